@@ -26,7 +26,7 @@ export type {
 } from './engine/runs/options/run-options.js';
 export type { CarriedRun, RunProgress } from './engine/runs/reporting/run-progress.js';
 export { ProgressFigures, type Figures } from './engine/runs/reporting/progress-figures.js';
-export type { SinkInput, SourceInput } from './engine/runs/options/run-ends.js';
+export type { SinkInput, SourceInput } from './engine/runs/options/source-and-sink.js';
 export type { DoubtfulColumn } from './engine/plan/column-quality.js';
 export type { Preflight, PreparedType } from './engine/runs/credits/preflight.js';
 export {
@@ -44,16 +44,15 @@ export {
   summarySchema,
 } from './engine/summary/summary-schema.js';
 export type { SharedStore } from './engine/stores/run-store.js';
-export { readRunStatus } from './engine/runs/reporting/read-status.js';
+export { readRunStatus, findRuns, type FoundRun } from './engine/runs/reporting/read-status.js';
 export type { RunStatus } from './engine/stores/run-status.js';
 export type {
   FoundSharedRun,
   SharedRunStatus,
   WorkerStatus,
+  WorkerFigures,
 } from './engine/stores/shared/shared-status.js';
-export type { WorkerFigures } from './engine/stores/shared/worker-figures.js';
-export { findRuns, type FoundRun } from './engine/runs/reporting/find-runs.js';
-export { checkRunFolder } from './engine/stores/directory/check-run-folder.js';
+export { checkRunFolder } from './engine/stores/directory/folders.js';
 export {
   describeStart,
   describeStatus,
@@ -138,12 +137,11 @@ export type { Clock } from './platform/waiting/clock.js';
 
 // The three Transforms that verify() is made of
 export { rowsToBatches } from './engine/streams/rows-to-batches.js';
-export { driveBatches } from './engine/streams/drive-batches.js';
+export { driveBatches, type Parcel } from './engine/streams/drive-batches.js';
 export { joinResults } from './engine/streams/join-results.js';
 export { StreamPlan } from './engine/streams/stream-plan.js';
-export type { Parcel } from './engine/streams/parcel.js';
 export type { Batch } from './engine/batches/batch.js';
-export type { BatchProgress } from './engine/batches/batch-progress.js';
+export type { BatchProgress } from './engine/batches/claim.js';
 export type { BatchSettings } from './engine/driver/driver-options.js';
 export type { FailedReason, KnownBatch } from './engine/batches/batch-state.js';
 export type { Charge } from './engine/batches/charge.js';

@@ -1,6 +1,6 @@
 import { join as joinPath } from 'node:path';
 import { fileSink } from '../../src/lists/files/file-sink.js';
-import { writeJoined } from '../../src/engine/runs/output/pass-two.js';
+import { writeJoined } from '../../src/engine/runs/output/write-output.js';
 import { hashOfFile } from '../data/cached-file.js';
 import { contactsFile, usualContacts } from '../data/contacts.js';
 import type { Question, Scale } from '../harness/question.js';

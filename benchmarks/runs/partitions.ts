@@ -1,4 +1,4 @@
-import { manyAddresses } from '../../src/engine/runs/planning/many-addresses.js';
+import { manyAddresses } from '../../src/engine/runs/planning/plan-input.js';
 import { contactsFile } from '../data/contacts.js';
 import { countRows } from '../harness/count-rows.js';
 import { peakBytes } from '../harness/peak-bytes.js';

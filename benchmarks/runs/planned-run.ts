@@ -5,7 +5,7 @@ import {
   readIntoBatches,
   type PassOne,
   type PassOneOptions,
-} from '../../src/engine/runs/planning/pass-one.js';
+} from '../../src/engine/runs/planning/plan-input.js';
 import { StateDirectory } from '../../src/engine/stores/directory/state-directory.js';
 
 /** Pass one of a run over the emails of a list, with a state directory as a run has it. */

@@ -1,4 +1,4 @@
-import { describeRetry, retryOf } from '../engine/stores/retry.js';
+import { describeRetry, retryOf } from '../engine/stores/run-status.js';
 import type {
   ColumnEstimate,
   ColumnSummary,

@@ -1,7 +1,6 @@
 import type { CopyPart } from '../../src/engine/stores/postgres/store-calls.js';
-import type { StoredRun } from '../../src/engine/stores/shared/shared-status.js';
+import type { StoredRun, WorkerFigures } from '../../src/engine/stores/shared/shared-status.js';
 import type { WholeCopy } from '../../src/engine/stores/shared/store-protocol.js';
-import type { WorkerFigures } from '../../src/engine/stores/shared/worker-figures.js';
 import { MemoryPace } from './memory-pace.js';
 import {
   copy,

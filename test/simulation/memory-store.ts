@@ -2,7 +2,7 @@ import type { StoreCalls } from '../../src/engine/stores/postgres/store-calls.js
 import { PostgresSteps } from '../../src/engine/stores/postgres/postgres-steps.js';
 import { LeasedRunStore } from '../../src/engine/stores/shared/leased-store.js';
 import type { SharedRunStore, SharedStore } from '../../src/engine/stores/run-store.js';
-import type { RowFigures } from '../../src/engine/stores/shared/worker-figures.js';
+import type { RowFigures } from '../../src/engine/stores/shared/shared-status.js';
 import { systemClock, type Clock } from '../../src/platform/waiting/clock.js';
 import { InTurn } from '../../src/platform/waiting/in-turn.js';
 import { orAborted } from '../../src/platform/waiting/or-aborted.js';

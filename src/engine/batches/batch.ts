@@ -1,3 +1,6 @@
+import { StringDecoder } from 'node:string_decoder';
+import { crc32 } from 'node:zlib';
+import { limits } from '../../contract/limits.js';
 import type { BatchGroup } from '../addresses/batch-group.js';
 
 /** A TXT file of unique addresses of one batch group, ready for the service. */
@@ -20,9 +23,163 @@ export interface Batch {
   open(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-export interface BatchPart {
+interface BatchPart {
   /** Number of its first line among those of the whole batch, from 0. */
   readonly start: number;
   /** Number of lines of the whole batch. */
   readonly of: number;
+}
+
+/**
+ * What tells a batch, or a part of one, from all others of its run: `000007`, and `000007.25001-50000`
+ * for its lines of these numbers. It stands in names of uploads and of files.
+ */
+export function batchLabel({
+  id,
+  addresses,
+  part,
+}: Pick<Batch, 'id' | 'addresses' | 'part'>): string {
+  const number = String(id + 1).padStart(6, '0');
+  return part ? `${number}.${part.start + 1}-${part.start + addresses}` : number;
+}
+
+/**
+ * Name of one upload of a batch, or of a part of one: unique among all uploads of all runs, so that a lost upload answer
+ * can be settled by looking for the name in the list.
+ *
+ * @param prefix as the user likes it; cut so that the whole stays within the service's 255 characters
+ */
+export function batchName(
+  prefix: string,
+  upload: {
+    readonly runId: string;
+    readonly batch: Pick<Batch, 'id' | 'addresses' | 'part'>;
+    readonly attempt: number;
+  },
+): string {
+  const unique = `${upload.runId}-${batchLabel(upload.batch)}-${upload.attempt}`;
+  const room = limits.nameLength.max - unique.length - 1;
+  return `${cutText(prefix, room)}-${unique}`;
+}
+
+/** What the name of an upload says: which batch of its run it is, or which lines of it, and the attempt. */
+export interface UploadName {
+  readonly id: number;
+  /** Numbers of the first line and of the one after the last, from 0, where it is a part of a batch. */
+  readonly lines: { readonly start: number; readonly end: number } | undefined;
+  readonly attempt: number;
+}
+
+/**
+ * Reads a name that `batchName` made, with whatever prefix.
+ *
+ * @returns `undefined` when it is not the name of an upload of this run
+ */
+export function parseBatchName(name: string, runId: string): UploadName | undefined {
+  const own = `-${runId}-`;
+  const at = name.lastIndexOf(own);
+  if (at === -1) return undefined;
+  const rest = /^(\d{6,15})(?:\.(\d{1,15})-(\d{1,15}))?-(\d{1,9})$/.exec(
+    name.slice(at + own.length),
+  );
+  if (!rest) return undefined;
+  const [, number, first, last, attempt] = rest;
+  return {
+    id: Number(number) - 1,
+    lines: first === undefined ? undefined : { start: Number(first) - 1, end: Number(last) },
+    attempt: Number(attempt),
+  };
+}
+
+/** Cuts behind at most `length` UTF-16 units and never inside a surrogate pair. */
+function cutText(text: string, length: number): string {
+  if (text.length <= length) return text;
+  const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
+  return text.slice(0, end);
+}
+
+/** The lines of a batch, which has a line end behind each. */
+export async function* readLines(batch: Batch): AsyncGenerator<string> {
+  const decoder = new StringDecoder('utf8');
+  let rest = '';
+  for await (const chunk of batch.open()) {
+    const lines = (rest + decoder.write(Buffer.from(chunk))).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+}
+
+const lineEnd = 0x0a;
+
+/**
+ * The two parts that a batch of two lines or more is sent in when it is too large as a whole: always
+ * the same two, so that a run that goes on takes up those of the process before.
+ */
+export async function halveBatch(batch: Batch): Promise<readonly [Batch, Batch]> {
+  const addresses = Math.ceil(batch.addresses / 2);
+  const { middle, checksums } = await findMiddle(batch, addresses);
+  const { start, of } = batch.part ?? { start: 0, of: batch.addresses };
+  const { sizeBytes } = batch;
+  const first: Batch = {
+    ...batch,
+    addresses,
+    sizeBytes: middle,
+    checksum: checksums[0],
+    part: { start, of },
+    open: () => stretch(batch.open(), 0, middle),
+  };
+  const second: Batch = {
+    ...batch,
+    addresses: batch.addresses - addresses,
+    sizeBytes: sizeBytes - middle,
+    checksum: checksums[1],
+    part: { start: start + addresses, of },
+    open: () => stretch(batch.open(), middle, sizeBytes),
+  };
+  return [first, second];
+}
+
+/** Where the first so many lines of a batch end, and the checksums of what stands before and behind. */
+async function findMiddle(
+  batch: Batch,
+  addresses: number,
+): Promise<{ readonly middle: number; readonly checksums: readonly [number, number] }> {
+  let lines = 0;
+  let middle = 0;
+  let before = 0;
+  let behind = 0;
+  for await (const chunk of batch.open()) {
+    let cut = 0;
+    while (lines < addresses && cut < chunk.length) {
+      const end = chunk.indexOf(lineEnd, cut);
+      if (end !== -1) lines += 1;
+      cut = end === -1 ? chunk.length : end + 1;
+    }
+    middle += cut;
+    before = crc32(chunk.subarray(0, cut), before);
+    behind = crc32(chunk.subarray(cut), behind);
+  }
+  return { middle, checksums: [before, behind] };
+}
+
+async function* stretch(
+  bytes: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  from: number,
+  to: number,
+): AsyncGenerator<Uint8Array> {
+  let at = 0;
+  for await (const chunk of bytes) {
+    const piece = chunk.subarray(Math.max(from - at, 0), Math.max(to - at, 0));
+    if (piece.length > 0) yield piece;
+    at += chunk.length;
+    if (at >= to) return;
+  }
+}
+
+/**
+ * What two spellings of one uuid have in common: a service may write it in capitals in one answer and
+ * not in another. It is asked for as it was first given.
+ */
+export function uuidKey(uuid: string): string {
+  return uuid.toLowerCase();
 }

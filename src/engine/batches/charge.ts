@@ -1,7 +1,11 @@
-import { emailCost, phoneCost } from '../../contract/bodies.js';
+import * as z from 'zod';
+import {
+  emailCost,
+  emailParsingCounts,
+  phoneCost,
+  phoneParsingCounts,
+} from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { findBelow } from './find-below.js';
-import { findPreparedCounts } from './prepared-counts.js';
 
 /** What the verification of a batch cost, in credits of its type. */
 export interface Charge {
@@ -40,4 +44,59 @@ export function countVerified(type: VerificationType, answer: unknown): number |
   const wellFormed = findPreparedCounts(type, answer)?.valid;
   if (charged === undefined && wellFormed === undefined) return null;
   return Math.max(charged ?? 0, wellFormed ?? 0);
+}
+
+const deepest = 3;
+
+/**
+ * Looks for an object in an answer whose place is not shown: at the top and a few levels below. It may be
+ * absent.
+ *
+ * @param read gives what an object is read as, if it is the one
+ */
+function findBelow<Found>(
+  answer: unknown,
+  read: (object: object) => Found | undefined,
+  depth = 0,
+): Found | undefined {
+  if (typeof answer !== 'object' || answer === null || Array.isArray(answer)) return undefined;
+  const found = read(answer);
+  if (found !== undefined || depth === deepest) return found;
+  for (const value of Object.values(answer)) {
+    const below = findBelow(value, read, depth + 1);
+    if (below !== undefined) return below;
+  }
+  return undefined;
+}
+
+/** What the service counted while it prepared a batch. */
+export interface PreparedCounts {
+  readonly valid: number;
+  readonly wrong: number;
+  readonly duplicate: number;
+}
+
+const hasEmailCounts = z.looseObject({ valid_email: z.int() });
+const hasPhoneCounts = z.looseObject({ valid_phone: z.int() });
+
+/** Finds the parsing counts (spec 2.8) in an answer. Which answers carry them, and where, is not shown. */
+export function findPreparedCounts(
+  type: VerificationType,
+  answer: unknown,
+): PreparedCounts | undefined {
+  return findBelow(answer, type === 'email' ? emailCounts : phoneCounts);
+}
+
+function emailCounts(answer: object): PreparedCounts | undefined {
+  const counts = emailParsingCounts.safeParse(answer);
+  if (!hasEmailCounts.safeParse(answer).success || !counts.success) return undefined;
+  const { valid_email: valid, wrong_email: wrong, duplicate_email: duplicate } = counts.data;
+  return { valid, wrong, duplicate };
+}
+
+function phoneCounts(answer: object): PreparedCounts | undefined {
+  const counts = phoneParsingCounts.safeParse(answer);
+  if (!hasPhoneCounts.safeParse(answer).success || !counts.success) return undefined;
+  const { valid_phone: valid, wrong_phone: wrong, duplicate_phone: duplicate } = counts.data;
+  return { valid, wrong, duplicate };
 }

@@ -1,7 +1,6 @@
 import type { MatchedExport } from '../results/match-export.js';
 import { isSurelyWellFormed } from '../addresses/looks-like.js';
-import type { Batch } from './batch.js';
-import { readLines } from './read-lines.js';
+import { type Batch, readLines } from './batch.js';
 
 /** What an export says of its batch. */
 export interface ExportTally {

@@ -1,8 +1,7 @@
 import { ContractError, type ApiError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { batchName } from '../batches/batch-name.js';
+import { batchName, type Batch } from '../batches/batch.js';
 import type { BatchStatusAnswer } from '../../contract/bodies.js';
-import type { Batch } from '../batches/batch.js';
 import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { countVerified, findCharge, type Charge } from '../batches/charge.js';
 import type { DriveOptions } from './driver-options.js';
@@ -12,8 +11,12 @@ import {
   isRefusal,
   isSurelyRefused,
   type RequestStep,
-} from './failure-news.js';
-import { findUpload } from '../batches/uploads/find-upload.js';
+  givenUpError,
+  overdueError,
+  unpaidError,
+  type StoppedBatch,
+} from './batch-errors.js';
+import { findUpload } from '../batches/uploads/list-uploads.js';
 import { checkExport, type ComparedExport } from '../batches/export-check.js';
 import {
   isPrepared,
@@ -24,9 +27,8 @@ import {
 import { isOpenToDoubt, learn, type News } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
 import { signOfAnother } from '../batches/uploads/sign-of-another.js';
-import { sendUpload } from './send-upload.js';
+import { sendUpload } from './batch-requests.js';
 import { StageWait } from './poll-schedule.js';
-import { givenUpError, overdueError, unpaidError, type StoppedBatch } from './stopped-error.js';
 
 /** Part of the deadline that a request has even at its end. */
 const leastShare = 0.1;

@@ -5,63 +5,27 @@ import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/or-aborted.js';
 import { systemRandom } from '../../platform/random.js';
-import { BatchRunner } from './batch-runner.js';
-import { ClaimLostError, type BatchClaim } from '../batches/batch-claim.js';
-import type { Batch } from '../batches/batch.js';
-import { defaults } from '../batches/defaults.js';
+import { BatchRunner } from './batch-slots.js';
+import { ClaimLostError, type BatchClaim } from '../batches/claim.js';
+import { type Batch, halveBatch } from '../batches/batch.js';
+import {
+  defaults,
+  type BatchSettings,
+  type CollectedExport,
+  type DriveOptions,
+  type DriveSettings,
+} from './driver-options.js';
 import {
   deleteOrphans,
   mayHaveOrphans,
   namesOf,
   type LeftBatch,
-} from '../batches/uploads/delete-orphans.js';
-import type { BatchSettings, CollectedExport, DriveOptions } from './driver-options.js';
-import { ElectedUuids } from '../batches/uploads/elected-uuids.js';
-import { halveBatch } from '../batches/halve-batch.js';
+} from '../batches/uploads/delete-uploads.js';
+import { ElectedUuids } from '../batches/uploads/list-uploads.js';
 import { isAtEnd, planned, type KnownBatch } from '../batches/batch-state.js';
-import { LaunchGate } from './launch-gate.js';
-import { openExport } from './open-export.js';
-import { RefusedSizes } from './refused-sizes.js';
+import { LaunchGate, RefusedSizes } from './launch-limits.js';
+import { openExport } from './batch-requests.js';
 import type { ExportOpener } from '../plan/result-join.js';
-
-/** How batches are driven, whatever becomes of their results. */
-export interface DriveSettings {
-  /**
-   * Most batches on the service at once, from upload until verified.
-   * @default 4
-   */
-  readonly concurrency?: number | undefined;
-  /**
-   * First wait between two status polls of a batch, in milliseconds; waits grow from there.
-   * @default 1000
-   */
-  readonly pollIntervalMs?: number | undefined;
-  /**
-   * Longest time a batch may get no further, in milliseconds.
-   * @default 24 hours
-   */
-  readonly batchDeadlineMs?: number | undefined;
-  /**
-   * Most credits of each type that may be spent, before refunds: a launch that would cost more stops the
-   * run. Of a durable run over all its resumptions.
-   * @default none
-   */
-  readonly maxCredits?: number | undefined;
-  /**
-   * What every batch's name begins with.
-   * @default 'sluice'
-   */
-  readonly batchName?: string | undefined;
-  /**
-   * Parameters of every batch (spec 2.3) beside its type and country.
-   * @default the service's defaults
-   */
-  readonly settings?: BatchSettings | undefined;
-  /** Time and waits, for tests. @default the system's */
-  readonly clock?: Clock | undefined;
-  /** Numbers from 0 to below 1, which vary the waits; for tests. @default `Math.random` */
-  readonly random?: (() => number) | undefined;
-}
 
 /** Where it is recorded what becomes known of batches, and where their results go. */
 export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookAgain'> {

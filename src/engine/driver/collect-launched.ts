@@ -9,9 +9,9 @@ import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
 import { tallyOf } from '../batches/export-check.js';
 import type { KnownBatch } from '../batches/batch-state.js';
 import { deleteBatch } from '../batches/uploads/delete-uploads.js';
-import { DriveAll, type DriveSettings } from './batch-pool.js';
-import type { CollectedExport } from './driver-options.js';
-import { OwnClaims } from '../batches/own-claims.js';
+import { DriveAll } from './batch-pool.js';
+import { type DriveSettings, type CollectedExport } from './driver-options.js';
+import { OwnClaims } from '../batches/claim.js';
 
 interface CollectOptions extends Pick<
   DriveSettings,

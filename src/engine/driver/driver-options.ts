@@ -1,20 +1,79 @@
-import type { Clock } from '../../platform/waiting/clock.js';
 import type { VerificationService } from '../../client/client.js';
-import type { BatchParametersInput } from '../../contract/parameters.js';
-import type { BatchClaim } from '../batches/batch-claim.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
-import type { Batch } from '../batches/batch.js';
-import type { ElectedUuids } from '../batches/uploads/elected-uuids.js';
-import type { ExportTally } from '../batches/export-check.js';
+import {
+  type BatchParametersInput,
+  uploadForm,
+  type UploadFormInput,
+} from '../../contract/parameters.js';
+import {
+  amount,
+  called,
+  clock,
+  columnName,
+  columnNames,
+  count,
+  flag,
+  type OptionShape,
+  record,
+  recordOf,
+  text,
+  withMethods,
+} from '../../platform/options/check-options.js';
+import { shapeOfSchema } from '../../platform/options/schema-shape.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 import type { KnownBatch } from '../batches/batch-state.js';
-import type { LaunchGate } from './launch-gate.js';
-import type { RefusedSizes } from './refused-sizes.js';
+import type { Batch } from '../batches/batch.js';
+import type { BatchClaim, BatchProgress } from '../batches/claim.js';
+import type { ExportTally } from '../batches/export-check.js';
+import type { ElectedUuids } from '../batches/uploads/list-uploads.js';
+import type { ColumnOptions } from '../columns/column-layout.js';
+import type { DoubtOptions } from '../plan/column-quality.js';
+import type { CountryOptions } from '../plan/plan.js';
+import type { LaunchGate, RefusedSizes } from './launch-limits.js';
 import type { StagePace } from './poll-learning.js';
 
 /** What is sent to the service with every batch of a run, besides its batch group. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
   readonly description?: string | null | undefined;
 };
+
+/** How batches are driven, whatever becomes of their results. */
+export interface DriveSettings {
+  /**
+   * Most batches on the service at once, from upload until verified.
+   * @default 4
+   */
+  readonly concurrency?: number | undefined;
+  /**
+   * First wait between two status polls of a batch, in milliseconds; waits grow from there.
+   * @default 1000
+   */
+  readonly pollIntervalMs?: number | undefined;
+  /**
+   * Longest time a batch may get no further, in milliseconds.
+   * @default 24 hours
+   */
+  readonly batchDeadlineMs?: number | undefined;
+  /**
+   * Most credits of each type that may be spent, before refunds: a launch that would cost more stops the
+   * run. Of a durable run over all its resumptions.
+   * @default none
+   */
+  readonly maxCredits?: number | undefined;
+  /**
+   * What every batch's name begins with.
+   * @default 'sluice'
+   */
+  readonly batchName?: string | undefined;
+  /**
+   * Parameters of every batch (spec 2.3) beside its type and country.
+   * @default the service's defaults
+   */
+  readonly settings?: BatchSettings | undefined;
+  /** Time and waits, for tests. @default the system's */
+  readonly clock?: Clock | undefined;
+  /** Numbers from 0 to below 1, which vary the waits; for tests. @default `Math.random` */
+  readonly random?: (() => number) | undefined;
+}
 
 /** An export that was read to its end. */
 export interface CollectedExport extends ExportTally {
@@ -73,3 +132,50 @@ export interface DriveOptions {
    */
   onPrepared?(): void;
 }
+
+export const columnShape: OptionShape<ColumnOptions> = {
+  email: columnNames,
+  phone: columnNames,
+  countryColumn: columnName,
+  countryFrom: columnName,
+  prefix: recordOf('an object of names by column, such as { email: "mail" }', text),
+  provenance: flag,
+  columns: columnNames,
+  suggest: flag,
+};
+
+export const countryShape: OptionShape<CountryOptions> = { country: text, emailCountry: text };
+
+/** What Sluice itself says of each batch is no setting. */
+const {
+  type: _type,
+  target_country: _country,
+  name: _name,
+  ...settingsShape
+}: OptionShape<UploadFormInput> = shapeOfSchema(uploadForm);
+
+export const driveShape: OptionShape<DriveSettings> = {
+  concurrency: count,
+  pollIntervalMs: amount,
+  batchDeadlineMs: amount,
+  maxCredits: amount,
+  batchName: text,
+  settings: { ...record, members: settingsShape satisfies OptionShape<BatchSettings> },
+  clock,
+  random: called,
+};
+
+export const doubtShape: OptionShape<DoubtOptions> = { onDoubtfulColumns: called };
+
+export const aClient = withMethods('a Client', 'uploadBatch', 'launchBatch', 'exportBatch');
+export const aHistory = withMethods('an opened History', 'recall', 'keep');
+
+/** What holds where the caller says nothing. */
+export const defaults = {
+  batchSize: 50_000,
+  concurrency: 4,
+  pollIntervalMs: 1000,
+  batchDeadlineMs: 24 * 60 * 60 * 1000,
+  maxWaitingBytes: 512 * 1024 * 1024,
+  batchName: 'sluice',
+} as const;

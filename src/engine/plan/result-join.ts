@@ -15,9 +15,8 @@ import {
 } from '../results/match-export.js';
 import type { Origin, OutcomeTable } from '../results/outcome-table.js';
 import type { AddressBook } from './address-book.js';
-import type { Batch } from '../batches/batch.js';
+import { type Batch, readLines } from '../batches/batch.js';
 import type { FailedReason } from '../batches/batch-state.js';
-import { readLines } from '../batches/read-lines.js';
 import type { AddressResult } from './result-cache.js';
 import { SubmittedLines } from './expected-lines.js';
 import { wholeRecords } from './dedup-merge.js';

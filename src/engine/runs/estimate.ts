@@ -10,7 +10,7 @@ import {
   namedColumns,
   type ColumnLayout,
 } from '../columns/column-layout.js';
-import { defaults } from '../batches/defaults.js';
+import { defaults } from '../driver/driver-options.js';
 import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/options/check-options.js';
@@ -20,13 +20,13 @@ import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
 import { columnHints } from '../summary/build-summary.js';
-import { readCredits } from './credits/balance.js';
-import { startExamining, wantedPositions } from './planning/pass-one.js';
+import { readCredits } from './credits/preflight.js';
+import { startExamining, wantedPositions } from './planning/plan-input.js';
 import { watchCalls } from './watched-calls.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
 import { RefusedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
-import { sinkOf, sourceOf, type SourceInput } from './options/run-ends.js';
+import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
 import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 

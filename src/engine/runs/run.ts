@@ -1,5 +1,5 @@
 import { countVerified, namedColumns } from '../columns/column-layout.js';
-import { defaults } from '../batches/defaults.js';
+import { defaults } from '../driver/driver-options.js';
 import { checkCountries } from '../plan/plan.js';
 import { observeRun } from '../../platform/observability/observe-run.js';
 import { checkOptions } from '../../platform/options/check-options.js';
@@ -9,8 +9,8 @@ import { holdSinks } from '../../lists/rows/hold-sinks.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { observedEnd } from './reporting/observed-progress.js';
-import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/run-ends.js';
+import { observedEnd, SharedRows } from './reporting/run-progress.js';
+import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/source-and-sink.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
 import type { CheckedRun } from './resume/open-run.js';
 import {
@@ -21,7 +21,6 @@ import {
 } from './resume/run-location.js';
 import { runShape } from './options/option-shapes.js';
 import { RunWork } from './run-lifecycle.js';
-import { SharedRows } from './reporting/shared-rows.js';
 import type { Summary } from '../summary/summary.js';
 import { watchCalls } from './watched-calls.js';
 

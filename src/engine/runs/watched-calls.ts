@@ -1,6 +1,6 @@
 import { CalledBack } from '../../platform/options/called-back.js';
 import type { RunSettings } from './options/run-options.js';
-import { observedProgress } from './reporting/observed-progress.js';
+import { observedProgress } from './reporting/run-progress.js';
 
 /** What a run takes in place of the caller's own: a promise of theirs that is rejected aborts it. */
 export interface WatchedCalls {

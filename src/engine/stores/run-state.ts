@@ -1,8 +1,7 @@
-import { batchLabel } from '../batches/batch-label.js';
-import type { Batch } from '../batches/batch.js';
+import { batchLabel, type Batch } from '../batches/batch.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
-import { noteTime, noTimes, type BatchTimes } from '../batches/batch-times.js';
-import { damaged } from './directory/journal-lines.js';
+import { noteTime, noTimes, type BatchTimes } from '../batches/batch-log.js';
+import { damaged } from './directory/journal.js';
 import {
   journalEntry,
   type BalanceEntry,
@@ -15,7 +14,7 @@ import {
   type PlanEntry,
   type RunEntry,
   type StoppedEntry,
-} from './run-entries.js';
+} from './journal-entries.js';
 
 /** What a journal tells of a run. */
 export interface KnownRun {

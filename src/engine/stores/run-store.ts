@@ -1,11 +1,10 @@
-import type { BatchClaim } from '../batches/batch-claim.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
+import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { Batch } from '../batches/batch.js';
 import type { PaceMember, SharedPace } from '../../client/rate/shared-rate.js';
 import type { BatchResults, LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { BatchTimes } from '../batches/batch-times.js';
+import type { BatchTimes } from '../batches/batch-log.js';
 import type { KnownRun } from './run-state.js';
 import type {
   BatchEntry,
@@ -14,10 +13,9 @@ import type {
   PartEntry,
   PlanEntry,
   RunEntry,
-} from './run-entries.js';
-import type { StoredRun } from './shared/shared-status.js';
+} from './journal-entries.js';
+import type { StoredRun, RowFigures } from './shared/shared-status.js';
 import type { Summary } from '../summary/summary.js';
-import type { RowFigures } from './shared/worker-figures.js';
 
 /** What a journal is told beside what a run is, what becomes of its batches, and how it ends. */
 export type RunNote = Exclude<

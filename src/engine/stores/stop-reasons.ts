@@ -7,7 +7,7 @@ import {
 } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { stoppedEntry, type StoppedEntry } from './run-entries.js';
+import { stoppedEntry, type StoppedEntry } from './journal-entries.js';
 
 /** A batch that goes on costing processes would cost all of them. @param batch its label */
 export function stopForLosses(batch: string): StoppedEntry {

@@ -1,25 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import { batchLabel } from '../batches/batch-label.js';
-import type { Batch } from '../batches/batch.js';
-import type { Charge } from '../batches/charge.js';
-import { mayHaveOrphans, type LeftBatch } from '../batches/uploads/delete-orphans.js';
-import { DriveAll } from '../driver/batch-pool.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
-import type { CollectedExport } from '../driver/driver-options.js';
-import { fetchExport } from './memory-export.js';
-import { tallyOf } from '../batches/export-check.js';
-import { isAtEnd, planned, type EndedBatch, type KnownBatch } from '../batches/batch-state.js';
-import { OwnClaims } from '../batches/own-claims.js';
-import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import type { MatchedExport } from '../results/match-export.js';
 import { CalledBack } from '../../platform/options/called-back.js';
 import { checkOptions } from '../../platform/options/check-options.js';
-import type { DriveBatchesOptions } from './stream-options.js';
-import { streamShape } from './stream-shape.js';
-import type { Parcel, SettledParcel } from './parcel.js';
+import { type EndedBatch, isAtEnd, type KnownBatch, planned } from '../batches/batch-state.js';
+import { type Batch, batchLabel } from '../batches/batch.js';
+import type { Charge } from '../batches/charge.js';
+import { type BatchProgress, OwnClaims } from '../batches/claim.js';
+import { tallyOf } from '../batches/export-check.js';
+import { type LeftBatch, mayHaveOrphans } from '../batches/uploads/delete-uploads.js';
+import { DriveAll } from '../driver/batch-pool.js';
+import type { CollectedExport } from '../driver/driver-options.js';
+import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
+import type { MatchedExport } from '../results/match-export.js';
+import { fetchExport } from './memory-export.js';
 import { PatientDuplex } from './patient-duplex.js';
+import { type DriveBatchesOptions, streamShape } from './stream-options.js';
 
 /**
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
@@ -247,3 +244,34 @@ export class DriveBatches extends PatientDuplex {
     return { ...tally, keep };
   }
 }
+
+/** Rows on their way, with a ticket for each verified cell. */
+interface RowsParcel {
+  readonly kind: 'rows';
+  readonly chunk: RowChunk;
+  readonly tickets: Uint32Array;
+}
+
+/** A batch that wants to go through the service. */
+interface BatchParcel {
+  readonly kind: 'batch';
+  readonly batch: Batch;
+}
+
+/** A batch at its end, or a part of one that was too large for the service. */
+export interface SettledParcel {
+  readonly kind: 'settled';
+  readonly batch: Batch;
+  readonly batchUuid: string | undefined;
+  readonly charge: Charge | undefined;
+  readonly ending: BatchEnding;
+}
+
+/** The last parcel, when nothing more may be launched: the error that ends the stream behind it. */
+interface StoppedParcel {
+  readonly kind: 'stopped';
+  readonly error: SluiceError;
+}
+
+/** What travels between the three Transforms: rows and batches, in one stream. */
+export type Parcel = RowsParcel | BatchParcel | SettledParcel | StoppedParcel;

@@ -1,11 +1,12 @@
 import type { Duplex } from 'node:stream';
-import type { Batch } from '../batches/batch.js';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
+import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
+import type { Batch } from '../batches/batch.js';
+import { type AddressBook, pending } from '../plan/address-book.js';
+import type { Parcel, SettledParcel } from './drive-batches.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { RowEnricher } from './row-enricher.js';
-import { RowQueue } from './row-queue.js';
-import type { Parcel, SettledParcel } from './parcel.js';
 import type { StreamPlan } from './stream-plan.js';
 
 /**
@@ -164,6 +165,79 @@ class JoinResults extends PatientDuplex {
       const joined = this.#queue.take();
       this.#leaving = joined && this.#itemsOf(joined);
       if (!joined) return undefined;
+    }
+  }
+}
+
+interface WaitingRows {
+  readonly chunk: RowChunk;
+  readonly tickets: Uint32Array;
+  /** First row that has not left yet. */
+  next: number;
+}
+
+/** Most rows that leave in one stretch, so that a consumer may stop in between. */
+const stretchRows = 256;
+
+/** Rows in the order in which they came, that leave as soon as all before them and they are settled. */
+export class RowQueue {
+  readonly #book: AddressBook;
+  readonly #width: number;
+  /** From the head on; what stands before it has left. */
+  #waiting: (WaitingRows | undefined)[] = [];
+  #head = 0;
+  /** The outcomes of one stretch, until it is known how long it is. */
+  readonly #outcomes: Uint32Array;
+
+  /** @param width number of verified columns */
+  constructor(book: AddressBook, width: number) {
+    this.#book = book;
+    this.#width = width;
+    this.#outcomes = new Uint32Array(stretchRows * width);
+  }
+
+  get isEmpty(): boolean {
+    return this.#head === this.#waiting.length;
+  }
+
+  add(chunk: RowChunk, tickets: Uint32Array): void {
+    if (chunk.length > 0) this.#waiting.push({ chunk, tickets, next: 0 });
+  }
+
+  /** The next rows that are settled; `undefined` when the oldest waits for its results. */
+  take(): JoinedRows | undefined {
+    const head = this.#waiting[this.#head];
+    if (!head) return undefined;
+    const from = head.next;
+    const end = Math.min(head.chunk.length, from + stretchRows);
+    let to = from;
+    while (to < end && this.#settleRow(head.tickets, to, from)) to += 1;
+    if (to === from) return undefined;
+    head.next = to;
+    if (to === head.chunk.length) this.#drop();
+    const outcomes = this.#outcomes.slice(0, (to - from) * this.#width);
+    return { chunk: head.chunk, from, to, outcomes, width: this.#width };
+  }
+
+  #settleRow(tickets: Uint32Array, row: number, from: number): boolean {
+    const start = row * this.#width;
+    const place = (row - from) * this.#width;
+    for (let column = 0; column < this.#width; column += 1) {
+      const outcome = this.#book.outcome(tickets[start + column] ?? 0);
+      if (outcome === pending) return false;
+      this.#outcomes[place + column] = outcome;
+    }
+    return true;
+  }
+
+  #drop(): void {
+    // Its rows are not to be held until the list is cut.
+    this.#waiting[this.#head] = undefined;
+    this.#head += 1;
+    // Cut in large steps, or each drop would move what waits behind it.
+    if (this.#head >= 1024 || this.#head === this.#waiting.length) {
+      this.#waiting = this.#waiting.slice(this.#head);
+      this.#head = 0;
     }
   }
 }

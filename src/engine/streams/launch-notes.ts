@@ -1,7 +1,6 @@
-import type { Batch } from '../batches/batch.js';
+import { type Batch, readLines } from '../batches/batch.js';
 import { collectLaunched } from '../driver/collect-launched.js';
 import { addressOf } from '../plan/result-join.js';
-import { readLines } from '../batches/read-lines.js';
 import type { VerifySettings } from './stream-options.js';
 
 /**

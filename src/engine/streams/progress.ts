@@ -1,4 +1,4 @@
-import type { BatchProgress } from '../batches/batch-progress.js';
+import type { BatchProgress } from '../batches/claim.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
 
 /** What `verify()` reports while rows pass: how many went in and came out so far, and each batch's way. */

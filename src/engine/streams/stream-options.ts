@@ -1,11 +1,26 @@
+import type { VerificationService } from '../../client/client.js';
+import {
+  amount,
+  called,
+  count,
+  type OptionShape,
+  required,
+  signal,
+} from '../../platform/options/check-options.js';
 import type { Batch } from '../batches/batch.js';
+import type { BatchProgress } from '../batches/claim.js';
 import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';
-import type { DriveSettings } from '../driver/batch-pool.js';
-import type { BatchProgress } from '../batches/batch-progress.js';
+import {
+  type DriveSettings,
+  aClient,
+  aHistory,
+  columnShape,
+  countryShape,
+  driveShape,
+} from '../driver/driver-options.js';
 import type { CountryChoice, CountryOptions } from '../plan/plan.js';
 import type { ResultHistory } from '../plan/result-cache.js';
 import type { ExportOpener } from '../plan/result-join.js';
-import type { VerificationService } from '../../client/client.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { VerifyProgress } from './progress.js';
 
@@ -83,3 +98,23 @@ export type TargetChoice = CountryChoice & ColumnChoice;
 
 /** The options of `verify()`. */
 export type VerifyOptions = VerifySettings & TargetChoice;
+
+/** The options of `verify()` and of the three streams that it is made of: each takes those of all. */
+export const streamShape: OptionShape<VerifySettings & DriveBatchesOptions> = {
+  ...columnShape,
+  ...countryShape,
+  ...driveShape,
+  client: aClient,
+  batchSize: count,
+  maxWaitingRows: count,
+  maxWaitingBytes: count,
+  maxWaitMs: amount,
+  history: aHistory,
+  onProgress: called,
+  onBatch: called,
+  onLeftBehind: called,
+  collect: called,
+  signal,
+};
+
+export const verifyShape = { ...streamShape, client: required(aClient) };

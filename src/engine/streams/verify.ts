@@ -17,8 +17,7 @@ import type {
   RowStream,
   TextColumn,
 } from './enriched-row.js';
-import type { TargetChoice, VerifySettings } from './stream-options.js';
-import { verifyShape } from './stream-shape.js';
+import { type TargetChoice, type VerifySettings, verifyShape } from './stream-options.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
 import { batchProgress, RowCount } from './progress.js';

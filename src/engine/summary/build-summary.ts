@@ -2,7 +2,7 @@ import type { CreditBalance } from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
 import type { Charge } from '../batches/charge.js';
-import { addCharges, chargeOf, type DrivenBatch } from '../batches/drive-log.js';
+import { addCharges, chargeOf, type DrivenBatch } from '../batches/batch-log.js';
 import { isPlusLost } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';

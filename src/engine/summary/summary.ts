@@ -2,7 +2,7 @@ import type { ForeignNumbers } from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
 import type { LeftAlone, OutputRows } from '../../lists/rows/sink.js';
-import type { BatchTimes } from '../batches/batch-times.js';
+import type { BatchTimes } from '../batches/batch-log.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
 export interface Summary {

@@ -1,4 +1,4 @@
-import type { RequestStep } from '../../../src/engine/driver/failure-news.js';
+import type { RequestStep } from '../../../src/engine/driver/batch-errors.js';
 import type { KnownBatch, Stage } from '../../../src/engine/batches/batch-state.js';
 import type { News } from '../../../src/engine/batches/transitions.js';
 

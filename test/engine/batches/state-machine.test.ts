@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { RequestStep } from '../../../src/engine/driver/failure-news.js';
+import type { RequestStep } from '../../../src/engine/driver/batch-errors.js';
 import {
   mayHaveLaunched,
   planned,

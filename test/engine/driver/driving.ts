@@ -1,15 +1,15 @@
 import { crc32 } from 'node:zlib';
-import type { BatchClaim } from '../../../src/engine/batches/batch-claim.js';
-import type { Batch } from '../../../src/engine/batches/batch.js';
-import { BatchRunner } from '../../../src/engine/driver/batch-runner.js';
-import type { BatchProgress } from '../../../src/engine/batches/batch-progress.js';
+import {
+  type BatchClaim,
+  type BatchProgress,
+  OwnClaims,
+} from '../../../src/engine/batches/claim.js';
+import { type Batch, readLines } from '../../../src/engine/batches/batch.js';
+import { BatchRunner } from '../../../src/engine/driver/batch-slots.js';
 import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
 import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
-import { ElectedUuids } from '../../../src/engine/batches/uploads/elected-uuids.js';
-import { LaunchGate } from '../../../src/engine/driver/launch-gate.js';
-import { OwnClaims } from '../../../src/engine/batches/own-claims.js';
-import { readLines } from '../../../src/engine/batches/read-lines.js';
-import { RefusedSizes } from '../../../src/engine/driver/refused-sizes.js';
+import { ElectedUuids } from '../../../src/engine/batches/uploads/list-uploads.js';
+import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ClaimLostError, type BatchClaim } from '../../../src/engine/batches/batch-claim.js';
+import { ClaimLostError, type BatchClaim } from '../../../src/engine/batches/claim.js';
 import { planned, type KnownBatch, type Stage } from '../../../src/engine/batches/batch-state.js';
 import { Driving, makeBatch } from './driving.js';
 import { FakeService } from './fake-service.js';

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
-import type { Batch } from '../../../src/engine/batches/batch.js';
-import { halveBatch } from '../../../src/engine/batches/halve-batch.js';
+import { type Batch, halveBatch } from '../../../src/engine/batches/batch.js';
 import { SubmittedLines } from '../../../src/engine/plan/expected-lines.js';
 import { emailLine } from '../../../src/engine/addresses/email.js';
 import { groupNumber } from '../../../src/engine/addresses/batch-group.js';

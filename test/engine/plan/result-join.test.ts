@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { Batch } from '../../../src/engine/batches/batch.js';
-import { halveBatch } from '../../../src/engine/batches/halve-batch.js';
+import { type Batch, halveBatch } from '../../../src/engine/batches/batch.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';
 import { cutEvery } from '../results/export-reading.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeTrouble } from '../../../src/client/rate/outage.js';
-import { checkDiskSpace } from '../../../src/engine/runs/planning/check-disk-space.js';
+import { checkDiskSpace } from '../../../src/engine/runs/planning/external-dedup-plan.js';
 import { takeHistoryKey } from '../../../src/engine/history/history-key.js';
 import { nothingKnown, type KnownRun } from '../../../src/engine/stores/run-state.js';
 import { statusOf } from '../../../src/engine/stores/run-status.js';

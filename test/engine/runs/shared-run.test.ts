@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { batchLabel } from '../../../src/engine/batches/batch-label.js';
+import { batchLabel } from '../../../src/engine/batches/batch.js';
 import { Client } from '../../../src/client/client.js';
 import { rowsSource } from '../../../src/lists/rows/sources/rows-source.js';
 import type { Source } from '../../../src/lists/rows/source.js';

@@ -1,13 +1,11 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { batchLabel } from '../../../src/engine/batches/batch-label.js';
-import { ClaimLostError } from '../../../src/engine/batches/batch-claim.js';
-import type { Batch } from '../../../src/engine/batches/batch.js';
-import type { BatchProgress } from '../../../src/engine/batches/batch-progress.js';
+import { batchLabel, type Batch } from '../../../src/engine/batches/batch.js';
+import { ClaimLostError, type BatchProgress } from '../../../src/engine/batches/claim.js';
 import { planned } from '../../../src/engine/batches/batch-state.js';
 import type { LineResults } from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
-import type { PlanEntry, RunEntry } from '../../../src/engine/stores/run-entries.js';
+import type { PlanEntry, RunEntry } from '../../../src/engine/stores/journal-entries.js';
 import { exampleSummary } from '../../report/page/example-report.js';
 import type { PaceNews } from '../../../src/client/rate/shared-rate.js';
 import type {

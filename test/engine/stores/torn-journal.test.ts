@@ -2,13 +2,13 @@ import { strict as assert } from 'node:assert';
 import { appendFile, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { Journal } from '../../../src/engine/stores/directory/journal.js';
 import {
+  Journal,
   encodeGroup,
   encodeHead,
   newJournalId,
   parseJournal,
-} from '../../../src/engine/stores/directory/journal-lines.js';
+} from '../../../src/engine/stores/directory/journal.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
 import { headOfVersionOne, versionOne } from './version-one.js';

@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BatchProgress } from '../../../src/engine/batches/batch-progress.js';
+import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import type { Client } from '../../../src/client/client.js';
 import type { ServiceVariants } from '../../../src/service/index.js';
 import { verify } from '../../../src/engine/streams/verify.js';

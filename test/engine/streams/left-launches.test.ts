@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { BatchProgress } from '../../../src/engine/batches/batch-progress.js';
+import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import { Client } from '../../../src/client/client.js';
 import { History } from '../../../src/engine/history/history.js';
 import { run } from '../../../src/engine/runs/run.js';

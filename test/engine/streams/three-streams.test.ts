@@ -7,13 +7,12 @@ import type { Batch } from '../../../src/engine/batches/batch.js';
 import { BudgetError } from '../../../src/platform/errors/errors.js';
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import type { JoinedRows } from '../../../src/lists/rows/sink.js';
-import { driveBatches } from '../../../src/engine/streams/drive-batches.js';
+import { driveBatches, type Parcel } from '../../../src/engine/streams/drive-batches.js';
 import {
   joinChunks,
   joinResults,
   releaseStretch,
 } from '../../../src/engine/streams/join-results.js';
-import type { Parcel } from '../../../src/engine/streams/parcel.js';
 import { rowsToBatches } from '../../../src/engine/streams/rows-to-batches.js';
 import { StreamPlan } from '../../../src/engine/streams/stream-plan.js';
 import { makeBatch } from '../driver/driving.js';

@@ -5,9 +5,8 @@ import {
   type KnownBatch,
   planned,
 } from '../../../src/engine/batches/batch-state.js';
-import { noTimes } from '../../../src/engine/batches/batch-times.js';
+import { noTimes, type DrivenBatch } from '../../../src/engine/batches/batch-log.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
-import type { DrivenBatch } from '../../../src/engine/batches/drive-log.js';
 import { layOutColumns } from '../../../src/engine/columns/column-layout.js';
 import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import { Plan } from '../../../src/engine/plan/plan.js';

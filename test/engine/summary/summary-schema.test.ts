@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
-import { finishedEntry } from '../../../src/engine/stores/run-entries.js';
+import { finishedEntry } from '../../../src/engine/stores/journal-entries.js';
 import {
   estimateSchema,
   summaryFileSchema,

@@ -8,7 +8,7 @@ import { CsvReading } from '../../../src/lists/csv/csv-reading.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
 import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, Source } from '../../../src/lists/rows/source.js';
-import { closeReading } from '../../../src/engine/runs/close-reading.js';
+import { closeReading } from '../../../src/engine/runs/planning/plan-input.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const wanted = () => [0];

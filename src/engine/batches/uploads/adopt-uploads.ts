@@ -1,5 +1,5 @@
 import { isLaunched } from './delete-uploads.js';
-import { uuidKey } from './uuid-key.js';
+import { uuidKey } from '../batch.js';
 import { isExportWrong, mayHaveLaunched, type Elected, type KnownBatch } from '../batch-state.js';
 import { learn } from '../transitions.js';
 

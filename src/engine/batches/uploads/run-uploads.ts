@@ -1,10 +1,7 @@
 import type { VerificationService } from '../../../client/client.js';
-import { batchLabel } from '../batch-label.js';
-import { parseBatchName, type UploadName } from '../batch-name.js';
-import type { Batch } from '../batch.js';
+import { batchLabel, parseBatchName, type UploadName, type Batch, uuidKey } from '../batch.js';
 import { isLaunched } from './delete-uploads.js';
-import { uuidKey } from './uuid-key.js';
-import { readList, type ListOptions } from './find-upload.js';
+import { readList, type ListOptions } from './list-uploads.js';
 import type { BatchUpload } from './adopt-uploads.js';
 
 interface RunUpload extends BatchUpload, Pick<UploadName, 'id' | 'lines'> {}

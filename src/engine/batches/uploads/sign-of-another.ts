@@ -2,10 +2,8 @@ import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod';
 import { countryCodes } from '../../../contract/countries.js';
 import { verificationTypes } from '../../../contract/enums.js';
-import { parseBatchName } from '../batch-name.js';
-import type { Batch } from '../batch.js';
-import { findPreparedCounts } from '../prepared-counts.js';
-import { uuidKey } from './uuid-key.js';
+import { parseBatchName, type Batch, uuidKey } from '../batch.js';
+import { findPreparedCounts } from '../charge.js';
 
 /** What an answer says of an upload that is not true of the one that it should be about. */
 export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines';

@@ -1,11 +1,15 @@
-import { findPreparedCounts, type PreparedCounts } from '../../batches/prepared-counts.js';
 import type { VerificationService } from '../../../client/client.js';
 import type { CreditBalance } from '../../../contract/bodies.js';
-import { verificationTypes, type VerificationType } from '../../../contract/enums.js';
+import { type VerificationType, verificationTypes } from '../../../contract/enums.js';
+import { ApiError, ContractError, DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
-import { readCredits } from './balance.js';
-import type { DrivenBatch } from '../../batches/drive-log.js';
+import { chargeOf, type DrivenBatch } from '../../batches/batch-log.js';
+import { findPreparedCounts, type PreparedCounts } from '../../batches/charge.js';
+import { unpaidError } from '../../driver/batch-errors.js';
+import type { RunStore } from '../../stores/run-store.js';
+import type { Balances } from '../../summary/build-summary.js';
 
 /** What is on the service, prepared and not launched: nothing of it is paid. */
 export interface Preflight {
@@ -82,4 +86,134 @@ function sumOf(counts: readonly (PreparedCounts | undefined)[]): PreparedCounts 
     sum.duplicate += one.duplicate;
   }
   return sum;
+}
+
+/** Where and for how long a balance is waited for. */
+interface Surroundings {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+}
+
+/**
+ * The balance before the run's first launch, from the journal where an earlier process read it.
+ *
+ * @param onUntold told why the service does not tell, when it is asked
+ * @returns `undefined` when the service does not tell: the figure is for the summary only
+ * @throws as {@link readCredits} does
+ */
+export async function readBalance(
+  client: AskedForCredits,
+  state: RunStore,
+  surroundings: Surroundings,
+  onUntold: (why: string) => void,
+): Promise<CreditBalance | undefined> {
+  if (state.known.balance) return state.known.balance.credits ?? undefined;
+  const credits = await readCredits(client, surroundings, onUntold);
+  await state.record({ entry: 'balance', credits: credits ?? null });
+  return credits;
+}
+
+/** Both balances, when a batch has not told its own cost. The output does not wait for them. */
+export async function readBalanceAfter(
+  client: Pick<VerificationService, 'credits'>,
+  before: CreditBalance | undefined,
+  batches: readonly DrivenBatch[],
+  surroundings: Surroundings,
+): Promise<Balances | undefined> {
+  if (!before || batches.every((batch) => chargeOf(batch))) return undefined;
+  const after = await readLast(client, surroundings);
+  return after && { before, after };
+}
+
+/** Why a run stops, with the balance where it is for the credits, and the service tells it. */
+export async function withBalance(
+  reason: unknown,
+  client: Pick<VerificationService, 'credits'>,
+  surroundings: Surroundings,
+): Promise<unknown> {
+  if (!isSluiceError(reason, 'payment_required')) return reason;
+  const { needs, cause } = reason;
+  if (!needs || !isSluiceError(cause, 'payment_required')) return reason;
+  const balance = await readLast(client, surroundings).catch(() => undefined);
+  return balance ? unpaidError(cause, needs, balance[`${needs.type}_credit`]) : reason;
+}
+
+/** How long a balance is waited for: a budget is kept without it, and a launch that it does not pay is refused. */
+const longestMs = 10_000;
+
+class NotInTime extends DeadlineError {}
+
+async function readInTime(
+  client: Pick<VerificationService, 'credits'>,
+  { signal, clock }: Surroundings,
+  ms = longestMs,
+): Promise<CreditBalance> {
+  return beforeDeadline(async (within) => client.credits({ signal: within }), {
+    clock,
+    ms,
+    signal,
+    toError: () => new NotInTime(`no answer within ${ms / 1000} s`),
+  });
+}
+
+/**
+ * The balance at the end of a run: what is done and paid is not held up by it.
+ *
+ * @returns `undefined` when the service does not tell in time
+ * @throws the signal's reason
+ */
+async function readLast(
+  client: Pick<VerificationService, 'credits'>,
+  surroundings: Surroundings,
+): Promise<CreditBalance | undefined> {
+  try {
+    return await readInTime(client, surroundings);
+  } catch (error) {
+    surroundings.signal.throwIfAborted();
+    if (isSluiceError(error)) return undefined;
+    throw error;
+  }
+}
+
+type AskedForCredits = Pick<VerificationService, 'credits' | 'listBatches' | 'giveUpAfterMs'>;
+
+/**
+ * The balance at the start of a run. A service that answers all else and not this one is worked with: an
+ * outage of all of it is waited for, and ends the run, as any other.
+ *
+ * @param onUntold told why the service does not tell
+ * @returns `undefined` when the service does not tell
+ * @throws ApiError `unauthorized`, `forbidden`; DeadlineError when the service is unreachable; the
+ *   signal's reason
+ */
+export async function readCredits(
+  client: AskedForCredits,
+  surroundings: Surroundings,
+  onUntold: (why: string) => void,
+): Promise<CreditBalance | undefined> {
+  const { signal } = surroundings;
+  const ms = Math.min(longestMs, (client.giveUpAfterMs ?? Infinity) / 2);
+  for (let isBack = false; ; isBack = true) {
+    try {
+      return await readInTime(client, surroundings, ms);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof NotInTime && !isBack) {
+        await client.listBatches({ limit: 1 }, { signal });
+        continue;
+      }
+      const isKeyRefused =
+        isSluiceError(error, 'unauthorized') || isSluiceError(error, 'forbidden');
+      const isUntold =
+        error instanceof NotInTime || error instanceof ApiError || error instanceof ContractError;
+      if (!isUntold || isKeyRefused) throw error;
+      onUntold(error.message);
+      return undefined;
+    }
+  }
+}
+
+/** What is said when the service does not tell the balance. */
+export function untoldNotice(why: string): string {
+  return `the service does not tell the account's credits (${why}): whether they are enough is not known. A launch that they do not pay stops the run with 5, and nothing else is paid`;
 }

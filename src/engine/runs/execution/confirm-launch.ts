@@ -1,10 +1,10 @@
 import { DetachedError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
-import type { DrivenBatch } from '../../batches/drive-log.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunOptions } from './driver-options.js';
 import { readPreflight, type Preflight } from '../credits/preflight.js';
-import type { StoppedEntry } from '../../stores/run-entries.js';
+import type { StoppedEntry } from '../../stores/journal-entries.js';
 import { stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
 
 /**

@@ -1,7 +1,7 @@
 import type { Batch } from '../../batches/batch.js';
 import type { Plan } from '../../plan/plan.js';
 import type { Client } from '../../../client/client.js';
-import type { DrivenBatch } from '../../batches/drive-log.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { RunStore, SharedRunStore } from '../../stores/run-store.js';
 import type { TakeUp } from '../resume/reconcile.js';

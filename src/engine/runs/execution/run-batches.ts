@@ -1,13 +1,9 @@
-import { ClaimLostError, type BatchClaim } from '../../batches/batch-claim.js';
-import { batchLabel } from '../../batches/batch-label.js';
-import type { BatchProgress } from '../../batches/batch-progress.js';
-import type { Batch } from '../../batches/batch.js';
-import { halveBatch } from '../../batches/halve-batch.js';
+import { ClaimLostError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
+import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
 import { planned, type KnownBatch } from '../../batches/batch-state.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { batchProgress } from '../../streams/progress.js';
-import { noTimes } from '../../batches/batch-times.js';
-import { DriveLog, withKnown } from '../../batches/drive-log.js';
+import { noTimes, DriveLog, withKnown } from '../../batches/batch-log.js';
 import type { DriveRunOptions } from './driver-options.js';
 import { entryOf } from '../../stores/run-state.js';
 import type { RunClaim } from '../../stores/run-store.js';

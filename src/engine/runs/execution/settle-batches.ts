@@ -1,6 +1,5 @@
-import { ClaimLostError } from '../../batches/batch-claim.js';
-import { batchLabel } from '../../batches/batch-label.js';
-import type { Batch } from '../../batches/batch.js';
+import { ClaimLostError } from '../../batches/claim.js';
+import { batchLabel, type Batch } from '../../batches/batch.js';
 import type { CollectedExport } from '../../driver/driver-options.js';
 import { tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';

@@ -2,7 +2,7 @@ import type { Batch } from '../../batches/batch.js';
 import type { DriveAll } from '../../driver/batch-pool.js';
 import { isAtEnd, type EndedBatch, type KnownBatch } from '../../batches/batch-state.js';
 import type { DriveRunOptions } from './driver-options.js';
-import type { StoppedEntry } from '../../stores/run-entries.js';
+import type { StoppedEntry } from '../../stores/journal-entries.js';
 import type { RunBatches } from './run-batches.js';
 import { budgetWords } from '../credits/budget-notices.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';

@@ -5,7 +5,7 @@ import {
   countryShape,
   doubtShape,
   driveShape,
-} from '../../driver/option-shapes.js';
+} from '../../driver/driver-options.js';
 import {
   aFolder,
   amount,
@@ -23,7 +23,7 @@ import {
 } from '../../../platform/options/check-options.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
-import { isPlaceName, isSource } from './run-ends.js';
+import { isPlaceName, isSource } from './source-and-sink.js';
 import {
   changeWays,
   type EstimateSettings,

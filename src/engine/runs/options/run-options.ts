@@ -1,9 +1,8 @@
-import type { DriveSettings } from '../../driver/batch-pool.js';
+import type { DriveSettings } from '../../driver/driver-options.js';
 import type { Client } from '../../../client/client.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import type { Source } from '../../../lists/rows/source.js';
-import type { SinkInput, SourceInput } from './run-ends.js';
-import type { SourceColumns } from './source-columns.js';
+import type { SinkInput, SourceInput, SourceColumns } from './source-and-sink.js';
 import type { DoubtOptions } from '../../plan/column-quality.js';
 import type { CountryOptions } from '../../plan/plan.js';
 import type { TargetChoice } from '../../streams/stream-options.js';

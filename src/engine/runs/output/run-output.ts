@@ -1,20 +1,20 @@
+import { verificationTypes } from '../../../contract/enums.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
+import { OutcomeTally } from '../../summary/outcome-tally.js';
+import type { MaxUnknown, ResolvedRun } from '../options/run-options.js';
+import type { PassOne } from '../planning/plan-input.js';
 import { EarlyWriting, type WriteWaits } from './early-writer.js';
-import { isSuspect } from './find-suspect.js';
-import type { OutcomeTally } from '../../summary/outcome-tally.js';
-import type { PassOne } from '../planning/pass-one.js';
-import { writeJoined } from './pass-two.js';
-import type { ResolvedRun } from '../options/run-options.js';
+import { writeJoined } from './write-output.js';
 
 /** What was written, and where. */
-export interface WrittenOutput {
+interface WrittenOutput {
   readonly tally: OutcomeTally;
   readonly sink: Sink;
   readonly isSuspect: boolean;
 }
 
-export interface RunOutputOptions {
+interface RunOutputOptions {
   readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress' | 'clock'>;
   readonly runId: string;
   readonly passOne: PassOne;
@@ -96,4 +96,33 @@ export class RunOutput {
       },
     });
   }
+}
+
+const rowsAtOnce = 16_384;
+
+/**
+ * Whether more of the verified cells of a type are unknown than may be. It is known before the first row
+ * is written: the tickets alone tell.
+ *
+ * @throws OutputError
+ */
+async function isSuspect(
+  { percent }: Pick<MaxUnknown, 'percent'>,
+  { plan, tickets, entry }: Pick<PassOne, 'plan' | 'tickets' | 'entry'>,
+): Promise<boolean> {
+  const tally = new OutcomeTally(plan);
+  const reader = tickets.read();
+  try {
+    for (let row = 0; row < entry.rows; row += rowsAtOnce) {
+      const rows = Math.min(rowsAtOnce, entry.rows - row);
+      const portion = await reader.next(rows * plan.width);
+      tally.add(portion.map((ticket) => plan.book.outcome(ticket)));
+    }
+  } finally {
+    await reader.close();
+  }
+  return verificationTypes.some((type) => {
+    const { buckets, verdicts } = tally.of(type);
+    return verdicts.unknown * 100 > buckets.verified * percent;
+  });
 }

@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
+import { InputError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { inputChanged } from './input-changed.js';
 import { onDisk } from '../../../platform/files/on-disk.js';
 import { readFileBytes } from '../../../platform/files/read-file.js';
 
@@ -95,4 +95,12 @@ export class TicketReader {
 
 function bytesOf(numbers: Uint32Array): Buffer {
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+}
+
+/** What a source gives when it is read again is not what the run has planned. */
+export function inputChanged(source: string): InputError {
+  return new InputError(
+    `${source} has changed since the run read it: run again, which uses what was paid for with what it holds then`,
+    { code: 'input_changed' },
+  );
 }

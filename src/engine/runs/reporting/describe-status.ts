@@ -1,7 +1,6 @@
 import { describeCredits } from '../../../platform/text/credit-words.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
-import { describeRetry } from '../../stores/retry.js';
-import type { RunStatus } from '../../stores/run-status.js';
+import { describeRetry, type RunStatus } from '../../stores/run-status.js';
 
 /** An unfinished run in words. */
 export interface DescribedRun {

@@ -1,8 +1,14 @@
-import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { TextColumn } from '../../../lists/rows/sink.js';
 import type { FoundHeader } from '../../../lists/rows/source.js';
-import type { VerifyProgress } from '../../streams/progress.js';
+import { printKind } from '../../../lists/rows/values/kinds.js';
+import type { SluiceError } from '../../../platform/errors/sluice-error.js';
+import { publish } from '../../../platform/observability/channels.js';
+import type { ObservedEnd } from '../../../platform/observability/observe-run.js';
+import { currentScope } from '../../../platform/observability/scope.js';
 import type { RunStatus } from '../../stores/run-status.js';
+import { noRows, type RowFigures } from '../../stores/shared/shared-status.js';
+import type { VerifyProgress } from '../../streams/progress.js';
+import { hasFailed, type Summary } from '../../summary/summary.js';
 
 /** An unfinished run that is carried over to a list that has changed, or to other options. */
 export interface CarriedRun {
@@ -72,3 +78,68 @@ export type RunProgress =
   | { readonly stage: 'notice'; readonly message: string; readonly isUrgent?: boolean }
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
+
+/** What takes a run's progress, and tells it to those who listen to the process, too. */
+export function observedProgress(
+  onProgress: ((progress: RunProgress) => void) | undefined,
+): (progress: RunProgress) => void {
+  return (progress) => {
+    const { run } = currentScope();
+    if (run !== undefined && isCounted(progress)) {
+      publish('sluice:run:stage', { run, stage: progress.stage, rows: progress.rows });
+    }
+    if (run !== undefined && progress.stage === 'text_column') {
+      const { column, kind, output } = progress;
+      publish('sluice:run:column', { run, column, kind: kind && printKind(kind), output });
+    }
+    onProgress?.(progress);
+  };
+}
+
+/** Batches are told where they are driven. */
+function isCounted(
+  progress: RunProgress,
+): progress is Extract<
+  RunProgress,
+  { readonly stage: 'reading' | 'read' | 'writing' | 'written' }
+> {
+  return ['reading', 'read', 'writing', 'written'].includes(progress.stage);
+}
+
+/** What is told of a run's end. */
+export function observedEnd(summary: Summary): ObservedEnd {
+  return { rows: summary.rows, hasFailed: hasFailed(summary) };
+}
+
+/** How far this process is with the rows of a shared run, and the one that writes them. */
+export class SharedRows implements RowFigures {
+  readonly #onProgress: (progress: RunProgress) => void;
+  #own = noRows;
+  #heard = 0;
+
+  /** @param onProgress told of what this process does, and of the rows that another writes */
+  constructor(onProgress: (progress: RunProgress) => void) {
+    this.#onProgress = onProgress;
+  }
+
+  get own(): RowFigures['own'] {
+    return this.#own;
+  }
+
+  /** Takes in what this process does. */
+  readonly note = (progress: RunProgress): void => {
+    const { stage } = progress;
+    if (stage === 'reading' || stage === 'read') {
+      this.#own = { ...this.#own, rowsRead: progress.rows };
+    } else if (stage === 'writing' || stage === 'written') {
+      this.#own = { ...this.#own, rowsWritten: progress.rows };
+    }
+    this.#onProgress(progress);
+  };
+
+  hear(rowsWritten: number): void {
+    if (rowsWritten === this.#heard || this.#own.rowsWritten > 0) return;
+    this.#heard = rowsWritten;
+    this.#onProgress({ stage: 'writing', rows: rowsWritten });
+  }
+}

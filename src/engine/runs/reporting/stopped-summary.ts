@@ -1,8 +1,8 @@
 import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import { systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
-import { noTimes } from '../../batches/batch-times.js';
-import type { BatchEntry } from '../../stores/run-entries.js';
+import { noTimes } from '../../batches/batch-log.js';
+import type { BatchEntry } from '../../stores/journal-entries.js';
 import {
   addressesOf,
   nothingKnown,

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../../../platform/errors/errors.js';
-import { defaults } from '../../batches/defaults.js';
-import type { PlanEntry, RunEntry } from '../../stores/run-entries.js';
+import { defaults } from '../../driver/driver-options.js';
+import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 
 /** Those that decide only what is written, and where. */

@@ -5,24 +5,23 @@ import { ConfigurationError, StateError } from '../../../platform/errors/errors.
 import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
-import { isOfAccount } from '../account.js';
-import { checkBeforeSending, newRun, serviceOf } from './begin-run.js';
-import { collectLeft } from './collect-left.js';
-import { openInTurn } from './history-in-turn.js';
+import { isOfAccount } from '../abandon-run.js';
+import { checkBeforeSending, newRun, serviceOf, openInTurn } from './new-run.js';
+import { collectLeft } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { budgetWords } from '../credits/budget-notices.js';
 import { onDisk } from '../../../platform/files/on-disk.js';
-import { openRecall } from '../planning/open-recall.js';
-import { readIntoBatches, readingPorts, type PassOne } from '../planning/pass-one.js';
+import { openRecall } from '../planning/recalled-results.js';
+import { readIntoBatches, readingPorts, type PassOne } from '../planning/plan-input.js';
 import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';
-import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/run-entries.js';
+import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
 import type { CheckedRun, OpenedRun, Opening } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { BegunRun, SharedRunStore } from '../../stores/run-store.js';
 import { isRetriable, type Summary } from '../../summary/summary.js';
 import { stopOfOthers } from '../../stores/stop-reasons.js';
-import { sharedSource } from '../../stores/shared/shared-source.js';
+import { sharedSource } from '../../stores/shared/source-copy.js';
 
 export interface SharedOpeningOptions {
   readonly run: ResolvedRun;

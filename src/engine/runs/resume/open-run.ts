@@ -3,21 +3,20 @@ import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { checkAccount } from '../account.js';
-import { beginRun, serviceOf } from './begin-run.js';
-import { checkDiskSpace } from '../planning/check-disk-space.js';
-import { carriedEntries } from './carried-results.js';
-import { carryOver, retryEarlier, type SettleOptions } from './carry-over.js';
-import { collectLeft } from './collect-left.js';
+import { checkAccount } from '../abandon-run.js';
+import { beginRun, serviceOf } from './new-run.js';
+import { checkDiskSpace } from '../planning/external-dedup-plan.js';
+import { carriedEntries, collectLeft } from './earlier-results.js';
+import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
 import { keepSource, type KeptSource } from '../planning/buffered-source.js';
 import { addressesToFetch, hasSent, type KnownRun } from '../../stores/run-state.js';
-import { openRecall } from '../planning/open-recall.js';
+import { openRecall } from '../planning/recalled-results.js';
 import {
   readIntoBatches,
   readingPorts,
   type PassOne,
   type PassOneOptions,
-} from '../planning/pass-one.js';
+} from '../planning/plan-input.js';
 import {
   decidingOptions,
   differingSettings,
@@ -26,7 +25,7 @@ import {
   isSameRun,
   refuseOthers,
 } from './compare-run.js';
-import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/run-entries.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';

@@ -1,22 +1,20 @@
 import { isDeepStrictEqual } from 'node:util';
-import { batchName } from '../../batches/batch-name.js';
-import type { Batch } from '../../batches/batch.js';
+import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
 import { mayHaveLaunched, planned, retried, type KnownBatch } from '../../batches/batch-state.js';
-import { isVisible } from '../../batches/uploads/is-visible.js';
+import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { isOf, learnListed } from '../../batches/uploads/adopt-uploads.js';
 import { RunUploads } from '../../batches/uploads/run-uploads.js';
-import { uuidKey } from '../../batches/uploads/uuid-key.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
-import { defaults } from '../../batches/defaults.js';
+import { defaults } from '../../driver/driver-options.js';
 import { entryOf, type KnownRun } from '../../stores/run-state.js';
-import type { RunEntry } from '../../stores/run-entries.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
 import type { RunSettings } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import { isElsewhere } from '../../stores/directory/state-place.js';
+import { isElsewhere } from '../../stores/directory/folders.js';
 
 /**
  * What the service has of a run, beside what the journal knows. A journal may be older than the service:

@@ -1,7 +1,104 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { LogFile } from '../../../platform/files/log-file.js';
-import { encodeGroup, encodeHead, newJournalId, parseJournal } from './journal-lines.js';
+import { encodeLine, readLines } from '../../../platform/files/log-lines.js';
+
+/*
+ * A journal is lines (platform/files/log-lines.ts). The first is the head; each one after it is a group: the
+ * entries that went to the disk in one write, as an array. A group is one line with one checksum, so it
+ * counts whole or not at all, whatever part of its write a power cut leaves.
+ *
+ * The checksum of a group covers the journal's id and the group's place too.
+ *
+ * Version 1 had a line for each entry, without groups. It is still read; the first process that opens
+ * such a journal adds a head of version 2, and groups from there on.
+ */
+
+const firstHead = { journal: 'sluice', version: 1 } as const;
+
+/** What a journal holds. */
+interface JournalContent {
+  readonly entries: readonly unknown[];
+  /** What comes after them is the rest of the last write: it never counted. */
+  readonly keptBytes: number;
+  /** The journal's id; `undefined` where it has no head of version 2 yet. */
+  readonly id: string | undefined;
+}
+
+export function newJournalId(): string {
+  return randomBytes(8).toString('hex');
+}
+
+export function encodeHead(id: string): Buffer {
+  return encodeLine(JSON.stringify({ journal: 'sluice', version: 2, id }), 0);
+}
+
+/** @param at where the group begins in the file */
+export function encodeGroup(id: string, at: number, entries: readonly string[]): Buffer {
+  return encodeLine(`[${entries.join(',')}]`, seedOf(id, at));
+}
+
+/**
+ * Reads the bytes of a journal.
+ *
+ * @param path the journal's, for messages
+ * @throws StateError `state_damaged` when more than its last write is damaged, or another version wrote it
+ */
+export function parseJournal(bytes: Buffer, path: string): JournalContent {
+  const entries: unknown[] = [];
+  let id: string | undefined;
+  const { keptBytes, isDamaged } = readLines(bytes, {
+    dropped: 'last write',
+    seedAt: (at) => (id === undefined ? 0 : seedOf(id, at)),
+    take(value, at) {
+      const head = id === undefined ? parseHead(value) : undefined;
+      if (at === 0 && head === undefined) throw unknownVersion(path);
+      if (head) ({ id } = head);
+      else if (Array.isArray(value)) entries.push(...(value as unknown[]));
+      else entries.push(value);
+    },
+  });
+  if (isDamaged || isHeadDamaged(bytes, keptBytes, id)) throw damaged(path, `at byte ${keptBytes}`);
+  return { entries, keptBytes, id };
+}
+
+/** @param what is wrong, and where: `at byte 812` */
+export function damaged(path: string, what: string, cause?: unknown): StateError {
+  return new StateError(
+    `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with \`fresh\`: that pays again for what was sent`,
+    { code: 'state_damaged', cause },
+  );
+}
+
+function unknownVersion(path: string): StateError {
+  return new StateError(
+    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with \`fresh\``,
+    { code: 'state_damaged' },
+  );
+}
+
+/** A head of version 1 has no id. */
+function parseHead(value: unknown): { readonly id: string | undefined } | undefined {
+  if (typeof value !== 'object' || value === null || !('journal' in value)) return undefined;
+  const { journal, version, id } = value as Readonly<Record<string, unknown>>;
+  if (journal !== firstHead.journal) return undefined;
+  if (version === firstHead.version) return { id: undefined };
+  return version === 2 && typeof id === 'string' ? { id } : undefined;
+}
+
+/** Without its head nobody can tell the groups of a journal from the rest of a write. */
+function isHeadDamaged(bytes: Buffer, at: number, id: string | undefined): boolean {
+  if (id !== undefined || at === bytes.length) return false;
+  // The head is written alone, and nothing else before it is safe.
+  if (at === 0 && bytes.length > encodeHead(newJournalId()).length) return true;
+  return /\n[0-9a-f]{8} \[/.test(bytes.toString('latin1', at));
+}
+
+function seedOf(id: string, at: number): number {
+  return crc32(`${id} ${at} `);
+}
 
 interface Waiting {
   readonly json: string;

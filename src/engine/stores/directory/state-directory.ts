@@ -2,19 +2,8 @@ import { join } from 'node:path';
 import type { Batch } from '../../batches/batch.js';
 import type { BatchResults, LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
-import { lockDirectory } from './directory-lock.js';
-import type { FileLock, LockPatience } from '../../../platform/files/file-lock.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
-import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
-import { Journal } from './journal.js';
-import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from '../run-state.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
-import { OwnRunClaims } from './own-run-claims.js';
-import { ResultStore } from './result-store.js';
-import { batchEntryOf, type JournalEntry, type RunEntry, type StatePlace } from '../run-entries.js';
-import type { RunScratch } from '../scratch.js';
-import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
 import {
+  lockDirectory,
   folderOf,
   foldersOf,
   makeFolders,
@@ -22,8 +11,23 @@ import {
   refuseForeign,
   runFolder,
   syncName,
-} from './state-folders.js';
-import { readStatePlace } from './state-place.js';
+  readStatePlace,
+} from './folders.js';
+import type { FileLock, LockPatience } from '../../../platform/files/file-lock.js';
+import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
+import { Journal } from './journal.js';
+import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from '../run-state.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { OwnRunClaims, ResultStore } from './local-claims.js';
+import {
+  batchEntryOf,
+  type JournalEntry,
+  type RunEntry,
+  type StatePlace,
+} from '../journal-entries.js';
+import type { RunScratch } from '../scratch.js';
+import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
 
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
 export class StateDirectory implements RunStore, RunScratch {

@@ -4,7 +4,7 @@ import { sharedStatusOf, type FoundSharedRun, type StoredRun } from '../shared/s
 import { quoteName } from '../../../lists/sql/names.js';
 import { parseServerUrl } from '../../../lists/sql/server-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
-import { prepareSchema, schemaVersion } from './prepare-schema.js';
+import { prepareSchema, schemaVersion } from './schema.js';
 import { StoreConnection } from './store-connection.js';
 
 interface StorePlace {

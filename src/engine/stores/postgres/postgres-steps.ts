@@ -1,33 +1,62 @@
 import { hostname } from 'node:os';
-import { batchLabel } from '../../batches/batch-label.js';
-import type { Reservation } from '../../batches/batch-claim.js';
-import type { Batch } from '../../batches/batch.js';
+import { crc32 } from 'node:zlib';
 import type { PaceNews } from '../../../client/rate/shared-rate.js';
-import type { PlanEntry, RunEntry } from '../run-entries.js';
+import { type Batch, batchLabel } from '../../batches/batch.js';
+import type { Reservation } from '../../batches/claim.js';
+import type { PlanEntry, RunEntry } from '../journal-entries.js';
 import type { RunNote } from '../run-store.js';
+import type { WorkerFigures } from '../shared/shared-status.js';
 import {
-  copyStep,
-  gone,
-  lastStep,
   type BatchRecord,
   type Beat,
   type Claimed,
+  copyStep,
   type CopySteps,
+  gone,
+  lastStep,
   type News,
   type PaceSteps,
   type SharedSteps,
   type Token,
 } from '../shared/store-protocol.js';
-import type { WorkerFigures } from '../shared/worker-figures.js';
-import { removed, type NewsPage } from './answers.js';
-import { asciiJson } from './ascii-json.js';
-import { createCopySteps } from './postgres-copy.js';
-import { createPaceSteps } from './postgres-pace.js';
 import { RunCalls } from './run-calls.js';
-import { SchemaCalls, type StoreCalls } from './store-calls.js';
+import { asciiJson, type NewsPage, removed, SchemaCalls, type StoreCalls } from './store-calls.js';
 import type { StoreConnectionOptions } from './store-connection.js';
 
-export interface PostgresStepsOptions {
+/** What a process asks of the copy of a run's source, as calls of the functions of a schema. */
+function createCopySteps(run: RunCalls, calls: StoreCalls): CopySteps {
+  return {
+    keep: async (token, part, bytes) =>
+      run.holds(token, 'keep_copy', { part, checksum: crc32(bytes), bytes }),
+    end: async (token, { parts, of }) => run.holds(token, 'end_copy', { parts, of }),
+    whole: async () => calls.copied(run.run, run.life),
+    async part(part) {
+      const found = await calls.copyPart(run.run, part);
+      return found && found.checksum === crc32(found.bytes) ? found.bytes : undefined;
+    },
+  };
+}
+
+/** What a process asks of the pace of its account, as calls of the functions of a schema. */
+function createPaceSteps(calls: RunCalls): PaceSteps {
+  const { run, owner } = calls;
+  let account = '';
+  return {
+    async join(own) {
+      account = own.account(calls.salt);
+      return calls.call('join_pace', { run, owner, account, interval_ms: own.intervalMs });
+    },
+    async takeSlot() {
+      const { waitMs } = await calls.call<{ waitMs: number }>('take_slot', { account });
+      return waitMs;
+    },
+    async pause(ms) {
+      await calls.call('pause', { account, ms });
+    },
+  };
+}
+
+interface PostgresStepsOptions {
   /** How messages call the run and its store. */
   readonly name: string;
   readonly run: string;

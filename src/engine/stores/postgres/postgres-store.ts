@@ -14,7 +14,7 @@ import { orAborted } from '../../../platform/waiting/or-aborted.js';
 import { parseServerUrl } from '../../../lists/sql/server-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { lookAtRun, nameOfRun } from './look-at-runs.js';
-import { schemaName } from './migrations.js';
+import { schemaName } from './schema.js';
 import { PostgresSteps } from './postgres-steps.js';
 
 export interface PostgresStoreOptions {

@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { gone, type News, type Token } from '../shared/store-protocol.js';
-import { restored, type Answer, type NewsPage } from './answers.js';
-import type { StoreCalls, Values } from './store-calls.js';
+import {
+  restored,
+  type Answer,
+  type NewsPage,
+  type StoreCalls,
+  type Values,
+} from './store-calls.js';
 
 /** Calls the functions of a schema for one run, with what its process knows of it. */
 export class RunCalls {

@@ -1,7 +1,38 @@
 import { quoteName } from '../../../lists/sql/names.js';
-import type { WholeCopy } from '../shared/store-protocol.js';
-import { prepareSchema } from './prepare-schema.js';
+import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
+import type { News, WholeCopy } from '../shared/store-protocol.js';
+import { prepareSchema } from './schema.js';
 import { StoreConnection, type StoreConnectionOptions } from './store-connection.js';
+
+/** What a function answers: what it was asked for, or why the process may not go on. */
+export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
+
+export interface NewsPage {
+  readonly entries: News;
+  readonly more: boolean;
+}
+
+/** @param name how messages call the run and its store */
+export function restored(name: string): DeadlineError {
+  return new DeadlineError(
+    `the database of ${name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
+    { code: 'service_unavailable' },
+  );
+}
+
+export function removed(name: string): StateError {
+  return new StateError(`${name} was removed while this process worked on it`, {
+    code: 'state_mismatch',
+  });
+}
+
+/** JSON without a character that a database in another encoding than UTF-8 could not keep. */
+export function asciiJson(value: unknown): string {
+  return JSON.stringify(value).replaceAll(
+    /[\u007F-\uFFFF]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
 
 /** Arguments of a function by their names. */
 export type Values = Readonly<Record<string, unknown>>;

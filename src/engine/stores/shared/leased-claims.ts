@@ -1,16 +1,17 @@
-import type { Batch } from '../../batches/batch.js';
-import { isAtEnd } from '../../batches/batch-state.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/in-turn.js';
-import { recordOf } from './batch-record.js';
-import { noTimes } from '../../batches/batch-times.js';
+import { noTimes } from '../../batches/batch-log.js';
+import { isAtEnd, isPrepared, mayHaveLaunched } from '../../batches/batch-state.js';
+import { type Batch, batchLabel } from '../../batches/batch.js';
+import type { BatchProgress } from '../../batches/claim.js';
+import { batchEntryOf } from '../journal-entries.js';
 import { encodeResults } from '../result-codec.js';
-import type { HeldClaim, HeldClaims } from './held-claims.js';
 import { entryOf, type KnownRun } from '../run-state.js';
 import type { JoinClaim, RunClaim } from '../run-store.js';
-import type { SharedSteps } from './store-protocol.js';
+import type { HeldClaim, HeldClaims } from './leases.js';
+import type { BatchRecord, ReopenedBatch, SharedSteps } from './store-protocol.js';
 
-export interface LeasedClaimsOptions {
+interface LeasedClaimsOptions {
   readonly steps: SharedSteps;
   readonly clock: Clock;
   readonly held: HeldClaims;
@@ -101,4 +102,25 @@ export class LeasedClaims {
     const { batches, addresses: before } = this.#done;
     this.#done = { batches: batches + 1, addresses: before + addresses };
   }
+}
+
+/** What is written down of a batch in a store that processes share, and what follows for the store. */
+function recordOf(progress: BatchProgress, at: string, call: number): BatchRecord {
+  const { known } = progress;
+  return {
+    entry: batchEntryOf(progress, at),
+    call,
+    hasEnded: isAtEnd(known) || known.stage === 'split',
+    mayBePaid: mayHaveLaunched(known),
+    isProven: isPrepared(known) || (known.stage === 'parsing' && known.prepared),
+  };
+}
+
+/** The same of one that is open again. */
+export function reopenedRecordOf(progress: BatchProgress, at: string): ReopenedBatch {
+  return {
+    label: batchLabel(progress.batch),
+    entry: batchEntryOf(progress, at),
+    mayBePaid: mayHaveLaunched(progress.known),
+  };
 }

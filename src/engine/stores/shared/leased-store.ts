@@ -1,7 +1,5 @@
-import { batchLabel } from '../../batches/batch-label.js';
-import { ClaimLostError } from '../../batches/batch-claim.js';
-import type { Batch } from '../../batches/batch.js';
-import type { BatchProgress } from '../../batches/batch-progress.js';
+import { batchLabel, type Batch } from '../../batches/batch.js';
+import { ClaimLostError, type BatchProgress } from '../../batches/claim.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { PaceMember } from '../../../client/rate/shared-rate.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -10,15 +8,13 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/or-aborted.js';
 import { decodeResults } from '../result-codec.js';
-import { Heartbeat } from './heartbeat.js';
-import { LeasedClaims } from './leased-claims.js';
-import { LeasedCopy } from './leased-copy.js';
-import { HeldClaims, type HeldClaim } from './held-claims.js';
+import { Heartbeat, HeldClaims, type HeldClaim, Told } from './leases.js';
+import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
+import { LeasedCopy } from './source-copy.js';
 import { InTurn } from '../../../platform/waiting/in-turn.js';
 import { KnownJournal, type KnownRun } from '../run-state.js';
-import { LeasedPace } from './leased-pace.js';
-import { reopenedRecordOf } from './batch-record.js';
-import type { PlanEntry, RunEntry } from '../run-entries.js';
+import { LeasedPace } from './shared-pace.js';
+import type { PlanEntry, RunEntry } from '../journal-entries.js';
 import type {
   BegunRun,
   JoinClaim,
@@ -36,8 +32,7 @@ import {
   type News,
   type SharedSteps,
 } from './store-protocol.js';
-import { Told } from './told.js';
-import { noRows, type RowFigures } from './worker-figures.js';
+import { noRows, type RowFigures } from './shared-status.js';
 
 export interface LeasedStoreOptions {
   /** The process's own. While it rests, the process gives no sign of life. */

@@ -1,9 +1,33 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { knownRun, type KnownRun } from '../run-state.js';
-import { statusOf, type RunStatus } from '../run-status.js';
 import type { Summary } from '../../summary/summary.js';
-import type { WorkerFigures } from './worker-figures.js';
+import { knownRun, type KnownRun } from '../run-state.js';
+import { type RunStatus, statusOf } from '../run-status.js';
+
+/** How far one of the processes of a run is with its rows. */
+interface OwnRows {
+  /** Each process reads the list by itself. */
+  readonly rowsRead: number;
+  /** Of the output; 0 in a process that does not write it. */
+  readonly rowsWritten: number;
+}
+
+/** What one of the processes of a run has done. */
+export interface WorkerFigures extends OwnRows {
+  /** Batches that it brought to their end. */
+  readonly batchesDone: number;
+  /** Addresses of these batches. */
+  readonly addressesDone: number;
+}
+
+/** The rows of a run that many processes work on: what this one has to tell of them. */
+export interface RowFigures {
+  readonly own: OwnRows;
+  /** Takes in how many rows another process has written. */
+  hear(rowsWritten: number): void;
+}
+
+export const noRows: OwnRows = { rowsRead: 0, rowsWritten: 0 };
 
 /** A process that works on a run, or has died in it. */
 export interface WorkerStatus {

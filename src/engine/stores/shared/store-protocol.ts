@@ -1,9 +1,15 @@
-import type { Reservation } from '../../batches/batch-claim.js';
+import type { Reservation } from '../../batches/claim.js';
 import type { Batch } from '../../batches/batch.js';
 import type { PaceMember, PaceNews } from '../../../client/rate/shared-rate.js';
-import type { BatchEntry, FinishedEntry, PartEntry, PlanEntry, RunEntry } from '../run-entries.js';
+import type {
+  BatchEntry,
+  FinishedEntry,
+  PartEntry,
+  PlanEntry,
+  RunEntry,
+} from '../journal-entries.js';
 import type { RunNote } from '../run-store.js';
-import type { WorkerFigures } from './worker-figures.js';
+import type { WorkerFigures } from './shared-status.js';
 
 /** What the last step of a run is called in place of a batch's label. */
 export const lastStep = 'output';

@@ -10,10 +10,7 @@ import * as statements from './statements.js';
 import * as table from './table.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
-export {
-  createPostgresStore,
-  postgresStoreSql,
-} from '../../../engine/stores/postgres/create-store.js';
+export { createPostgresStore, postgresStoreSql } from '../../../engine/stores/postgres/schema.js';
 export { findPostgresRuns } from '../../../engine/stores/postgres/look-at-runs.js';
 export {
   postgresStore,

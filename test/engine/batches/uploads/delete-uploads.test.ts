@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../../src/platform/waiting/clock.js';
+import { Client } from '../../../../src/client/client.js';
 import {
   deleteBatch,
   deleteListed,
+  mayHaveOrphans,
 } from '../../../../src/engine/batches/uploads/delete-uploads.js';
+import { systemClock } from '../../../../src/platform/waiting/clock.js';
 import { eventually } from '../../../client/eventually.js';
 import { withService } from '../../../service/with-service.js';
-import { Client } from '../../../../src/client/client.js';
 
 const { signal } = new AbortController();
 
@@ -62,4 +63,22 @@ it('deletes nothing that was launched, even when it was not yet as the list was 
   } finally {
     await client.close();
   }
+});
+
+const tries = { fresh: 0, uploads: 1 };
+const elected = { ...tries, uuid: 'u', misses: 0, prepares: 0, launches: 1, doubt: false };
+const exported = { ...elected, stage: 'exported', isFound: false, attempt: 1 } as const;
+
+it('looks for orphans of what was sent again, or was found in the list', () => {
+  expect(mayHaveOrphans(exported, false)).toBe(false);
+  expect(mayHaveOrphans({ ...exported, attempt: 2 }, false)).toBe(true);
+  expect(mayHaveOrphans({ ...exported, isFound: true }, false)).toBe(true);
+});
+
+it('looks for those of what was never launched only when the run is given up', () => {
+  const ready = { ...exported, stage: 'ready' } as const;
+  expect(mayHaveOrphans(ready, false)).toBe(false);
+  expect(mayHaveOrphans(ready, true)).toBe(true);
+  expect(mayHaveOrphans({ ...ready, doubt: true }, true)).toBe(false);
+  expect(mayHaveOrphans(exported, true)).toBe(false);
 });

@@ -1,9 +1,9 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Batch } from '../../../../src/engine/batches/batch.js';
 import { planned, type KnownBatch } from '../../../../src/engine/batches/batch-state.js';
-import { LaunchGate } from '../../../../src/engine/driver/launch-gate.js';
+import { LaunchGate } from '../../../../src/engine/driver/launch-limits.js';
 import { KnownJournal, nothingKnown } from '../../../../src/engine/stores/run-state.js';
-import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import { SharedDrive } from '../../../../src/engine/runs/execution/worker-loop.js';
 import { makeBatch } from '../../driver/driving.js';
 import { FakeClock } from '../../../client/fake-clock.js';

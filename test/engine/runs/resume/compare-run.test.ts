@@ -7,7 +7,7 @@ import {
   hasSameOutput,
   isSameRun,
 } from '../../../../src/engine/runs/resume/compare-run.js';
-import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import type { ResolvedRun } from '../../../../src/engine/runs/options/run-options.js';
 
 function optionsOf(changes: Partial<ResolvedRun> = {}): ResolvedRun {

@@ -2,7 +2,7 @@ import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemFiles } from '../../../../src/platform/files/file-system.js';
-import type { RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import type { RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import {
   readKnownRun,
   StateDirectory,

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { PostgresSteps } from '../../../../src/engine/stores/postgres/postgres-steps.js';
-import { batchEntryOf } from '../../../../src/engine/stores/run-entries.js';
+import { batchEntryOf } from '../../../../src/engine/stores/journal-entries.js';
 import {
   gone,
   type BatchRecord,
   type Token,
 } from '../../../../src/engine/stores/shared/store-protocol.js';
-import { noRows } from '../../../../src/engine/stores/shared/worker-figures.js';
+import { noRows } from '../../../../src/engine/stores/shared/shared-status.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { SchemaCalls } from '../../../../src/engine/stores/postgres/store-calls.js';
 import { newName } from '../../../lists/sql/new-name.js';

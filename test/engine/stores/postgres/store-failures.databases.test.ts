@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ClaimLostError } from '../../../../src/engine/batches/batch-claim.js';
+import { ClaimLostError } from '../../../../src/engine/batches/claim.js';
 import { exitCodeOf } from '../../../../src/cli/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
 import { startPostgres } from '../../../servers/start-postgres.js';

@@ -1,12 +1,12 @@
 import { expect, inject, vi } from 'vitest';
-import type { BatchProgress } from '../../../../src/engine/batches/batch-progress.js';
+import type { BatchProgress } from '../../../../src/engine/batches/claim.js';
 import type { Batch } from '../../../../src/engine/batches/batch.js';
 import {
   postgresStore,
   type PostgresStoreOptions,
 } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { OutcomeTable } from '../../../../src/engine/results/outcome-table.js';
-import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/run-entries.js';
+import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import type {
   RunClaim,
   RunStore,

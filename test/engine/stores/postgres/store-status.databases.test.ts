@@ -6,11 +6,13 @@ import {
   type PostgresStoreOptions,
 } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { readRunStatus } from '../../../../src/engine/runs/reporting/read-status.js';
-import type { PlanEntry } from '../../../../src/engine/stores/run-entries.js';
+import type { PlanEntry } from '../../../../src/engine/stores/journal-entries.js';
 import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
 import type { SharedRunStatus } from '../../../../src/engine/stores/shared/shared-status.js';
-import { SharedRows } from '../../../../src/engine/runs/reporting/shared-rows.js';
-import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
+import {
+  SharedRows,
+  type RunProgress,
+} from '../../../../src/engine/runs/reporting/run-progress.js';
 import { exampleSummary } from '../../../report/page/example-report.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';

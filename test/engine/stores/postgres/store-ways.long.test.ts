@@ -1,6 +1,6 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/exit-code.js';
-import { migrationSql } from '../../../../src/engine/stores/postgres/migrations.js';
+import { migrationSql } from '../../../../src/engine/stores/postgres/schema.js';
 import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { makeCertificate } from '../../../servers/make-certificate.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';

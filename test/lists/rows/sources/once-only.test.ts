@@ -5,7 +5,7 @@ import { ReadableStream } from 'node:stream/web';
 import { describe, expect, it } from 'vitest';
 import { rowsSource, type RowsInput } from '../../../../src/lists/rows/sources/rows-source.js';
 import { estimateRun } from '../../../../src/engine/runs/estimate.js';
-import type { SourceInput } from '../../../../src/engine/runs/options/run-ends.js';
+import type { SourceInput } from '../../../../src/engine/runs/options/source-and-sink.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { verifyRows } from '../../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../../service/with-service.js';

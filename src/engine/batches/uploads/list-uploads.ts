@@ -1,0 +1,153 @@
+import type { VerificationService } from '../../../client/client.js';
+import type { BatchSummary } from '../../../contract/bodies.js';
+import { limits } from '../../../contract/limits.js';
+import { ContractError, DeadlineError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
+import type { Clock } from '../../../platform/waiting/clock.js';
+import { uuidKey } from '../batch.js';
+import type { SignOfAnother } from './sign-of-another.js';
+
+/** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
+const overlap = 100;
+
+/**
+ * Reads the whole list of batches, page by page, in whatever order the service keeps it. Items may be
+ * given twice. Dates are not used to narrow it: this machine's clock may not be the service's. The
+ * service may have smaller pages than were asked for: only one that is shorter than another is the last.
+ */
+export async function* scanBatches(
+  service: Pick<VerificationService, 'listBatches'>,
+  signal?: AbortSignal,
+): AsyncGenerator<BatchSummary> {
+  const limit = limits.listLimit.max;
+  let before: ReadonlySet<string> = new Set();
+  let longest = 1;
+  for (let offset = 0; ;) {
+    const page = await service.listBatches({ limit, offset }, signal ? { signal } : {});
+    yield* page;
+    // A list that does not move on with the offset would have no last page.
+    const isStuck = page.every(({ batch_uuid }) => before.has(batch_uuid));
+    if (page.length < longest || isStuck) return;
+    longest = page.length;
+    before = new Set(page.map(({ batch_uuid }) => batch_uuid));
+    offset += page.length - Math.min(overlap, page.length >> 1);
+  }
+}
+
+/** How long the list may be read that is not read for one batch. */
+export interface ListOptions {
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}
+
+/**
+ * Takes every item of the list of batches, in bounded time.
+ *
+ * @throws DeadlineError when it does not end; as requests do
+ */
+export async function readList(
+  service: Pick<VerificationService, 'listBatches'>,
+  { signal, clock, deadlineMs: ms }: ListOptions,
+  take: (item: BatchSummary) => void,
+): Promise<void> {
+  const scan = async (within: AbortSignal): Promise<void> => {
+    for await (const item of scanBatches(service, within)) take(item);
+  };
+  const toError = (): Error => new DeadlineError(`the list of batches has no end in ${ms} ms`);
+  await beforeDeadline(scan, { clock, ms, signal, toError });
+}
+
+/**
+ * Finds the upload with this name. Names are unique to an upload; should the service have taken one
+ * twice, the smallest uuid is elected, whichever the list gives first.
+ *
+ * @param uuids those that belong to other uploads of the run are never elected
+ * @throws ContractError `broken_contract` when the list has this upload only under such a uuid
+ */
+export async function findUpload(
+  service: Pick<VerificationService, 'listBatches'>,
+  name: string,
+  { signal, uuids }: { readonly signal?: AbortSignal; readonly uuids?: ElectedUuids } = {},
+): Promise<string | undefined> {
+  let elected: string | undefined;
+  let taken: string | undefined;
+  for await (const batch of scanBatches(service, signal)) {
+    if (batch.name !== name) continue;
+    const { batch_uuid: uuid } = batch;
+    const owner = uuids?.ownerOf(uuid);
+    if (owner !== undefined && owner !== name) taken = uuid;
+    else if (elected === undefined || uuid < elected) elected = uuid;
+  }
+  if (elected !== undefined || taken === undefined || !uuids) return elected;
+  throw uuids.sharedError(taken, name);
+}
+
+/**
+ * Which upload each uuid of a run belongs to, by its name: a service that answers two uploads with one
+ * uuid would have one batch launched and exported in the place of another.
+ */
+export class ElectedUuids {
+  readonly #names = new Map<string, string>();
+  /** What the service says amiss of uploads that it lists as what they are: no sign of anything. */
+  readonly #falseSigns = new Set<SignOfAnother>();
+
+  /** @returns false, and nothing changes, when the uuid belongs to another upload */
+  take(uuid: string, name: string): boolean {
+    const key = uuidKey(uuid);
+    const owner = this.#names.get(key);
+    if (owner === undefined) this.#names.set(key, name);
+    return owner === undefined || owner === name;
+  }
+
+  /**
+   * The same of a batch that is taken up.
+   *
+   * @param isAtEnd what has ended keeps what it has
+   * @throws ContractError `broken_contract` when the uuid belongs to another upload
+   */
+  mustTake(uuid: string, name: string, isAtEnd = false): void {
+    if (!this.take(uuid, name) && !isAtEnd) throw this.sharedError(uuid, name);
+  }
+
+  sharedError(uuid: string, name: string): ContractError {
+    return new ContractError(
+      `the service gives two uploads of this run one batch_uuid: ${uuid} is ${this.ownerOf(uuid)} and ${name}; report it to the service's support. Nothing more is launched; run again to go on`,
+      { operation: 'listBatches' },
+    );
+  }
+
+  /** An upload that turned out to be another's has it no more. */
+  release(uuid: string, name: string): void {
+    if (this.ownerOf(uuid) === name) this.#names.delete(uuidKey(uuid));
+  }
+
+  noteFalse(sign: SignOfAnother): void {
+    this.#falseSigns.add(sign);
+  }
+
+  isMeant(sign: SignOfAnother): boolean {
+    return !this.#falseSigns.has(sign);
+  }
+
+  /** The name of the upload that a uuid belongs to. */
+  ownerOf(uuid: string): string | undefined {
+    return this.#names.get(uuidKey(uuid));
+  }
+}
+
+/** Whether the account has a batch, as its status shows. */
+export async function isVisible(
+  client: Pick<VerificationService, 'batchStatus'>,
+  uuid: string,
+  signal: AbortSignal,
+): Promise<boolean> {
+  try {
+    await client.batchStatus(uuid, { signal });
+    return true;
+  } catch (error) {
+    if (isSluiceError(error, 'not_found')) return false;
+    throw error;
+  }
+}

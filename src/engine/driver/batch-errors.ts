@@ -1,0 +1,175 @@
+import { sayable } from '../../client/redaction.js';
+import {
+  ApiError,
+  ConfigurationError,
+  ContractError,
+  DeadlineError,
+  StateError,
+  TransportError,
+} from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { SluiceError } from '../../platform/errors/sluice-error.js';
+import { STATUS_CODES } from '../../platform/http.js';
+import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
+import type { Stage } from '../batches/batch-state.js';
+import type { Step } from '../batches/state-machine.js';
+import type { News } from '../batches/transitions.js';
+
+export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
+
+/**
+ * What the failure of a request tells of its batch; `undefined` when it tells nothing that the batch
+ * could go on with. Not to be asked of the reason of an abort.
+ */
+export function failureNews(step: RequestStep, error: unknown): News | undefined {
+  switch (step) {
+    case 'upload':
+      return isWithoutAnswer(error) ? { of: 'upload', status: 'unknown' } : undefined;
+    case 'find':
+      return undefined;
+    case 'prepare':
+      // An odd answer: whether it is prepared is for the status to tell.
+      if (error instanceof ContractError) return { of: 'prepare', status: 'error' };
+      break;
+    case 'read_status':
+      break;
+    case 'launch':
+      if (isWithoutAnswer(error)) return { of: 'launch', status: 'lost' };
+      if (isSluiceError(error, 'payment_required')) return { of: 'launch', status: 'refused' };
+      if (isSluiceError(error, 'not_found')) return { of: 'launch', status: 'not_found' };
+      return undefined;
+    case 'export':
+      // Exports are free and change nothing: whatever happened to one, it is asked for again.
+      if (isWithoutAnswer(error) || error instanceof TransportError) {
+        return { of: 'export', result: 'broken' };
+      }
+      break;
+  }
+  return isSluiceError(error, 'not_found') ? { of: 'missing' } : undefined;
+}
+
+/** Whether a request that failed with this was surely not carried out. */
+export function isSurelyRefused(error: unknown): boolean {
+  if (isWithoutAnswer(error)) return false;
+  // What was carried out may be answered with a redirect as well (303).
+  if (error instanceof ApiError) return error.code !== 'redirected';
+  return error instanceof TransportError || error instanceof ConfigurationError;
+}
+
+/** The service understood the request and said no to what it asks. */
+export function isRefusal(error: unknown): error is ApiError {
+  return (
+    error instanceof ApiError &&
+    (error.code === 'bad_request' ||
+      error.code === 'validation_failed' ||
+      (error.code === 'unexpected_status' && !error.retryable))
+  );
+}
+
+/** Whether the service could not do what it was asked for, or did not say what became of it. */
+export function hasFailed(news: News): boolean {
+  switch (news.of) {
+    case 'upload':
+      return news.status === 'error' || news.status === 'unknown';
+    case 'launch':
+      return news.status === 'error' || news.status === 'lost';
+    case 'export':
+      return news.result === 'broken';
+    default:
+      return false;
+  }
+}
+
+/** The service may have carried the request out, or not. */
+function isWithoutAnswer(error: unknown): boolean {
+  if (error instanceof TransportError) return error.sent === 'unknown';
+  // Retryable but for a 429: the service, or what stands before it, was in trouble.
+  if (error instanceof ApiError) return error.retryable && error.code !== 'too_many_requests';
+  return error instanceof ContractError;
+}
+
+/** Where a batch stands that stops its run. */
+export interface StoppedBatch {
+  /** Its name and uuid, as far as it has one. */
+  readonly called: string;
+  readonly stage: Stage;
+  /** The latest failure that the batch went on with. */
+  readonly trouble: unknown;
+}
+
+/** What was tried in vain, by the stage in which it was. */
+const givenUp: Readonly<Partial<Record<Stage, string>>> = {
+  planned: 'its upload',
+  uploading: 'its upload',
+  ready: 'its launch',
+  launching: 'its launch',
+  done: 'the fetching of its results',
+};
+
+/**
+ * A bound is reached: the service answers, and never as it should.
+ *
+ * @param forMs how long that step has failed. @default it has failed too often
+ */
+export function givenUpError(
+  { called, stage, trouble }: StoppedBatch,
+  forMs?: number,
+): DeadlineError {
+  const what = givenUp[stage] ?? 'what it needs';
+  const bound = forMs === undefined ? 'too often' : `for ${duration(forMs / 1000)}`;
+  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}; run again to go on`, {
+    code: 'service_unavailable',
+    cause: trouble,
+  });
+}
+
+/**
+ * The deadline of a stage has passed.
+ *
+ * @param status the latest word of the service on where the batch stands
+ */
+export function overdueError(
+  { called, stage, trouble }: StoppedBatch,
+  status: string | undefined,
+  deadlineMs: number,
+): DeadlineError {
+  const word = status === undefined ? '' : `, the service calls it '${sayable(status)}'`;
+  return new DeadlineError(
+    `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}; run again to go on waiting`,
+    { cause: trouble },
+  );
+}
+
+/**
+ * A refusal for the money, in words for the one who pays. What the service answered is its cause.
+ *
+ * @param balance credits of the type that the account has. @default it is not known
+ */
+export function unpaidError(
+  refusal: ApiError,
+  needs: NonNullable<ApiError['needs']>,
+  balance?: number,
+): ApiError {
+  const { code, operation, status, serviceMessage } = refusal;
+  const { type, credits } = needs;
+  const has =
+    balance === undefined ? `too few ${type} credits` : counted(balance, `${type} credit`);
+  const isBare = serviceMessage === undefined || serviceMessage === STATUS_CODES[status];
+  const words = isBare ? '' : `; the service says: ${serviceMessage}`;
+  return new ApiError(`the account has ${has}, this batch needs ${grouped(credits)}${words}`, {
+    code,
+    operation,
+    status,
+    serviceMessage,
+    needs,
+    cause: refusal,
+  });
+}
+
+/** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
+export function stopsForNow(error: unknown): error is SluiceError {
+  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
+  // Another process works on the run, or its state is in doubt: nothing is written for that.
+  if (error instanceof StateError) return false;
+  return error instanceof SluiceError && !never.includes(error.code);
+}

@@ -1,0 +1,98 @@
+import type { VerificationService } from '../../client/client.js';
+import { uploadedBatch } from '../../contract/bodies.js';
+import type { Batch } from '../batches/batch.js';
+import type { News } from '../batches/transitions.js';
+import type { ExportOpener } from '../plan/result-join.js';
+import type { BatchSettings } from './driver-options.js';
+
+/** Sends the lines of a batch under a name. */
+export async function sendUpload(
+  batch: Batch,
+  name: string,
+  options: {
+    readonly service: Pick<VerificationService, 'uploadBatch'>;
+    readonly settings: BatchSettings;
+    readonly signal: AbortSignal;
+  },
+): Promise<News> {
+  const { service, settings, signal } = options;
+  const { group, sizeBytes } = batch;
+  const reading = new UploadReading(batch);
+  try {
+    const answer = await service.uploadBatch(
+      {
+        ...settings,
+        name,
+        type: group.type,
+        target_country: group.country,
+        file: { sizeBytes, open: () => reading.open() },
+      },
+      { signal, sent: batch },
+    );
+    return uploadNews(answer);
+  } finally {
+    await reading.close();
+  }
+}
+
+/** What the answer to an upload tells of its batch. */
+function uploadNews(answer: { readonly status: string }): News {
+  switch (answer.status) {
+    case 'ok':
+      return { of: 'upload', status: 'ok', uuid: uuidOf(answer) };
+    case 'parse_error':
+      return { of: 'upload', status: 'parse_error' };
+    case 'error':
+      return { of: 'upload', status: 'error' };
+    default:
+      return { of: 'upload', status: 'unknown' };
+  }
+}
+
+/** `batch_uuid` is not shown among the fields of the upload answer: read if present. */
+function uuidOf(answer: object): string | undefined {
+  const parsed = uploadedBatch.safeParse(answer);
+  return parsed.success ? parsed.data.batch_uuid : undefined;
+}
+
+/**
+ * The lines of a batch for an upload. A request that is given up may still be reading them: once this is
+ * closed, their file is, too.
+ */
+class UploadReading {
+  readonly #batch: Batch;
+  readonly #opened: AsyncGenerator<Uint8Array, void, undefined>[] = [];
+
+  constructor(batch: Batch) {
+    this.#batch = batch;
+  }
+
+  /** For each attempt a new one. */
+  open(): AsyncIterable<Uint8Array> {
+    const pieces = readLines(this.#batch);
+    this.#opened.push(pieces);
+    return pieces;
+  }
+
+  async close(): Promise<void> {
+    for (const pieces of this.#opened) await pieces.return();
+  }
+}
+
+async function* readLines(batch: Batch): AsyncGenerator<Uint8Array, void, undefined> {
+  yield* batch.open();
+}
+
+/** Asks for the records of a batch, without sections, as often as it is opened. */
+export function openExport(
+  service: Pick<VerificationService, 'exportBatch'>,
+  batch: Batch,
+  uuid: string,
+  signal: AbortSignal,
+): ExportOpener {
+  return async () => {
+    const query = { format: 'json', include_details: false, include_statistics: false } as const;
+    const { body } = await service.exportBatch(uuid, query, { signal, sent: batch });
+    return body;
+  };
+}

@@ -1,0 +1,111 @@
+import { BudgetError } from '../../platform/errors/errors.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import type { Batch } from '../batches/batch.js';
+import type { BatchClaim } from '../batches/claim.js';
+import { bounds } from '../batches/state-machine.js';
+
+/**
+ * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
+ * once cannot overshoot the budget together; once closed, nothing more is launched, and what runs is
+ * finished.
+ */
+export class LaunchGate {
+  readonly #maxCredits: number;
+  #closedBy: SluiceError | undefined;
+  #isHeld = false;
+
+  /** @param options.maxCredits most credits of each type, before refunds. @default Infinity */
+  constructor(options: { readonly maxCredits?: number | undefined } = {}) {
+    this.#maxCredits = options.maxCredits ?? Infinity;
+  }
+
+  /** Why nothing more is launched; `undefined` while launches are allowed. */
+  get closedBy(): SluiceError | undefined {
+    return this.#closedBy;
+  }
+
+  /**
+   * Whether a launch that had no answer may be asked for again: its credits are within the budget that
+   * closed the gate to others. What the service itself refuses for the money is not asked for again.
+   */
+  get allowsReserved(): boolean {
+    if (this.#isHeld) return false;
+    return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
+  }
+
+  /** Lets nothing be launched until it is let go. */
+  hold(): void {
+    this.#isHeld = true;
+  }
+
+  letGo(): void {
+    this.#isHeld = false;
+  }
+
+  /** Reserves the credits of a launch; `false` when it may not take place. @throws ClaimLostError */
+  async reserve(
+    { group, addresses }: Pick<Batch, 'group' | 'addresses'>,
+    claim: Pick<BatchClaim, 'reserve'>,
+  ): Promise<boolean> {
+    if (!this.#isOpen) return false;
+    const reservation = await claim.reserve(this.#maxCredits);
+    if (!reservation.isGranted) {
+      const { credits, most } = reservation;
+      this.close(
+        new BudgetError(
+          `\`maxCredits\` allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
+        ),
+      );
+    }
+    // Another launch may have been refused meanwhile. The credits stay reserved for this one.
+    return this.#isOpen;
+  }
+
+  close(reason: SluiceError): void {
+    this.#closedBy ??= reason;
+  }
+
+  get #isOpen(): boolean {
+    return this.#closedBy === undefined && !this.#isHeld;
+  }
+}
+
+type Size = Pick<Batch, 'sizeBytes' | 'addresses'>;
+
+/**
+ * The sizes that the service has refused in a run (413). It does not say whether it counts bytes or
+ * rows: what is at least as large in both as something refused is refused too, whichever it counts.
+ */
+export class RefusedSizes {
+  /** None of them covers another. */
+  #refused: readonly Size[] = [];
+  #linesInARow = 0;
+
+  /** Takes in that a batch was refused. */
+  note({ sizeBytes, addresses }: Size): void {
+    if (addresses === 1) this.#linesInARow += 1;
+    if (this.covers({ sizeBytes, addresses })) return;
+    const kept = this.#refused.filter((size) => !isAtLeast(size, { sizeBytes, addresses }));
+    this.#refused = [...kept, { sizeBytes, addresses }];
+  }
+
+  /** Takes in that the service has taken a batch. */
+  noteTaken(): void {
+    this.#linesInARow = 0;
+  }
+
+  /** Whether the service surely refuses a batch of this size. */
+  covers(batch: Size): boolean {
+    return this.#refused.some((size) => isAtLeast(batch, size));
+  }
+
+  /** Whether the service refuses even single lines, one after the other: it is not their size. */
+  get isHopeless(): boolean {
+    return this.#linesInARow >= bounds.refusedLines;
+  }
+}
+
+function isAtLeast(size: Size, other: Size): boolean {
+  return size.sizeBytes >= other.sizeBytes && size.addresses >= other.addresses;
+}

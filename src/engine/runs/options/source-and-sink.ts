@@ -1,0 +1,151 @@
+import { columnsFor } from '../../../lists/files/file-format.js';
+import { defaultStateDir, isSameList } from '../../../lists/list-place.js';
+import { findLists, listSink, listSource } from '../../../lists/named-lists.js';
+import { guardedSink, guardedSource } from '../../../lists/rows/own-ends.js';
+import type { Sink } from '../../../lists/rows/sink.js';
+import type { Source } from '../../../lists/rows/source.js';
+import { combinedSource } from '../../../lists/rows/sources/combined-source.js';
+import {
+  isRows,
+  type RowsInput,
+  rowsSource,
+  type RowsSource,
+} from '../../../lists/rows/sources/rows-source.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { ColumnOptions } from '../../columns/column-layout.js';
+import type { PhoneColumn, TextColumn } from '../../streams/enriched-row.js';
+
+/**
+ * Where the rows of a run come from: a path of any format, a folder, a pattern, a URL (`https:`, `s3:`,
+ * `file:`), several of these, rows of a program, or a source.
+ */
+export type SourceInput = string | URL | readonly (string | URL)[] | RowsInput | Source;
+
+/** Where the rows of a run go: a path of any format, an `s3:` URL, or a sink. */
+export type SinkInput = string | URL | Sink;
+
+/**
+ * The source and the sink that options name.
+ *
+ * @throws ConfigurationError, which names the option; InputError `input_unreadable`
+ */
+export async function findEnds(given: {
+  readonly source: SourceInput;
+  readonly sink: SinkInput;
+}): Promise<{ readonly source: Source; readonly sink: Sink }> {
+  const sink = sinkOf('sink', given.sink);
+  return { source: await sourceOf(given.source, given.sink), sink };
+}
+
+/** @throws ConfigurationError, which names the option */
+export function sinkOf(option: string, given: SinkInput): Sink {
+  if (!isPlaceName(given)) return guardedSink(given);
+  try {
+    return listSink(given);
+  } catch (error) {
+    throw naming(option, error);
+  }
+}
+
+/** Where a run keeps its state, unless that is said: beside its output. @throws ConfigurationError */
+export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string> {
+  // What is written directly, such as a pipe, has no place beside it.
+  if (isPlaceName(given) && (await sink.mayBeginEarly?.()) === true) {
+    return defaultStateDir(given);
+  }
+  throw new ConfigurationError(
+    'stateDir is missing: give the path of a folder (only a sink that is the path of a file, or an s3:// URL, has a default)',
+  );
+}
+
+/**
+ * @param sink which may take rows as they are, and must not be the source
+ * @throws ConfigurationError, which names the option; InputError `input_unreadable`
+ */
+export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<Source> {
+  if (isSource(given)) return guardedSource(given);
+  if (!isPlaceName(given) && !isListOfNames(given)) return rowsSource(given);
+  try {
+    const lists = await findLists(given);
+    await refuseSameList(lists, sink);
+    const [only = ''] = lists;
+    if (lists.length === 1)
+      return listSource(only, { columns: columnsFor(isPlaceName(sink) ? sink : undefined) });
+    // The columns of each list are in the common header, wherever in a list they come first.
+    return combinedSource(lists.map((list) => listSource(list, { columns: 'all' })));
+  } catch (error) {
+    throw naming('source', error);
+  }
+}
+
+/** @throws ConfigurationError */
+async function refuseSameList(
+  lists: readonly string[],
+  sink: SinkInput | undefined,
+): Promise<void> {
+  if (sink === undefined || !isPlaceName(sink)) return;
+  for (const list of lists) {
+    if (!(await isSameList(list, sink))) continue;
+    throw new ConfigurationError('the sink is the same list: write to another place');
+  }
+}
+
+function naming(option: string, error: unknown): unknown {
+  if (!(error instanceof ConfigurationError)) return error;
+  return new ConfigurationError(`${option}: ${error.message}`, {
+    code: error.code,
+    ...(error.cause !== undefined && { cause: error.cause }),
+  });
+}
+
+export function isPlaceName(given: unknown): given is string | URL {
+  return typeof given === 'string' || given instanceof URL;
+}
+
+function isListOfNames(given: unknown): given is readonly (string | URL)[] {
+  return Array.isArray(given) && given.length > 0 && given.every(isPlaceName);
+}
+
+/** A stream of a file can be opened as well, and is no source: it can be iterated. */
+export function isSource(given: unknown): given is Source {
+  return (
+    typeof given === 'object' &&
+    given !== null &&
+    'open' in given &&
+    typeof given.open === 'function' &&
+    !isRows(given)
+  );
+}
+
+/** The source, and the options that name columns, held to those that its rows have. */
+export interface SourceColumns<From extends SourceInput = SourceInput> extends ColumnOptions<
+  NameOf<TextColumn<RowOf<From>>>,
+  NameOf<PhoneColumn<RowOf<From>>>,
+  NameOf<TextColumn<RowOf<From>>>
+> {
+  /** Where the rows are: a path, a URL, an array of these, rows, or a `Source` of your own. */
+  readonly source: From;
+}
+
+/** A column's name, or its position. */
+type NameOf<Column extends string> = Column | `#${number}`;
+
+/** A source's rows: with any columns, unless they are objects of a type. */
+type RowOf<From> = From extends string | URL
+  ? AnyRow
+  : From extends RowsSource<infer Row>
+    ? TypeOf<Row>
+    : From extends Iterable<infer Row> | AsyncIterable<infer Row> | ReadableStream<infer Row>
+      ? TypeOf<Row>
+      : AnyRow;
+
+/** What is no object of known fields may have any. */
+type TypeOf<Row> = unknown extends Row
+  ? AnyRow
+  : Row extends string | URL | readonly unknown[]
+    ? AnyRow
+    : [keyof Row] extends [never]
+      ? AnyRow
+      : Row;
+
+type AnyRow = Readonly<Record<string, unknown>>;

@@ -1,0 +1,210 @@
+import { dropWriting } from '../../../lists/rows/own-ends.js';
+import { checkWriting } from '../../../lists/rows/port-checks.js';
+import type {
+  AddedCells,
+  JoinedRows,
+  OpenSinkOptions,
+  OutputCell,
+  Sink,
+  SinkWriting,
+} from '../../../lists/rows/sink.js';
+import type { Source, SourceReading } from '../../../lists/rows/source.js';
+import { pending } from '../../plan/address-book.js';
+import type { Plan } from '../../plan/plan.js';
+import type { PlanEntry } from '../../stores/journal-entries.js';
+import { OutcomeTally } from '../../summary/outcome-tally.js';
+import { closeReading, wantedPositions } from '../planning/plan-input.js';
+import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
+
+interface PassTwoOptions {
+  readonly source: Source;
+  readonly sink: Sink;
+  readonly runId?: string;
+  readonly plan: Plan;
+  readonly tickets: TicketFile;
+  /** What pass one found: the second reading must find the same. */
+  readonly entry: PlanEntry;
+  readonly signal: AbortSignal;
+  /**
+   * Resolves when another batch is settled, which a row may wait for; rejects when no other will be.
+   * @default all are settled
+   */
+  readonly nextSettled?: () => Promise<void>;
+  /** Resolves when the output may stand. @default it may when it is written */
+  readonly allSettled?: () => Promise<void>;
+  /** Waited for right before the output takes its place. @throws where it must not */
+  readonly confirm?: (() => Promise<void>) | undefined;
+  readonly onRows: (rows: number) => void;
+  /** Told what the sink has to say. */
+  readonly onNotice?: (notice: string) => void;
+}
+
+/**
+ * Reads the source again, joins each row with its results, and writes the output. It stands when
+ * this returns.
+ *
+ * @throws InputError `input_changed` when the source is not what it was; OutputError
+ */
+export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
+  const { source, plan, signal } = options;
+  const reading = await source.open({
+    signal,
+    // What is of a cell itself is read from it again.
+    wanted: () => (plan.hasOwnCells ? wantedPositions(plan.layout) : []),
+  });
+  const writing = await openSink(options, reading);
+  const tickets = options.tickets.read(source.name);
+  try {
+    const tally = await joinAll(reading, writing, tickets, options);
+    await options.allSettled?.();
+    await options.confirm?.();
+    await writing.finish();
+    return tally;
+  } catch (error) {
+    await dropWriting(writing, options.onNotice);
+    throw error;
+  } finally {
+    await tickets.close();
+  }
+}
+
+/** Opens a sink for what is read; the reading is let go of when that fails. */
+export async function openSink(
+  {
+    source,
+    sink,
+    plan,
+    runId,
+    onNotice,
+    signal,
+  }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> & {
+    readonly signal?: AbortSignal | undefined;
+  },
+  reading: SourceReading,
+  onTextColumn?: OpenSinkOptions['onTextColumn'],
+): Promise<SinkWriting> {
+  const own = plan.hasOwnCells ? new OwnCells(plan) : undefined;
+  const { added, whole } = plan.layout;
+  try {
+    const permissions = await source.permissions?.();
+    const writing = await sink.open({
+      ...(runId !== undefined && { runId }),
+      ...(permissions && { permissions }),
+      ...(onNotice && { onNotice }),
+      ...(signal && { signal }),
+      reading,
+      verified: plan.layout.columns.map(({ position }) => position),
+      added,
+      ...(onTextColumn && { onTextColumn }),
+      cellsOf: own?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
+      ...(whole && {
+        whole: {
+          added: whole,
+          cellsOf: own?.wholeCellsOf ?? ((outcome, column) => plan.wholeCellsOf(outcome, column)),
+        },
+      }),
+    });
+    checkWriting(writing, { name: sink.name, isKept: runId !== undefined });
+    return own?.over(writing) ?? writing;
+  } catch (error) {
+    await closeReading(reading);
+    throw error;
+  }
+}
+
+async function joinAll(
+  reading: SourceReading,
+  writing: SinkWriting,
+  tickets: TicketReader,
+  { plan, entry, source, nextSettled, onRows }: PassTwoOptions,
+): Promise<OutcomeTally> {
+  const tally = new OutcomeTally(plan);
+  let rows = 0;
+  for await (const chunk of reading.chunks) {
+    const claims = await tickets.next(chunk.length * plan.width);
+    let outcomes = outcomesOf(claims, plan);
+    while (!outcomes) {
+      if (!nextSettled) throw new Error('a row is to be written before its batch is settled');
+      await nextSettled();
+      outcomes = outcomesOf(claims, plan);
+    }
+    tally.add(outcomes, { chunk, from: 0 });
+    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: plan.width });
+    rows += chunk.length;
+    if (writing.givesBack === true) chunk.release?.();
+    onRows(rows);
+  }
+  const content = reading.contentDigest?.() ?? null;
+  if (!(await tickets.isAtEnd()) || rows !== entry.rows || content !== entry.content) {
+    throw inputChanged(source.name);
+  }
+  return tally;
+}
+
+/** @returns `undefined` when one of them is not known yet */
+function outcomesOf(tickets: Uint32Array, plan: Plan): Uint32Array | undefined {
+  const outcomes = new Uint32Array(tickets.length);
+  for (let index = 0; index < outcomes.length; index += 1) {
+    const outcome = plan.book.outcome(tickets[index] ?? 0);
+    if (outcome === pending) return undefined;
+    outcomes[index] = outcome;
+  }
+  return outcomes;
+}
+
+/** Ids begin again after so many: by then no sink remembers the first ones. */
+const mostIds = 2 ** 31;
+
+/**
+ * Adds what is of each cell itself, which its outcome does not know (what was sent for it, which domain
+ * was meant): it follows from the cell again, so that nothing has to be kept. Each cell has an id of its
+ * own in place of its outcome's, good as long as its rows are being written.
+ */
+class OwnCells {
+  readonly #plan: Plan;
+  #rows: JoinedRows | undefined;
+  /** Id of the first cell of those rows. */
+  #first = 0;
+
+  constructor(plan: Plan) {
+    this.#plan = plan;
+  }
+
+  readonly cellsOf: AddedCells['cellsOf'] = (id, column): readonly OutputCell[] => {
+    const { rows, at, outcome } = this.#find(id);
+    const row = rows.from + Math.floor(at / rows.width);
+    return this.#plan.withOwn(this.#plan.cellsOf(outcome, column), rows.chunk, row, column);
+  };
+
+  readonly wholeCellsOf: AddedCells['cellsOf'] = (id, column) =>
+    this.#plan.wholeCellsOf(this.#find(id).outcome, column);
+
+  /** Gives the cells of rows their ids while a sink writes them. */
+  over(writing: SinkWriting): SinkWriting {
+    let next = 0;
+    return {
+      givesBack: writing.givesBack ?? false,
+      write: async (rows) => {
+        const { length } = rows.outcomes;
+        if (next + length > mostIds) next = 0;
+        this.#rows = rows;
+        this.#first = next;
+        next += length;
+        const ids = Uint32Array.from({ length }, (_, at) => this.#first + at);
+        await writing.write({ ...rows, outcomes: ids });
+      },
+      finish: async () => writing.finish(),
+      abort: async () => writing.abort(),
+    };
+  }
+
+  #find(id: number): { readonly rows: JoinedRows; readonly at: number; readonly outcome: number } {
+    const at = id - this.#first;
+    const rows = this.#rows;
+    const outcome = rows?.outcomes[at];
+    if (rows === undefined || outcome === undefined) {
+      throw new RangeError('cells are asked for whose rows are not being written');
+    }
+    return { rows, at, outcome };
+  }
+}

@@ -1,0 +1,193 @@
+import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { countryCodes } from '../../../contract/countries.js';
+import { verificationTypes } from '../../../contract/enums.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { readFileBytes } from '../../../platform/files/read-file.js';
+import { makeAllSafe } from '../../../platform/files/whole-file.js';
+import { mayHaveLaunched } from '../../batches/batch-state.js';
+import { type Batch, batchLabel, halveBatch } from '../../batches/batch.js';
+import type { BatchStorage } from '../../plan/batch-cutter.js';
+import { damaged } from '../../stores/directory/journal.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { BatchEntry, PartEntry, PlanEntry } from '../../stores/journal-entries.js';
+import type { EarlierRun } from '../../stores/run-state.js';
+
+/**
+ * Keeps the TXT files of batches in a directory. What is launched of them is known by its lines when the
+ * source has changed: they are safe before anything is sent, and written once.
+ */
+export class DiskStorage implements BatchStorage {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+  /** Batches that are on the disk as they were written down: whatever is appended to them is the same. */
+  readonly #whole = new Set<number>();
+  #pending = new Map<number, Uint8Array[]>();
+  readonly #begun = new Set<number>();
+
+  constructor(files: FileSystem, directory: string) {
+    this.#files = files;
+    this.#directory = directory;
+  }
+
+  /**
+   * Keeps the files that an earlier process has written whole.
+   *
+   * @param checksums of its batches
+   * @throws OutputError
+   */
+  async keepWhole(checksums: readonly number[]): Promise<void> {
+    const names = await onDisk(`read ${this.#directory}`, async () =>
+      this.#files.readdir(this.#directory),
+    );
+    for (const [batch, checksum] of checksums.entries()) {
+      if (!names.includes(batchFileName(batch))) continue;
+      const found = await measure(this.open(batch));
+      if (found.checksum === checksum) this.#whole.add(batch);
+    }
+  }
+
+  append(batch: number, block: Uint8Array): void {
+    if (this.#whole.has(batch)) return;
+    const blocks = this.#pending.get(batch);
+    if (blocks) blocks.push(block);
+    else this.#pending.set(batch, [block]);
+  }
+
+  /**
+   * Writes what was appended since.
+   *
+   * @throws OutputError
+   */
+  async flush(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = new Map();
+    for (const [batch, blocks] of pending) await this.#write(batch, blocks);
+  }
+
+  /** What was written outlasts a power cut when this has returned. @throws OutputError */
+  async makeSafe(): Promise<void> {
+    if (this.#begun.size === 0) return;
+    const names = Array.from(this.#begun, batchFileName);
+    await onDisk(`write a batch into ${this.#directory}`, async () =>
+      makeAllSafe(this.#files, this.#directory, names),
+    );
+  }
+
+  /** Chunks are lent: each is only good until the one after the next is asked for. */
+  open(batch: number): AsyncIterable<Uint8Array> {
+    return readFileBytes(this.#files, this.#path(batch), true);
+  }
+
+  async #write(batch: number, blocks: readonly Uint8Array[]): Promise<void> {
+    await onDisk(`write a batch into ${this.#directory}`, async () => {
+      const flags = this.#begun.has(batch) ? 'a' : 'w';
+      const file = await this.#files.open(this.#path(batch), flags, 0o600);
+      this.#begun.add(batch);
+      try {
+        for (const block of blocks) await file.appendFile(block);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  #path(batch: number): string {
+    return join(this.#directory, batchFileName(batch));
+  }
+}
+
+/** Name of the TXT file of a batch. */
+function batchFileName(batch: number): string {
+  return `${String(batch + 1).padStart(6, '0')}.txt`;
+}
+
+/** The size and the checksum of a batch's file. */
+async function measure(
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<{ readonly sizeBytes: number; readonly checksum: number }> {
+  let [sizeBytes, checksum] = [0, 0];
+  for await (const chunk of bytes) {
+    sizeBytes += chunk.length;
+    checksum = crc32(chunk, checksum);
+  }
+  return { sizeBytes, checksum };
+}
+
+/**
+ * The batches of a run's plan, from their files alone: its source may hold something else by now.
+ *
+ * @param paid numbers of those that may be paid for: of the others only those that are whole are given
+ * @throws StateError `state_damaged` when a file is not as it was written; OutputError
+ */
+export async function plannedBatches(
+  files: FileSystem,
+  batchesPath: string,
+  plan: PlanEntry,
+  paid: ReadonlySet<number>,
+): Promise<readonly Batch[]> {
+  const storage = new DiskStorage(files, batchesPath);
+  const names = await onDisk(`read ${batchesPath}`, async () => files.readdir(batchesPath));
+  const batches: Batch[] = [];
+  for (const [id, { type, country, addresses, checksum }] of plan.batches.entries()) {
+    const open = (): AsyncIterable<Uint8Array> => storage.open(id);
+    const found = names.includes(batchFileName(id)) ? await measure(open()) : undefined;
+    if (found?.checksum !== checksum) {
+      if (paid.has(id)) throw damagedBatches(batchesPath);
+      continue;
+    }
+    const group = groupOf(type, country, batchesPath);
+    batches.push({ id, group, addresses, checksum, sizeBytes: found.sizeBytes, open });
+  }
+  return batches;
+}
+
+/** Numbers of the batches that may be paid for, as a journal knows them. */
+export function paidNumbers({ batches }: Pick<EarlierRun, 'batches'>): ReadonlySet<number> {
+  const paid = [...batches.values()].filter(({ known }) => mayHaveLaunched(known));
+  return new Set(paid.map(({ batch }) => batch));
+}
+
+/** A batch of an earlier run, or a part of one, with what is known of it. */
+interface EarlierBatch {
+  readonly batch: Batch;
+  readonly entry: BatchEntry | PartEntry;
+}
+
+/** Those that an earlier run has sent something of; the parts in the place of what was split. */
+export async function earlierBatches(
+  files: FileSystem,
+  state: StateDirectory,
+  run: EarlierRun,
+): Promise<readonly EarlierBatch[]> {
+  const found: EarlierBatch[] = [];
+  const take = async (batch: Batch): Promise<void> => {
+    const entry = run.batches.get(batchLabel(batch));
+    if (!entry) return;
+    if (entry.known.stage !== 'split') found.push({ batch, entry });
+    else for (const part of await halveBatch(batch)) await take(part);
+  };
+  const { batchesPath } = state.of(run);
+  for (const batch of await plannedBatches(files, batchesPath, run.plan, paidNumbers(run))) {
+    await take(batch);
+  }
+  return found;
+}
+
+function groupOf(type: string, country: string, path: string): Batch['group'] {
+  const group = {
+    type: verificationTypes.find((known) => known === type),
+    country: countryCodes.find((known) => known === country),
+  };
+  if (group.type && group.country) return { type: group.type, country: group.country };
+  throw damaged(path, `: it names a batch of ${type} in ${country}`);
+}
+
+function damagedBatches(path: string): StateError {
+  return new StateError(
+    `the list has changed, and the batches in ${path} are damaged: what was paid for cannot be used for another list. Put the old list back to go on, or start over with \`fresh\`, which pays again`,
+    { code: 'state_damaged' },
+  );
+}

@@ -1,0 +1,178 @@
+import { join } from 'node:path';
+import { OutputError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { counted, grouped } from '../../../platform/text/shown-numbers.js';
+import { laterTicket } from '../../plan/address-book.js';
+import { AddressPartitions } from '../../plan/external-dedup.js';
+import type { Plan } from '../../plan/plan.js';
+import type { RunScratch } from '../../stores/scratch.js';
+import { DiskStorage } from './batch-files.js';
+import { TicketFile } from './ticket-file.js';
+
+const portion = 64 * 1024;
+
+interface Place {
+  readonly files: FileSystem;
+  readonly scratch: Pick<RunScratch, 'path' | 'partitionsPath'>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The planning of a list that is too large for one table, from the chunk on that shows it: cells wait on
+ * disk until the list is read to its end, and with them the tickets, of which those that need no number
+ * are known. A kill loses nothing: the next process reads the list again.
+ */
+export class PartitionedPlan {
+  readonly #place: Place;
+  readonly #plan: Plan;
+  readonly #storage: DiskStorage;
+  readonly #partitions: AddressPartitions;
+  readonly #tickets: TicketFile;
+  #cells = 0;
+
+  private constructor(place: Place, plan: Plan, storage: DiskStorage, tickets: TicketFile) {
+    this.#place = place;
+    this.#plan = plan;
+    this.#storage = storage;
+    this.#tickets = tickets;
+    this.#partitions = new AddressPartitions({ storage, known: plan.book.size });
+  }
+
+  /** Has the plan leave its numbers to partitions. @throws OutputError */
+  static async begin(place: Place, plan: Plan): Promise<PartitionedPlan> {
+    const { files, scratch } = place;
+    await onDisk(`write ${scratch.partitionsPath}`, async () => {
+      await files.rm(scratch.partitionsPath, { recursive: true, force: true });
+      await files.mkdir(scratch.partitionsPath, { recursive: true, mode: 0o700 });
+    });
+    const storage = new DiskStorage(files, scratch.partitionsPath);
+    const tickets = await TicketFile.create(files, join(scratch.partitionsPath, 'tickets'));
+    const begun = new PartitionedPlan(place, plan, storage, tickets);
+    try {
+      for (const { shard, slots } of plan.book.handOver()) {
+        begun.#partitions.addKnown(shard, slots);
+        await storage.flush();
+      }
+    } catch (error) {
+      await begun.remove();
+      throw error;
+    }
+    plan.planner.numberLater(begun.#partitions);
+    return begun;
+  }
+
+  /** Keeps what a chunk has brought. @throws OutputError */
+  async append(tickets: Uint32Array): Promise<void> {
+    this.#cells += tickets.length;
+    await this.#tickets.append(tickets);
+    await this.#storage.flush();
+  }
+
+  /**
+   * Numbers all cells, which have come.
+   *
+   * @param write takes the tickets in their order, and what the planner has made of their cells
+   * @throws OutputError
+   */
+  async number(write: (tickets: Uint32Array) => Promise<void>): Promise<void> {
+    const { files, scratch, signal } = this.#place;
+    await this.#partitions.findRepeated(async () => {
+      signal.throwIfAborted();
+      await this.#storage.flush();
+    });
+    // The lines go into batches: as many bytes again as are kept at most, and each cell's ticket.
+    const { lineBytes } = this.#partitions;
+    await checkPlanSpace(
+      files,
+      scratch.path,
+      lineBytes + this.#cells * Uint32Array.BYTES_PER_ELEMENT,
+    );
+    const numbered = this.#plan.planner.numberNow(0);
+    const kept = this.#tickets.read();
+    try {
+      for (let left = this.#cells; left > 0; left -= portion) {
+        signal.throwIfAborted();
+        const tickets = await kept.next(Math.min(left, portion));
+        const later = tickets.reduce((sum, ticket) => sum + (ticket === laterTicket ? 1 : 0), 0);
+        const numbers = await numbered.next(later);
+        for (let [at, next] = [0, 0]; next < later; at += 1) {
+          if (tickets[at] !== laterTicket) continue;
+          tickets[at] = numbers[next] as number;
+          next += 1;
+        }
+        await write(tickets);
+      }
+    } finally {
+      await kept.close();
+      await numbered.close();
+    }
+  }
+
+  /** Removes what was kept: also where the planning has failed. @throws OutputError */
+  async remove(): Promise<void> {
+    const { files, scratch } = this.#place;
+    await this.#tickets.close();
+    await onDisk(`remove ${scratch.partitionsPath}`, async () =>
+      files.rm(scratch.partitionsPath, { recursive: true, force: true }),
+    );
+  }
+}
+
+/** What a result takes: eight bytes, and its share of the distinct ones, for which as much is allowed. */
+const resultBytesPerAddress = 16;
+
+/**
+ * Says before anything is paid that the results would not fit beside the state directory.
+ *
+ * @throws OutputError naming what is needed and what there is
+ */
+export async function checkDiskSpace(
+  files: FileSystem,
+  stateDir: string,
+  addresses: number,
+): Promise<void> {
+  const neededBytes = addresses * resultBytesPerAddress;
+  await checkFree(
+    files,
+    stateDir,
+    neededBytes,
+    `the results of ${counted(addresses, 'address')} take`,
+  );
+}
+
+/**
+ * Says before the addresses of a large list are numbered that its batches and tickets would not fit.
+ *
+ * @throws OutputError naming what is needed and what there is
+ */
+async function checkPlanSpace(
+  files: FileSystem,
+  stateDir: string,
+  neededBytes: number,
+): Promise<void> {
+  await checkFree(files, stateDir, neededBytes, 'the batches of the list take');
+}
+
+async function checkFree(
+  files: FileSystem,
+  stateDir: string,
+  neededBytes: number,
+  what: string,
+): Promise<void> {
+  const { bavail, bsize } = await onDisk(`look at the disk of ${stateDir}`, async () =>
+    files.statfs(stateDir),
+  );
+  const freeBytes = bavail * bsize;
+  if (freeBytes >= neededBytes) return;
+  throw new OutputError(
+    `the disk of the state directory ${stateDir} has ${shownSize(freeBytes)} free, and ${what} about ${shownSize(neededBytes)}: make room, or name a state directory elsewhere with \`stateDir\``,
+  );
+}
+
+/** In the smaller unit as long as one is too coarse to compare. */
+function shownSize(bytes: number): string {
+  return bytes < 10_000_000
+    ? `${grouped(Math.ceil(bytes / 1000))} KB`
+    : `${grouped(Math.ceil(bytes / 1_000_000))} MB`;
+}

@@ -1,0 +1,271 @@
+import type { CountryCode } from '../../../contract/countries.js';
+import type { RowExaminer, Sink, TextColumn } from '../../../lists/rows/sink.js';
+import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import type { Batch } from '../../batches/batch.js';
+import {
+  type ColumnLayout,
+  type ColumnOptions,
+  layOutColumns,
+} from '../../columns/column-layout.js';
+import { sampleCells } from '../../columns/sample-cells.js';
+import { Plan } from '../../plan/plan.js';
+import type { PlanEntry } from '../../stores/journal-entries.js';
+import type { RunScratch } from '../../stores/scratch.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { DiskStorage } from './batch-files.js';
+import { PartitionedPlan } from './external-dedup-plan.js';
+import type { OpenRecall } from './recalled-results.js';
+import { TicketFile } from './ticket-file.js';
+
+export interface PassOne {
+  /** The source for the second reading. */
+  readonly source: Source;
+  readonly plan: Plan;
+  readonly tickets: TicketFile;
+  readonly batches: readonly Batch[];
+  readonly entry: PlanEntry;
+}
+
+export interface PassOneOptions {
+  /** It can be read twice. */
+  readonly source: Source;
+  /** Where the rows are to go, to be asked whether it has a form for them. */
+  readonly sink?: Pick<Sink, 'maxRows' | 'examine'>;
+  readonly columns: ColumnOptions;
+  readonly country: CountryCode | undefined;
+  readonly emailCountry?: CountryCode | undefined;
+  readonly batchSize: number;
+  readonly seed: Uint8Array;
+  /** What knows results of earlier runs, under the same seed; closed at the end. @default nothing does */
+  readonly recalled?: OpenRecall | undefined;
+  /** Which run reads; absent where none goes on. */
+  readonly runId?: string;
+  readonly scratch: Pick<RunScratch, 'path' | 'batchesPath' | 'ticketsPath' | 'partitionsPath'>;
+  /** What an earlier reading of the run has found: files of its batches that are whole stay. */
+  readonly planned: PlanEntry | undefined;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+  /** From so many addresses on they are numbered by partitions. @default 4,194,304 */
+  readonly partitionFrom?: number;
+  readonly onRows: (rows: number, addresses: number) => void;
+  readonly onTextColumn?: (column: TextColumn) => void;
+  /** Told what the source and the sink have to say. */
+  readonly onNotice?: (notice: string) => void;
+  /** Told of a header that was found below other lines. */
+  readonly onHeaderFound?: (found: FoundHeader) => void;
+}
+
+/** What a reading tells of itself, and asks of the sink. @param isFirst whether nothing was said of the list yet */
+export function readingPorts(
+  { sink, onProgress }: Pick<ResolvedRun, 'sink' | 'onProgress'>,
+  { isFirst }: { readonly isFirst: boolean },
+): Pick<PassOneOptions, 'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound'> {
+  return {
+    sink,
+    onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
+    ...(isFirst && {
+      onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
+      onNotice: (message) => onProgress?.({ stage: 'notice', message }),
+      onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
+    }),
+  };
+}
+
+/**
+ * Reads the source once: its unique addresses become batches on disk, its rows become tickets. Nothing
+ * is sent. The same rows always make the same batches, so that a run that goes on does it again.
+ *
+ * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
+ */
+export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
+  const { scratch, files, recalled } = options;
+  try {
+    const tickets = await TicketFile.create(files, scratch.ticketsPath);
+    try {
+      return await readAll(options, tickets);
+    } finally {
+      await tickets.close();
+    }
+  } finally {
+    await recalled?.close();
+  }
+}
+
+async function readAll(options: PassOneOptions, tickets: TicketFile): Promise<PassOne> {
+  const { source, scratch, files, recalled, signal } = options;
+  let layout: ColumnLayout | undefined;
+  const found: FoundHeader[] = [];
+  const reading = await source.open({
+    signal,
+    onHeaderFound(header) {
+      found.push(header);
+      options.onHeaderFound?.(header);
+    },
+    ...(options.onNotice && { onNotice: options.onNotice }),
+    wanted: (header) => {
+      layout = layOutColumns(header, options.columns);
+      return wantedPositions(layout);
+    },
+  });
+  layout ??= layOutColumns(reading.header, options.columns);
+
+  const storage = new DiskStorage(files, scratch.batchesPath);
+  // What was launched is known by its files until the source is known to be the same.
+  await storage.keepWhole(options.planned?.batches.map(({ checksum }) => checksum) ?? []);
+  const plan = new Plan({
+    ...options,
+    layout,
+    storage,
+    recall: recalled && ((outcomes) => recalled.recall(outcomes)),
+  });
+  const batches: Batch[] = [];
+  const rows = await planAll(reading, {
+    ...options,
+    plan,
+    storage,
+    tickets,
+    recalled,
+    batches,
+    examine: await startExamining(options, reading, layout),
+    maxRows: options.sink?.maxRows ?? Infinity,
+  });
+  const entry = planEntryOf(rows, { reading, found }, batches);
+  const noted = await recalled?.finish();
+  return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
+}
+
+async function planAll(
+  reading: SourceReading,
+  to: Pick<PassOneOptions, 'files' | 'scratch' | 'signal' | 'partitionFrom' | 'onRows'> & {
+    readonly plan: Plan;
+    readonly storage: DiskStorage;
+    readonly tickets: TicketFile;
+    readonly recalled: OpenRecall | undefined;
+    readonly batches: Batch[];
+    readonly examine: RowExaminer | undefined;
+    readonly maxRows: number;
+  },
+): Promise<number> {
+  const { planner, cutter, book } = to.plan;
+  const { partitionFrom = manyAddresses } = to;
+  let rows = 0;
+  const write = async (tickets: Uint32Array): Promise<void> => {
+    await to.tickets.append(tickets);
+    await to.storage.flush();
+    await to.recalled?.flush();
+  };
+  let partitioned: PartitionedPlan | undefined;
+  // What one chunk brings is written while the next is planned.
+  let underway = Promise.resolve();
+  try {
+    for await (const chunk of reading.chunks) {
+      if (rows + chunk.length > to.maxRows) {
+        throw new ConfigurationError(
+          `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
+        );
+      }
+      to.examine?.(chunk);
+      if (!partitioned && book.size >= partitionFrom) {
+        await underway;
+        partitioned = await PartitionedPlan.begin(to, to.plan);
+      }
+      const tickets = planner.plan(chunk, 0);
+      await underway;
+      underway = partitioned ? partitioned.append(tickets) : write(tickets);
+      // The next wait for it throws its failure.
+      underway.catch(() => undefined);
+      to.batches.push(...cutter.take());
+      rows += chunk.length;
+      to.onRows(rows, book.size);
+    }
+    await underway;
+    await to.examine?.end?.();
+    await partitioned?.number(async (tickets) => {
+      await write(tickets);
+      to.batches.push(...cutter.take());
+      to.onRows(rows, book.size);
+    });
+  } finally {
+    // Its files are about to be closed.
+    await underway.catch(() => undefined);
+    await partitioned?.remove();
+  }
+  cutter.closeAll();
+  await to.storage.flush();
+  await to.storage.makeSafe();
+  to.batches.push(...cutter.take());
+  to.batches.sort((a, b) => a.id - b.id);
+  return rows;
+}
+
+/** What the output has no form for ends the run now, before anything is paid. */
+export async function startExamining(
+  {
+    sink,
+    runId,
+    onTextColumn,
+    onNotice,
+    signal,
+  }: Pick<PassOneOptions, 'sink' | 'runId' | 'onTextColumn' | 'onNotice'> &
+    Partial<Pick<PassOneOptions, 'signal'>>,
+  reading: SourceReading,
+  layout: ColumnLayout,
+): Promise<RowExaminer | undefined> {
+  try {
+    return await sink?.examine?.(reading, {
+      ...(runId !== undefined && { runId }),
+      ...(onNotice && { onNotice }),
+      ...(signal && { signal }),
+      verified: layout.columns.map(({ position }) => position),
+      added: layout.added,
+      ...(onTextColumn && { onTextColumn }),
+      samples: layout.columns.map(({ type }, column) =>
+        sampleCells(type, layout.added[column] ?? []),
+      ),
+    });
+  } catch (error) {
+    await closeReading(reading);
+    throw error;
+  }
+}
+
+function planEntryOf(
+  rows: number,
+  { reading, found }: { readonly reading: SourceReading; readonly found: readonly FoundHeader[] },
+  batches: readonly Batch[],
+): PlanEntry {
+  return {
+    entry: 'plan',
+    rows,
+    content: reading.contentDigest?.() ?? null,
+    ...(found.length > 0 && { headers: found.map(({ number }) => number) }),
+    batches: batches.map(({ group, addresses, checksum }) => ({
+      type: group.type,
+      country: group.country,
+      addresses,
+      checksum,
+    })),
+  };
+}
+
+/** The cells that pass one asks for. */
+export function wantedPositions(layout: ColumnLayout): readonly number[] {
+  const positions = new Set(layout.columns.map((column) => column.position));
+  for (const position of [layout.countryPosition, layout.countryFromPosition]) {
+    if (position !== undefined) positions.add(position);
+  }
+  return [...positions];
+}
+
+/**
+ * From so many addresses on, a list is numbered by partitions. Below, one table of some 20 bytes an
+ * address is no burden, and batches are written while the list is read.
+ */
+export const manyAddresses = 2 ** 22;
+
+/** Lets go of a reading whose rows are not asked for. */
+export async function closeReading(reading: SourceReading): Promise<void> {
+  await reading.chunks[Symbol.asyncIterator]().return?.();
+}

@@ -1,0 +1,189 @@
+import type { FileHandle } from 'node:fs/promises';
+import { crc32 } from 'node:zlib';
+import { StateError } from '../../../platform/errors/errors.js';
+import { closeFile } from '../../../platform/files/close-file.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { makeSafe } from '../../../platform/files/whole-file.js';
+import type { HashWords } from '../../../platform/hashing/address-table.js';
+import { type FieldOptions, wantsOrigin } from '../../columns/added-fields.js';
+import { FrameBuilder, HistoryEntries } from '../../history/history-entries.js';
+import { readFrames } from '../../history/history-file.js';
+import { encodeFrame, type Frame } from '../../history/history-frames.js';
+import { HistoryRecall } from '../../history/history-lookup.js';
+import type { History } from '../../history/history.js';
+import type { Recall } from '../../plan/result-cache.js';
+import type { OutcomeTable } from '../../results/outcome-table.js';
+import type { PlanEntry } from '../../stores/journal-entries.js';
+import type { KnownRun } from '../../stores/run-state.js';
+import type { RunScratch } from '../../stores/scratch.js';
+import { carriedUuids } from '../resume/earlier-results.js';
+
+/** What of a history a run has used, for its journal. */
+type RecalledEntry = NonNullable<PlanEntry['recalled']>;
+
+/**
+ * Notes which results of earlier runs stand for addresses of a run. It is decided once: the history grows
+ * and ages, also by the run itself, but a run that goes on must make the same batches.
+ */
+class RecalledWriter implements Recall {
+  readonly #files: FileSystem;
+  readonly #path: string;
+  readonly #file: FileHandle;
+  #recalls: readonly HistoryRecall[] = [];
+  readonly #full: Frame[] = [];
+  readonly #builder = new FrameBuilder();
+  #addresses = 0;
+  #checksum = 0;
+
+  private constructor(files: FileSystem, path: string, file: FileHandle) {
+    this.#files = files;
+    this.#path = path;
+    this.#file = file;
+  }
+
+  /** @throws OutputError */
+  static async create(files: FileSystem, path: string): Promise<RecalledWriter> {
+    const file = await onDisk(`write ${path}`, async () => files.open(path, 'w', 0o600));
+    return new RecalledWriter(files, path, file);
+  }
+
+  /** Takes each result from the first that has it. */
+  from(recalls: readonly HistoryRecall[]): this {
+    this.#recalls = recalls;
+    return this;
+  }
+
+  outcomeOf(hash: HashWords): number {
+    for (const recall of this.#recalls) {
+      const outcome = recall.outcomeOf(hash);
+      if (outcome === -1) continue;
+      const { outcomeKey, origin } = recall.latest();
+      this.#builder.add(hash, outcomeKey, origin);
+      this.#addresses += 1;
+      if (this.#builder.isFull) this.#full.push(this.#builder.take());
+      return outcome;
+    }
+    return -1;
+  }
+
+  /** Writes what has come so far. @throws OutputError */
+  async flush(): Promise<void> {
+    for (let frame = this.#full.shift(); frame; frame = this.#full.shift()) {
+      const bytes = encodeFrame(frame);
+      this.#checksum = crc32(bytes, this.#checksum);
+      await onDisk(`write ${this.#path}`, async () => this.#file.appendFile(bytes));
+    }
+  }
+
+  /**
+   * Makes it outlast a power cut: before the journal says that the plan counts.
+   *
+   * @throws OutputError
+   */
+  async finish(): Promise<RecalledEntry> {
+    if (!this.#builder.isEmpty) this.#full.push(this.#builder.take());
+    await this.flush();
+    await onDisk(`write ${this.#path}`, async () => makeSafe(this.#files, this.#file, this.#path));
+    return { addresses: this.#addresses, checksum: this.#checksum };
+  }
+
+  async close(): Promise<void> {
+    await closeFile(this.#file);
+  }
+}
+
+/**
+ * Reads what an earlier process of the run has noted.
+ *
+ * @throws StateError `state_damaged` when it is not what the journal tells; OutputError
+ */
+export async function readRecalled(
+  files: FileSystem,
+  path: string,
+  seed: Uint8Array,
+  told: RecalledEntry,
+): Promise<HistoryEntries> {
+  const entries = new HistoryEntries(seed);
+  const damaged = (cause?: unknown): StateError =>
+    new StateError(`${path} is damaged; restore it, or start over with \`fresh\``, {
+      code: 'state_damaged',
+      cause,
+    });
+  let checksum = 0;
+  await onDisk(`read ${path}`, async () => {
+    const file = await files.open(path, 'r');
+    try {
+      await readFrames(file, path, (frame) => {
+        checksum = crc32(encodeFrame(frame), checksum);
+        if (!entries.take(frame)) throw damaged();
+      });
+    } catch (error) {
+      throw error instanceof StateError ? damaged(error) : error;
+    } finally {
+      await closeFile(file);
+    }
+  });
+  if (entries.size !== told.addresses || checksum !== told.checksum) throw damaged();
+  return entries;
+}
+
+/** What knows results of earlier runs while the source is read. */
+export interface OpenRecall {
+  recall(outcomes: OutcomeTable): Recall;
+  /** Writes down what was used so far. @throws OutputError */
+  flush(): Promise<void>;
+  /** @returns what the journal is told of it @throws OutputError */
+  finish(): Promise<RecalledEntry>;
+  close(): Promise<void>;
+}
+
+interface RecallOptions {
+  readonly known: Pick<KnownRun, 'plan' | 'earlier'>;
+  readonly scratch: Pick<RunScratch, 'recalledPath'>;
+  readonly files: FileSystem;
+  readonly seed: Uint8Array;
+  readonly history?: History | undefined;
+  readonly columns: FieldOptions;
+  /** What the runs before have paid for. @default there are none */
+  readonly carried?: () => Promise<HistoryEntries>;
+}
+
+/**
+ * A run asks the runs before it and a history once, and notes what it was told; once its plan counts, the
+ * note alone speaks.
+ *
+ * @returns `undefined` where it has neither
+ * @throws StateError `state_damaged`, OutputError
+ */
+export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
+  const { known, scratch, files, seed, history } = options;
+  const withOrigin = wantsOrigin(options.columns);
+  const { plan, earlier } = known;
+  const own = carriedUuids(earlier);
+  if (plan) {
+    const told = plan.recalled;
+    if (!told) return undefined;
+    const entries = await readRecalled(files, scratch.recalledPath, seed, told);
+    return {
+      recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, own }),
+      flush: async () => undefined,
+      finish: async () => told,
+      close: async () => undefined,
+    };
+  }
+  if (!history && earlier.length === 0) return undefined;
+  const carried = await options.carried?.();
+  const writer = await RecalledWriter.create(files, scratch.recalledPath);
+  return {
+    recall: (outcomes) =>
+      writer.from([
+        // What this night has paid for counts, however old the history wants its results.
+        ...(carried ? [new HistoryRecall(carried, outcomes, { withOrigin, own })] : []),
+        ...(history ? [history.recall(outcomes, withOrigin)] : []),
+      ]),
+    flush: async () => writer.flush(),
+    finish: async () => writer.finish(),
+    close: async () => writer.close(),
+  };
+}

@@ -1,0 +1,258 @@
+import type { Client } from '../../../client/client.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
+import { groupNumber } from '../../addresses/batch-group.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
+import { mayHaveLaunched } from '../../batches/batch-state.js';
+import { readLines } from '../../batches/batch.js';
+import type { AddressBook } from '../../plan/address-book.js';
+import { Plan } from '../../plan/plan.js';
+import { addressOf } from '../../plan/result-join.js';
+import { OwnRunClaims } from '../../stores/directory/local-claims.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
+import { entryOf, hasPaid, nothingKnown } from '../../stores/run-state.js';
+import type { DriveRunOptions } from '../execution/driver-options.js';
+import { settleRun } from '../execution/run-driver.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
+import type { PassOne } from '../planning/plan-input.js';
+import { readRecalled } from '../planning/recalled-results.js';
+import { describeStart } from '../reporting/describe-status.js';
+import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
+import { carriedUuids } from './earlier-results.js';
+import { TakeUp } from './reconcile.js';
+
+export interface SettleOptions {
+  readonly run: ResolvedRun;
+  readonly client: Client;
+  readonly state: StateDirectory;
+  readonly concurrency: number;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+}
+
+interface CarryOverOptions extends SettleOptions {
+  /** The run whose list has changed, and its plan. */
+  readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
+  /** Tonight's list, under the seed of that run. */
+  readonly tonight: PassOne;
+  /** What has changed, in words; `undefined` where only failed addresses are sent again. */
+  readonly change: string | undefined;
+  /** Called when it is decided, before anything is sent. */
+  readonly onDecided: () => Promise<void>;
+}
+
+/**
+ * Makes room for a run of tonight's list: what the run before has launched is brought to its end, so that
+ * its results can be used by the address, and what it has only uploaded is deleted. Killed at any moment,
+ * the next process does it again: nothing but a status can have changed.
+ *
+ * @throws StateError `state_mismatch` when too little of what was paid for would be of use, with nothing
+ *   sent; what stops the batches
+ */
+export async function carryOver(options: CarryOverOptions): Promise<void> {
+  const { state, known } = options;
+  const takeUp = await takeUpOf(options, known.run);
+  takeUp.refuseCopy();
+  const settled = { ...known, batchesPath: state.batchesPath };
+  await settle(options, { takeUp, state, ...settled }, async (driven) => {
+    if (options.change !== undefined) await decide(options, options.change, driven);
+    await options.onDecided();
+  });
+}
+
+/**
+ * Asks for the exports again that were not what was asked for when another list came: they are paid for.
+ *
+ * @throws what stops the batches
+ */
+export async function retryEarlier(options: SettleOptions): Promise<void> {
+  const { state } = options;
+  for (const earlier of state.known.earlier.filter(hasPaid)) {
+    const { batchesPath, results } = state.of(earlier);
+    const { run, plan, batches } = earlier;
+    const known = { ...nothingKnown, run, plan, batches };
+    const claims = new OwnRunClaims(known, {
+      // Nothing of it is launched any more: that its results are there says all.
+      record: async () => undefined,
+      keepResults: async (...kept) => results.keep(...kept),
+    });
+    await settle(options, {
+      takeUp: await takeUpOf(options, run),
+      run,
+      plan,
+      batchesPath,
+      state: {
+        known,
+        claim: async (wanted) => claims.claim(wanted),
+        readResults: async (...kept) => results.read(...kept),
+      },
+    });
+  }
+}
+
+async function takeUpOf(
+  { run, client, state, signal }: SettleOptions,
+  entry: RunEntry,
+): Promise<TakeUp> {
+  return TakeUp.begin(client, entry, state, { ...run, signal });
+}
+
+/** Brings what a run has launched to its end, from the files of its batches alone. */
+async function settle(
+  { run, client, files, signal, concurrency }: SettleOptions,
+  {
+    takeUp,
+    state,
+    batchesPath,
+    ...known
+  }: {
+    readonly takeUp: TakeUp;
+    readonly state: DriveRunOptions['state'];
+    readonly batchesPath: string;
+    readonly run: RunEntry;
+    readonly plan: PlanEntry;
+  },
+  decide?: Parameters<typeof settleRun>[1],
+): Promise<void> {
+  const launched = new Set([...paidNumbers(state.known), ...takeUp.uploads.launchedNumbers()]);
+  const batches = await plannedBatches(files, batchesPath, known.plan, launched);
+  const plan = new Plan({
+    layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
+    country: undefined,
+    batchSize: 1,
+    storage: { append: () => undefined, open: () => [] },
+    seed: Buffer.from(known.run.seed, 'hex'),
+  });
+  for (const batch of batches) {
+    for await (const line of readLines(batch)) {
+      const address = addressOf(batch, line);
+      if (!('key' in address)) continue;
+      plan.book.number(groupNumber(batch.group), address.key);
+      plan.book.assign(batch.id);
+    }
+  }
+  const { maxCredits: _, onProgress, ...settings } = run;
+  await settleRun(
+    {
+      // What was launched was allowed by the budget of its night.
+      run: { ...settings, onProgress: (progress) => tell(progress, onProgress) },
+      client,
+      takeUp,
+      concurrency,
+      plan,
+      batches,
+      state,
+      signal,
+    },
+    decide,
+  );
+}
+
+/** How far the batches of another list are is no progress of tonight's. */
+function tell(progress: RunProgress, onProgress: ResolvedRun['onProgress']): void {
+  if (progress.stage !== 'batch') onProgress?.(progress);
+}
+
+async function decide(
+  options: CarryOverOptions,
+  change: string,
+  driven: readonly DrivenBatch[],
+): Promise<void> {
+  const { run, state, known } = options;
+  const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
+  const { onChange: way = 'auto' } = run;
+  const isEnough =
+    run.history !== undefined ||
+    use.usedAddresses * 2 >= use.paidAddresses ||
+    // Killed behind its output: a query may give what is left to be verified.
+    (await run.sink.hasWritten?.(outputIdOf(known.run))) === true;
+  const isForced = way === 'carry' || state.known.isCarried;
+  const carried = { startedAt: known.run.startedAt, change, ...use };
+  const isLossAsked =
+    way === 'auto' &&
+    !isForced &&
+    isEnough &&
+    !run.history &&
+    use.usedAddresses < use.paidAddresses;
+  const isRefused = isLossAsked && (await run.onCarry?.(carried)) === false;
+  if (way === 'stop' || isRefused || !(isForced || isEnough)) {
+    const why = isRefused
+      ? `${use.usedAddresses} of ${counted(use.paidAddresses, 'paid address')} would be used again`
+      : isEnough
+        ? "`onChange: 'stop'` ends the run here"
+        : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
+    throw new StateError(
+      `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add \`onChange: 'carry'\` to use what there is for the new one, or start over with \`fresh\`, which pays for everything`,
+      { code: 'state_mismatch' },
+    );
+  }
+  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !state.known.isCarried)
+    await state.record({ entry: 'carry' });
+  run.onProgress?.({ stage: 'carried', ...carried });
+}
+
+/** What was paid for of a list, and what of it another list needs. */
+type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
+
+/** Looks which of the addresses that a run has paid for another list has. @throws OutputError, StateError */
+async function measureUse(
+  {
+    state,
+    known,
+    book,
+    files,
+  }: {
+    readonly state: StateDirectory;
+    readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
+    /** Of the other list, under the seed of the run. */
+    readonly book: AddressBook;
+    readonly files: FileSystem;
+  },
+  driven: readonly DrivenBatch[],
+): Promise<PaidUse> {
+  const paid = driven.filter(
+    (batch) => batch.known.stage !== 'failed' && mayHaveLaunched(batch.known),
+  );
+  // One that is sent again is not known as failed any more.
+  const failedAddresses = driven
+    .filter((each) => {
+      const before = entryOf(state.known, each.batch)?.known;
+      return before?.stage === 'failed' && before.launched && !paid.includes(each);
+    })
+    .reduce((sum, { batch }) => sum + batch.addresses, 0);
+  let [usedBatches, usedAddresses] = [0, 0];
+  for (const { batch } of paid) {
+    let used = 0;
+    for await (const line of readLines(batch)) {
+      const address = addressOf(batch, line);
+      if (!('key' in address)) continue;
+      if (book.find(groupNumber(batch.group), address.key) !== -1) used += 1;
+    }
+    usedAddresses += used;
+    if (used > 0) usedBatches += 1;
+  }
+  let paidAddresses = paid.reduce((sum, { batch }) => sum + batch.addresses, 0);
+  const told = known.plan.recalled;
+  if (told && state.known.earlier.length > 0) {
+    const seed = Buffer.from(known.run.seed, 'hex');
+    const entries = await readRecalled(files, state.recalledPath, seed, told);
+    const own = carriedUuids(state.known.earlier);
+    entries.forEach((hash, place) => {
+      if (!own.has(entries.origin(entries.originAt(place)).batchUuid)) return;
+      paidAddresses += 1;
+      if (book.findHashed(hash) !== -1) usedAddresses += 1;
+    });
+  }
+  const unfinished = paid.filter((batch) => batch.known.stage !== 'exported').length;
+  return {
+    paidBatches: paid.length,
+    usedBatches,
+    paidAddresses,
+    usedAddresses,
+    failedAddresses,
+    unfinished,
+  };
+}

@@ -1,0 +1,195 @@
+import type { Client, VerificationService } from '../../../client/client.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { KeyHash } from '../../../platform/hashing/key-hash.js';
+import { groupNumber } from '../../addresses/batch-group.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
+import { isOwed, mayHaveLaunched } from '../../batches/batch-state.js';
+import { type Batch, parseBatchName, readLines, uuidKey } from '../../batches/batch.js';
+import { deleteUnwanted, mayHaveOrphans } from '../../batches/uploads/delete-uploads.js';
+import type { ListOptions } from '../../batches/uploads/list-uploads.js';
+import { collectLaunched } from '../../driver/collect-launched.js';
+import { HistoryEntries } from '../../history/history-entries.js';
+import type { History } from '../../history/history.js';
+import type { AddressResult, ToldResults } from '../../plan/result-cache.js';
+import { addressOf } from '../../plan/result-join.js';
+import type { BatchResults, LineResults } from '../../results/match-export.js';
+import { OutcomeTable } from '../../results/outcome-table.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
+import type { RunStore } from '../../stores/run-store.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { earlierBatches } from '../planning/batch-files.js';
+
+/** Whose state it is, and who reads it. */
+interface CarriedOptions {
+  readonly state: StateDirectory;
+  readonly files: FileSystem;
+}
+
+/**
+ * What the runs have paid for in whose place another began, by the address itself: their lists, and so the
+ * numbers of their addresses, were others.
+ *
+ * @param options.retries whether addresses that failed count as never sent
+ * @throws StateError `state_damaged`; OutputError
+ */
+export async function carriedEntries(
+  options: CarriedOptions & { readonly seed: Uint8Array; readonly retries: boolean },
+): Promise<HistoryEntries> {
+  const entries = new HistoryEntries(options.seed);
+  const hash = new KeyHash(options.seed);
+  for await (const told of toldBefore(options)) {
+    if (options.retries && told.isRetried) continue;
+    const origin = { batchUuid: told.batchUuid, atMs: told.atMs };
+    for await (const { group, key, outcome } of told.results) {
+      hash.hash(group, key);
+      entries.set(hash, told.outcomes.keyOf(outcome), origin);
+    }
+  }
+  return entries;
+}
+
+/** Gives a history what the runs before have paid for, whatever tonight's list needs of it. @throws OutputError */
+export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
+  for await (const told of toldBefore(options)) if (told.isKept) await history.keep(told);
+}
+
+/** Uuids of what the runs before have launched. */
+export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
+  const known = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.known));
+  return new Set(
+    known.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
+  );
+}
+
+interface ToldBefore extends ToldResults {
+  /** Whether its results are there; else what is told is that it has failed. */
+  readonly isKept: boolean;
+  /** Whether it has failed in a way that a person may have its addresses sent again. */
+  readonly isRetried: boolean;
+}
+
+/** What may have been paid for counts, also without a result: it is never paid for again by itself. */
+async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<ToldBefore> {
+  for (const run of state.known.earlier.filter(hasPaid)) {
+    const { results: store } = state.of(run);
+    const outcomes = new OutcomeTable();
+    for (const { batch, entry } of await earlierBatches(files, state, run)) {
+      const { known } = entry;
+      if (!mayHaveLaunched(known)) continue;
+      // One whose export was in doubt may have been asked for again since.
+      const again = isOwed(known) ? await store.find(batch, outcomes) : undefined;
+      const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
+      const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
+      const failed = new Uint32Array(batch.addresses);
+      if (!kept) failed.fill(outcomes.idOf('failed', reason));
+      yield {
+        isKept: kept !== undefined,
+        isRetried: !kept && !isOwed(known),
+        batchUuid: 'uuid' in known ? (known.uuid ?? '') : '',
+        atMs: Date.parse(entry.at),
+        addresses: batch.addresses,
+        outcomes,
+        results: resultsOf(batch, kept ? outcomesByLine(batch, kept, outcomes) : failed),
+      };
+    }
+  }
+}
+
+/** Gives a history what the batches of a run have come to whose results are kept. @throws OutputError, StateError */
+export async function keepBatches(
+  state: Pick<RunStore, 'readResults'>,
+  batches: readonly DrivenBatch[],
+  history: History,
+): Promise<void> {
+  for (const { batch, known, times } of batches) {
+    if (known.stage !== 'exported') continue;
+    const outcomes = new OutcomeTable();
+    const kept = await state.readResults(batch, outcomes);
+    await history.keep({
+      batchUuid: known.uuid,
+      atMs: Date.parse(times.exported_at ?? ''),
+      addresses: batch.addresses,
+      outcomes,
+      results: resultsOf(batch, outcomesByLine(batch, kept, outcomes)),
+    });
+  }
+}
+
+function outcomesByLine(
+  { addresses }: Batch,
+  kept: LineResults | BatchResults,
+  outcomes: OutcomeTable,
+): Uint32Array {
+  if (!('lines' in kept)) throw ofAnotherVersion();
+  const byLine = new Uint32Array(addresses).fill(outcomes.idOf('no_result', 'no_record'));
+  for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
+  return byLine;
+}
+
+async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<AddressResult> {
+  const group = groupNumber(batch.group);
+  let place = 0;
+  for await (const line of readLines(batch)) {
+    const address = addressOf(batch, line);
+    if ('key' in address) yield { group, key: address.key, outcome: outcomes[place] ?? 0 };
+    place += 1;
+  }
+}
+
+function ofAnotherVersion(): StateError {
+  return new StateError(
+    'results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with `fresh`, which pays again',
+    { code: 'state_damaged' },
+  );
+}
+
+/**
+ * Deletes uploads of the runs in whose place another began: their answers were lost, and they came after
+ * the others of their run were deleted. What the list shows beside them of the run itself goes too.
+ *
+ * @param own the run that is at its end, and the uploads that it has used
+ * @returns the names of those that may still be there; of a run whose uploads could not be listed its id
+ * @throws the signal's reason
+ */
+export async function deleteEarlier(
+  service: Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>,
+  earlier: readonly EarlierRun[],
+  own: { readonly runId: string; readonly uuids: ReadonlySet<string> },
+  options: ListOptions,
+): Promise<readonly string[]> {
+  const ids = earlier
+    .filter(({ batches }) => [...batches.values()].some(({ known }) => mayHaveOrphans(known, true)))
+    .map(({ run }) => run.id);
+  if (ids.length === 0) return [];
+  const used = new Set([...carriedUuids(earlier), ...own.uuids].map(uuidKey));
+  const left = await deleteUnwanted(
+    service,
+    ({ name, batch_uuid: uuid }) =>
+      !used.has(uuidKey(uuid)) &&
+      [...ids, own.runId].some((id) => parseBatchName(name, id) !== undefined),
+    options,
+  );
+  return left ?? ids;
+}
+
+/** Collects what a stream with this history has launched and left, before the list is looked up in it. */
+export async function collectLeft(
+  history: History,
+  service: Client,
+  { onProgress, ...settings }: Omit<ResolvedRun, 'history'> & { readonly signal: AbortSignal },
+): Promise<void> {
+  const owner = {};
+  const launched = history.takeLaunched(owner);
+  if (launched.length === 0) return;
+  onProgress?.({
+    stage: 'notice',
+    message: `batches that an earlier stream has launched and left: ${launched.length}. Waiting for their results, which are paid for and used from the history`,
+  });
+  try {
+    await collectLaunched(launched, { ...settings, history, service });
+  } finally {
+    history.release(owner);
+  }
+}

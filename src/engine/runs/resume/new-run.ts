@@ -1,0 +1,113 @@
+import { randomBytes } from 'node:crypto';
+import type { Client } from '../../../client/client.js';
+import type { CreditBalance } from '../../../contract/bodies.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { systemClock } from '../../../platform/waiting/clock.js';
+import type { History } from '../../history/history.js';
+import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
+import { balanceNotice, budgetNotices } from '../credits/budget-notices.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import type { PassOne } from '../planning/plan-input.js';
+import { decidingOptions } from './compare-run.js';
+
+/**
+ * Begins a run, in the place of the one that the journal tells of, if it tells of one.
+ *
+ * @param given.outputId what outputs know it by. @default its own id
+ * @param given.retries whether addresses that failed in the runs before are sent again
+ * @throws OutputError
+ */
+export async function beginRun(
+  client: Client,
+  state: StateDirectory,
+  options: ResolvedRun,
+  given: Pick<RunEntry, 'outputId' | 'retries'> = {},
+): Promise<RunEntry> {
+  const place = await state.place();
+  const entry = { ...newRun(client, options), ...(place && { place }), ...given };
+  await state.begin(entry);
+  return entry;
+}
+
+/** A run that is not begun yet. */
+export function newRun(client: Client, options: ResolvedRun): RunEntry {
+  // With the history's own, an address is hashed once for both.
+  const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
+  return {
+    entry: 'run',
+    id: randomBytes(8).toString('hex'),
+    seed,
+    startedAt: new Date((options.clock ?? systemClock).wallNow()).toISOString(),
+    service: serviceOf(client, options),
+    account: client.keyFingerprint(seed),
+    decides: decidingOptions(options),
+    ...(options.deleteBatches === true && { deletes: true }),
+  };
+}
+
+/** How a run calls its service. */
+export function serviceOf(
+  client: Client,
+  { serviceName }: Pick<ResolvedRun, 'serviceName'>,
+): string {
+  return serviceName ?? client.baseUrl;
+}
+
+/** Asks and says what there is to be asked and said of a list. @throws ConfigurationError when the run shall not go on */
+export async function checkBeforeSending(
+  run: Pick<ResolvedRun, 'onDoubtfulColumns' | 'maxCredits' | 'onProgress'>,
+  { plan, batches }: Pick<PassOne, 'plan' | 'batches'>,
+): Promise<void> {
+  await askAboutColumns(plan, run);
+  for (const message of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
+    run.onProgress?.({ stage: 'notice', message });
+  }
+}
+
+/** Says before anything is sent where the account has too little; whoever is asked before the launch sees it then. */
+export function tellBalance(
+  {
+    maxCredits,
+    onPrepared,
+    onProgress,
+  }: Pick<ResolvedRun, 'maxCredits' | 'onPrepared' | 'onProgress'>,
+  { batches }: Pick<PassOne, 'batches'>,
+  balance: CreditBalance | undefined,
+): void {
+  if (!balance || maxCredits !== undefined || onPrepared) return;
+  const message = balanceNotice(batches, balance);
+  if (message !== undefined) onProgress?.({ stage: 'notice', message });
+}
+
+const lockedMs = 1000;
+
+/**
+ * Opens the history of a run that processes share; waits for as long as another process has it.
+ *
+ * @param options.isNeeded asked before each trial
+ * @returns `undefined` where there is none, or it is needed no more
+ * @throws as opening it does; the signal's reason
+ */
+export async function openInTurn(
+  { openHistory, onProgress, clock = systemClock }: ResolvedRun,
+  { signal, isNeeded }: { readonly signal: AbortSignal; readonly isNeeded: () => boolean },
+): Promise<History | undefined> {
+  if (!openHistory) return undefined;
+  for (let trials = 0; isNeeded(); trials += 1) {
+    try {
+      return await openHistory();
+    } catch (error) {
+      if (!isSluiceError(error, 'state_locked')) throw error;
+    }
+    if (trials === 0) {
+      onProgress?.({
+        stage: 'notice',
+        message: 'another process uses the history: waiting for it',
+      });
+    }
+    await clock.sleep(lockedMs, signal);
+  }
+  return undefined;
+}

@@ -1,0 +1,161 @@
+import { access, constants } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
+import {
+  describeSystemError,
+  systemErrorCode,
+} from '../../../platform/files/describe-system-error.js';
+import { type FileLock, lockFile, type LockPatience } from '../../../platform/files/file-lock.js';
+import {
+  type FileSystem,
+  syncDirectory,
+  systemFiles,
+} from '../../../platform/files/file-system.js';
+import { besidePath } from '../../../platform/files/whole-file.js';
+import type { StatePlace } from '../journal-entries.js';
+
+/** The folders of a run: each that takes the place of another has its own. */
+export const runFolder = /^(?:batches|results)(?:\.\d+)?$/;
+
+/** The name of a folder of a run, by how many runs the journal had begun with it. */
+export function folderOf(name: 'batches' | 'results', generation: number): string {
+  return generation > 1 ? `${name}.${generation}` : name;
+}
+
+export function foldersOf(generation: number): readonly string[] {
+  return [folderOf('batches', generation), folderOf('results', generation)];
+}
+
+/** Errors are the system's. */
+export async function makeFolders(
+  files: FileSystem,
+  path: string,
+  generation: number,
+): Promise<void> {
+  for (const folder of foldersOf(generation)) {
+    await files.mkdir(join(path, folder), { recursive: true, mode: 0o700 });
+  }
+}
+
+/** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
+const ownName =
+  /^(?:lock|journal|(?:batches|results)(?:\.\d+)?|tickets|partitions|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
+
+/** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
+export function refuseForeign(path: string, names: readonly string[]): void {
+  const foreign = names.includes('lock') ? names.find((name) => !ownName.test(name)) : names[0];
+  if (foreign === undefined) return;
+  throw new ConfigurationError(
+    `${path} cannot be a state directory: it holds ${foreign}, which no run has put there; name a folder of its own`,
+  );
+}
+
+/** @throws ConfigurationError where a file is in the way of making the folder */
+export function refuseFile(path: string, error: unknown): void {
+  const code = systemErrorCode(error);
+  if (code !== 'EEXIST' && code !== 'ENOTDIR') return;
+  const what = code === 'EEXIST' ? 'it is a file' : 'a part of its path is a file';
+  throw new ConfigurationError(
+    `${path} cannot be a state directory: ${what}; name a folder of its own`,
+    { cause: error },
+  );
+}
+
+/**
+ * Makes the directory's own name outlast a power cut, and those of the folders above that were made
+ * with it: a journal that is not found again would be paid for again.
+ *
+ * @param made the uppermost folder that was made
+ */
+export async function syncName(
+  files: FileSystem,
+  path: string,
+  made: string | undefined,
+): Promise<void> {
+  const top = made === undefined ? resolve(path) : resolve(made);
+  // The lock comes first: by it the next process knows the directory for one of its own.
+  await syncDirectory(files, path);
+  for (let at = resolve(path); at.length >= top.length; at = dirname(at)) {
+    await syncDirectory(files, dirname(at));
+    if (at === dirname(at)) return;
+  }
+}
+
+/**
+ * Tells the journal of a state directory from a copy of it: its number on the disk, and when its file was
+ * made, where the file system says so.
+ *
+ * @returns `undefined` when the system does not say
+ */
+export async function readStatePlace(
+  files: Pick<FileSystem, 'stat'>,
+  stateDir: string,
+): Promise<StatePlace | undefined> {
+  try {
+    const { ino, birthtimeMs, ctimeMs } = await files.stat(join(stateDir, 'journal'));
+    // Where no time of birth is kept, some systems give that of the latest change.
+    return { ino, born: birthtimeMs > 0 && birthtimeMs < ctimeMs ? birthtimeMs : null };
+  } catch {
+    return undefined;
+  }
+}
+
+/** Whether two places are surely not the same. */
+export function isElsewhere(known: StatePlace | undefined, found: StatePlace | undefined): boolean {
+  if (!known || !found) return false;
+  if (known.ino !== found.ino) return true;
+  return known.born !== null && found.born !== null && known.born !== found.born;
+}
+
+/**
+ * Locks a state directory through a file in it.
+ *
+ * @throws StateError `state_locked` when another process holds it
+ */
+export async function lockDirectory(
+  files: FileSystem,
+  directory: string,
+  patience?: LockPatience,
+): Promise<FileLock> {
+  return lockFile(
+    files,
+    {
+      name: `the state directory ${directory}`,
+      path: join(directory, 'lock'),
+      option: '`stateDir`',
+      remake: async () => {
+        await files.mkdir(directory, { recursive: true, mode: 0o700 });
+      },
+    },
+    patience,
+  );
+}
+
+/**
+ * Whether a run could keep its state in a folder: it can be written, and has locks. Leaves nothing there.
+ *
+ * @throws OutputError where it cannot be written; ConfigurationError where its file system has no locks
+ *
+ * @example
+ * ```ts
+ * await checkRunFolder('.'); // throws where no run could keep its state
+ * ```
+ */
+export async function checkRunFolder(folder: string): Promise<void> {
+  await access(folder, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
+    throw new OutputError(`cannot write to ${folder}: ${describeSystemError(cause)}`, { cause });
+  });
+  // Named as what is being written: a kill in between leaves what a run takes for its own.
+  const path = besidePath(join(folder, 'doctor'), 'partial');
+  const lock = await lockFile(systemFiles, {
+    name: folder,
+    path,
+    option: '`stateDir`',
+    canWait: false,
+  });
+  try {
+    await systemFiles.rm(path, { force: true });
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,109 @@
+import { join } from 'node:path';
+import { StateError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { writeWhole } from '../../../platform/files/whole-file.js';
+import { noTimes } from '../../batches/batch-log.js';
+import { planned } from '../../batches/batch-state.js';
+import { type Batch, batchLabel } from '../../batches/batch.js';
+import { type BatchProgress, OwnClaims } from '../../batches/claim.js';
+import type { BatchResults, LineResults } from '../../results/match-export.js';
+import type { OutcomeTable } from '../../results/outcome-table.js';
+import { decodeResults, encodeResults } from '../result-codec.js';
+import { entryOf, type KnownRun } from '../run-state.js';
+import type { RunClaim } from '../run-store.js';
+
+/** Where what becomes of the batches of a run is written. */
+interface OwnRunPorts {
+  record(progress: BatchProgress, at?: string): Promise<void>;
+  keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
+}
+
+/** Claims of the one process that has a run to itself: it has every batch that it wants at once. */
+export class OwnRunClaims {
+  readonly #known: Pick<KnownRun, 'batches' | 'times'>;
+  readonly #ports: OwnRunPorts;
+  readonly #claims = new OwnClaims();
+  readonly #claimed = new Set<string>();
+
+  constructor(known: Pick<KnownRun, 'batches' | 'times'>, ports: OwnRunPorts) {
+    this.#known = known;
+    this.#ports = ports;
+  }
+
+  /** @returns those that were not claimed before */
+  claim(wanted: Iterable<Batch>): readonly RunClaim[] {
+    return [...wanted]
+      .filter((batch) => !this.#claimed.has(batchLabel(batch)))
+      .map((batch) => this.#claim(batch));
+  }
+
+  #claim(batch: Batch): RunClaim {
+    const label = batchLabel(batch);
+    this.#claimed.add(label);
+    const entry = entryOf(this.#known, batch);
+    return {
+      ...this.#claims.claim(
+        batch,
+        entry?.known ?? planned,
+        async (progress, at) => this.#ports.record(progress, at),
+        entry?.inVain,
+      ),
+      batch,
+      entry,
+      times: this.#known.times.get(label) ?? noTimes,
+      keepResults: async (results, outcomes) => this.#ports.keepResults(batch, results, outcomes),
+    };
+  }
+}
+
+/**
+ * The results of batches, on disk until the output stands: eight bytes an address. Those that bear
+ * their batch's name are from a whole export and whole themselves.
+ */
+export class ResultStore {
+  readonly #files: FileSystem;
+  readonly #directory: string;
+
+  constructor(files: FileSystem, directory: string) {
+    this.#files = files;
+    this.#directory = directory;
+  }
+
+  /** When it has returned, the results outlast a power cut. @throws OutputError */
+  async keep(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
+    const path = this.#path(batch);
+    await onDisk(`keep results in ${this.#directory}`, async () =>
+      writeWhole(this.#files, path, async (file) =>
+        file.appendFile(encodeResults(results, outcomes)),
+      ),
+    );
+  }
+
+  /** The same where there may be none: `undefined`. @throws as `read` does */
+  async find(
+    batch: Batch,
+    outcomes: OutcomeTable,
+  ): Promise<LineResults | BatchResults | undefined> {
+    const names = await onDisk(`read ${this.#directory}`, async () =>
+      this.#files.readdir(this.#directory),
+    );
+    return names.includes(batchLabel(batch)) ? this.read(batch, outcomes) : undefined;
+  }
+
+  /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
+  async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+    const path = this.#path(batch);
+    const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));
+    const results = decodeResults(bytes, outcomes);
+    if (results) return results;
+    throw new StateError(
+      `${path} is damaged: restore it, or start over with \`fresh\`, which pays for its addresses again`,
+      { code: 'state_damaged' },
+    );
+  }
+
+  #path(batch: Batch): string {
+    return join(this.#directory, batchLabel(batch));
+  }
+}

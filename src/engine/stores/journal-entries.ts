@@ -1,0 +1,284 @@
+import * as z from 'zod';
+import { creditBalance } from '../../contract/bodies.js';
+import type { FailedReason, KnownBatch, Stage } from '../batches/batch-state.js';
+import type { BatchProgress } from '../batches/claim.js';
+import { summarySchema } from '../summary/summary-schema.js';
+import type { Summary } from '../summary/summary.js';
+
+/** What the journal holds of each stage: the compiler says when a stage or a field is forgotten. */
+type Shapes = {
+  readonly [S in Stage]: {
+    readonly [
+      Field in Exclude<keyof Extract<KnownBatch, { readonly stage: S }>, 'stage'>
+    ]-?: z.ZodType;
+  };
+};
+
+const count = z.int().min(0);
+const uuid = z.string().min(1);
+const tries = { attempt: z.int().min(1), fresh: count, uploads: count };
+const elected = {
+  ...tries,
+  uuid,
+  isFound: z.boolean(),
+  misses: count,
+  prepares: count,
+  launches: count,
+  doubt: z.boolean(),
+};
+
+const reasons: Readonly<Record<FailedReason, true>> = {
+  parse_error: true,
+  upload_error: true,
+  prepare_error: true,
+  launch_error: true,
+  internal_error: true,
+  batch_missing: true,
+  too_large: true,
+  export_incomplete: true,
+  export_foreign: true,
+};
+
+const shapes: Shapes = {
+  planned: tries,
+  uploading: { ...tries, accepted: z.boolean(), looks: count },
+  uploaded: elected,
+  parsing: { ...elected, prepared: z.boolean(), polls: count },
+  ready: elected,
+  launching: { ...elected, saidError: z.boolean() },
+  verifying: { ...elected, readies: count },
+  // Journals of earlier versions do not count doubts.
+  done: { ...elected, broken: count, doubts: count.optional() },
+  exported: elected,
+  split: { ...tries, uuid: uuid.optional() },
+  failed: {
+    ...tries,
+    reason: z.enum(Object.keys(reasons)),
+    uuid: uuid.optional(),
+    launched: z.boolean(),
+  },
+};
+
+const ofStage = new Map(
+  Object.entries(shapes).map(([stage, shape]) => [stage, z.object(shape)] as const),
+);
+const staged = z.object({ stage: z.string() });
+
+/** What is known of a batch, as it comes back from the journal. */
+const knownBatch = z.custom<KnownBatch>((value) => {
+  const { data } = staged.safeParse(value);
+  return data !== undefined && ofStage.get(data.stage)?.safeParse(value).success === true;
+});
+
+/*
+ * The entries of a run's journal, in the order in which they may come.
+ */
+
+/** Where a journal lies: another number or time is a copy of it. */
+const statePlace = z.object({ ino: z.number(), born: z.number().nullable() });
+export type StatePlace = z.infer<typeof statePlace>;
+
+/**
+ * What a run is, and what must be the same when it goes on. The first entry of a journal; each later one
+ * begins another run in place of the one before, whose paid results stay.
+ */
+const runEntry = z.object({
+  entry: z.literal('run'),
+  id: z.string().regex(/^[0-9a-f]{16}$/),
+  /** Seed of the address table, in hex. */
+  seed: z.string().regex(/^[0-9a-f]{64}$/),
+  startedAt: z.iso.datetime(),
+  /** Major and minor version of Sluice, where several processes must have the same. */
+  version: z.string().optional(),
+  /** The service's base URL, or `local`. */
+  service: z.string(),
+  /** Salted fingerprint of the key. */
+  account: z.string(),
+  /** What decides the rows and the batches, by the option's name. */
+  decides: z.record(z.string(), z.json()),
+  place: statePlace.optional(),
+  /** Whether its batches are deleted once their results are safe. */
+  deletes: z.boolean().optional(),
+  /** Whether addresses that failed in the runs before are sent again. */
+  retries: z.boolean().optional(),
+  /** What outputs know it by, where that is the id of the run in whose place it began. */
+  outputId: z
+    .string()
+    .regex(/^[0-9a-f]{16}$/)
+    .optional(),
+});
+export type RunEntry = z.infer<typeof runEntry>;
+
+/** What the outputs of a run know it by: a run that takes another's place writes over what that wrote. */
+export function outputIdOf({ id, outputId }: RunEntry): string {
+  return outputId ?? id;
+}
+
+/** The account's key was replaced by another of the same account. */
+const accountEntry = z.object({ entry: z.literal('account'), account: z.string() });
+
+/** The state directory was moved, and no other process goes on with the run where it was. */
+const placeEntry = z.object({ entry: z.literal('place'), place: statePlace });
+
+/** An input that can be read once was written down, whole; a later one takes its place. */
+const keptEntry = z.object({
+  entry: z.literal('kept'),
+  /** Its name in the state directory. @default `input` */
+  file: z
+    .string()
+    .regex(/^input\.\d+$/)
+    .optional(),
+});
+export type KeptEntry = z.infer<typeof keptEntry>;
+
+/** The source was read to its end. */
+const planEntry = z.object({
+  entry: z.literal('plan'),
+  rows: z.int().min(0),
+  /** Digest of the input's bytes, where the source gives one. */
+  content: z.string().nullable(),
+  /** Lines, or rows, of the headers that were found below others; absent where none was. */
+  headers: z.array(z.int().min(2)).optional(),
+  batches: z.array(
+    z.object({
+      type: z.string(),
+      country: z.string(),
+      addresses: z.int().min(1),
+      checksum: z.int(),
+    }),
+  ),
+  /** Addresses whose results of a history are noted, and the checksum of the note. */
+  recalled: z.object({ addresses: z.int(), checksum: z.int() }).optional(),
+});
+export type PlanEntry = z.infer<typeof planEntry>;
+
+/** A person has said that the run is carried over to another list, however little of it that needs. */
+const carryEntry = z.object({ entry: z.literal('carry') });
+
+/** Nothing more is launched by any of the processes that work on the run, and why. */
+export const stoppedEntry = z.object({
+  entry: z.literal('stopped'),
+  /** What the error was that stopped the first of them, by its code; or what it saw of others. */
+  code: z.enum([
+    'payment_required',
+    'budget_exhausted',
+    'unauthorized',
+    'forbidden',
+    'detached',
+    'abandoned',
+    'processes_lost',
+  ]),
+  message: z.string(),
+  at: z.iso.datetime(),
+});
+export type StoppedEntry = z.infer<typeof stoppedEntry>;
+
+/** A process begins to work on a run that was stopped: what stopped it may be otherwise by now. */
+const resumedEntry = z.object({ entry: z.literal('resumed') });
+
+/** Most credits of each type that the launches of all processes may come to, by the word of the newest. */
+const budgetEntry = z.object({
+  entry: z.literal('budget'),
+  /** `null` where there is no limit. */
+  most: z.number().nullable(),
+});
+export type BudgetEntry = z.infer<typeof budgetEntry>;
+
+/** What is prepared may be launched, by whichever process: a person was asked. */
+const approvedEntry = z.object({ entry: z.literal('approved') });
+
+/** The balance before the first launch; `null` where the service does not tell. */
+const balanceEntry = z.object({
+  entry: z.literal('balance'),
+  credits: creditBalance.nullable(),
+});
+export type BalanceEntry = z.infer<typeof balanceEntry>;
+
+const charge = z.object({ spent: z.number(), refunded: z.number(), net: z.number() });
+
+/** What is known of a batch from now on. */
+const batchEntry = z.object({
+  entry: z.literal('batch'),
+  /** Number of the batch, from 0. */
+  batch: z.int().min(0),
+  name: z.string(),
+  known: knownBatch,
+  charge: charge.nullable(),
+  /** What launched uploads before this one have cost; `null` where that is not known. */
+  inVain: charge.nullable().optional(),
+  /** What its latest whole export held. */
+  exported: z
+    .object({
+      counted: z.number().nullable(),
+      named: z.int(),
+      strangers: z.int(),
+      conflicting: z.int(),
+      missing: z.int().optional(),
+    })
+    .optional(),
+  at: z.iso.datetime(),
+});
+export type BatchEntry = z.infer<typeof batchEntry>;
+
+/** What is known of a part of a batch that was too large: the batch is `split` before. */
+const partEntry = batchEntry.extend({
+  entry: z.literal('part'),
+  /** Number of its first line, from 0. */
+  start: z.int().min(0),
+  addresses: z.int().min(1),
+});
+export type PartEntry = z.infer<typeof partEntry>;
+
+/** What summaries of older versions do not have: a run that ended with failed rows keeps its journal. */
+const addedLater = { columns: [], outputs: [], reachable_rows: 0 } satisfies Partial<Summary>;
+/** @param at when it became known */
+export function batchEntryOf(
+  { batch, known, name, charge: cost, exported, inVain }: BatchProgress,
+  at: string,
+): BatchEntry | PartEntry {
+  const entry = {
+    batch: batch.id,
+    known,
+    name,
+    charge: cost ?? null,
+    ...(inVain !== undefined && { inVain }),
+    ...(exported && { exported }),
+    at,
+  };
+  const { part, addresses } = batch;
+  return part
+    ? { entry: 'part', ...entry, start: part.start, addresses }
+    : { entry: 'batch', ...entry };
+}
+
+/** The output stands: what is left is tidying. */
+export const finishedEntry = z.object({
+  entry: z.literal('finished'),
+  summary: z.preprocess(
+    (value) => (typeof value === 'object' ? { ...addedLater, ...value } : value),
+    z.custom<Summary>((value) => summarySchema.safeParse(value).success),
+  ),
+});
+export type FinishedEntry = z.infer<typeof finishedEntry>;
+
+/** The caller was told that the run ended, with rows that are `failed`. */
+const endedEntry = z.object({ entry: z.literal('ended') });
+
+export const journalEntry = z.discriminatedUnion('entry', [
+  runEntry,
+  accountEntry,
+  placeEntry,
+  keptEntry,
+  planEntry,
+  carryEntry,
+  balanceEntry,
+  stoppedEntry,
+  resumedEntry,
+  budgetEntry,
+  approvedEntry,
+  batchEntry,
+  partEntry,
+  finishedEntry,
+  endedEntry,
+]);
+export type JournalEntry = z.infer<typeof journalEntry>;

@@ -1,0 +1,136 @@
+import { quoteName } from '../../../lists/sql/names.js';
+import { schemes } from '../../../lists/sql/postgres/client.js';
+import { parseServerUrl } from '../../../lists/sql/server-url.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { checkOptions, required, text } from '../../../platform/options/check-options.js';
+import { claimFunctions } from './claim-functions.js';
+import { copyFunctions, paceFunctions } from './copy-and-pace-functions.js';
+import { runFunctions } from './run-functions.js';
+import { StoreConnection } from './store-connection.js';
+import { tables } from './tables.js';
+
+/** What makes a schema, step by step; a step that was released is never changed. */
+const migrations: readonly string[] = [
+  tables + paceFunctions + runFunctions + claimFunctions + copyFunctions,
+];
+
+/** The number of the newest migration. */
+const newestMigration = migrations.length;
+
+/** Put into place as it is, between quotes of three kinds. */
+export const schemaName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
+
+/**
+ * The SQL that brings a schema to what this version works with, from nothing or from an earlier version.
+ * It is one transaction, does nothing where nothing is to be done, and waits for any other that is at it.
+ *
+ * @param schema matches {@link schemaName}
+ */
+export function migrationSql(schema: string): string {
+  const quoted = quoteName(schema);
+  const steps = migrations.map(
+    (sql, index) => `
+  if not exists (select from ${quoted}.migration where number = ${index + 1}) then
+    execute $migration$${sql.replaceAll('{schema}', quoted)}$migration$;
+    insert into ${quoted}.migration (number) values (${index + 1});
+  end if;`,
+  );
+  return `do $sluice$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('sluice ${schema}', 0));
+  -- A role may have no right to make schemas where the one that it needs is there.
+  if not exists (select from pg_namespace where nspname = '${schema}') then
+    create schema ${quoted};
+  end if;
+  create table if not exists ${quoted}.migration (
+    number int primary key, at timestamptz not null default clock_timestamp());${steps.join('')}
+end $sluice$;
+`;
+}
+
+interface SchemaPlace {
+  readonly schema: string;
+  /** How messages call the store. */
+  readonly name: string;
+}
+
+/**
+ * Makes the schema of a store, or brings it to this version.
+ *
+ * @throws ConfigurationError when the role may not, or a newer version of Sluice has made it
+ */
+export async function prepareSchema(
+  connection: StoreConnection,
+  place: SchemaPlace,
+): Promise<void> {
+  if ((await schemaVersion(connection, place)) < newestMigration) {
+    await connection.ask(migrationSql(place.schema));
+  }
+}
+
+/**
+ * The number of the latest migration that a schema has seen.
+ *
+ * @returns 0 where there is none
+ * @throws ConfigurationError when a newer version of Sluice has made it
+ */
+export async function schemaVersion(
+  connection: StoreConnection,
+  { schema, name }: SchemaPlace,
+): Promise<number> {
+  const quoted = quoteName(schema);
+  const [found] = await connection.ask<{ is_there: boolean }>(
+    'select to_regclass($1) is not null as is_there',
+    [`${quoted}.migration`],
+  );
+  const [made] = found?.is_there
+    ? await connection.ask<{ number: number | null }>(
+        `select max(number) as number from ${quoted}.migration`,
+      )
+    : [];
+  const number = made?.number ?? 0;
+  if (number <= newestMigration) return number;
+  throw new ConfigurationError(
+    `the schema ${schema} of ${name} was made by a newer version of Sluice; use that version, or another schema`,
+  );
+}
+
+const schema = 'sluice';
+
+/**
+ * Makes the tables and functions of a store, or brings them to this version: where the role of the runs
+ * may not, before the first of them.
+ *
+ * @throws ConfigurationError when the role may not, or a newer version has made them; DeadlineError when
+ *   the database is out of reach
+ *
+ * @example
+ * ```ts
+ * await createPostgresStore({ connectionString: url });
+ * ```
+ */
+export async function createPostgresStore(options: {
+  readonly connectionString: string;
+}): Promise<void> {
+  checkOptions(options, { connectionString: required(text) });
+  const { connectionString: url } = options;
+  const { name } = parseServerUrl(url, schemes);
+  const connection = new StoreConnection({ url, name, giveUpAfterMs: 30_000 });
+  try {
+    await prepareSchema(connection, { schema, name });
+  } finally {
+    await connection.close();
+  }
+}
+
+/**
+ * The SQL with which somebody who may can make the tables and functions of a store.
+ *
+ * @example
+ * ```ts
+ * console.log(postgresStoreSql().includes('create schema')); // true
+ * ```
+ */
+export function postgresStoreSql(): string {
+  return migrationSql(schema);
+}

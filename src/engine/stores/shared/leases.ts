@@ -1,0 +1,180 @@
+import type { Clock } from '../../../platform/waiting/clock.js';
+import { onAbort } from '../../../platform/waiting/on-abort.js';
+import { ClaimLostError } from '../../batches/claim.js';
+import type { Token } from './store-protocol.js';
+
+/** A claim that this process has, as far as it knows. */
+export interface HeldClaim {
+  readonly token: Token;
+  readonly lost: AbortController;
+}
+
+interface Held extends HeldClaim {
+  /** When the latest sign of life was sent that the store has answered. */
+  renewedAt: number;
+}
+
+/**
+ * The claims that a process has. It gives one up by itself when the store has not answered for so long
+ * that another process may have the batch.
+ */
+export class HeldClaims {
+  readonly #patienceMs: number;
+  readonly #held = new Map<string, Held>();
+
+  /** @param leaseMs how long the store keeps a claim without a sign of life */
+  constructor(leaseMs: number) {
+    this.#patienceMs = (leaseMs * 2) / 3;
+  }
+
+  get tokens(): readonly Token[] {
+    return Array.from(this.#held.values(), ({ token }) => token);
+  }
+
+  has(label: string): boolean {
+    return this.#held.has(label);
+  }
+
+  /** @param sentAt when it was asked for: the answer may have come when the lease was over */
+  add(token: Token, sentAt: number, now: number): HeldClaim {
+    const held = { token, lost: new AbortController(), renewedAt: sentAt };
+    this.lose(token.label);
+    this.#held.set(token.label, held);
+    this.loseOverdue(now);
+    return held;
+  }
+
+  /** Takes in the answer to a sign of life. */
+  renew(tokens: readonly Token[], lost: readonly Token[], sentAt: number): void {
+    for (const { label, epoch } of lost) {
+      if (this.#held.get(label)?.token.epoch === epoch) this.lose(label);
+    }
+    for (const { label, epoch } of tokens) {
+      const held = this.#held.get(label);
+      if (held?.token.epoch === epoch) held.renewedAt = Math.max(held.renewedAt, sentAt);
+    }
+  }
+
+  /** No process can have it any more: nothing more has to be said of it. */
+  end({ token, lost }: HeldClaim): void {
+    if (this.#held.get(token.label)?.lost === lost) this.#held.delete(token.label);
+  }
+
+  loseOverdue(now: number): void {
+    for (const { token, renewedAt } of this.#held.values()) {
+      if (now - renewedAt >= this.#patienceMs) this.lose(token.label);
+    }
+  }
+
+  loseAll(): void {
+    for (const label of this.#held.keys()) this.lose(label);
+  }
+
+  /** @throws ClaimLostError always */
+  refused(held: HeldClaim): never {
+    const { token, lost } = held;
+    this.end(held);
+    lost.abort(new ClaimLostError(token.label));
+    throw lost.signal.reason;
+  }
+
+  lose(label: string): void {
+    const held = this.#held.get(label);
+    this.#held.delete(label);
+    held?.lost.abort(new ClaimLostError(label));
+  }
+}
+
+const longestBeatMs = 1000;
+/** A process that waits looks again after this part of the time between two signs of life. */
+const soonest = 0.1;
+
+interface HeartbeatOptions {
+  readonly clock: Clock;
+  /** How long the store keeps a claim without a sign of life. */
+  readonly leaseMs: number;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+  /** Whether the process has nothing to do but what comes when others are further. */
+  readonly isWaiting: () => boolean;
+  /** Comes before each sign of life, also while one has no answer yet. @returns whether it goes on */
+  readonly tick: () => boolean;
+  /** Gives a sign of life. Never fails. */
+  readonly beat: () => Promise<void>;
+}
+
+/** Gives signs of life. A process that waits looks more often than it has to, as long as there is news. */
+export class Heartbeat {
+  readonly #options: HeartbeatOptions;
+  /** The time between two signs of life that are needed. */
+  readonly intervalMs: number;
+  #lookMs = 0;
+  /** Ends the pause before the next. */
+  #pause = new AbortController();
+
+  constructor(options: HeartbeatOptions) {
+    this.#options = options;
+    this.intervalMs = Math.min(longestBeatMs, options.leaseMs / 3);
+    this.hurry();
+  }
+
+  /** There was news: more may come soon. */
+  hurry(): void {
+    this.#lookMs = this.intervalMs * soonest;
+  }
+
+  /** Where the process has nothing else to do any more, it looks at once. */
+  lookNow(): void {
+    if (this.#options.isWaiting()) this.#pause.abort();
+  }
+
+  async run(): Promise<void> {
+    const { clock, signal, isWaiting, tick, beat } = this.#options;
+    let beating: Promise<void> | undefined;
+    for (;;) {
+      this.#pause = new AbortController();
+      const woken = AbortSignal.any([signal, this.#pause.signal]);
+      await clock.sleep(isWaiting() ? this.#lookMs : this.intervalMs, woken).catch(() => undefined);
+      if (signal.aborted) return;
+      this.#lookMs = Math.min(this.intervalMs, this.#lookMs * 1.5);
+      if (!tick()) return;
+      beating ??= beat().finally(() => {
+        beating = undefined;
+      });
+    }
+  }
+}
+
+/** Lets others wait until they are told something, at once where they were told before they asked. */
+export class Told {
+  readonly #waiting = new Set<() => void>();
+  #isTold = false;
+
+  tell(): void {
+    this.#isTold = this.#waiting.size === 0;
+    for (const hear of this.#waiting) hear();
+  }
+
+  /** @throws the signal's reason */
+  async wait(signal: AbortSignal): Promise<void> {
+    signal.throwIfAborted();
+    if (this.#isTold) {
+      this.#isTold = false;
+      return;
+    }
+    await new Promise<void>((resolve, reject) => {
+      const forget = onAbort(signal, (reason) => {
+        this.#waiting.delete(hear);
+        // The reason is the caller's, whatever it is.
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+        reject(reason);
+      });
+      const hear = (): void => {
+        forget();
+        this.#waiting.delete(hear);
+        resolve();
+      };
+      this.#waiting.add(hear);
+    });
+  }
+}

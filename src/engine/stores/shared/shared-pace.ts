@@ -1,0 +1,62 @@
+import type { Client } from '../../../client/client.js';
+import type { PaceMember, PaceNews, SharedPace } from '../../../client/rate/shared-rate.js';
+import type { SharedRunStore } from '../run-store.js';
+import type { PaceSteps } from './store-protocol.js';
+
+/**
+ * Lets the requests of a client keep the pace of its account: in a store all runs share it.
+ *
+ * @returns ends that
+ * @throws DeadlineError when the store is out of reach for too long
+ */
+export async function sharePace(
+  client: Client,
+  state: Pick<SharedRunStore, 'joinPace'>,
+): Promise<() => void> {
+  const { baseUrl, intervalMs } = client;
+  const account = (salt: string): string =>
+    `${client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
+  return client.sharePace(await state.joinPace({ account, intervalMs }));
+}
+
+type Act = <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
+
+/** One process's hold of the pace that it shares with others. */
+export class LeasedPace implements SharedPace {
+  readonly #steps: PaceSteps;
+  readonly #do: Act;
+  readonly #listening = new Set<(news: PaceNews) => void>();
+  #news: PaceNews;
+
+  private constructor(news: PaceNews, steps: PaceSteps, act: Act) {
+    this.#news = news;
+    this.#steps = steps;
+    this.#do = act;
+  }
+
+  /** @param act does a step, or throws why this process has no say any more */
+  static async join(member: PaceMember, steps: PaceSteps, act: Act): Promise<LeasedPace> {
+    return new LeasedPace(await act(async () => steps.join(member)), steps, act);
+  }
+
+  async takeSlot(): Promise<number> {
+    return this.#do(async () => this.#steps.takeSlot());
+  }
+
+  pause(ms: number): void {
+    // A store that is out of reach for too long ends whatever this process does.
+    this.#do(async () => this.#steps.pause(ms)).catch(() => undefined);
+  }
+
+  listen(hear: (news: PaceNews) => void): () => void {
+    this.#listening.add(hear);
+    hear(this.#news);
+    return () => this.#listening.delete(hear);
+  }
+
+  /** Takes in what a sign of life was answered. */
+  hear(news: PaceNews): void {
+    this.#news = news;
+    for (const hear of this.#listening) hear(news);
+  }
+}

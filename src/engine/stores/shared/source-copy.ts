@@ -1,0 +1,219 @@
+import { join } from 'node:path';
+import type { Source } from '../../../lists/rows/source.js';
+import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import { onDisk } from '../../../platform/files/on-disk.js';
+import { readFileBytes } from '../../../platform/files/read-file.js';
+import { writeWhole } from '../../../platform/files/whole-file.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
+import { type Clock, systemClock } from '../../../platform/waiting/clock.js';
+import { ClaimLostError } from '../../batches/claim.js';
+import type { CopyClaim, SharedRunStore, SourceCopy } from '../run-store.js';
+import type { HeldClaim } from './leases.js';
+import type { SharedSteps } from './store-protocol.js';
+
+const blockBytes = 2 ** 20;
+
+interface LeasedCopyOptions {
+  readonly steps: SharedSteps;
+  readonly limitBytes: number;
+  /** Claims the copying. */
+  readonly claim: () => Promise<HeldClaim | undefined>;
+  /** Does a step that needs no claim. */
+  readonly ask: <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
+  /** Does steps of a claim, one after the other. @throws ClaimLostError */
+  readonly under: (held: HeldClaim) => (step: () => Promise<boolean>) => Promise<void>;
+}
+
+/** The copy of a run's source, as one of the processes has it. */
+export class LeasedCopy implements SourceCopy {
+  readonly #options: LeasedCopyOptions;
+
+  constructor(options: LeasedCopyOptions) {
+    this.#options = options;
+  }
+
+  get limitBytes(): number {
+    return this.#options.limitBytes;
+  }
+
+  async claim(): Promise<CopyClaim | undefined> {
+    const { steps, under } = this.#options;
+    const held = await this.#options.claim();
+    if (!held) return undefined;
+    const { token, lost } = held;
+    const say = under(held);
+    return {
+      lost: lost.signal,
+      async write(bytes, of) {
+        let parts = 0;
+        for await (const block of blocksOf(bytes)) {
+          const part = parts;
+          await say(async () => steps.copy.keep(token, part, block));
+          parts += 1;
+        }
+        await say(async () => steps.copy.end(token, { parts, of }));
+      },
+    };
+  }
+
+  async read(): ReturnType<SourceCopy['read']> {
+    const { ask, steps } = this.#options;
+    const copy = await ask(async () => steps.copy.whole());
+    return copy && { of: copy.of, bytes: this.#parts(copy.parts) };
+  }
+
+  async *#parts(parts: number): AsyncGenerator<Uint8Array> {
+    const { ask, steps } = this.#options;
+    for (let part = 0; part < parts; part += 1) {
+      const bytes = await ask(async () => steps.copy.part(part));
+      if (!bytes) {
+        throw new StateError(
+          `the copy of the input in ${steps.name} is damaged or was dropped; run again, under another name if that does not help`,
+          { code: 'state_damaged' },
+        );
+      }
+      yield bytes;
+    }
+  }
+}
+
+/** The same bytes in blocks of one size, but for the last. */
+async function* blocksOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
+  let waiting: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of bytes) {
+    waiting.push(piece);
+    size += piece.length;
+    if (size < blockBytes) continue;
+    let whole = Buffer.concat(waiting);
+    for (; whole.length >= blockBytes; whole = whole.subarray(blockBytes)) {
+      yield whole.subarray(0, blockBytes);
+    }
+    waiting = [whole];
+    size = whole.length;
+  }
+  if (size > 0) yield Buffer.concat(waiting);
+}
+
+interface SharedSourceOptions {
+  readonly source: Source;
+  /** The run and where it is, for messages. */
+  readonly name: string;
+  readonly state: Pick<SharedRunStore, 'copy' | 'known'>;
+  /** A folder of this process: what it reads of the copy is kept in it. */
+  readonly folder: string;
+  readonly files: FileSystem;
+  readonly signal: AbortSignal;
+  readonly clock?: Clock | undefined;
+  /** Whether the list is needed no more. */
+  readonly isOver: () => boolean;
+}
+
+const pauseMs = 1000;
+const watchMs = 100;
+const mostMissed = 5;
+
+/**
+ * Makes a source that all processes of a run read alike of one that can be read once, or may give other
+ * rows the next time: the first copies it into the store, each other waits for that and reads the copy.
+ *
+ * @returns the source itself where any process may read it, and nothing once the run has finished
+ * @throws ConfigurationError when it is too large to be copied; StateError `state_mismatch` when the copy is
+ *   one of another source; InputError, OutputError
+ */
+export async function sharedSource(options: SharedSourceOptions): Promise<Source | undefined> {
+  const { source, state, folder, files, signal, isOver, clock = systemClock } = options;
+  if (!source.keep || !source.kept) return source;
+  const path = join(folder, 'input');
+  const of = JSON.stringify([source.name, source.decides ?? {}]);
+  for (let missed = 0; !isOver();) {
+    // It was whole when the run was begun, and is dropped when it ends, which is heard of a little later.
+    const isBegun = state.known.run !== undefined;
+    const copy = await state.copy.read();
+    if (isBegun && !copy) missed += 1;
+    if (missed > mostMissed || (copy && copy.of !== of)) throw otherSource(options);
+    await onDisk(`remove ${folder}`, async () =>
+      files.rm(folder, { recursive: true, force: true }),
+    );
+    await onDisk(`make ${folder}`, async () => files.mkdir(folder, { mode: 0o700 }));
+    if (copy) {
+      await writeWhole(files, path, async (file) => {
+        for await (const bytes of copy.bytes) await file.writeFile(bytes);
+      });
+      return source.kept(path);
+    }
+    const claim = await state.copy.claim();
+    if (!claim) {
+      await clock.sleep(pauseMs, signal);
+      continue;
+    }
+    try {
+      const kept = await keepWithin(options, path, AbortSignal.any([signal, claim.lost]));
+      await claim.write(readFileBytes(files, path), of);
+      return kept;
+    } catch (error) {
+      // Another process begins again.
+      if (!(error instanceof ClaimLostError)) throw error;
+    }
+  }
+  return undefined;
+}
+
+/** Reads all of a source into a file, while that is not too large. */
+async function keepWithin(
+  { source, state, folder, files }: SharedSourceOptions,
+  path: string,
+  signal: AbortSignal,
+): Promise<Source> {
+  const { limitBytes } = state.copy;
+  const [tooLarge, over] = [new AbortController(), new AbortController()];
+  const check = async (): Promise<void> => {
+    if ((await sizeOf(files, folder)) > limitBytes)
+      tooLarge.abort(tooLargeError(source, limitBytes));
+  };
+  const watch = async (): Promise<void> => {
+    while (!tooLarge.signal.aborted) {
+      await systemClock.sleep(watchMs, over.signal);
+      await check();
+    }
+  };
+  const watching = watch().catch(() => undefined);
+  try {
+    const kept = await source.keep?.(path, AbortSignal.any([signal, tooLarge.signal]));
+    await check();
+    tooLarge.signal.throwIfAborted();
+    return kept ?? source;
+  } catch (error) {
+    tooLarge.signal.throwIfAborted();
+    throw error;
+  } finally {
+    over.abort();
+    await watching;
+  }
+}
+
+/** Of all files in a folder: one that is not whole has another name. */
+async function sizeOf(files: FileSystem, folder: string): Promise<number> {
+  let bytes = 0;
+  for (const name of await files.readdir(folder)) {
+    bytes += await files.stat(join(folder, name)).then(
+      ({ size }) => size,
+      () => 0,
+    );
+  }
+  return bytes;
+}
+
+function tooLargeError({ name }: Source, limitBytes: number): ConfigurationError {
+  return new ConfigurationError(
+    `${name} can be read once only, or may give other rows the next time, so the processes of the run read a copy of it in the store; it has more than ${grouped(limitBytes)} bytes (\`copyLimitBytes\`). Export it to a file or to object storage first, and verify that. Nothing was sent`,
+  );
+}
+
+function otherSource({ source, name }: SharedSourceOptions): StateError {
+  return new StateError(
+    `${source.name} is not the source that ${name} was begun with, or it is read in another way; give all processes the same, or another name to another run. Nothing was sent by this process`,
+    { code: 'state_mismatch' },
+  );
+}

@@ -1,0 +1,90 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
+import { type BatchClaim, OwnClaims } from '../../../src/engine/batches/claim.js';
+import { makeBatch } from '../driver/driving.js';
+
+const verifying: KnownBatch = {
+  stage: 'verifying',
+  uuid: '11111111-2222-4333-8444-555555555555',
+  isFound: false,
+  attempt: 1,
+  fresh: 0,
+  uploads: 1,
+  misses: 0,
+  prepares: 0,
+  launches: 1,
+  doubt: false,
+  readies: 0,
+};
+const nowhere = (): void => undefined;
+
+async function becomes(claim: BatchClaim, known: KnownBatch): Promise<void> {
+  await claim.record({ batch: makeBatch(), known, name: 'n', charge: undefined });
+}
+
+describe('OwnClaims', () => {
+  it('reserve the credits of a batch once, and those of each type for themselves', async () => {
+    const claims = new OwnClaims();
+    const emails = claims.claim(makeBatch(0, 6), planned, nowhere);
+    const phones = claims.claim(makeBatch(1, 10, 'phone'), planned, nowhere);
+    expect(await emails.reserve(10)).toEqual({ isGranted: true, credits: 6 });
+    expect(await emails.reserve(10)).toEqual({ isGranted: true, credits: 6 });
+    expect(await phones.reserve(10)).toEqual({ isGranted: true, credits: 10 });
+    const more = claims.claim(makeBatch(2, 5), planned, nowhere);
+    expect(await more.reserve(10)).toEqual({ isGranted: false, credits: 11, most: 10 });
+  });
+
+  it('give back what was surely not launched, and keep what may be paid', async () => {
+    const claims = new OwnClaims();
+    const first = claims.claim(makeBatch(0, 10), planned, nowhere);
+    await first.reserve(10);
+    await becomes(first, planned);
+    const second = claims.claim(makeBatch(1, 10), planned, nowhere);
+    expect((await second.reserve(10)).isGranted).toBe(true);
+    await becomes(second, verifying);
+    expect(await first.reserve(10)).toEqual({ isGranted: false, credits: 20, most: 10 });
+  });
+
+  it('count what an earlier process launched, however much is allowed', async () => {
+    const claims = new OwnClaims();
+    const launched = claims.claim(makeBatch(0, 12), verifying, nowhere);
+    expect((await launched.reserve(10)).isGranted).toBe(true);
+    const next = claims.claim(makeBatch(1, 1), planned, nowhere);
+    expect(await next.reserve(10)).toEqual({ isGranted: false, credits: 13, most: 10 });
+  });
+
+  it('count what was launched in vain beside what is sent in its place', async () => {
+    const claims = new OwnClaims();
+    const retried = claims.claim(makeBatch(0, 10), verifying, nowhere);
+    await retried.record({ ...news, known: planned, inVain: null });
+    expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
+    const resumed = new OwnClaims().claim(makeBatch(0, 10), planned, nowhere, {
+      spent: 8,
+      refunded: 0,
+      net: 8,
+    });
+    expect(await resumed.reserve(18)).toEqual({ isGranted: true, credits: 18 });
+  });
+
+  it('never reserve more than is allowed', async () => {
+    const steps = fc.array(fc.integer({ min: -30, max: 30 }));
+    await fc.assert(
+      fc.asyncProperty(fc.nat(100), steps, async (most, sizes) => {
+        const claims = new OwnClaims();
+        const held: { readonly claim: BatchClaim; readonly size: number }[] = [];
+        for (const [id, size] of sizes.entries()) {
+          const claim = claims.claim(makeBatch(id, Math.abs(size)), planned, nowhere);
+          if (size > 0 && (await claim.reserve(most)).isGranted) held.push({ claim, size });
+          if (size < 0) await held.pop()?.claim.record({ ...news, known: planned });
+          expect(held.reduce((sum, one) => sum + one.size, 0)).toBeLessThanOrEqual(most);
+        }
+        const sum = held.reduce((total, one) => total + one.size, 0);
+        const rest = claims.claim(makeBatch(9999, most - sum + 1), planned, nowhere);
+        expect(await rest.reserve(most)).toEqual({ isGranted: false, credits: most + 1, most });
+      }),
+    );
+  });
+});
+
+const news = { batch: makeBatch(), name: 'n', charge: undefined };

@@ -1,0 +1,63 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../../src/client/client.js';
+import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
+import { run } from '../../../src/engine/runs/run.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import { fileSource } from '../../../src/lists/files/file-source.js';
+import type { Given } from '../../platform/options/given.js';
+import { withFolder, withService } from '../../service/with-service.js';
+
+const old = { name: 'ours', key: 'the-key-so-far' };
+const other = { name: 'theirs', key: 'the-key-of-others' };
+
+/** A run that has launched one of its two batches, and what goes on with it under another key. */
+async function begunRun(): Promise<{
+  readonly service: Awaited<ReturnType<typeof withService>>['service'];
+  readonly goOn: (apiKey: string, changes?: Given<RunOptions>) => Promise<unknown>;
+}> {
+  const folder = await withFolder();
+  const { service } = await withService({ accounts: [old, other] });
+  await writeFile(join(folder, 'list.csv'), 'email\ngood1@sluice.test\ngood2@sluice.test\n');
+  const goOn = async (apiKey: string, changes: Given<RunOptions> = {}): Promise<unknown> => {
+    const client = new Client({ baseUrl: service.baseUrl, apiKey });
+    onTestFinished(async () => client.close());
+    return run({
+      source: fileSource(join(folder, 'list.csv')),
+      sink: fileSink(join(folder, 'out.csv')),
+      client,
+      stateDir: join(folder, 'run'),
+      email: ['email'],
+      country: 'US',
+      batchSize: 1,
+      pollIntervalMs: 1,
+      ...changes,
+    }).catch((error: unknown) => error);
+  };
+  expect(await goOn(old.key, { maxCredits: 1 })).toMatchObject({ code: 'budget_exhausted' });
+  return { service, goOn };
+}
+
+async function paid(service: { ledger(): AsyncIterable<{ readonly address: string }> }) {
+  const addresses: string[] = [];
+  for await (const { address } of service.ledger()) addresses.push(address);
+  return addresses.toSorted();
+}
+
+it('refuses the key of another account before anything is sent, and goes on with its own', async () => {
+  const { service, goOn } = await begunRun();
+  const before = await paid(service);
+  expect(before).toHaveLength(1);
+  expect(await goOn(other.key)).toMatchObject({ code: 'state_mismatch' });
+  expect(await paid(service)).toEqual(before);
+  expect(await goOn(old.key)).toMatchObject({ rows: 2 });
+  expect(await paid(service)).toHaveLength(2);
+});
+
+it('goes on with a new key of the same account', async () => {
+  const { service, goOn } = await begunRun();
+  await service.setAccounts([{ ...old, key: 'the-key-from-now-on' }, other]);
+  expect(await goOn('the-key-from-now-on')).toMatchObject({ rows: 2 });
+  expect(await paid(service)).toHaveLength(2);
+});

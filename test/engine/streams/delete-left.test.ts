@@ -1,0 +1,248 @@
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import type { Client } from '../../../src/client/client.js';
+import type { BatchProgress } from '../../../src/engine/batches/claim.js';
+import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
+import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
+import { verify } from '../../../src/engine/streams/verify.js';
+import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
+import type { FaultPlan } from '../../../src/service/index.js';
+import { eventually } from '../../client/eventually.js';
+import { createHastyClock } from '../../client/hasty-clock.js';
+import type { Given } from '../../platform/options/given.js';
+import { TestClock } from '../../service/with-service.js';
+import { chargesOf, withClient } from './with-client.js';
+
+const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
+
+/** Three batches of two through a stream, against a service where this goes wrong. */
+async function streamPast(
+  faults: FaultPlan['faults'],
+  changes: (client: Client) => Given<VerifyOptions> = () => ({}),
+  clock = systemClock,
+) {
+  const { service, client } = await withClient({ faults: { faults }, clock });
+  const stream = verify({
+    client,
+    email: ['email'],
+    country: 'US',
+    batchSize: 2,
+    concurrency: 1,
+    pollIntervalMs: 1,
+    ...changes(client),
+  });
+  const rows: unknown[] = [];
+  let error: unknown;
+  try {
+    for await (const row of Readable.from(people).pipe(stream)) rows.push(row);
+  } catch (thrown) {
+    error = thrown;
+  }
+  const batches = await client.listBatches();
+  let paid = 0;
+  for await (const _ of service.ledger()) paid += 1;
+  return { rows, error, batches, paid, faults: service.faults() };
+}
+
+it('a lost upload that was sent again is deleted at the end of the stream', async () => {
+  const time = new TestClock();
+  // The second upload is answered when the first has been taken, too.
+  const takeFirst = async (client: Client): Promise<void> => {
+    time.advance(1000);
+    const names = async () => (await client.listBatches()).map(({ name }) => name.slice(-8));
+    await eventually(names).toContain('000002-1');
+    time.run();
+  };
+  const { rows, batches, paid, faults } = await streamPast(
+    [
+      { operation: 'uploadBatch', requests: [2], what: { commitAfterMs: 1000 } },
+      { operation: 'uploadBatch', requests: [3], what: { delayMs: 2000 } },
+    ],
+    (client) => ({
+      onBatch: ({ known }) => {
+        if (known.stage === 'uploading' && known.attempt === 2) void takeFirst(client);
+      },
+    }),
+    time,
+  );
+  expect(faults.map(({ fired }) => fired)).toEqual([1, 1]);
+  expect(rows).toHaveLength(people.length);
+  expect(paid).toBe(people.length);
+  expect(batches.map(({ name, status }) => `${name.slice(-8)} ${status}`).toSorted()).toEqual([
+    '000001-1 verification_done',
+    '000002-2 verification_done',
+    '000003-1 verification_done',
+  ]);
+});
+
+it('a batch that is not launched for want of credits is deleted, what was paid for stays', async () => {
+  const { rows, error, batches, paid } = await streamPast([
+    { operation: 'launchBatch', requests: [2], what: { answer: { status: 402 } } },
+  ]);
+  expect(error).toMatchObject({ code: 'payment_required' });
+  expect([rows.length, paid]).toEqual([2, 2]);
+  expect(batches).toMatchObject([{ status: 'verification_done' }]);
+});
+
+it('an upload that was too large is deleted when its halves are through', async () => {
+  const { rows, batches, paid } = await streamPast([
+    { operation: 'prepareBatch', requests: [1], what: { answer: { status: 413 } } },
+  ]);
+  expect([rows.length, paid]).toEqual([people.length, people.length]);
+  expect(batches.map(({ status }) => status)).toEqual(
+    Array.from({ length: 6 }, () => 'verification_done'),
+  );
+});
+
+it.each([
+  ['deleteBatch', /^sluice-[0-9a-f]{16}-000002-1$/],
+  ['listBatches', /^sluice-[0-9a-f]{16}-000002-1$/],
+] as const)('what cannot be deleted (%s) is named', async (operation, name) => {
+  const told: string[] = [];
+  const { error } = await streamPast(
+    [
+      { operation: 'launchBatch', requests: [2], what: { answer: { status: 402 } } },
+      { operation, times: 1, what: { answer: { status: 400 } } },
+    ],
+    () => ({ onLeftBehind: (names) => told.push(...names) }),
+  );
+  expect(error).toMatchObject({ code: 'payment_required' });
+  expect(told).toEqual([expect.stringMatching(name)]);
+});
+
+it('nothing is listed where every answer came', async () => {
+  const { faults } = await streamPast([{ operation: 'listBatches', what: { delayMs: 0 } }]);
+  // The one request is this test's own.
+  expect(faults[0]?.fired).toBe(1);
+});
+
+describe('a stream that ends early', () => {
+  const eight = Array.from({ length: 8 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
+  const options = {
+    email: ['email'],
+    country: 'US',
+    batchSize: 2,
+    concurrency: 4,
+    pollIntervalMs: 1,
+  } as const;
+
+  /** Calls back once as many batches as there are places wait for the service to prepare them. */
+  function whenAllParse(callback: () => void): (progress: BatchProgress) => void {
+    const parsing = new Set<number>();
+    return ({ batch, known }) => {
+      if (known.stage !== 'parsing' || !known.prepared || parsing.has(batch.id)) return;
+      parsing.add(batch.id);
+      if (parsing.size === 4) callback();
+    };
+  }
+
+  /** A service that prepares nothing until it is told to go on, and deletes nothing meanwhile. */
+  async function withHeldService(faults: FaultPlan['faults'] = []) {
+    const time = new TestClock();
+    const held = await withClient({ clock: time, parseDelayMs: 1000, faults: { faults } });
+    // The stream pauses when it has tried to delete in vain.
+    const sleep: Clock['sleep'] = async (ms, signal) => {
+      if (ms === 50) time.run();
+      return systemClock.sleep(ms, signal);
+    };
+    return { ...held, clock: { ...systemClock, sleep } };
+  }
+
+  it('deletes what it has not launched before it is closed, where it is destroyed', async () => {
+    const { service, client, clock } = await withHeldService();
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      clock,
+      ...options,
+      onBatch: whenAllParse(() => stream.destroy()),
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    expect(await client.listBatches()).toEqual([]);
+    expect(told).toEqual([]);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
+  it('does so before an abort is thrown in the loop', async () => {
+    const { client, clock } = await withHeldService();
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const rows = verifyRows(eight, {
+      client,
+      clock,
+      ...options,
+      signal: stop.signal,
+      onBatch: whenAllParse(() => stop.abort(reason)),
+    });
+    await expect(Readable.from(rows).toArray()).rejects.toBe(reason);
+    expect(await client.listBatches()).toEqual([]);
+  });
+
+  it('does so before a loop is left, and keeps what it has launched', async () => {
+    const { service, client } = await withClient();
+    for await (const row of verifyRows(eight, { client, ...options, concurrency: 2 })) {
+      expect(row.email_valid).toBe(true);
+      break;
+    }
+    const left = await client.listBatches();
+    expect(left.filter(({ status }) => !status.startsWith('verification_'))).toEqual([]);
+    expect(left.length * 2).toBe((await chargesOf(service)).length);
+  });
+
+  it('names what it cannot delete', async () => {
+    const { client } = await withHeldService([
+      { operation: 'deleteBatch', what: { answer: { status: 400 } } },
+    ]);
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      // For the five seconds that it may take.
+      clock: createHastyClock(20),
+      onBatch: whenAllParse(() => stream.destroy()),
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    const left = await client.listBatches();
+    expect(left).toHaveLength(4);
+    expect(told.toSorted()).toEqual(left.map(({ name }) => name).toSorted());
+  });
+
+  it('names an upload that was cut off, which the service may still take', async () => {
+    const { client } = await withClient();
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      onBatch: ({ known }) => {
+        if (known.stage === 'uploading') stream.destroy();
+      },
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
+  });
+
+  it('deletes nothing whose launch was asked for', async () => {
+    const { client } = await withClient();
+    const told: string[] = [];
+    const stream = verify({
+      client,
+      ...options,
+      concurrency: 1,
+      onBatch: ({ known }) => {
+        if (known.stage === 'launching') stream.destroy();
+      },
+      onLeftBehind: (names) => told.push(...names),
+    });
+    Readable.from(eight).pipe(stream);
+    await once(stream, 'close');
+    expect(await client.listBatches()).toHaveLength(1);
+    expect(told).toEqual([]);
+  });
+});
