@@ -109,6 +109,8 @@ export class RowScan {
     bytes[filled + 1] = quoteByte;
     table[used] = rowStart;
     const base = at;
+    /** The first carriage return in or behind the cell; those that end lines are passed over. */
+    let carriageReturn = indexOfReturn(bytes, cellStart, filled);
     const stops = stopFinder().find(bytes, base, filled + guardBytes, delimiter);
     /** The first of them that stands at `at` or behind. */
     let stop = 0;
@@ -146,15 +148,16 @@ export class RowScan {
         cellEnd = at + 1;
         byte = bytes[cellEnd] as number;
         if (byte === carriageReturnByte) {
-          if (cellEnd + 1 >= filled && !isLast) break;
-          if (cellEnd + 1 >= filled || bytes[cellEnd + 1] !== lineFeedByte) {
-            throw this.#trouble(
-              'text_after_quote',
-              line + countLineFeeds(bytes, rowStart, cellStart),
-            );
+          at = cellEnd + 1;
+          while (at < filled && bytes[at] === carriageReturnByte) at += 1;
+          if (at >= filled && !isLast) {
+            at = cellEnd - 1;
+            break;
+          }
+          if (bytes[at] !== lineFeedByte) {
+            throw this.#trouble('lone_carriage_return', line + lineFeeds);
           }
           byte = lineFeedByte;
-          at = cellEnd + 1;
         } else if (byte === delimiter || byte === lineFeedByte) {
           at = cellEnd;
         } else {
@@ -173,9 +176,21 @@ export class RowScan {
         if (byte === quoteByte)
           throw this.#trouble('stray_quote', line + countLineFeeds(bytes, rowStart, cellStart));
         cellEnd = at;
-        // A carriage return that the end of the file follows is data.
-        if (byte === lineFeedByte && bytes[at - 1] === carriageReturnByte && at < filled) {
-          cellEnd = at - 1;
+        if (carriageReturn < cellEnd) {
+          // Programs that write line ends as text end lines with several.
+          while (
+            byte === lineFeedByte &&
+            cellEnd > cellStart &&
+            bytes[cellEnd - 1] === carriageReturnByte
+          ) {
+            cellEnd -= 1;
+          }
+          if (carriageReturn < cellStart) {
+            carriageReturn = indexOfReturn(bytes, cellStart, filled);
+          }
+          // Other programs see two rows here, and would find the results in the second.
+          if (carriageReturn < cellEnd)
+            throw this.#trouble('lone_carriage_return', line + lineFeeds);
         }
       }
 
@@ -232,6 +247,11 @@ export class RowScan {
   #trouble(kind: CsvTrouble, line: number, figures?: string): InputError {
     return csvTrouble(kind, { name: this.#options.name, line, figures });
   }
+}
+
+function indexOfReturn(bytes: Uint8Array, from: number, to: number): number {
+  const at = bytes.indexOf(carriageReturnByte, from);
+  return at === -1 || at >= to ? Infinity : at;
 }
 
 const noSlots = new Int32Array(0);

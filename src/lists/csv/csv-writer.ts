@@ -3,7 +3,7 @@ import type { JoinedRows, OutputCell } from '../rows/sink.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import { BlockOutput } from '../files/bytes/block-output.js';
 import { CsvChunk } from './csv-chunk.js';
-import { parseDelimiter } from './dialect/csv-dialect.js';
+import { lineFeedByte, parseDelimiter } from './dialect/csv-dialect.js';
 import { cellText, neutralizeFormula, quoteCell } from './csv-text.js';
 import { OutcomeForms } from '../files/outcome-forms.js';
 import { TableRows } from '../rows/chunks/table-rows.js';
@@ -132,7 +132,7 @@ export class CsvWriter {
       }
       this.#out.filled = at;
       this.#hasRows = true;
-      this.#owesLineEnd = next === end;
+      this.#owesLineEnd = source[next - 1] !== lineFeedByte;
     }
     return to;
   }

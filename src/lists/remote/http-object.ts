@@ -8,6 +8,7 @@ import { ConfigurationError, InputError } from '../../platform/errors/errors.js'
 import { systemErrorCode } from '../../platform/files/describe-system-error.js';
 import {
   changedError,
+  parseContentRange,
   PassingTrouble,
   type ContentVersion,
   type RemoteAnswer,
@@ -88,7 +89,7 @@ export function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteO
           .catch((error: unknown) => refuseConnection(name, error));
         // Whoever reads the body hears of its end; one that nobody reads is dropped.
         answer.body.on('error', () => undefined);
-        if (!redirects.has(answer.statusCode)) return toAnswer(name, answer, from);
+        if (!redirects.has(answer.statusCode)) return toAnswer(name, answer);
         answer.body.destroy();
         url = nextUrl(name, url, headerOf(answer, 'location'));
       }
@@ -97,7 +98,7 @@ export function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteO
   };
 }
 
-function toAnswer(name: string, answer: Dispatcher.ResponseData, from: number): RemoteAnswer {
+function toAnswer(name: string, answer: Dispatcher.ResponseData): RemoteAnswer {
   const { statusCode: status, body } = answer;
   const isPart = status === 206;
   if (status !== 200 && !isPart) {
@@ -109,17 +110,16 @@ function toAnswer(name: string, answer: Dispatcher.ResponseData, from: number): 
     body.destroy();
     throw unreadable(name, 'the server answers with a web page (a login page?), not with a list');
   }
-  const range = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(headerOf(answer, 'content-range') ?? '');
-  if (isPart && Number(range?.[1]) !== from) {
-    body.destroy();
-    throw new PassingTrouble('the server gave other bytes than asked for');
-  }
+  const part = isPart ? parseContentRange(headerOf(answer, 'content-range')) : undefined;
   const length = headerOf(answer, 'content-length');
-  const total = isPart ? range?.[2] : length;
   return {
     version: versionOf(answer),
-    from: isPart ? from : 0,
-    size: total !== undefined && /^\d+$/.test(total) ? Number(total) : undefined,
+    from: isPart ? (part?.from ?? Infinity) : 0,
+    size: isPart
+      ? part?.size
+      : length !== undefined && /^\d+$/.test(length)
+        ? Number(length)
+        : undefined,
     body,
   };
 }

@@ -10,11 +10,20 @@ export interface ContentVersion {
 
 export interface RemoteAnswer {
   readonly version: ContentVersion | undefined;
-  /** Place of the first byte: the one asked for, or 0 where the server knows no ranges. */
+  /** Place of the first byte, as the server says: 0 where it says nothing. */
   readonly from: number;
   /** Bytes of the whole object, where the server says. */
   readonly size: number | undefined;
   readonly body: Readable;
+}
+
+/** Where a part begins, and how large the whole is where the server says; `undefined` for no such range. */
+export function parseContentRange(
+  text: string | undefined,
+): { readonly from: number; readonly size: number | undefined } | undefined {
+  const [, from, size] = /^bytes (\d+)-\d+\/(\d+|\*)$/.exec(text ?? '') ?? [];
+  if (from === undefined) return undefined;
+  return { from: Number(from), size: size === '*' ? undefined : Number(size) };
 }
 
 /** Bytes on a server that can be asked for again. */

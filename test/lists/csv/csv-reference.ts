@@ -4,12 +4,17 @@ import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-c
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
+/** A line feed, and any number of carriage returns before it. */
+const lineEnds = Array.from({ length: 90 }, (_, at) => `${'\r'.repeat(89 - at)}\n`);
+
 /** Cells of every row by csv-parse, byte for byte (latin1), or `refused`. */
 export function referenceRows(bytes: Buffer): string[][] | 'refused' {
   try {
-    return parse(withoutMark(bytes), {
+    // At the end of the file a carriage return ends the last line as well.
+    const whole = bytes.at(-1) === 0x0d ? Buffer.concat([bytes, Buffer.from('\n')]) : bytes;
+    return parse(withoutMark(whole), {
       encoding: 'latin1',
-      record_delimiter: ['\r\n', '\n'],
+      record_delimiter: lineEnds,
       relax_column_count_less: true,
     });
   } catch {
@@ -21,15 +26,12 @@ function withoutMark(bytes: Buffer): Buffer {
   return bytes.subarray(0, 3).equals(byteOrderMark) ? bytes.subarray(3) : bytes;
 }
 
-/** What csv-parse takes and Sluice refuses: nothing at all, UTF-16, lines without line feeds. */
+/** What csv-parse takes and Sluice refuses: nothing at all, UTF-16, carriage returns that end no line. */
 export function isRefusedOnPurpose(bytes: Buffer, reference: readonly unknown[]): boolean {
   const first = bytes.toString('hex', 0, 2);
   const unquoted = bytes.toString('latin1').replaceAll(/"(?:[^"]|"")*"/g, '');
-  const isOneLine = reference.length === 1 && !unquoted.endsWith('\n');
   return (
-    reference.length === 0 ||
-    ['fffe', 'feff'].includes(first) ||
-    (isOneLine && unquoted.includes('\r'))
+    reference.length === 0 || ['fffe', 'feff'].includes(first) || /\r(?!\r*(?:\n|$))/.test(unquoted)
   );
 }
 

@@ -149,12 +149,27 @@ describe('CsvScanner', () => {
     expect(scanCsv(['a\tb\n 1 \t"2"\n'], { delimiter: 0x09 }).rows).toEqual([[' 1 ', '2']]);
   });
 
-  it('takes NUL bytes and lone carriage returns as data', () => {
-    expect(scanCsv(['a,b\n\0,x\ry\n"\0",\r\r\n']).rows).toEqual([
+  it('takes NUL bytes, and carriage returns in quotes, as data', () => {
+    expect(scanCsv(['a,b\n\0,"x\ry"\n"\0","\r"\r\n']).rows).toEqual([
       ['\0', 'x\ry'],
       ['\0', '\r'],
     ]);
   });
+
+  it.each(['a,b\r\r\n1,2\r\r\n3,4\r\n', 'a,b\n1,"2"\r\r\r\n3,"4"\r', 'a,b\r\r\n1,2\n3,4\r\r'])(
+    'takes several carriage returns for a part of the line end: %j',
+    (text) => {
+      for (const pieces of [[text], text.split('')]) {
+        const { names, rows, bytes } = scanCsv(pieces);
+        expect(names).toEqual(['a', 'b']);
+        expect(rows).toEqual([
+          ['1', '2'],
+          ['3', '4'],
+        ]);
+        expect(bytes.toString()).toBe(text);
+      }
+    },
+  );
 
   it('knows a cell that is no UTF-8, among others that are', () => {
     const bytes = Buffer.concat([
@@ -179,10 +194,16 @@ describe('CsvScanner', () => {
     ['a quote inside a cell', 'a,b\n"x\ny",1\nfoo"bar,2\n', 4, /a quote is inside a cell/],
     ['a quote behind spaces', 'a,b\n1, "2"\n', 2, /a quote is inside a cell/],
     ['text behind a closing quote', 'a,b\n1,"2" \n', 2, /follows a closing quote/],
-    ['a lone carriage return behind a closing quote', 'a\n"1"\rx\n', 2, /follows a closing quote/],
+    ['a lone carriage return behind a closing quote', 'a\n"1"\rx\n', 2, /carriage return alone/],
+    [
+      'a lone carriage return in a cell',
+      'a,b\r\n"1\n",2\r\n3,x\ry\r\n',
+      4,
+      /carriage return alone/,
+    ],
     ['a quote that is never closed', 'a,b\n"x\ny","1\n2,3\n', 3, /begins here and never ends/],
     ['more cells than the header has', 'a,b\n"x\ny",1\n1,2,3\n', 4, /3 cells, expected 2/],
-    ['lines without line feeds', 'a,b\r1,2\r', 1, /carriage returns alone/],
+    ['lines without line feeds', 'a,b\r1,2\r', 1, /carriage return alone/],
   ])('refuses %s, with its line', (_, text, line, words) => {
     for (const pieces of [[text], text.split('')]) {
       expect(() => scanCsv(pieces)).toThrow(words);

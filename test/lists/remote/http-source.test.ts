@@ -71,6 +71,33 @@ describe('a list on a web server', () => {
     expect(web.requests.length).toBeGreaterThan(2);
   });
 
+  const range = (from: number) => `bytes ${from}-${list.length - 1}/${list.length}`;
+  it.each<[string, number, (body: Buffer, from: number) => Record<string, string | number>]>([
+    ['a 200 that holds the slice', 200, (body) => ({ 'content-length': body.length })],
+    ['a 200 with a range', 200, (_, from) => ({ 'content-range': range(from) })],
+    ['a 200 that holds the slice in chunks', 200, () => ({})],
+    ['a 206 that begins elsewhere', 206, (_, from) => ({ 'content-range': range(from + 9) })],
+    ['a 206 that says not where it begins', 206, () => ({})],
+  ])(
+    'is read from the start where a request for its rest gets %s',
+    async (_, status, headersOf) => {
+      const breaks = serveList({ content: () => list, etag, breaksAfter: () => 500_000 });
+      const whole = serveList({ content: () => list, etag });
+      const web = await withWebServer((request, response, count) => {
+        const from = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+        if (from === 0) return (count === 1 ? breaks : whole)(request, response, count);
+        const body = list.subarray(from);
+        return response.writeHead(status, { etag: etag(), ...headersOf(body, from) }).end(body);
+      });
+      expectAll(await read(httpSource(`${web.origin}/list.csv`, { clock })));
+      expect(web.requests.map(({ headers }) => headers.range !== undefined)).toEqual([
+        false,
+        true,
+        false,
+      ]);
+    },
+  );
+
   it('is read on after half of it was refused, and gives up when nothing comes any more', async () => {
     const file = serveList({
       content: () => list,
@@ -97,6 +124,7 @@ describe('a list on a web server', () => {
   it.each<[string, ServedList]>([
     ['in the middle of a reading, by its ETag', changing(true)],
     ['in the middle of a reading, by its bytes where it has no ETag', changing(false)],
+    ['in length between two answers, where it has no ETag', growing()],
   ])('is refused when it changes %s', async (_, served) => {
     await expect(read(await source(served))).rejects.toMatchObject({ code: 'state_mismatch' });
   });
@@ -140,6 +168,15 @@ function changing(isTagged: boolean): ServedList {
       (count += 1) === 1 ? list : Buffer.from(list.toString().replace('good0@', 'good9@')),
     breaksAfter: (n) => (n === 1 ? 500_000 : undefined),
     ...(isTagged && { etag: () => `"${count}"` }),
+  };
+}
+
+/** The second answer begins like the first, and ends later. */
+function growing(): ServedList {
+  let count = 0;
+  return {
+    content: () => ((count += 1) === 1 ? list : Buffer.concat([list, list])),
+    breaksAfter: (n) => (n === 1 ? 500_000 : undefined),
   };
 }
 

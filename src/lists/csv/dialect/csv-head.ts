@@ -1,6 +1,4 @@
 import { decodeCell, findCells } from '../csv-cells.js';
-import { carriageReturnByte, quoteByte } from './csv-dialect.js';
-import { csvTrouble } from '../csv-trouble.js';
 
 /** What the first row of a CSV file tells. */
 export interface CsvHead {
@@ -19,28 +17,18 @@ export interface FirstRow {
   readonly lineEnd: number;
 }
 
-/** @throws InputError `input_malformed` when no line feed ends a line of the file */
 export function readCsvHead(
   bytes: Buffer,
   row: FirstRow,
   options: {
-    readonly name: string;
     readonly delimiter: number;
     readonly hasHeader: boolean;
-    readonly firstLine?: number;
   },
 ): CsvHead {
   const bounds = findCells(bytes, row.markBytes, row.end, options.delimiter);
   const names: string[] = [];
   for (let cell = 0; cell < bounds.length; cell += 2) {
     const [from, to] = [bounds[cell] as number, bounds[cell + 1] as number];
-    const isUnquoted = bytes[from] !== quoteByte;
-    if (row.lineEnd === row.end && isUnquoted && hasCarriageReturn(bytes, from, to)) {
-      throw csvTrouble('lone_carriage_return', {
-        name: options.name,
-        line: options.firstLine ?? 1,
-      });
-    }
     // In another encoding a name is still a name, if not a pretty one: what is no UTF-8 is replaced.
     const text = options.hasHeader ? decodeCell(bytes, from, to, 'utf8') : undefined;
     names.push(typeof text === 'string' ? text : `#${String(names.length + 1)}`);
@@ -50,8 +38,4 @@ export function readCsvHead(
     bytes: options.hasHeader ? Buffer.from(bytes.subarray(0, row.end)) : undefined,
     lineEnd: Buffer.from(bytes.subarray(row.end, row.lineEnd)),
   };
-}
-
-function hasCarriageReturn(bytes: Uint8Array, from: number, to: number): boolean {
-  return bytes.subarray(from, to).includes(carriageReturnByte);
 }

@@ -43,7 +43,7 @@ export function cutRows(text: string, dialect: CutOptions): RowCut {
     const stop = cellEnd(text, end, delimiter);
     // A last row that the text does not hold whole says nothing.
     if (stop === text.length && rows.length > 0 && !(isWhole && start < stop)) break;
-    const rest = text.slice(end, stop).replace(/\r$/, '');
+    const rest = text.slice(end, stop).replace(/\r+$/, '');
     if (isQuoted ? rest !== '' : quote !== undefined && rest.includes(quote)) isBroken = true;
     cells.push(isQuoted ? text.slice(at + quote.length, end - quote.length) : rest);
     if (text.startsWith(delimiter, stop)) {

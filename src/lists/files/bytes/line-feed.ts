@@ -116,12 +116,12 @@ export class LineFeed {
   }
 }
 
-/** Where a line ends, its line feed and a carriage return before it left out. */
+/** Where a line ends, its line feed and the carriage returns before it left out. */
 export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
   let end = to;
   if (end > from && bytes[end - 1] === lineFeedByte) {
     end -= 1;
-    if (end > from && bytes[end - 1] === carriageReturnByte) end -= 1;
+    while (end > from && bytes[end - 1] === carriageReturnByte) end -= 1;
   }
   return end;
 }

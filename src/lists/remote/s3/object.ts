@@ -1,5 +1,10 @@
 import type { Readable } from 'node:stream';
-import { changedError, PassingTrouble, type RemoteObject } from '../remote-object.js';
+import {
+  changedError,
+  parseContentRange,
+  PassingTrouble,
+  type RemoteObject,
+} from '../remote-object.js';
 import { nameOfObject, type S3Address } from './address.js';
 import { connectS3, type S3Connection, type S3Options } from './client.js';
 import { isPassing, reasonOf, refuseReading, statusOf } from './trouble.js';
@@ -25,13 +30,13 @@ export function s3Object(address: S3Address, options: S3Options): RemoteObject {
         return refuseReading(name)(error);
       });
       const { ETag: etag, ContentLength: length, ContentRange: range } = answer;
-      const isPart = range !== undefined;
+      const part = parseContentRange(range);
       const body = answer.Body as Readable;
       body.on('error', () => undefined);
       return {
         version: etag === undefined ? undefined : { text: etag, isStrong: true },
-        from: isPart ? from : 0,
-        size: length === undefined ? undefined : length + (isPart ? from : 0),
+        from: part?.from ?? 0,
+        size: part?.size ?? (length === undefined ? undefined : length + (part?.from ?? 0)),
         body,
       };
     },
