@@ -3,6 +3,7 @@ import type { AboveHeader } from './dialect/header-detection.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter } from './dialect/csv-dialect.js';
+import { markBytesOf } from '../files/file-signature.js';
 import { CsvFeed } from './csv-feed.js';
 import { CsvScanner } from './csv-scanner.js';
 
@@ -12,6 +13,8 @@ interface CsvForm {
   readonly aboveHeader: Uint8Array;
   /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
   readonly headerBytes: Uint8Array | undefined;
+  /** Whether the input begins with a byte-order mark. */
+  readonly hasMark: boolean;
   /** The first row's own line end; empty when nothing follows that row. */
   readonly lineEnd: Uint8Array;
   readonly delimiter: string;
@@ -70,6 +73,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
     return new CsvReading(feed, head.names, {
       aboveHeader: above.bytes,
       headerBytes: head.bytes,
+      hasMark: head.markBytes > 0 || markBytesOf(above.bytes) > 0,
       lineEnd: head.lineEnd,
       delimiter,
       isTsv,

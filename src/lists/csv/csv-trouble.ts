@@ -9,7 +9,7 @@ const words = {
   text_after_quote:
     'something other than the delimiter or the end of the line follows a closing quote; double the quotes inside a quoted cell',
   lone_carriage_return:
-    'a line ends with a carriage return alone; convert the line ends to line feeds first, or put a cell that holds one in quotes',
+    'a line ends with a carriage return alone; convert the line ends to line feeds first',
   too_many_cells:
     'the row has more cells than the header; quote the cells that hold the delimiter, or, where title lines are above the header, give their number with `skipRows`',
   too_long: 'the row is too long; perhaps a quote that was opened in it is never closed',

@@ -6,6 +6,8 @@ import { parseDelimiter } from './dialect/csv-dialect.js';
 import { CsvReading } from './csv-reading.js';
 import { quoteCell } from './csv-text.js';
 import { CsvWriter } from './csv-writer.js';
+import { markBytesOf } from '../files/file-signature.js';
+import { TxtReading } from '../text/txt-reading.js';
 import { XlsxReading } from '../xlsx/open-xlsx.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import type { RowsWriter } from '../files/rows-writer.js';
@@ -92,13 +94,25 @@ function isWritable(delimiter: string): boolean {
 const byteOrderMark = Buffer.from('\ufeff');
 
 /**
- * The lines above a CSV input's header go where its rows are copied. From a workbook a byte-order mark goes
- * there: whoever has it opens the output in Excel, which takes UTF-8 without a mark for something else.
+ * The lines above a CSV input's header go where its delimiter does. From a workbook, and from text that
+ * has one, a byte-order mark goes there: whoever has it opens the output in Excel, which takes UTF-8
+ * without a mark for something else.
  */
 function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array | undefined {
-  if ((reading.first ?? reading) instanceof XlsxReading) return byteOrderMark;
-  const isCopied = reading instanceof CsvReading && reading.form.delimiter === delimiter;
-  return isCopied ? reading.form.aboveHeader : undefined;
+  const own = reading.first ?? reading;
+  if (own instanceof XlsxReading) return byteOrderMark;
+  if (own instanceof TxtReading) return own.hasMark ? byteOrderMark : undefined;
+  if (own instanceof CsvReading) {
+    const { aboveHeader, hasMark, delimiter: same } = own.form;
+    if (same === delimiter && own === reading) return aboveHeader;
+    // In a header or a first row that is copied the mark is one of its bytes.
+    const isCopied =
+      same === delimiter && aboveHeader.length === 0 && own.header.length === reading.header.length;
+    return hasMark && !isCopied ? byteOrderMark : undefined;
+  }
+  if (!(own instanceof ParsedCsvReading)) return undefined;
+  if (own === reading && own.dialect.delimiter === delimiter) return own.aboveHeader;
+  return markBytesOf(own.aboveHeader) > 0 ? byteOrderMark : undefined;
 }
 
 /** The delimiter of an input that is a table under a name that ends in .txt. */

@@ -10,6 +10,7 @@ import { invalidText, type CellText } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { piecesOf, type ByteReader } from '../files/bytes/byte-reader.js';
 import type { CsvReadingOptions } from './csv-reading.js';
+import { doubleLoneEscapes } from './lone-escapes.js';
 import { emptyInput } from './csv-scanner.js';
 import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
 import { markBytesOf } from '../files/file-signature.js';
@@ -37,6 +38,8 @@ export class ParsedCsvReading implements SourceReading {
   readonly isUnnamed: boolean;
   readonly isTsv: boolean;
   readonly isTxt: boolean;
+  /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
+  readonly aboveHeader: Uint8Array;
   readonly chunks: AsyncIterable<CellsChunk>;
   readonly #hash: Hash;
   #digest: string | undefined;
@@ -51,6 +54,7 @@ export class ParsedCsvReading implements SourceReading {
     this.isUnnamed = !options.hasHeader;
     this.isTsv = options.isTsv;
     this.isTxt = options.isTxt;
+    this.aboveHeader = Buffer.concat([options.above.bytes, rows.mark()]);
     this.chunks = closableChunks(this.#toChunks(rows.gathered, options), rows.close);
     this.#hash = options.hash;
   }
@@ -67,7 +71,7 @@ export class ParsedCsvReading implements SourceReading {
   ): Promise<ParsedCsvReading> {
     const { hasHeader, above } = options;
     const hash = createHash('sha256').update(above.bytes);
-    const { gathered, close } = parseRows(reader, options, hash);
+    const { gathered, close, mark } = parseRows(reader, options, hash);
     try {
       const first = await nextRows(gathered, options);
       const [head] = first ?? [];
@@ -78,7 +82,7 @@ export class ParsedCsvReading implements SourceReading {
         hasHeader ? cell.toString('utf8') : `#${String(at + 1)}`,
       );
       opening.wanted(names);
-      const rows = { gathered: behind(hasHeader ? first.slice(1) : first, gathered), close };
+      const rows = { gathered: behind(hasHeader ? first.slice(1) : first, gathered), close, mark };
       return new ParsedCsvReading(names, rows, { ...options, hash });
     } catch (error) {
       await close();
@@ -111,11 +115,23 @@ export class ParsedCsvReading implements SourceReading {
   }
 }
 
+/** Other programs see the end of a row in the middle of a cell. */
+class LoneCarriageReturn extends Error {
+  readonly line: number;
+
+  constructor(line: number) {
+    super();
+    this.line = line;
+  }
+}
+
 type Hash = ReturnType<typeof createHash>;
 
 interface ParsedRows {
   readonly gathered: AsyncGenerator<ParsedRow[]>;
   readonly close: () => Promise<void>;
+  /** The byte-order mark that was in front of the first row. */
+  readonly mark: () => Uint8Array;
 }
 
 function parseRows(
@@ -127,17 +143,39 @@ function parseRows(
     delimiter: dialect.delimiter,
     quote: dialect.quote ?? null,
     escape: dialect.escape,
-    record_delimiter: ['\r\n', '\n'],
+    record_delimiter: ['\r\r\n', '\r\n', '\n'],
     // Cells as they stand in the file: bytes that are no text must not become another text.
     encoding: null,
     relax_column_count: true,
     max_record_size: maxRowBytes,
     info: true,
+    cast(cell: string | Buffer, { quoting, lines }) {
+      if (quoting || !cell.includes('\r')) return cell;
+      // csv-parse counts those of the cell as lines.
+      const own = cell.toString('latin1').split(/\r+/).length - 1;
+      throw new LoneCarriageReturn(lines - own);
+    },
   });
-  const input = Readable.from(unmarkedPieces(reader, hash), { objectMode: false });
+  let mark: Uint8Array = Buffer.alloc(0);
+  const double = doubleLoneEscapes(dialect);
+  const pieces = async function* (): AsyncGenerator<Uint8Array> {
+    let isFirst = true;
+    for await (const piece of piecesOf(reader)) {
+      hash.update(piece);
+      // Copied: a reader uses its buffers again.
+      const bytes = Buffer.from(piece);
+      // A byte-order mark is no part of the first name.
+      if (isFirst) mark = bytes.subarray(0, markBytesOf(bytes));
+      const unmarked = isFirst ? bytes.subarray(mark.length) : bytes;
+      isFirst = false;
+      yield double ? double(unmarked) : unmarked;
+    }
+  };
+  const input = Readable.from(pieces(), { objectMode: false });
   input.on('error', (error) => parser.destroy(error));
   return {
     gathered: gatherRows<ParsedRow>(input.pipe(parser)),
+    mark: () => mark,
     async close() {
       // Its own error, when it has one, was told already or is of no interest any more.
       parser.on('error', () => undefined);
@@ -156,18 +194,11 @@ async function nextRows(
     const step = await gathered.next();
     return step.done === true ? undefined : step.value;
   } catch (error) {
+    if (error instanceof LoneCarriageReturn) {
+      const line = options.above.lines + error.line;
+      throw csvTrouble('lone_carriage_return', { name: options.name, line });
+    }
     throw error instanceof CsvError ? describeTrouble(error, options) : error;
-  }
-}
-
-/** Without a byte-order mark in front: it is no part of the first name. */
-async function* unmarkedPieces(reader: ByteReader, hash: Hash): AsyncGenerator<Uint8Array> {
-  let isFirst = true;
-  for await (const piece of piecesOf(reader)) {
-    hash.update(piece);
-    // Copied: a reader uses its buffers again.
-    yield Buffer.from(piece.subarray(isFirst ? markBytesOf(piece) : 0));
-    isFirst = false;
   }
 }
 

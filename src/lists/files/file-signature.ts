@@ -7,13 +7,33 @@ interface Signature {
   readonly is: string;
   /** The format it is read as, if it is. */
   readonly format?: 'xlsx' | 'parquet';
+  /** What to do with such a file. @default to say that it is one */
+  readonly advice?: string;
 }
 
+const unpack = 'unpack it first';
+const exportIt = 'export the list as CSV, Excel or Parquet';
+
 const signatures: readonly Signature[] = [
+  {
+    bytes: [0xff, 0xfe, 0, 0],
+    is: 'UTF-32 text',
+    advice: 'save it as UTF-8 or UTF-16',
+  },
+  {
+    bytes: [0, 0, 0xfe, 0xff],
+    is: 'UTF-32 text',
+    advice: 'save it as UTF-8 or UTF-16',
+  },
   { bytes: [0xff, 0xfe], is: 'UTF-16 text (little-endian)' },
   { bytes: [0xfe, 0xff], is: 'UTF-16 text (big-endian)' },
-  { bytes: [0x1f, 0x8b], is: 'gzip-compressed' },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: 'zstd-compressed' },
+  { bytes: [0x1f, 0x8b], is: 'gzip-compressed', advice: unpack },
+  { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: 'zstd-compressed', advice: unpack },
+  ...Array.from({ length: 9 }, (_, level) => ({
+    bytes: [...ascii(`BZh${level + 1}`), 0x31, 0x41, 0x59, 0x26],
+    is: 'bzip2-compressed',
+    advice: unpack,
+  })),
   {
     bytes: [0x50, 0x4b, 0x03, 0x04],
     is: 'a zip archive, as .xlsx spreadsheets are',
@@ -21,25 +41,32 @@ const signatures: readonly Signature[] = [
   },
   {
     bytes: [0xd0, 0xcf, 0x11, 0xe0],
-    is: 'an old binary Office document (.xls), or one with a password; save it as .xlsx without one',
+    is: 'an old binary Office document (.xls), or one with a password',
+    advice: 'save it as .xlsx without one',
   },
   // The byte behind the name starts the first page: a column may well be called PAR1.
   { bytes: [0x50, 0x41, 0x52, 0x31, 0x15], is: 'a Parquet file', format: 'parquet' },
   {
+    bytes: ascii('PARE'),
+    is: 'an encrypted Parquet file',
+    advice: 'write it without encryption first',
+  },
+  {
     bytes: [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74],
     is: 'an SQLite file',
+    advice: 'name it as sqlite:PATH, with a query',
   },
-  { bytes: ascii('%PDF-'), is: 'a PDF document' },
-  { bytes: ascii('{\\rtf'), is: 'a document in rich text (.rtf)' },
-  { bytes: [0x89, ...ascii('PNG')], is: 'a picture (PNG)' },
-  { bytes: [0xff, 0xd8, 0xff], is: 'a picture (JPEG)' },
-  { bytes: ascii('GIF8'), is: 'a picture (GIF)' },
-  { bytes: ascii('<!DOCTYPE html'), is: 'a web page (HTML)' },
-  { bytes: ascii('<html'), is: 'a web page (HTML)' },
-  { bytes: [0xfd, ...ascii('7zXZ')], is: 'xz-compressed' },
-  { bytes: [...ascii('7z'), 0xbc, 0xaf], is: 'a 7z archive' },
-  { bytes: [...ascii('Rar!'), 0x1a], is: 'a RAR archive' },
-  { bytes: [0x7f, ...ascii('ELF')], is: 'a program' },
+  { bytes: ascii('%PDF-'), is: 'a PDF document', advice: exportIt },
+  { bytes: ascii('{\\rtf'), is: 'a document in rich text (.rtf)', advice: exportIt },
+  { bytes: [0x89, ...ascii('PNG')], is: 'a picture (PNG)', advice: exportIt },
+  { bytes: [0xff, 0xd8, 0xff], is: 'a picture (JPEG)', advice: exportIt },
+  { bytes: ascii('GIF8'), is: 'a picture (GIF)', advice: exportIt },
+  { bytes: ascii('<!DOCTYPE html'), is: 'a web page (HTML)', advice: exportIt },
+  { bytes: ascii('<html'), is: 'a web page (HTML)', advice: exportIt },
+  { bytes: [0xfd, ...ascii('7zXZ')], is: 'xz-compressed', advice: unpack },
+  { bytes: [...ascii('7z'), 0xbc, 0xaf], is: 'a 7z archive', advice: unpack },
+  { bytes: [...ascii('Rar!'), 0x1a], is: 'a RAR archive', advice: unpack },
+  { bytes: [0x7f, ...ascii('ELF')], is: 'a program', advice: exportIt },
 ];
 
 function ascii(text: string): readonly number[] {
@@ -64,7 +91,8 @@ export function recogniseSignature(
   let undecided = begins(first, utf8Mark) === 'undecided';
   for (const signature of signatures) {
     const answer = begins(first, signature.bytes);
-    if (answer === 'yes') return signature;
+    // UTF-32 begins as UTF-16 does.
+    if (answer === 'yes') return undecided ? 'undecided' : signature;
     undecided ||= answer === 'undecided';
   }
   return undecided ? 'undecided' : 'text';

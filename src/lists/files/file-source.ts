@@ -93,11 +93,7 @@ function createSource(
   checkForm(isTxt ? undefined : format, options);
   const memory: JsonlMemory = {};
   return byteSource(find(), (of, opening) =>
-    openReading(
-      of,
-      { ...options, ...(format && { format }), isTxt, isGzip: named?.isGzip ?? false, memory },
-      opening,
-    ),
+    openReading(of, { ...options, ...(format && { format }), isTxt, memory }, opening),
   );
 }
 

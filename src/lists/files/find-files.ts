@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { InputError } from '../../platform/errors/errors.js';
 import { refuseReading } from '../../platform/files/describe-system-error.js';
 import { formatOfPath } from './file-format.js';
-import { hasWildcard, parseGlob, type Glob } from './glob.js';
+import { hasWildcard, isHidden, parseGlob, type Glob } from './glob.js';
 
 /**
  * The files that a path means: itself, those of a folder whose ending names a format, or those that a
@@ -39,7 +39,7 @@ async function filesOfFolder(folder: string): Promise<readonly string[]> {
 
 /** Whether a name is that of a list: it is not hidden, and its ending names a format. */
 export function isListName(name: string): boolean {
-  return !name.startsWith('.') && formatOfPath(name).format !== undefined;
+  return !isHidden(name) && formatOfPath(name).format !== undefined;
 }
 
 /** By their characters, whatever the language of the machine: the order decides the output's. */

@@ -1,5 +1,10 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 
+/** Whether a name begins with a dot, or is that of the file which Excel keeps beside an open workbook. */
+export function isHidden(name: string): boolean {
+  return name.startsWith('.') || name.startsWith('~$');
+}
+
 /** A pattern of paths, as shells have it. */
 export interface Glob {
   /** What every path that it can match begins with: folders without a wildcard, and `/`. */
@@ -17,8 +22,8 @@ export function hasWildcard(path: string): boolean {
 
 /**
  * Takes a pattern apart: `*` and `?` stay within a folder, `**` goes through folders, `{csv,tsv}` is
- * one of them, `[a-c]` one character. Names that begin with a dot are matched only where the pattern
- * has the dot.
+ * one of them, `[a-c]` one character. Hidden names are matched only where the pattern has their first
+ * character.
  *
  * @throws ConfigurationError `invalid_option`
  */
@@ -32,7 +37,7 @@ export function parseGlob(pattern: string): Glob {
         matchesAll(names, segments, {
           isMany: (segment) => segment === 'folders',
           // A folder that `**` goes through is no hidden one, and has a name; the last one is a file.
-          mayPass: (name, at) => name !== '' && !name.startsWith('.') && at < names.length - 1,
+          mayPass: (name, at) => name !== '' && !isHidden(name) && at < names.length - 1,
           isOne: (name, segment) => segment !== 'folders' && matchesSegment(name, segment),
         }),
       );
@@ -78,7 +83,7 @@ type Segment = 'folders' | readonly Token[];
 /** One character, or any number of them. */
 interface Token {
   readonly isMany?: boolean;
-  /** Whether it is a wildcard, which does not match the dot of a hidden name. */
+  /** Whether it is a wildcard, which does not match the first character of a hidden name. */
   readonly isWild: boolean;
   readonly is: (character: string) => boolean;
 }
@@ -168,7 +173,7 @@ function setOf(characters: readonly string[]): Token {
 }
 
 function matchesSegment(name: string, tokens: readonly Token[]): boolean {
-  if (name.startsWith('.') && tokens[0]?.isWild === true) return false;
+  if (isHidden(name) && tokens[0]?.isWild === true) return false;
   return matchesAll(Array.from(name), tokens, {
     isMany: (token) => token.isMany === true,
     mayPass: () => true,

@@ -5,7 +5,7 @@ import { isRepeatable, type ByteInput } from './bytes/byte-input.js';
 import type { ByteReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
-import { isNoText, recogniseSignature } from './file-signature.js';
+import { isNoText, markBytesOf, recogniseSignature, utf8Mark } from './file-signature.js';
 import { createGunzipReader } from './bytes/gunzip-reader.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { JsonlReading } from '../jsonl/jsonl-reading.js';
@@ -17,14 +17,12 @@ import {
   spoolToRandomFile,
   type RandomFile,
 } from '../../platform/files/random-file.js';
-import { parseEncoding, recogniseEncoding } from './bytes/text-encoding.js';
+import { parseEncoding, recogniseEncoding, type TextEncoding } from './bytes/text-encoding.js';
 import { createTranscodeReader } from './bytes/transcode-reader.js';
 import { TxtReading } from '../text/txt-reading.js';
 
 /** What a source knows of its input beside what the caller said. */
 export interface ReadingOptions extends FileOptions {
-  /** Whether its name says that it is compressed. */
-  readonly isGzip: boolean;
   /** Whether its name ends in .txt, and nobody said that it is one address a line. */
   readonly isTxt: boolean;
   readonly memory: JsonlMemory;
@@ -48,7 +46,7 @@ export async function openReading(
 ): Promise<SourceReading> {
   const raw = new PeekReader(await input.openReader(opening.signal));
   return closeOnError(raw, async () => {
-    const { reader, isInflated } = await inflate(raw, input.name, options.isGzip);
+    const { reader, isInflated } = await inflate(raw, input.name);
     return closeOnError(reader, async () => {
       const format = options.format ?? (await findBinaryFormat(reader));
       if (format !== undefined && isRandomAccess(format)) {
@@ -61,21 +59,25 @@ export async function openReading(
   });
 }
 
+/** Compressed once as its name says, and once more by a server on the way. */
+const mostCompressions = 2;
+
+/**
+ * Whether bytes are compressed is seen in them alone: servers unpack files whose names end in .gz, and
+ * compress them again.
+ */
 async function inflate(
   raw: PeekReader,
   name: string,
-  isNamedSo: boolean,
 ): Promise<{ reader: PeekReader; isInflated: boolean }> {
-  const first = await raw.peek(2);
-  if (first[0] === 0x1f && first[1] === 0x8b) {
-    return { reader: new PeekReader(createGunzipReader(name, raw)), isInflated: true };
+  let reader = raw;
+  for (let times = 0; times < mostCompressions; times += 1) {
+    const first = await reader.peek(2);
+    // What was cut short behind the first byte is no text either.
+    if (first[0] !== 0x1f || (first[1] ?? 0x8b) !== 0x8b) break;
+    reader = new PeekReader(createGunzipReader(name, reader));
   }
-  if (!isNamedSo) return { reader: raw, isInflated: false };
-  throw new InputError(
-    first.length === 0
-      ? `${name} is empty`
-      : `${name} is no gzip file, though its name ends in .gz: give it another name`,
-  );
+  return { reader, isInflated: reader !== raw };
 }
 
 async function findBinaryFormat(reader: PeekReader): Promise<FileFormat | undefined> {
@@ -121,19 +123,23 @@ async function openText(
 ): Promise<SourceReading> {
   const { options, opening } = to;
   const { name } = to.input;
-  const first = await peekSignature(bytes);
-  const encoding =
-    options.encoding === undefined ? recogniseEncoding(first) : parseEncoding(options.encoding);
-  if (encoding === 'utf-8') refuseBinary(first, name, known);
+  const encoding = await findEncoding(bytes, options);
+  if (encoding === 'utf-8') {
+    refuseBinary(await peekSignature(bytes), name, known);
+    refuseNoText(await bytes.peekLine(mostLookedThrough), name);
+  }
   const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
-  if (encoding === 'utf-8') refuseNoText(await reader.peekLine(mostLookedThrough), name);
   const isTxt = options.isTxt && (await isTable(reader, tableOptions(options, name)));
   const format = isTxt ? 'csv' : (known ?? (await findTextFormat(reader, name)));
   refuseUnknown(format, options);
   const maxRowBytes = options.maxRowBytes ?? defaultMaxRowBytes;
   switch (format) {
     case 'txt':
-      return TxtReading.open(reader, { name, maxRowBytes }, opening);
+      return TxtReading.open(
+        reader,
+        { name, maxRowBytes, hasMark: markBytesOf(await reader.peek(utf8Mark.length)) > 0 },
+        opening,
+      );
     case 'jsonl':
       return JsonlReading.open(
         reader,
@@ -157,6 +163,11 @@ async function openText(
   }
 }
 
+async function findEncoding(bytes: PeekReader, { encoding }: FileOptions): Promise<TextEncoding> {
+  if (encoding !== undefined) return parseEncoding(encoding);
+  return recogniseEncoding(await bytes.peekLine(mostLookedThrough));
+}
+
 function tableOptions(options: ReadingOptions, name: string): AboveHeaderOptions {
   const { header = true, skipRows } = options;
   return { ...options, name, isTsv: false, hasHeader: header, skipRows };
@@ -170,22 +181,19 @@ async function reopenText(
 ): Promise<ByteReader> {
   const raw = new PeekReader(await input.openReader(signal));
   return closeOnError(raw, async () => {
-    const { reader } = await inflate(raw, input.name, options.isGzip);
-    const encoding =
-      options.encoding === undefined
-        ? recogniseEncoding(await peekSignature(reader))
-        : parseEncoding(options.encoding);
-    return createTranscodeReader(input.name, reader, encoding);
+    const { reader } = await inflate(raw, input.name);
+    return createTranscodeReader(input.name, reader, await findEncoding(reader, options));
   });
 }
 
 function refuseBinary(first: Buffer, name: string, format: FileFormat | undefined): void {
   const signature = recogniseSignature(first);
   if (typeof signature !== 'object') return;
-  throw new InputError(
-    `${name} is no ${(format ?? 'csv').toUpperCase()} but ${signature.is}; name its format with \`source.format\`, or give the file that ending`,
-    { line: 1 },
-  );
+  const { is, advice = 'name its format with `source.format`, or give the file that ending' } =
+    signature;
+  throw new InputError(`${name} is no ${(format ?? 'csv').toUpperCase()} but ${is}; ${advice}`, {
+    line: 1,
+  });
 }
 
 function refuseNoText(first: Buffer, name: string): void {

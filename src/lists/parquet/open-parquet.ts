@@ -4,6 +4,7 @@ import { InputError, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { closableChunks } from '../rows/chunks/closable-chunks.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
+import { recogniseSignature } from '../files/file-signature.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { loadHyparquet } from './load-hyparquet.js';
 import { elementsToRead } from './nested-values.js';
@@ -70,8 +71,12 @@ async function readMetadata(
   { reader }: Hyparquet,
 ): Promise<FileMetaData> {
   const mark = Buffer.from('PAR1');
-  if (file.size < 12 || !(await file.read(0, 4)).equals(mark)) {
-    throw new InputError(`${file.name} is no Parquet file`);
+  const head = await file.read(0, 16);
+  if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
+    const found = recogniseSignature(head);
+    if (typeof found !== 'object') throw new InputError(`${file.name} is no Parquet file`);
+    const advice = found.advice === undefined ? '' : `; ${found.advice}`;
+    throw new InputError(`${file.name} cannot be read as Parquet: it is ${found.is}${advice}`);
   }
   if (!(await file.read(file.size - 4, file.size)).equals(mark)) {
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);

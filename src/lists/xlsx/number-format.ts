@@ -40,6 +40,33 @@ export function formatCode(id: number, own: ReadonlyMap<number, string>): string
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'yyyy-mm-dd' : undefined;
 }
 
+/** A whole number as a format of digits and fixed characters shows it; `undefined` for any other format. */
+export function shownDigits(number: number, code: string): string | undefined {
+  const [shown = ''] = code.split(';', 1);
+  const parts: readonly string[] = shown.match(/\\.|"[^"]*"|./gs) ?? [];
+  const places = parts.filter((part) => part === '0' || part === '#').length;
+  const first = parts.indexOf('0');
+  const isPlain = parts.every((part) => /^(?:[0# ()+-]|\\.|"[^"]*")$/s.test(part));
+  if (first === -1 || !isPlain || !Number.isSafeInteger(number) || number < 0) return undefined;
+  const least = parts.slice(first).filter((part) => part === '0' || part === '#').length;
+  const digits = String(number).padStart(least, '0');
+  let taken = 0;
+  let left = places;
+  return parts
+    .map((part) => {
+      if (part.startsWith('\\')) return part.slice(1);
+      if (part.startsWith('"')) return part.slice(1, -1);
+      if (part !== '0' && part !== '#') return part;
+      left -= 1;
+      if (left >= digits.length) return '';
+      const start = taken;
+      // The first place has the digits as well that the others have no room for.
+      taken = digits.length - left;
+      return digits.slice(start, taken);
+    })
+    .join('');
+}
+
 /** A workbook's own programs allow fewer; a longer format would be read once for each style. */
 const mostCharacters = 512;
 

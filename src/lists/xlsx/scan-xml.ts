@@ -1,4 +1,5 @@
-import { StringDecoder } from 'node:string_decoder';
+import { TextDecoder } from 'node:util';
+import { recogniseEncoding } from '../files/bytes/text-encoding.js';
 
 /** A piece of XML. Names are without their prefix; text is decoded. */
 export type XmlToken =
@@ -18,15 +19,16 @@ const mostCharacters = 4 * 1024 * 1024;
 export class XmlTrouble extends Error {}
 
 /**
- * Takes XML in UTF-8 apart as it comes. Document types, and with them all entities but the five that
+ * Takes XML in UTF-8 or UTF-16 apart as it comes. Document types, and with them all entities but the five that
  * XML itself has, are refused.
  */
 export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<XmlToken[]> {
-  const decoder = new StringDecoder('utf8');
+  let decoder: TextDecoder | undefined;
   let rest = '';
   for await (const piece of pieces) {
     const tokens: XmlToken[] = [];
-    rest = takeTokens(rest + decoder.write(piece), tokens);
+    decoder ??= new TextDecoder(recogniseEncoding(piece));
+    rest = takeTokens(rest + decoder.decode(piece, { stream: true }), tokens);
     if (rest.length > mostCharacters) throw new XmlTrouble('a tag or a text is too long');
     if (tokens.length > 0) yield tokens;
   }
@@ -52,7 +54,7 @@ function takeTokens(text: string, tokens: XmlToken[]): string {
     if (text[at] !== '<') {
       const next = text.indexOf('<', at);
       if (next === -1) return text.slice(at);
-      tokens.push({ kind: 'text', text: decodeEntities(text.slice(at, next)) });
+      tokens.push({ kind: 'text', text: decodeEntities(lineFeeds(text.slice(at, next))) });
       at = next;
       continue;
     }
@@ -66,6 +68,11 @@ function takeTokens(text: string, tokens: XmlToken[]): string {
   return '';
 }
 
+/** Every line end of XML is a line feed, however it is written; a carriage return is an entity. */
+function lineFeeds(text: string): string {
+  return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
+}
+
 function endOfSpecial(text: string, at: number, tokens: XmlToken[]): number | undefined {
   const endOf = (mark: string, from: number): number | undefined => {
     const found = text.indexOf(mark, from);
@@ -75,7 +82,8 @@ function endOfSpecial(text: string, at: number, tokens: XmlToken[]): number | un
   if (text.startsWith('<!--', at)) return endOf('-->', at + 4);
   if (text.startsWith('<![CDATA[', at)) {
     const end = endOf(']]>', at);
-    if (end !== undefined) tokens.push({ kind: 'text', text: text.slice(at + 9, end - 3) });
+    if (end !== undefined)
+      tokens.push({ kind: 'text', text: lineFeeds(text.slice(at + 9, end - 3)) });
     return end;
   }
   // What could still become one of those, when more of it comes.

@@ -19,8 +19,10 @@ interface OpenCell {
   readonly column: number;
   readonly type: string;
   readonly style: number;
+  /** Of its value, or the place of the text that it has. */
   text: string;
-  hasValue: boolean;
+  /** What is written in the cell itself. */
+  inline: string;
   hasFormula: boolean;
 }
 
@@ -38,14 +40,14 @@ export async function* readSheetRows(
   let formats: (CellFormat | undefined)[] | undefined;
   let cell: OpenCell | undefined;
   let number = 0;
-  let isText = false;
+  let inside: 'text' | 'inline' | undefined;
   let isPhonetic = false;
   let isOver = false;
   for await (const tokens of workbook.sheet()) {
     const rows: SheetRow[] = [];
     for (const token of tokens) {
       if (token.kind === 'text') {
-        if (cell && isText && !isPhonetic) cell.text += token.text;
+        if (cell && inside && !isPhonetic) cell[inside] += token.text;
         continue;
       }
       const isOpen = token.kind === 'open' && !token.isEmpty;
@@ -81,9 +83,10 @@ export async function* readSheetRows(
           if (cell && token.kind === 'open') cell.hasFormula = true;
           break;
         case 'v':
+          inside = isOpen ? 'text' : undefined;
+          break;
         case 't':
-          isText = isOpen;
-          if (cell && token.kind === 'open') cell.hasValue = true;
+          inside = isOpen ? 'inline' : undefined;
           break;
         case 'rPh':
           isPhonetic = isOpen;
@@ -113,7 +116,7 @@ function openCell(attributes: string, before: number): OpenCell {
     type: attribute(attributes, 't') ?? 'n',
     style: Number(attribute(attributes, 's') ?? 0),
     text: '',
-    hasValue: false,
+    inline: '',
     hasFormula: false,
   };
 }
@@ -132,10 +135,12 @@ function columnOf(place: string): number {
 }
 
 function readCell(
-  { type, style, text, hasValue }: OpenCell,
+  { type, style, text, inline }: OpenCell,
   { sharedStrings, styles, is1904 }: Workbook,
 ): { readonly value?: unknown; readonly format?: CellFormat | undefined } {
-  if (!hasValue) return {};
+  if (inline !== '') return present(decodeEscapes(inline));
+  // An empty value is none: not the first of the shared texts, and not `false`.
+  if (text.trim() === '' && type !== 'str' && type !== 'inlineStr') return {};
   switch (type) {
     case 's': {
       const shared = sharedStrings[Number(text)];
@@ -152,7 +157,7 @@ function readCell(
     case 'd': {
       const local = text.replace(/Z$/, '').replace(/T00:00:00(?:\.0+)?$/, '');
       const kind = civilKind(local);
-      return { value: local, format: { code: styles[style]?.code, ...(kind && { kind }) } };
+      return { value: local, format: { ...formatOf(styles[style]), ...(kind && { kind }) } };
     }
     default:
       return readNumber(text, styles[style], is1904);
@@ -169,15 +174,14 @@ function readNumber(
   style: Workbook['styles'][number] | undefined,
   is1904: boolean,
 ): { readonly value?: unknown; readonly format?: CellFormat | undefined } {
-  if (text.trim() === '') return {};
   const number = Number(text);
   if (Number.isNaN(number)) throw new XmlTrouble('a number is none');
-  const format = formatOf(style?.code);
+  const format = formatOf(style);
   const { meaning = 'number' } = style ?? {};
   if (meaning === 'time' && number >= 0 && number < 1) {
     return {
       value: timeOfSerial(number),
-      format: { code: style?.code, serial: number, kind: 'time' },
+      format: { ...format, serial: number, kind: 'time' },
     };
   }
   if (meaning !== 'number') {
@@ -187,10 +191,10 @@ function readNumber(
     if (kind)
       return {
         value, // The output counts from 1900.
-        format: { code: style?.code, serial: is1904 ? number + days1904 : number, kind },
+        format: { ...format, serial: is1904 ? number + days1904 : number, kind },
       };
   }
-  return { value: number, format };
+  return { value: number, ...(format.code !== undefined && { format }) };
 }
 
 /** What a text is that stands in a cell of dates. */
@@ -200,6 +204,6 @@ function civilKind(text: string): 'date' | 'time' | 'timestamp' | undefined {
   return parseTimestamp(text) === undefined ? undefined : 'timestamp';
 }
 
-function formatOf(code: string | undefined): CellFormat | undefined {
-  return code === undefined ? undefined : { code };
+function formatOf(style: Workbook['styles'][number] | undefined): CellFormat {
+  return { code: style?.code, builtIn: style?.builtIn };
 }

@@ -4,11 +4,13 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, scanXml, XmlTrouble, type XmlToken } from './scan-xml.js';
-import { readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
+import { partKey, readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
 
 /** How the numbers of a style are to be read. */
 export interface CellStyle {
   readonly code: string | undefined;
+  /** The number of a format that every workbook has, whose look may depend on where it is read. */
+  readonly builtIn: number | undefined;
   readonly meaning: NumberMeaning;
 }
 
@@ -64,15 +66,15 @@ class Archive {
   }
 
   has(name: string): boolean {
-    return this.#entries.has(name);
+    return this.#entries.has(partKey(name));
   }
 
   bytes(name: string): number {
-    return this.#entries.get(name)?.bytes ?? 0;
+    return this.#entries.get(partKey(name))?.bytes ?? 0;
   }
 
   async *scan(name: string): AsyncGenerator<XmlToken[]> {
-    const entry = this.#entries.get(name);
+    const entry = this.#entries.get(partKey(name));
     if (entry === undefined) throw this.broken(`it has no part ${JSON.stringify(name)}`);
     try {
       yield* scanXml(readZipEntry(this.#file, entry));
@@ -106,12 +108,14 @@ async function findMainPart(archive: Archive): Promise<string> {
   const other = otherDocument(archive, target);
   if (other !== undefined) throw archive.broken(other);
   if (archive.has(target)) return target;
-  throw archive.broken('it is a zip archive, but no workbook');
+  throw archive.broken(
+    'it is a zip archive without a workbook; unpack it, and give the file that is in it',
+  );
 }
 
 /** What an archive is that is no workbook, and what to do with it. */
 function otherDocument(archive: Archive, main: string): string | undefined {
-  const [folder] = main.split('/');
+  const [folder] = partKey(main).split('/');
   if (folder === 'word')
     return 'it is a Word document (.docx); save its table as a workbook or CSV';
   if (folder === 'ppt') return 'it is a PowerPoint presentation (.pptx)';
@@ -132,7 +136,7 @@ async function readRelations(
   for await (const tokens of archive.scan(part)) {
     for (const token of tokens) {
       if (token.kind !== 'open' || token.name !== 'Relationship') continue;
-      const target = attribute(token.attributes, 'Target') ?? '';
+      const target = (attribute(token.attributes, 'Target') ?? '').replaceAll('\\', '/');
       relations.push({
         id: attribute(token.attributes, 'Id') ?? '',
         type: attribute(token.attributes, 'Type') ?? '',
@@ -154,15 +158,19 @@ async function readMainPart(
 ): Promise<{ readonly sheets: readonly SheetEntry[]; readonly is1904: boolean }> {
   const sheets: SheetEntry[] = [];
   let is1904 = false;
+  let depth = 0;
   for await (const tokens of archive.scan(part)) {
     for (const token of tokens) {
+      if (token.kind === 'close') depth -= 1;
       if (token.kind !== 'open') continue;
+      if (!token.isEmpty) depth += 1;
       if (token.name === 'sheet') {
         sheets.push({
           name: attribute(token.attributes, 'name') ?? '',
           relation: attribute(token.attributes, 'id') ?? '',
         });
-      } else if (token.name === 'workbookPr') {
+        // Extensions have elements of the same name, deeper in the document.
+      } else if (token.name === 'workbookPr' && depth === (token.isEmpty ? 1 : 2)) {
         is1904 = /^(?:1|true)$/.test(attribute(token.attributes, 'date1904') ?? '');
       }
     }
@@ -218,17 +226,22 @@ async function readStyles(archive: Archive, part: string | undefined): Promise<C
   if (part === undefined || !archive.has(part)) return styles;
   const own = new Map<number, string>();
   let isCellFormats = false;
+  let isNumberFormats = false;
   for await (const tokens of archive.scan(part)) {
     for (const token of tokens) {
       if (token.kind === 'text') continue;
       if (token.name === 'cellXfs') isCellFormats = token.kind === 'open' && !token.isEmpty;
+      if (token.name === 'numFmts') isNumberFormats = token.kind === 'open' && !token.isEmpty;
       if (token.kind === 'close') continue;
-      if (token.name === 'numFmt') {
+      // Conditional formats name theirs as well, by numbers of their own.
+      if (token.name === 'numFmt' && isNumberFormats) {
         const id = Number(attribute(token.attributes, 'numFmtId'));
         own.set(id, attribute(token.attributes, 'formatCode') ?? '');
       } else if (token.name === 'xf' && isCellFormats) {
-        const code = formatCode(Number(attribute(token.attributes, 'numFmtId') ?? 0), own);
-        styles.push({ code, meaning: meaningOf(code) });
+        const id = Number(attribute(token.attributes, 'numFmtId') ?? 0);
+        const code = formatCode(id, own);
+        const builtIn = code === undefined || own.has(id) ? undefined : id;
+        styles.push({ code, builtIn, meaning: meaningOf(code) });
       }
     }
   }

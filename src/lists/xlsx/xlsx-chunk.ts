@@ -1,9 +1,13 @@
 import type { Kind } from '../rows/values/kinds.js';
 import { CellsChunk } from '../rows/chunks/cells-chunk.js';
+import type { CellText } from '../rows/chunks/row-chunk.js';
+import { shownDigits } from './number-format.js';
 
 /** How a number in a cell is shown. */
 export interface CellFormat {
   readonly code: string | undefined;
+  /** The format's number, where every workbook has it. */
+  readonly builtIn?: number | undefined;
   /** The number itself, where the cell's value is a text of it: a date, a time. */
   readonly serial?: number;
   /** What such a text is. */
@@ -30,6 +34,14 @@ export class XlsxChunk extends CellsChunk {
     this.#formats = formats;
     this.sheetName = sheetName;
     this.#numbers = numbers;
+  }
+
+  /** A number is the digits that its cell shows: the zeros before a phone number are its format's. */
+  override text(row: number, column: number): CellText {
+    const value = this.value(row, column);
+    const code = typeof value === 'number' ? this.format(row, column)?.code : undefined;
+    const shown = code === undefined ? undefined : shownDigits(value as number, code);
+    return shown ?? super.text(row, column);
   }
 
   number(row: number): number {

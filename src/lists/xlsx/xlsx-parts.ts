@@ -58,21 +58,24 @@ export function sheetTail(filtered: string | undefined): string {
 /** A look of cells: the code of a number format, or text that is never to be taken for a formula. */
 export interface OutputStyle {
   readonly code: string | undefined;
+  /** The format's number, where every workbook has it. */
+  readonly builtIn?: number | undefined;
   readonly isQuoted: boolean;
 }
 
 /** The styles of a workbook, in the order of their numbers; number 0 is the plain one. */
 export function stylesPart(styles: readonly OutputStyle[]): string {
-  const codes = [...new Set(styles.flatMap(({ code }) => (code === undefined ? [] : [code])))];
+  const named = styles.filter(({ builtIn }) => builtIn === undefined).map(({ code }) => code);
+  const codes = [...new Set(named)].filter((code) => code !== undefined);
   // Numbers below are those of formats that need not be named.
-  const idOf = (code: string | undefined): number =>
-    code === undefined ? 0 : 164 + codes.indexOf(code);
+  const idOf = ({ code, builtIn }: OutputStyle): number =>
+    builtIn ?? (code === undefined ? 0 : 164 + codes.indexOf(code));
   const formats = codes.map(
-    (code) => `<numFmt numFmtId="${String(idOf(code))}" formatCode="${escapeXml(code)}"/>`,
+    (code, at) => `<numFmt numFmtId="${String(164 + at)}" formatCode="${escapeXml(code)}"/>`,
   );
   const looks = styles.map(
-    ({ code, isQuoted }) =>
-      `<xf numFmtId="${String(idOf(code))}" fontId="0" fillId="0" borderId="0" xfId="0"${code === undefined ? '' : ' applyNumberFormat="1"'}${isQuoted ? ' quotePrefix="1"' : ''}/>`,
+    (style) =>
+      `<xf numFmtId="${String(idOf(style))}" fontId="0" fillId="0" borderId="0" xfId="0"${style.code === undefined ? '' : ' applyNumberFormat="1"'}${style.isQuoted ? ' quotePrefix="1"' : ''}/>`,
   );
   return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 }

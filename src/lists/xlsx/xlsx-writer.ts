@@ -143,7 +143,8 @@ export class XlsxWriter implements RowsWriter {
         ? numberCell(kind, value)
         : { number: format.serial, code: undefined };
     if (found) {
-      const style = this.#style({ code: format?.code ?? found.code, isQuoted: false });
+      const { code = found.code, builtIn } = format ?? {};
+      const style = this.#style({ code, builtIn, isQuoted: false });
       return `${style}><v>${String(found.number)}</v></c>`;
     }
     const text = printValue(value) ?? '';
@@ -156,7 +157,7 @@ export class XlsxWriter implements RowsWriter {
 
   #style(style: OutputStyle): string {
     if (style.code === undefined && !style.isQuoted) return '';
-    const key = `${String(style.isQuoted)} ${style.code ?? ''}`;
+    const key = `${String(style.isQuoted)} ${String(style.builtIn)} ${style.code ?? ''}`;
     let number = this.#styleNumbers.get(key);
     if (number === undefined) {
       if (this.#styles.length >= mostStyles) return '';

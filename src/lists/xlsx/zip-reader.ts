@@ -20,6 +20,11 @@ export interface ZipEntry {
   readonly at: number;
 }
 
+/** Names of parts are compared as Excel does: without case, and with either slash. */
+export function partKey(name: string): string {
+  return name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase();
+}
+
 /** The end of the directory, and the longest comment behind it. */
 const endBytes = 22 + 0xffff;
 const mostDirectoryBytes = 16 * 1024 * 1024;
@@ -28,7 +33,7 @@ const mostRatio = 250;
 const smallBytes = 16 * 1024 * 1024;
 
 /**
- * Reads the directory of a zip archive.
+ * Reads the directory of a zip archive, by the keys of its names.
  *
  * @throws InputError `input_malformed` when it is none, is cut short, or holds a bomb
  */
@@ -37,7 +42,8 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
     const found = recogniseSignature(head);
     const is = typeof found === 'object' ? found.is : 'no zip archive';
-    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}`);
+    const advice = typeof found === 'object' && found.advice ? `; ${found.advice}` : '';
+    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}${advice}`);
   }
   const { from, bytes, count } = await findDirectory(file);
   if (bytes > mostDirectoryBytes || from + bytes > file.size) {
@@ -72,7 +78,7 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
       at: offset,
     };
     refuseBomb(file, entry);
-    entries.set(name.replace(/^\//, ''), entry);
+    entries.set(partKey(name), entry);
     at += 46 + nameBytes + extraBytes + commentBytes;
   }
   return entries;

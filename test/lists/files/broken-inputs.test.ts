@@ -113,7 +113,13 @@ describe('a file of another kind', () => {
     ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'is no TXT but zstd-compressed'],
     ['a.xlsx', 'email\na@example.com\n', 'is no XLSX workbook: it is no zip archive'],
     ['a.parquet', 'email\na@example.com\n', 'is no Parquet file'],
-    ['a.csv.gz', 'email\na@example.com\n', 'is no gzip file, though its name ends in .gz'],
+    ['a.csv.bz2', 'BZh91AY&SYrest', 'is no CSV but bzip2-compressed; unpack it first'],
+    ['a.csv.zst', '\u0028\u00b5\u002f\u00fdrest', 'is no CSV but zstd-compressed; unpack it first'],
+    [
+      'a.parquet',
+      'PARE\u0015rest of it PARE',
+      'it is an encrypted Parquet file; write it without encryption first',
+    ],
     ['a.list', '[{"email":"a@example.com"}]', 'is one JSON array; make it JSON lines'],
   ])('%s: says what it is', async (name, content, words) => {
     const error = await failure(await source(name, Buffer.from(content, 'latin1')));

@@ -56,11 +56,14 @@ describe('findFiles', () => {
     for (const name of ['b.csv', 'a.jsonl', '.c.csv', 'readme.md', 'manifest.json', 'z.csv.gz']) {
       await writeFile(at(name), '');
     }
+    // Excel keeps such a file beside a workbook that is open.
+    await writeFile(at('~$b.csv'), '');
     await mkdir(at('sub'));
     await writeFile(at('sub/d.csv'), '');
     expect(await findFiles(at(''))).toEqual([at('a.jsonl'), at('b.csv'), at('z.csv.gz')]);
     expect(await findFiles(at('*.csv'))).toEqual([at('b.csv')]);
     expect(await findFiles(at('**/*.csv'))).toEqual([at('b.csv'), at('sub/d.csv')]);
+    expect(await findFiles(at('~$*.csv'))).toEqual([at('~$b.csv')]);
     expect(await findFiles(at('s*/*.csv'))).toEqual([at('sub/d.csv')]);
   });
 

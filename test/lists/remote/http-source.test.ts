@@ -153,6 +153,20 @@ describe('a list on a web server', () => {
     ]);
   });
 
+  it.each<[string, (bytes: Buffer) => Buffer]>([
+    ['compressed once', gzipSync],
+    ['compressed again on the way', (bytes) => gzipSync(gzipSync(bytes))],
+    ['unpacked on the way', (bytes) => bytes],
+  ])('is read by its bytes where its name ends in .gz: %s', async (_, compress) => {
+    for (const [path, text] of [
+      ['/x.csv.gz', 'id,email\n1,a@x.example\n'],
+      ['/x.jsonl.gz', '{"id":1,"email":"a@x.example"}\n'],
+    ] as const) {
+      const content = compress(Buffer.from(text));
+      expect(await read(await source({ content: () => content }, path))).toEqual(['a@x.example']);
+    }
+  });
+
   it('that never ends is refused at its most bytes', async () => {
     const { origin } = await withWebServer(serveList({ content: () => list, etag }));
     await expect(read(httpSource(`${origin}/list.csv`, { maxBytes: 500_000 }))).rejects.toThrow(

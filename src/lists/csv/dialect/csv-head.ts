@@ -6,6 +6,8 @@ export interface CsvHead {
   readonly names: readonly string[];
   /** The header's own bytes, a byte-order mark included; `undefined` when the file has none. */
   readonly bytes: Buffer | undefined;
+  /** Bytes of a byte-order mark in front. */
+  readonly markBytes: number;
   /** The first row's own line end; empty when the file ends with that row. */
   readonly lineEnd: Buffer;
 }
@@ -35,6 +37,7 @@ export function readCsvHead(
   }
   return {
     names,
+    markBytes: row.markBytes,
     bytes: options.hasHeader ? Buffer.from(bytes.subarray(0, row.end)) : undefined,
     lineEnd: Buffer.from(bytes.subarray(row.end, row.lineEnd)),
   };

@@ -1,0 +1,94 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { fileSink, fileSource, streamSource } from '../../../src/index.js';
+import { carry } from '../sql/carry.js';
+import { useTemporaryFolder } from '../files/temporary-folder.js';
+
+const at = useTemporaryFolder();
+
+/** What a list becomes when its rows are written back. */
+async function written(name: string, text: string, output = `out.${name}`): Promise<string> {
+  await writeFile(at(name), text);
+  await carry(fileSource(at(name)), fileSink(at(output)));
+  return readFile(at(output), 'utf8');
+}
+
+describe('CSV with backslash escapes', () => {
+  const list = String.raw`mail,note
+a@x.example,"DOM\user said \"hi\", ok"
+b@x.example,"C:\temp\new \\server\share"
+c@x.example,"C:\temp\""
+"d@x.example","\n"
+`;
+  // As PostgreSQL reads it (\copy … csv, escape '\').
+  const expected = String.raw`mail,note
+a@x.example,"DOM\user said ""hi"", ok"
+b@x.example,C:\temp\new \server\share
+c@x.example,"C:\temp"""
+d@x.example,\n
+`;
+
+  it('keeps backslashes that stand before neither a quote nor a backslash', async () => {
+    expect(await written('list.csv', list)).toBe(expected);
+  });
+
+  it('keeps them wherever its bytes are cut', async () => {
+    const bytes = Array.from(Buffer.from(list), (byte) => Buffer.from([byte]));
+    const source = streamSource('list', () => Readable.from(bytes, { objectMode: false }), {
+      escape: '\\',
+      delimiter: ',',
+    });
+    await carry(source, fileSink(at('out.csv')));
+    expect(await readFile(at('out.csv'), 'utf8')).toBe(expected);
+  });
+
+  it('keeps them behind a delimiter of several characters', async () => {
+    const text = 'mail||note\na@x.example||"C:\\temp \\"x\\""\n';
+    await writeFile(at('list.csv'), text);
+    await carry(fileSource(at('list.csv'), { delimiter: '||' }), fileSink(at('out.csv')));
+    expect(await readFile(at('out.csv'), 'utf8')).toBe('mail,note\na@x.example,"C:\\temp ""x"""\n');
+  });
+});
+
+describe('TSV with a quote in a cell', () => {
+  it('keeps the lines above its header, and a byte-order mark', async () => {
+    const text = '\ufeffDisks of May\n\nmail\tdisk\na@x.example\t5" disk\nb@x.example\t3"\n';
+    expect(await written('list.tsv', text)).toBe(text);
+    const bare = '\ufeffmail\tdisk\na@x.example\t5" disk\n';
+    expect(await written('bare.tsv', bare)).toBe(bare);
+  });
+
+  it.each([
+    ['mail\tdisk\ra@x.example\t5" disk\rb@x.example\t3"\r', 1],
+    ['mail\tdisk\na@x.example\t5" disk\rb@x.example\t3"\n', 2],
+  ])(
+    'refuses lines that end with carriage returns alone, with the line: %j',
+    async (text, line) => {
+      await writeFile(at('list.tsv'), text);
+      const carried = carry(fileSource(at('list.tsv')), fileSink(at('out.tsv')));
+      await expect(carried).rejects.toMatchObject({
+        code: 'input_malformed',
+        message: expect.stringContaining('ends with a carriage return alone'),
+        line,
+      });
+    },
+  );
+
+  it('takes several carriage returns before a line feed for a part of the line end', async () => {
+    const text = 'mail\tdisk\r\r\na@x.example\t5" disk\r\r\n';
+    expect(await written('list.tsv', text)).toBe('mail\tdisk\na@x.example\t5" disk\n');
+  });
+});
+
+describe('a text of one address a line', () => {
+  it('is refused where one line holds two', async () => {
+    await writeFile(at('list.txt'), 'a@x.example\r\r\nb@x.example\rc@x.example\n');
+    const carried = carry(fileSource(at('list.txt')), fileSink(at('out.txt')));
+    await expect(carried).rejects.toMatchObject({ code: 'input_malformed', line: 2 });
+    const [first] = await written('good.txt', 'a@x.example\r\r\nb@x.example\r\n', 'out.csv').then(
+      (text) => text.split('b@'),
+    );
+    expect(first).toBe('value\na@x.example\n');
+  });
+});

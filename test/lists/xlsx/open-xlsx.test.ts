@@ -1,0 +1,227 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import ExcelJS from 'exceljs';
+import { describe, expect, it } from 'vitest';
+import { fileSink, fileSource } from '../../../src/index.js';
+import { ZipWriter } from '../../../src/lists/xlsx/zip-writer.js';
+import { shownDigits } from '../../../src/lists/xlsx/number-format.js';
+import { MemoryOutput } from '../files/memory-output.js';
+import { useTemporaryFolder } from '../files/temporary-folder.js';
+import { carry } from '../sql/carry.js';
+
+const at = useTemporaryFolder();
+
+const main = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+
+/** What a workbook is made of; parts that are given take the place of the usual ones. */
+interface Parts {
+  /** The rows below the header `email`, `note`. */
+  readonly rows: string;
+  readonly workbookPr?: string;
+  /** What follows the sheets. */
+  readonly extension?: string;
+  readonly cellFormats?: string;
+  /** The texts that cells share. */
+  readonly shared?: readonly string[];
+  /** How the archive names a part. @default as it is */
+  readonly nameOf?: (name: string) => string;
+  readonly encode?: (xml: string) => Buffer;
+}
+
+async function workbook(parts: Parts): Promise<Buffer> {
+  const { rows, workbookPr = '', extension = '', cellFormats = '', shared = [] } = parts;
+  const { nameOf = (name) => name, encode = (xml) => Buffer.from(xml) } = parts;
+  const relation = (id: string, type: string, target: string): string =>
+    `<Relationship Id="${id}" Type="${office}/${type}" Target="${target}"/>`;
+  const head = ['email', 'note'].map((name) => `<c t="str"><v>${name}</v></c>`).join('');
+  const entries = {
+    '_rels/.rels': `<Relationships>${relation('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
+    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}">${workbookPr}<sheets><sheet name="S" sheetId="1" r:id="b"/></sheets>${extension}</workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships>${relation('b', 'worksheet', 'worksheets/sheet1.xml')}${relation('c', 'styles', 'styles.xml')}${relation('d', 'sharedStrings', 'sharedStrings.xml')}</Relationships>`,
+    'xl/worksheets/sheet1.xml': `<worksheet ${main}><sheetData><row>${head}</row>${rows}</sheetData></worksheet>`,
+    'xl/styles.xml': `<styleSheet ${main}><numFmts count="1"><numFmt numFmtId="164" formatCode="0000000000"/></numFmts><cellXfs>${cellFormats}</cellXfs><dxfs><dxf><numFmt numFmtId="164" formatCode="yyyy"/></dxf></dxfs></styleSheet>`,
+    'xl/sharedStrings.xml': `<sst ${main}>${shared.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
+  };
+  const output = new MemoryOutput();
+  const writer = new ZipWriter(output);
+  for (const [name, xml] of Object.entries(entries)) {
+    await writer.begin(nameOf(name));
+    await writer.write(encode(`<?xml version="1.0"?>${xml}`));
+    await writer.close();
+  }
+  await writer.end();
+  return output.bytes;
+}
+
+/** The rows below the header that the workbook becomes as CSV. */
+async function asCsv(parts: Parts): Promise<string> {
+  await writeFile(at('in.xlsx'), await workbook(parts));
+  await carry(fileSource(at('in.xlsx')), fileSink(at('out.csv')));
+  return (await readFile(at('out.csv'), 'utf8')).replace('\ufeffemail,note\n', '');
+}
+
+/** The cell in row 2, column 2 of the workbook that the workbook becomes, as another program reads it. */
+async function asWorkbook(parts: Parts): Promise<ExcelJS.Cell> {
+  await writeFile(at('in.xlsx'), await workbook(parts));
+  await carry(fileSource(at('in.xlsx')), fileSink(at('out.xlsx')));
+  const read = new ExcelJS.Workbook();
+  await read.xlsx.readFile(at('out.xlsx'));
+  const cell = read.worksheets[0]?.getCell(2, 2);
+  if (!cell) throw new Error('there is no cell');
+  return cell;
+}
+
+const row = (cell: string): string => `<row><c t="str"><v>a@x.example</v></c>${cell}</row>`;
+const date = { cellFormats: '<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/>' };
+
+describe('dates of a workbook', () => {
+  // 2024-03-01 in the calendar from 1904, as openpyxl has it.
+  const rows = row('<c s="1"><v>43890</v></c>');
+
+  it.each([
+    ['alone', ''],
+    [
+      'with an extension of the same name',
+      '<extLst><ext uri="x"><x15:workbookPr chartTrackingRefBase="1"/></ext></extLst>',
+    ],
+    [
+      'with an extension that says otherwise',
+      '<extLst><ext><x15:workbookPr date1904="0"></x15:workbookPr></ext></extLst>',
+    ],
+  ])('are counted as the workbook itself says: %s', async (_, extension) => {
+    const parts = { rows, extension, workbookPr: '<workbookPr date1904="1"/>', ...date };
+    expect(await asCsv(parts)).toBe('a@x.example,2024-03-01\n');
+  });
+
+  it('are counted from 1900 where an extension alone says otherwise', async () => {
+    const extension = '<extLst><ext><x15:workbookPr date1904="1"/></ext></extLst>';
+    expect(await asCsv({ rows, extension, ...date })).toBe('a@x.example,2020-02-29\n');
+  });
+
+  it('keep a format that every workbook has by its number', async () => {
+    await asWorkbook({
+      rows: row('<c s="1"><v>45352</v></c>') + row('<c s="2"><v>45352.5</v></c>'),
+      ...date,
+    });
+    const { stdout } = await styles(at('out.xlsx'));
+    expect(stdout).toEqual(['0', '14', '22']);
+  });
+});
+
+/** The numbers of the formats in a workbook's styles. */
+async function styles(path: string): Promise<{ readonly stdout: readonly string[] }> {
+  const { openRandomFile } = await import('../../../src/platform/files/random-file.js');
+  const { readZipDirectory, readZipEntry } = await import('../../../src/lists/xlsx/zip-reader.js');
+  const file = await openRandomFile(path, path);
+  const entry = (await readZipDirectory(file)).get('xl/styles.xml');
+  if (!entry) throw new Error('there are no styles');
+  const pieces: Buffer[] = [];
+  for await (const piece of readZipEntry(file, entry)) pieces.push(piece);
+  await file.close();
+  const [, formats = ''] =
+    /<cellXfs[^>]*>(.*)<\/cellXfs>/.exec(Buffer.concat(pieces).toString()) ?? [];
+  return { stdout: [...formats.matchAll(/numFmtId="(\d+)"/g)].map(([, id = '']) => id) };
+}
+
+describe('a cell of a workbook', () => {
+  it.each([
+    [
+      'a line break that is stored as CR LF',
+      '<c t="str"><v>1 Mill\r\nYork</v></c>',
+      '1 Mill\nYork',
+    ],
+    ['one as CR', '<c t="str"><v>1 Mill\rYork</v></c>', '1 Mill\nYork'],
+    ['one in CDATA', '<c t="str"><v><![CDATA[1 Mill\r\nYork]]></v></c>', '1 Mill\nYork'],
+    [
+      'a carriage return in the form of the format',
+      '<c t="str"><v>a_x000D_\r\nb</v></c>',
+      'a\r\nb',
+    ],
+    ['a carriage return as an entity', '<c t="str"><v>a&#13;\nb</v></c>', 'a\r\nb'],
+  ])('holds %s, and so does the output', async (_, cell, text) => {
+    expect(await asCsv({ rows: row(cell) })).toBe(`a@x.example,"${text}"\n`);
+    const written = (await asWorkbook({ rows: row(cell) })).value;
+    expect(written).toBe(text.replace('\r', '_x000D_'));
+  });
+
+  it.each([
+    ['a shared text without a number', '<c t="s"><v/></c>', ''],
+    ['the same, written out', '<c t="s"><v></v></c>', ''],
+    ['a flag without a value', '<c t="b"><v/></c>', ''],
+    ['a date without a value', '<c t="d"><v/></c>', ''],
+    ['a number without a value', '<c><v> </v></c>', ''],
+    ['a value and a text of its own', '<c t="inlineStr"><v>7</v><is><t>own</t></is></c>', 'own'],
+    ['the same with a shared text', '<c t="s"><v>0</v><is><t>own</t></is></c>', 'own'],
+    ['a value alone', '<c t="inlineStr"><v>7</v></c>', '7'],
+    ['a text in pieces', '<c t="inlineStr"><is><r><t>a</t></r><r><t>b</t></r></is></c>', 'ab'],
+  ])('is read where it has %s', async (_, cell, text) => {
+    expect(await asCsv({ rows: row(cell), shared: ['first'] })).toBe(`a@x.example,${text}\n`);
+  });
+
+  it('keeps its format where a conditional one has the same number', async () => {
+    const cellFormats = '<xf numFmtId="0"/><xf numFmtId="164"/>';
+    const parts = { rows: row('<c s="1"><v>612345678</v></c>'), cellFormats };
+    expect(await asCsv(parts)).toBe('a@x.example,612345678\n');
+    expect((await asWorkbook(parts)).numFmt).toBe('0000000000');
+  });
+
+  it('is sent as the digits that it shows', async () => {
+    const cellFormats = '<xf numFmtId="0"/><xf numFmtId="164"/>';
+    const rows = row('<c s="1"><v>612345678</v></c>') + row('<c><v>612345678</v></c>');
+    await writeFile(at('in.xlsx'), await workbook({ rows, cellFormats }));
+    const reading = await fileSource(at('in.xlsx')).open({ wanted: () => [1] });
+    const texts: unknown[] = [];
+    for await (const chunk of reading.chunks) {
+      for (let at = 0; at < chunk.length; at += 1) texts.push(chunk.text(at, 1));
+    }
+    expect(texts).toEqual(['0612345678', '612345678']);
+  });
+
+  // As LibreOffice and Excel show them.
+  it.each([
+    [612345678, '0000000000', '0612345678'],
+    [612345678, '000-000-0000', '061-234-5678'],
+    [612345678, String.raw`\(000\)\ 000\-0000`, '(061) 234-5678'],
+    [39612345678, '"+"0', '+39612345678'],
+    [12, '#000', '012'],
+    [12345, '0##', '12345'],
+    [5, '#', undefined],
+    [5, '0.00', undefined],
+    [5, '#,##0', undefined],
+    [5, '[<=9]0000;00', undefined],
+    [5, 'yyyy', undefined],
+    [-5, '0000', undefined],
+    [0.5, '0000', undefined],
+  ])('shows %s in the format %s as %s', (number, code, text) => {
+    expect(shownDigits(number, code)).toBe(text);
+  });
+});
+
+describe('the parts of a workbook', () => {
+  const rows = row('<c t="s"><v>0</v></c>');
+  it.each<[string, Partial<Parts>]>([
+    ['in other case', { nameOf: (name) => name.toUpperCase() }],
+    ['with backslashes', { nameOf: (name) => name.replaceAll('/', '\\') }],
+    ['with a slash in front', { nameOf: (name) => `/${name}` }],
+    ['in UTF-16', { encode: (xml) => Buffer.from(`\ufeff${xml}`, 'utf16le') }],
+    ['in UTF-16, big-endian', { encode: (xml) => Buffer.from(`\ufeff${xml}`, 'utf16le').swap16() }],
+    ['in UTF-16 without a mark', { encode: (xml) => Buffer.from(xml, 'utf16le') }],
+  ])('may be %s', async (_, parts) => {
+    expect(await asCsv({ rows, shared: ['schön'], ...parts })).toBe('a@x.example,schön\n');
+  });
+});
+
+describe('a zip archive without a workbook', () => {
+  it('is said to be one to unpack', async () => {
+    const output = new MemoryOutput();
+    const writer = new ZipWriter(output);
+    await writer.begin('list.csv');
+    await writer.write(Buffer.from('mail\na@x.example\n'));
+    await writer.close();
+    await writer.end();
+    await writeFile(at('list.csv.zip'), output.bytes);
+    await expect(fileSource(at('list.csv.zip')).open({ wanted: () => [] })).rejects.toThrow(
+      'it is a zip archive without a workbook; unpack it',
+    );
+  });
+});
