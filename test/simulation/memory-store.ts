@@ -5,7 +5,7 @@ import type { SharedRunStore, SharedStore } from '../../src/engine/stores/run-st
 import type { RowFigures } from '../../src/engine/stores/shared/shared-status.js';
 import { systemClock, type Clock } from '../../src/platform/waiting/clock.js';
 import { InTurn } from '../../src/platform/waiting/in-turn.js';
-import { orAborted } from '../../src/platform/waiting/or-aborted.js';
+import { orAborted } from '../../src/platform/waiting/on-abort.js';
 import type { MemoryDatabase } from './memory-database.js';
 
 /** How a call gets to the database, and its answer back: it may take time, or never come back. */

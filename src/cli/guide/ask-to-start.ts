@@ -1,4 +1,4 @@
-import { shownCell } from '../../platform/text/shown-cell.js';
+import { shownCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { ask, type Person } from '../terminal/ask-person.js';
 import type { CommandInput } from '../command.js';

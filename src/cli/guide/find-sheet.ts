@@ -1,6 +1,6 @@
 import { findColumns, isSluiceError, type SampledList, type Source } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
-import { shownCell } from '../../platform/text/shown-cell.js';
+import { shownCell } from '../../platform/text/printable.js';
 import type { Said } from '../messages/run-lines.js';
 
 /** A sheet of a workbook, as its beginning shows it; without a list where it cannot be read as one. */

@@ -1,5 +1,5 @@
 import type { SampledList } from '../../index.js';
-import { shownCell } from '../../platform/text/shown-cell.js';
+import { shownCell } from '../../platform/text/printable.js';
 import type { Said } from '../messages/run-lines.js';
 import type { ChosenCountry } from './choose-country.js';
 

@@ -13,7 +13,7 @@ import { say } from '../terminal/print.js';
 import { paidAgainLine } from './paid-again.js';
 import { trialLines } from '../messages/run-lines.js';
 import type { Job } from './run-list.js';
-import { shownCell } from '../../platform/text/shown-cell.js';
+import { shownCell } from '../../platform/text/printable.js';
 import {
   missingCountrySentence,
   unknownCountrySentence,

@@ -1,5 +1,5 @@
 import { TransportError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import type { Awaited } from './timeouts.js';
 
 /** What is known of a request whose answer did not come, or not whole. */

@@ -1,5 +1,5 @@
 import { TransportError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import { backoffMs } from './rate-limiter.js';
 
 /** Failures in a row, with no success between them, that are an outage. */

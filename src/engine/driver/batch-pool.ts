@@ -3,7 +3,7 @@ import type { VerificationService } from '../../client/client.js';
 import { DeadlineError } from '../../platform/errors/errors.js';
 import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../platform/random.js';
 import { BatchRunner } from './batch-slots.js';
 import { ClaimLostError, type BatchClaim } from '../batches/claim.js';

@@ -1,6 +1,6 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
-import { observeBatch } from '../../platform/observability/observe-batch.js';
+import { observeBatch } from '../../platform/observability/observe.js';
 import { type KnownBatch, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';

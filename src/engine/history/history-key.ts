@@ -4,7 +4,7 @@ import { closeFile } from '../../platform/files/close-file.js';
 import { lockFile, type FileLock, type LockPatience } from '../../platform/files/file-lock.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
-import { onDisk } from '../../platform/files/on-disk.js';
+import { onDisk } from '../../platform/files/disk-errors.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
 

@@ -12,7 +12,7 @@ import type { FileLock } from '../../platform/files/file-lock.js';
 import { checkOptions } from '../../platform/options/check-options.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { InTurn } from '../../platform/waiting/in-turn.js';
-import { onDisk } from '../../platform/files/on-disk.js';
+import { onDisk } from '../../platform/files/disk-errors.js';
 import type { Summary } from '../summary/summary.js';
 import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
 import type { Frame } from './history-frames.js';

@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { json } from './json/json-bytes.js';
-import { readMembersKernel } from './json/record-kernel.js';
+import { readMembersKernel } from './json/read-members-kernel.js';
 
 /** Bytes of one record that are worth remembering; of all of them, as many as there is room for. */
 const maxRecordBytes = 4096;

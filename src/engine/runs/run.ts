@@ -1,9 +1,8 @@
 import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { defaults } from '../driver/driver-options.js';
 import { checkCountries } from '../plan/plan.js';
-import { observeRun } from '../../platform/observability/observe-run.js';
-import { checkOptions } from '../../platform/options/check-options.js';
-import type { Needed } from '../../platform/options/needed.js';
+import { observeRun } from '../../platform/observability/observe.js';
+import { checkOptions, type Needed } from '../../platform/options/check-options.js';
 import { comparedSource } from '../../lists/rows/sources/compared-source.js';
 import { holdSinks } from '../../lists/rows/hold-sinks.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { describeSystemError } from '../../platform/files/describe-system-error.js';
+import { describeSystemError, onDisk } from '../../platform/files/disk-errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { makePrivateFolder } from '../../platform/files/private-folder.js';
-import { onDisk } from '../../platform/files/on-disk.js';
 
 /** Where a process keeps what it has made of its list on disk: any other process makes the same of it. */
 export interface RunScratch {

@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { InputError } from '../../platform/errors/errors.js';
-import { refuseReading } from '../../platform/files/describe-system-error.js';
+import { refuseReading } from '../../platform/files/disk-errors.js';
 import { formatOfPath } from './file-format.js';
 import { hasWildcard, isHidden, parseGlob, type Glob } from './glob.js';
 

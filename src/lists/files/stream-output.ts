@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import type { ByteOutput } from './outputs/byte-output.js';
-import { refuseWriting } from '../../platform/files/describe-system-error.js';
+import { refuseWriting } from '../../platform/files/disk-errors.js';
 
 export interface StreamOutputOptions {
   /** How messages call the stream. */

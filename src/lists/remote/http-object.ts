@@ -5,7 +5,7 @@ import { isServiceTrouble } from '../../client/http/retry.js';
 import { parseRetryAfter } from '../../client/rate/rate-headers.js';
 import { describeConnection, isHandshakeFailure } from '../../client/http/transport-error.js';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import {
   changedError,
   parseContentRange,

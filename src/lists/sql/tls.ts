@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { systemErrorCode } from '../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import type { ServerUrl } from './server-url.js';
 
 /** What a driver is told of an encrypted connection. */

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { systemClock } from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../platform/waiting/on-abort.js';
 
 /** A server of the domain name system. */
 export interface DnsServer {

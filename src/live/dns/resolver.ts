@@ -10,7 +10,7 @@ import {
   type DnsCodec,
   type DnsMessage,
 } from './dns-message.js';
-import { orAborted } from '../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../platform/waiting/on-abort.js';
 import { TtlCache } from './ttl-cache.js';
 
 /** Looks names up. */

@@ -1,4 +1,4 @@
-import { orAborted } from '../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../platform/waiting/on-abort.js';
 import type { ConnectionSlot } from '../smtp/converse.js';
 
 export interface ConversationLimits {

@@ -4,7 +4,7 @@ import { systemClock, type Clock } from '../waiting/clock.js';
 import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
 import { closeFile } from './close-file.js';
-import { systemErrorCode } from './describe-system-error.js';
+import { systemErrorCode } from './disk-errors.js';
 import type { FileSystem } from './file-system.js';
 
 /** A lock on something on disk: it dies with its process, however that ends. */

@@ -1,11 +1,11 @@
-import { lstat, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { StateError } from '../errors/errors.js';
+import { ConfigurationError, StateError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
-import { lockFile, type FileLock } from './file-lock.js';
+import { describeSystemError } from './disk-errors.js';
+import { type FileLock, lockFile } from './file-lock.js';
 import { systemFiles } from './file-system.js';
-import { makeTemporaryFolder } from './temporary-folder.js';
 
 const form = /^sluice-(?:service|run)-[A-Za-z0-9]{6}$/;
 const maxTries = 10;
@@ -71,4 +71,20 @@ async function isOwnFolder(path: string, changedBeforeMs = Infinity): Promise<bo
     (uid === undefined || stats.uid === uid) &&
     stats.mtimeMs < changedBeforeMs
   );
+}
+
+/**
+ * Makes a folder of one's own among the temporary files.
+ *
+ * @param prefix of its name
+ * @throws ConfigurationError where none can be made
+ */
+export async function makeTemporaryFolder(prefix: string): Promise<string> {
+  const parent = tmpdir();
+  return mkdtemp(join(parent, prefix)).catch((cause: unknown) => {
+    throw new ConfigurationError(
+      `cannot write to the folder for temporary files, ${parent}: ${describeSystemError(cause)}; have TMPDIR name a folder that can be written`,
+      { cause },
+    );
+  });
 }

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { createHash } from 'node:crypto';
 import { OutputError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
-import { describeSystemError, refuseReading } from './describe-system-error.js';
-import { makeTemporaryFolder } from './temporary-folder.js';
+import { describeSystemError, refuseReading } from './disk-errors.js';
+import { makeTemporaryFolder } from './private-folder.js';
 
 /** A file that is read from any place. */
 export interface RandomFile {

@@ -1,6 +1,6 @@
 import { closeFile } from './close-file.js';
 import type { FileSystem } from './file-system.js';
-import { onDisk } from './on-disk.js';
+import { onDisk } from './disk-errors.js';
 
 /** The first chunk is small, as most files are; the one after a full one is larger, up to the most. */
 const firstChunkBytes = 16 * 1024;

@@ -1,7 +1,60 @@
-import { html, type Html } from './html.js';
-import type { PageLook } from './page-look.js';
+import { createHash } from 'node:crypto';
+import { type Html, html } from './html.js';
 
-export interface PageParts {
+/** How a page looks, and what it may load, which is nothing else. */
+export interface PageLook {
+  /** As one piece, for its hash is of every blank. */
+  readonly style: Html;
+  /** A Content-Security-Policy. */
+  readonly policy: string;
+}
+
+/**
+ * What all pages have alike: colours by day and by night, those of the verdicts, and the plainest of their
+ * elements. A colour of a verdict means that verdict and nothing else, and a word is beside it.
+ */
+const shared = `
+:root {
+  color-scheme: light dark;
+  --ink: light-dark(#1a2129, #e6eaee);
+  --soft: light-dark(#57626e, #9aa6b2);
+  --line: light-dark(#d8dee4, #333c46);
+  --back: light-dark(#f5f7f9, #14191e);
+  --card: light-dark(#ffffff, #1c2329);
+  --valid: light-dark(#00795c, #35c498);
+  --wrong: light-dark(#c1351d, #ff8a70);
+  --unknown: light-dark(#b26a00, #f0b23e);
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0 auto; padding: 1.5rem 1rem 3rem;
+  background: var(--back); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif;
+}
+h1 { margin: 0; overflow-wrap: anywhere; }
+p { margin: 0.2rem 0; color: var(--soft); }
+small { color: var(--soft); }
+summary { cursor: pointer; }
+table { width: 100%; border-collapse: collapse; }
+th, td { text-align: left; vertical-align: top; border-bottom: 1px solid var(--line); }
+.number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+`;
+
+/** @param rules the page's own, which come after those of all pages */
+export function createPageLook(rules: string): PageLook {
+  const style = shared + rules;
+  const hash = createHash('sha256').update(style).digest('base64');
+  return {
+    style: { html: `<style>${style}</style>` },
+    policy: [
+      "default-src 'none'",
+      `style-src 'sha256-${hash}'`,
+      "base-uri 'none'",
+      "form-action 'none'",
+    ].join('; '),
+  };
+}
+
+interface PageParts {
   readonly title: string;
   /** Of the head, behind the encoding. */
   readonly meta: Html;

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel, type Channel } from 'node:diagnostics_channel';
 import type { VerificationType } from '../../contract/enums.js';
 import type { OperationName } from '../../contract/operations.js';
@@ -15,7 +16,7 @@ export interface RunStartEvent {
 }
 
 /** How far a run is. */
-export interface RunStageEvent {
+interface RunStageEvent {
   readonly run: string;
   readonly stage: 'reading' | 'read' | 'writing' | 'written';
   /** Rows that were read or written so far. */
@@ -23,7 +24,7 @@ export interface RunStageEvent {
 }
 
 /** A column of the input that the output cannot keep as it is: its cells become text. */
-export interface RunColumnEvent {
+interface RunColumnEvent {
   readonly run: string;
   /** Its name. */
   readonly column: string;
@@ -129,7 +130,7 @@ export function isHeard(name: keyof DiagnosticsEvents): boolean {
 }
 
 /** Whether anybody listens to any of them. */
-export function isAnyHeard(): boolean {
+function isAnyHeard(): boolean {
   return diagnosticsChannels.some((name) => isHeard(name));
 }
 
@@ -139,4 +140,27 @@ export function publish<Name extends keyof DiagnosticsEvents>(
   event: DiagnosticsEvents[Name],
 ): void {
   channels.get(name)?.publish(event);
+}
+
+/** Which run and batch something is done for. */
+interface Scope {
+  readonly run?: string;
+  readonly batch?: string;
+}
+
+const storage = new AsyncLocalStorage<Scope>();
+
+/** For whom the caller works; nobody where neither a run nor a batch is under way. */
+export function currentScope(): Scope {
+  return storage.getStore() ?? {};
+}
+
+/**
+ * Does work for a run or a batch: requests that it makes on the way are told as theirs to whoever
+ * listened when it began. Where nobody does, nothing is kept: up to Node 22 the first use of a storage
+ * makes every promise of the process dearer.
+ */
+export async function inScope<Result>(scope: Scope, work: () => Promise<Result>): Promise<Result> {
+  if (!isAnyHeard()) return work();
+  return storage.run({ ...currentScope(), ...scope }, work);
 }

@@ -1,1 +1,246 @@
-export { instrument, type InstrumentOptions } from './instrument.js';
+import type * as openTelemetry from '@opentelemetry/api';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { createRequire } from 'node:module';
+import type {
+  Attributes,
+  Context,
+  Counter,
+  Meter,
+  MeterProvider,
+  Span,
+  Tracer,
+  TracerProvider,
+} from '@opentelemetry/api';
+import { notInstalled } from '../not-installed.js';
+import {
+  type BatchStartEvent,
+  diagnosticsChannels,
+  type DiagnosticsListeners,
+  type RequestEvent,
+} from '../observability/channels.js';
+
+/** Counters of rows, credits, requests and retries, and how long requests take. */
+function countInto(meter: Meter): DiagnosticsListeners {
+  const counter = (name: string, unit: string, description: string): Counter =>
+    meter.createCounter(name, { unit, description });
+  const rows = counter('sluice.rows', '{row}', 'Rows that were read and written.');
+  const addresses = counter(
+    'sluice.addresses',
+    '{address}',
+    'Addresses of batches that were launched.',
+  );
+  const credits = counter(
+    'sluice.credits',
+    '{credit}',
+    'Credits that were spent and refunded, as the service says.',
+  );
+  const requests = counter('sluice.requests', '{request}', 'Attempts of requests.');
+  const retries = counter('sluice.retries', '{request}', 'Attempts of requests after their first.');
+  const durations = meter.createHistogram('sluice.request.duration', {
+    unit: 'ms',
+    description: 'From the beginning of an attempt to the end of its answer.',
+  });
+
+  /** Rows are told as they add up. */
+  const counted = new Map<string, number>();
+  return {
+    'sluice:run:stage': ({ run, stage, rows: sum }) => {
+      const direction = stage === 'reading' || stage === 'read' ? 'read' : 'written';
+      const key = `${run} ${direction}`;
+      const more = sum - (counted.get(key) ?? 0);
+      counted.set(key, sum);
+      if (more > 0) rows.add(more, { 'sluice.direction': direction });
+    },
+    'sluice:run:end': ({ run }) => {
+      for (const direction of ['read', 'written']) counted.delete(`${run} ${direction}`);
+    },
+    'sluice:batch:stage': ({ stage, type, addresses: count }) => {
+      if (stage === 'launching') addresses.add(count, { 'sluice.type': type });
+    },
+    'sluice:batch:end': ({ type, spent, refunded }) => {
+      if (spent !== undefined && spent > 0) {
+        credits.add(spent, { 'sluice.type': type, 'sluice.kind': 'spent' });
+      }
+      if (refunded !== undefined && refunded > 0) {
+        credits.add(refunded, { 'sluice.type': type, 'sluice.kind': 'refunded' });
+      }
+    },
+    'sluice:request': ({ operation, code, attempt, ms }) => {
+      const attributes = { 'sluice.operation': operation, 'sluice.outcome': code ?? 'ok' };
+      requests.add(1, attributes);
+      if (attempt > 1) retries.add(1, { 'sluice.operation': operation });
+      durations.record(ms, attributes);
+    },
+  };
+}
+
+/** What `@opentelemetry/api` exports. */
+type OpenTelemetryApi = typeof openTelemetry;
+
+/** A span for each run, batch and request: requests within their batch, batches within their run. */
+function traceInto(
+  tracer: Tracer,
+  api: OpenTelemetryApi,
+): { readonly listeners: DiagnosticsListeners; end(): void } {
+  const { context, SpanKind, SpanStatusCode, trace } = api;
+  const runs = new Map<string, Span>();
+  const batches = new Map<string, Span>();
+
+  /** @param trouble a code, never a message: messages name files */
+  const endSpan = (span: Span | undefined, trouble: string | undefined): void => {
+    if (trouble !== undefined) {
+      span?.setAttribute('error.type', trouble);
+      span?.setStatus({ code: SpanStatusCode.ERROR, message: trouble });
+    }
+    span?.end();
+  };
+
+  const parentOf = ({ run, batch }: Pick<RequestEvent, 'run' | 'batch'>): Context => {
+    const span =
+      (batch === undefined ? undefined : batches.get(keyOf({ run, batch }))) ??
+      (run === undefined ? undefined : runs.get(run));
+    return span ? trace.setSpan(context.active(), span) : context.active();
+  };
+
+  const listeners: DiagnosticsListeners = {
+    'sluice:run:start': ({ run, kind, input, output }) => {
+      const attributes = {
+        'sluice.run.kind': kind,
+        'sluice.run.input': input,
+        'sluice.run.output': output,
+      };
+      runs.set(run, tracer.startSpan('sluice.run', { attributes }));
+    },
+    'sluice:run:end': ({ run, rows, hasFailed, code }) => {
+      const span = runs.get(run);
+      runs.delete(run);
+      if (rows !== undefined) span?.setAttribute('sluice.run.rows', rows);
+      span?.setAttribute('sluice.run.has_failed_rows', hasFailed);
+      endSpan(span, code);
+    },
+    'sluice:batch:start': (event) => {
+      const { batch, type, country, addresses } = event;
+      const attributes = {
+        'sluice.batch': batch,
+        'sluice.batch.type': type,
+        'sluice.batch.country': country,
+        'sluice.batch.addresses': addresses,
+      };
+      const parent = parentOf({ run: event.run, batch: undefined });
+      batches.set(keyOf(event), tracer.startSpan('sluice.batch', { attributes }, parent));
+    },
+    'sluice:batch:stage': (event) => {
+      const { name, batchUuid, stage, reason } = event;
+      const span = batches.get(keyOf(event));
+      span?.addEvent(stage, given({ 'sluice.batch.name': name, 'sluice.batch.reason': reason }));
+      span?.setAttributes(given({ 'sluice.batch.uuid': batchUuid }));
+    },
+    'sluice:batch:end': (event) => {
+      const span = batches.get(keyOf(event));
+      batches.delete(keyOf(event));
+      const { stage, spent, refunded } = event;
+      span?.setAttributes(
+        given({
+          'sluice.batch.stage': stage,
+          'sluice.credits.spent': spent,
+          'sluice.credits.refunded': refunded,
+        }),
+      );
+      endSpan(span, stage === 'failed' || stage === undefined ? (stage ?? 'stopped') : undefined);
+    },
+    'sluice:request': (event) => {
+      const { operation, status, attempt, code, ms } = event;
+      const span = tracer.startSpan(
+        'sluice.request',
+        {
+          kind: SpanKind.CLIENT,
+          startTime: Date.now() - ms,
+          attributes: given({
+            'sluice.operation': operation,
+            'sluice.attempt': attempt,
+            'http.response.status_code': status,
+          }),
+        },
+        parentOf(event),
+      );
+      endSpan(span, code);
+    },
+  };
+  return {
+    listeners,
+    end: () => {
+      for (const span of [...batches.values(), ...runs.values()]) span.end();
+      batches.clear();
+      runs.clear();
+    },
+  };
+}
+
+function keyOf({ run, batch }: Pick<BatchStartEvent, 'run' | 'batch'>): string {
+  return `${run ?? ''} ${batch}`;
+}
+
+function given(attributes: Readonly<Record<string, string | number | undefined>>): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined));
+}
+
+export interface InstrumentOptions {
+  /** @default the one that is registered for the process */
+  readonly tracerProvider?: TracerProvider | undefined;
+  /** @default the one that is registered for the process */
+  readonly meterProvider?: MeterProvider | undefined;
+}
+
+const scopeName = 'sluice';
+
+/**
+ * Turns the events of Sluice's diagnostics channels into spans (`sluice.run`, `sluice.batch`,
+ * `sluice.request`) and metrics, from here on and for all runs and clients of the process. Counts only:
+ * no address and no key is in them.
+ *
+ * @returns what ends it; spans that are open then are ended
+ * @throws ConfigurationError `missing_dependency` without `@opentelemetry/api`
+ *
+ * @example
+ * ```ts
+ * const stop = instrument();
+ * await run({ source: 'contacts.csv', sink: 'verified.csv', client, email: ['email'], country: 'US' });
+ * stop();
+ * ```
+ */
+export function instrument(options: InstrumentOptions = {}): () => void {
+  // Whatever form of it a program loads, all share the providers that are registered for the process.
+  const api = loadApi();
+  const tracer = (options.tracerProvider ?? api.trace).getTracer(scopeName);
+  const meter = (options.meterProvider ?? api.metrics).getMeter(scopeName);
+  const traced = traceInto(tracer, api);
+  const stops = [listen(traced.listeners), listen(countInto(meter))];
+  return () => {
+    for (const stop of stops) stop();
+    traced.end();
+  };
+}
+
+function listen(listeners: DiagnosticsListeners): () => void {
+  const subscriptions = diagnosticsChannels.flatMap((name) => {
+    const listener = listeners[name];
+    // What comes on a channel is of the type that its name stands for.
+    return listener ? [{ name, onMessage: listener as (message: unknown) => void }] : [];
+  });
+  for (const { name, onMessage } of subscriptions) subscribe(name, onMessage);
+  return () => {
+    for (const { name, onMessage } of subscriptions) unsubscribe(name, onMessage);
+  };
+}
+
+/** For who cannot wait: by `require`. */
+function loadApi(): OpenTelemetryApi {
+  try {
+    // In a bundle that is CommonJS, `import.meta` is an empty object.
+    const { url }: { readonly url?: string } = import.meta;
+    // A parse would not know more of a package than its types say.
+    return createRequire(url ?? __filename)('@opentelemetry/api') as OpenTelemetryApi;
+  } catch (error) {
+    return notInstalled({ by: 'instrument()', install: '@opentelemetry/api' })(error);
+  }
+}

@@ -1,5 +1,4 @@
-import { html, type Html } from '../../platform/html/html.js';
-import { table, type TableColumn } from '../../platform/html/table.js';
+import { html, type Html, table, type TableColumn } from '../../platform/html/html.js';
 
 /** Rows that a table of the report has at most. */
 export const mostRows = 20;

@@ -1,5 +1,4 @@
-import { html, nothing, type Html } from '../../platform/html/html.js';
-import { table, type TableColumn } from '../../platform/html/table.js';
+import { html, nothing, type Html, table, type TableColumn } from '../../platform/html/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A part of a whole, as charts and the tables beside them show it. */

@@ -1,4 +1,4 @@
-import { createPageLook } from '../../platform/html/page-look.js';
+import { createPageLook } from '../../platform/html/page.js';
 
 export const reportLook = createPageLook(`
 :root {

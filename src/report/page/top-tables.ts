@@ -1,5 +1,4 @@
-import { html, nothing, type Html } from '../../platform/html/html.js';
-import type { TableColumn } from '../../platform/html/table.js';
+import { html, nothing, type Html, type TableColumn } from '../../platform/html/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, mostRows } from './card-table.js';
 import { percent, stackedBar } from './charts.js';

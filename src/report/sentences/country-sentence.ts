@@ -1,7 +1,7 @@
 import { rowList } from './row-list.js';
 import { shellQuote } from '../../platform/text/shell-quote.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-import { shownCell } from '../../platform/text/shown-cell.js';
+import { shownCell } from '../../platform/text/printable.js';
 
 /** Rows that cannot be sent for want of a country. */
 interface CountryTrouble {

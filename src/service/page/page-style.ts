@@ -1,4 +1,4 @@
-import { createPageLook } from '../../platform/html/page-look.js';
+import { createPageLook } from '../../platform/html/page.js';
 
 /** So many of the newest a narrow window shows, unless it is asked for all. */
 export const mostOnPhone = { batches: 4, requests: 5 } as const;

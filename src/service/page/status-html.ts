@@ -1,6 +1,5 @@
-import { html, nothing, type Html } from '../../platform/html/html.js';
+import { html, nothing, type Html, table } from '../../platform/html/html.js';
 import { page } from '../../platform/html/page.js';
-import { table } from '../../platform/html/table.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { mostOnPhone, statusLook } from './page-style.js';
 

@@ -3,7 +3,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import { limits } from '../../contract/limits.js';
 import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../platform/waiting/on-abort.js';
 import type { Verdict, VerificationEngine } from './engine.js';
 
 const timeUp = new Error('the time is up');

@@ -13,7 +13,7 @@ import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import type { Sink } from '../../../lists/rows/sink.js';
-import { describeSystemError } from '../../../platform/files/describe-system-error.js';
+import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { formatOfPath } from '../../../lists/files/file-format.js';
 import { fileSink, type FileSinkOptions } from '../../../lists/files/file-sink.js';
 import { OutcomeForms } from '../../../lists/files/outcome-forms.js';

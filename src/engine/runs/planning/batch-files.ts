@@ -4,7 +4,7 @@ import { countryCodes } from '../../../contract/countries.js';
 import { verificationTypes } from '../../../contract/enums.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { readFileBytes } from '../../../platform/files/read-file.js';
 import { makeAllSafe } from '../../../platform/files/whole-file.js';
 import { mayHaveLaunched } from '../../batches/batch-state.js';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { OutputError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import { laterTicket } from '../../plan/address-book.js';
 import { AddressPartitions } from '../../plan/external-dedup.js';

@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import { StateError } from '../../../platform/errors/errors.js';
 import { closeFile } from '../../../platform/files/close-file.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { makeSafe } from '../../../platform/files/whole-file.js';
 import type { HashWords } from '../../../platform/hashing/address-table.js';
 import { type FieldOptions, wantsOrigin } from '../../columns/added-fields.js';

@@ -1,7 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { InputError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { readFileBytes } from '../../../platform/files/read-file.js';
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { defaultStateDir } from '../../../lists/list-place.js';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { describeSystemError } from '../../../platform/files/describe-system-error.js';
+import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { systemFiles } from '../../../platform/files/file-system.js';
 import { aFolder, checkValue } from '../../../platform/options/check-options.js';
 import { readKnownRun } from '../../stores/directory/state-directory.js';

@@ -10,7 +10,7 @@ import { checkBeforeSending, newRun, serviceOf, openInTurn } from './new-run.js'
 import { collectLeft } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { budgetWords } from '../credits/budget-notices.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
 import { readIntoBatches, readingPorts, type PassOne } from '../planning/plan-input.js';
 import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';

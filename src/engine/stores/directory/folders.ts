@@ -1,10 +1,7 @@
 import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
-import {
-  describeSystemError,
-  systemErrorCode,
-} from '../../../platform/files/describe-system-error.js';
+import { describeSystemError, systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { type FileLock, lockFile, type LockPatience } from '../../../platform/files/file-lock.js';
 import {
   type FileSystem,

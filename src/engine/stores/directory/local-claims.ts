@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { noTimes } from '../../batches/batch-log.js';
 import { planned } from '../../batches/batch-state.js';

@@ -14,11 +14,10 @@ import {
   readStatePlace,
 } from './folders.js';
 import type { FileLock, LockPatience } from '../../../platform/files/file-lock.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from '../run-state.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
 import { OwnRunClaims, ResultStore } from './local-claims.js';
 import {
   batchEntryOf,

@@ -5,7 +5,7 @@ import { systemClock } from '../../../platform/waiting/clock.js';
 import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
 import { InTurn } from '../../../platform/waiting/in-turn.js';
 import { notInstalled } from '../../../platform/not-installed.js';
-import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../../platform/random.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
 import { tlsWords } from '../../../lists/sql/tls.js';

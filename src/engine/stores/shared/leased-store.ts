@@ -6,7 +6,7 @@ import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { BatchResults, LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
-import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { decodeResults } from '../result-codec.js';
 import { Heartbeat, HeldClaims, type HeldClaim, Told } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';

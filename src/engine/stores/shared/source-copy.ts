@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { onDisk } from '../../../platform/files/on-disk.js';
+import { onDisk } from '../../../platform/files/disk-errors.js';
 import { readFileBytes } from '../../../platform/files/read-file.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';

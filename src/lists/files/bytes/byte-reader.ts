@@ -2,8 +2,8 @@ import { statSync, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
-import { orAborted } from '../../../platform/waiting/or-aborted.js';
-import { refuseReading } from '../../../platform/files/describe-system-error.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { refuseReading } from '../../../platform/files/disk-errors.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {

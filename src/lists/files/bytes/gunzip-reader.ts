@@ -3,7 +3,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { InputError } from '../../../platform/errors/errors.js';
 import { pieceBytes, piecesOf, type ByteReader } from './byte-reader.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 
 /** Inflates what a reader gives, piece by piece: however large it becomes, little of it is held. */
 export function createGunzipReader(name: string, reader: ByteReader): ByteReader {

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import type { FilePermissions } from '../../../platform/files/file-permissions.js';
-import { refuseWriting } from '../../../platform/files/describe-system-error.js';
+import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import type { ByteOutput } from './byte-output.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
 import { createReplacement } from './replacement.js';

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { systemErrorCode, refuseWriting } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode, refuseWriting } from '../../../platform/files/disk-errors.js';
 
 /** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
 export type OutputFiles = Pick<

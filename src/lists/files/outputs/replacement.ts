@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import type { FilePermissions } from '../../../platform/files/file-permissions.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
 import { mostOpen } from './no-more-open.js';

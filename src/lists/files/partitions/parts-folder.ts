@@ -7,7 +7,7 @@ import { systemFiles } from '../../../platform/files/file-system.js';
 import { besidePath, move } from '../../../platform/files/whole-file.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
 import { isThere } from '../../../platform/files/exists.js';
-import { refuseWriting } from '../../../platform/files/describe-system-error.js';
+import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import { mostOpenFolder } from '../outputs/no-more-open.js';
 import { holdOutput } from '../outputs/hold-output.js';
 import type { OutputPatience } from '../../rows/sink.js';

@@ -5,7 +5,7 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { decimalDigits, KindTally, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import { kindNames, type Kind } from '../../rows/values/kinds.js';
 import type { SourceReading } from '../../rows/source.js';
-import { describeSystemError } from '../../../platform/files/describe-system-error.js';
+import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { parseJson } from '../../../platform/json-text.js';
 import { isFlat, isParquetReading } from '../../parquet/parquet-chunk.js';
 import { parquetForm } from '../../parquet/parquet-form.js';

@@ -1,7 +1,7 @@
 import { ConfigurationError, InputError, OutputError } from '../../../platform/errors/errors.js';
 import { isServiceTrouble } from '../../../client/http/retry.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 
 const words = new Map([
   ['NoSuchKey', 'there is no such object'],

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
 import { InputError, OutputError } from '../../../platform/errors/errors.js';
 import { systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
-import { orAborted } from '../../../platform/waiting/or-aborted.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { refuseRows, wordsOf } from './gather-rows.js';
 import { refuseSameObjects } from '../same-object.js';

@@ -1,4 +1,4 @@
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { findRefusal, type DatabaseFailure, type Refusal } from '../failure.js';
 
 /** Families of errors whose first lines name tables, columns and syntax, and no cell. */

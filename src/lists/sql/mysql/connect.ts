@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { notInstalled } from '../../../platform/not-installed.js';
 import { parseServerUrl, type ServerUrl } from '../server-url.js';
 import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';

@@ -1,4 +1,4 @@
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { tlsWords } from '../tls.js';
 import type { DatabaseFailure, Refusal } from '../failure.js';
 

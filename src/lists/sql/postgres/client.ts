@@ -1,8 +1,8 @@
 import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
 import { closeOnce } from '../connection.js';
-import { orAborted } from '../../../platform/waiting/or-aborted.js';
-import { systemErrorCode } from '../../../platform/files/describe-system-error.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { parseServerUrl, type ServerUrl } from '../server-url.js';
 import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
 

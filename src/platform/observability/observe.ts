@@ -1,7 +1,49 @@
 import { randomBytes } from 'node:crypto';
 import { SluiceError } from '../errors/sluice-error.js';
-import { isHeard, publish, type RunEndEvent, type RunStartEvent } from './channels.js';
-import { inScope } from './scope.js';
+import {
+  type BatchEndEvent,
+  type BatchStageEvent,
+  type BatchStartEvent,
+  currentScope,
+  inScope,
+  isHeard,
+  publish,
+  type RunEndEvent,
+  type RunStartEvent,
+} from './channels.js';
+
+/** What is told of a batch that is let go of. */
+type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'spent' | 'refunded'>;
+
+/** What a batch tells of its way. */
+type ObserveStage = (
+  stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
+) => void;
+
+/**
+ * Tells whoever listens of a batch's way through the service.
+ *
+ * @param tell what its end comes to, also when the work fails
+ */
+export async function observeBatch<Result>(
+  facts: Omit<BatchStartEvent, 'run'>,
+  work: (observe: ObserveStage) => Promise<Result>,
+  tell: (result: Result | undefined) => ObservedBatchEnd,
+): Promise<Result> {
+  const { run } = currentScope();
+  const told = { run, ...facts };
+  const startedMs = performance.now();
+  publish('sluice:batch:start', told);
+  let result: Result | undefined;
+  try {
+    result = await inScope({ batch: facts.batch }, async () =>
+      work((stage) => publish('sluice:batch:stage', { ...told, ...stage })),
+    );
+    return result;
+  } finally {
+    publish('sluice:batch:end', { ...told, ms: performance.now() - startedMs, ...tell(result) });
+  }
+}
 
 /** What is told of how a run ended. */
 export interface ObservedEnd {

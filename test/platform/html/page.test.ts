@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { html } from '../../../src/platform/html/html.js';
-import { createPageLook } from '../../../src/platform/html/page-look.js';
-import { page } from '../../../src/platform/html/page.js';
+import { createPageLook, page } from '../../../src/platform/html/page.js';
 
 describe('the look of a page', () => {
   it('allows the style that stands in the page, and nothing else', () => {
