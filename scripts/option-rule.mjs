@@ -4,8 +4,8 @@ import ts from 'typescript';
 import { sourceFiles } from './source-files.mjs';
 
 /*
- * The library calls its options by their own names, in backticks (`retryFailed`): a program has no
- * --retry-failed. The command line puts its flags there, in src/cli/options/option-flags.ts alone.
+ * The library names an option by optionName('retryFailed') alone: a program reads `retryFailed`, the command
+ * line --retry-failed. A text with either written into it is for one of them only.
  */
 
 /** Custom properties of a page's style begin as a flag does, and so does the boundary of a form. */
@@ -16,6 +16,7 @@ const exempt = new Set([
   'service/page/page-style.ts',
 ]);
 const flag = /(?:^|[^-\w])--[a-z]/;
+const inBackticks = /`[A-Za-z][\w.]*(?:: [^`\n]{1,20})?`/;
 
 /**
  * Reads every module under `sourceFolder` but those of `cli/`, and names the texts that have a flag.
@@ -25,23 +26,26 @@ const flag = /(?:^|[^-\w])--[a-z]/;
 export async function optionViolations(sourceFolder) {
   const violations = [];
   for await (const { from, line, text } of texts(sourceFolder)) {
-    if (exempt.has(from) || !flag.test(text)) continue;
-    violations.push(
-      `${join('src', from)}:${line}: has a flag of the command line in a text; name the library's option, in backticks`,
-    );
+    if (exempt.has(from)) continue;
+    const what = flag.test(text)
+      ? 'a flag of the command line'
+      : inBackticks.test(text) && 'an option in backticks';
+    if (!what) continue;
+    violations.push(`${join('src', from)}:${line}: has ${what} in a text; use optionName()`);
   }
   return violations;
 }
 
 /**
- * What texts of the library have in backticks.
+ * The options that texts of the library name.
  *
  * @returns {Promise<ReadonlySet<string>>}
  */
 export async function optionMentions(sourceFolder) {
   const mentions = new Set();
-  for await (const { text } of texts(sourceFolder)) {
-    for (const [, name] of text.matchAll(/`([^`\n]+)`/g)) mentions.add(name);
+  for (const file of await sourceFiles(sourceFolder)) {
+    const text = await readFile(file, 'utf8');
+    for (const [, name] of text.matchAll(/\boptionName\('([^']+)'/g)) mentions.add(name);
   }
   return mentions;
 }

@@ -1,6 +1,9 @@
 import { collectAsUsual } from './gc-tuning.js';
 import type { Surroundings } from './command.js';
+import { commands } from './commands.js';
 import { endWith } from './end-with.js';
+import { nameOptionsBy } from '../platform/text/option-name.js';
+import { flagNaming } from './options/flag-names.js';
 import { runCommand } from './run-command.js';
 import { start } from './start.js';
 import { asksVersion, printVersion } from './version.js';
@@ -31,6 +34,7 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
 export async function runCommandLine(surroundings: Surroundings): Promise<number> {
   const { argv, stdout, stderr } = surroundings;
   const args = argv.slice(2);
+  nameOptionsBy(flagNaming(commands));
   return endWith(
     async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
     stderr,

@@ -1,5 +1,6 @@
 import type { CheckedClause, ConformanceReport } from './check-conformance.js';
 import type { Outcome } from './clause.js';
+import { optionName } from '../platform/text/option-name.js';
 
 const words: Readonly<Record<Outcome, string>> = {
   holds: 'holds',
@@ -11,10 +12,10 @@ const words: Readonly<Record<Outcome, string>> = {
 };
 
 /** What the outcomes mean, as the last lines of the table say it. */
-const sums: readonly (readonly [Outcome, string])[] = [
+const sums = (): readonly (readonly [Outcome, string])[] => [
   ['holds', 'hold'],
   ['fails', 'fail'],
-  ['needs_spend', 'not asked, because they cost credits (`spend`)'],
+  ['needs_spend', `not asked, because they cost credits (${optionName('spend')})`],
   ['not_reached', 'not reached: the occasion did not come'],
   ['not_observable', 'cannot be observed from outside'],
   ['not_shown', 'left open by the specification'],
@@ -39,7 +40,9 @@ function conformanceLine({ clause, says, outcome, note }: CheckedClause): string
 
 /** The last lines of the table: how many clauses came out how. */
 export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceReport): string {
-  const lines = sums.map(([outcome, text]) => `${String(outcomes[outcome]).padStart(5)}  ${text}`);
+  const lines = sums().map(
+    ([outcome, text]) => `${String(outcomes[outcome]).padStart(5)}  ${text}`,
+  );
   const left =
     batchesLeft.length === 0 ? [] : ['', `batches that were left: ${batchesLeft.join(', ')}`];
   return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');

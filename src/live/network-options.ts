@@ -9,6 +9,7 @@ import { spansMs, type AskLimits } from './schedule/ask-limits.js';
 import { createAddressTest } from './dns/asked-addresses.js';
 import type { DnsServer } from './dns/ask-server.js';
 import type { PhoneProvider, PhoneLookup } from './phones/phone-lookup.js';
+import { optionName } from '../platform/text/option-name.js';
 
 /** How addresses are verified by asking the network. */
 export interface NetworkEngineOptions {
@@ -155,8 +156,8 @@ function heloNameOf(given: string | undefined): string {
   if (isDomain(name)) return name;
   throw new ConfigurationError(
     given === undefined
-      ? 'this machine has no full name to give to exchangers: set `heloName` to the name that its address has, as mail.example.com'
-      : '`heloName` must be a full name, as mail.example.com',
+      ? `this machine has no full name to give to exchangers: set ${optionName('heloName')} to the name that its address has, as mail.example.com`
+      : `${optionName('heloName')} must be a full name, as mail.example.com`,
   );
 }
 
@@ -164,7 +165,9 @@ function mailFromOf(address: string): string {
   if (address === '') return address;
   const path = smtpPathOf(address);
   if (path && !path.needsUtf8) return path.text;
-  throw new ConfigurationError('`mailFrom` must be an email address in ASCII, or empty');
+  throw new ConfigurationError(
+    `${optionName('mailFrom')} must be an email address in ASCII, or empty`,
+  );
 }
 
 function askLimitsOf(limits: AskLimits): AskLimits {

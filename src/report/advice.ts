@@ -14,6 +14,7 @@ import { noTextSentence } from './sentences/no-text-sentence.js';
 import { shellQuote } from '../platform/text/shell-quote.js';
 import { counted, grouped } from '../platform/text/shown-numbers.js';
 import { remedyForCredits } from './credit-remedy.js';
+import { optionName } from '../platform/text/option-name.js';
 
 /** What decides the advice beside the figures. */
 export interface AdviceOptions {
@@ -113,10 +114,12 @@ function failedAdvice(
   { isShared = false, stoppedBy }: AdviceOptions,
 ): readonly string[] {
   if (summary.suspect && isShared) {
-    return ['give the next run another `run` name: this one stays finished'];
+    return [`give the next run another ${optionName('run')} name: this one stays finished`];
   }
   if (summary.suspect) {
-    return ['the next run starts over; what a history (`history`) knows is not paid again'];
+    return [
+      `the next run starts over; what a history (${optionName('history')}) knows is not paid again`,
+    ];
   }
   if (isNotFinished(summary)) {
     const remedy = remedyForCredits(stoppedBy);
@@ -126,14 +129,16 @@ function failedAdvice(
   const failed = summary.columns.some(({ buckets }) => buckets.failed > 0);
   if (failed && isShared) {
     const retry = describeRetry(retryOfFailed(summary));
-    return [`add \`retryFailed\`: it ${retry}; without it this run stays finished`];
+    return [`add ${optionName('retryFailed')}: it ${retry}; without it this run stays finished`];
   }
   if (!failed) return [];
   const retry = retryOfFailed(summary);
   // What is paid for is asked for by whatever run comes next.
   return retry.exports > 0
     ? [`run the same command again: it ${describeRetry(retry)}`]
-    : [`add \`retryFailed\`: it ${describeRetry(retry)}; without it the next run starts over`];
+    : [
+        `add ${optionName('retryFailed')}: it ${describeRetry(retry)}; without it the next run starts over`,
+      ];
 }
 
 function retryOfFailed({ batches }: Summary): ReturnType<typeof retryOf> {
@@ -169,9 +174,11 @@ function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonl
   const isLikely = ({ verdicts }: ColumnSummary): boolean => verdicts.valid + verdicts.unknown > 0;
   const more =
     isUnknown && columns.every(isLikely)
-      ? '; with `keep` valid,unknown the rows that are not known are kept, too'
+      ? `; with ${optionName('keep')} valid,unknown the rows that are not known are kept, too`
       : '';
-  return [`no row is kept: none has what \`keep\` or \`keepQuality\` asks for${more}`];
+  return [
+    `no row is kept: none has what ${optionName('keep')} or ${optionName('keepQuality')} asks for${more}`,
+  ];
 }
 
 /** A row is kept for all of its verified columns, which is easily forgotten where one is seldom filled. */
@@ -187,7 +194,7 @@ function validLeftOutAdvice({ columns }: Summary): readonly string[] {
     return `${are} although ${name} is valid`;
   });
   return [
-    `${counts.join(', ')}: another verified column is not; with \`keep\` ${shellQuote(`${most.name}=valid`)} only ${most.name} counts`,
+    `${counts.join(', ')}: another verified column is not; with ${optionName('keep')} ${shellQuote(`${most.name}=valid`)} only ${most.name} counts`,
   ];
 }
 
@@ -202,7 +209,9 @@ function noTextAdvice(cells: number, input: string): readonly CellAdvice[] {
 function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
   if (!countries) return [];
   const { missing, not_understood: unknown, no_text: noText, column } = countries;
-  const fix = countries.looks_like_countries ? 'correct these cells' : 'check `countryColumn`';
+  const fix = countries.looks_like_countries
+    ? 'correct these cells'
+    : `check ${optionName('countryColumn')}`;
   const again = noText === unknown ? '; then run again' : `: ${fix}, then run again`;
   const remedy = column === null ? '' : again;
   return [
@@ -250,7 +259,7 @@ function misspeltAdvice({
     if (!misspelt || misspelt.suggested_in !== null) return [];
     const { cells, of_rows: seen } = misspelt;
     const have = `${counted(cells, 'cell')}${seen < rows ? ` of the first ${counted(seen, 'row')}` : ''} ${cells === 1 ? 'has' : 'have'}`;
-    const text = `${name}: ${have} a domain that looks misspelt: \`suggest\` adds the one that was probably meant`;
+    const text = `${name}: ${have} a domain that looks misspelt: ${optionName('suggest')} adds the one that was probably meant`;
     return [{ cells, text }];
   });
 }
@@ -298,7 +307,7 @@ function numbersAdvice(
   const fitting = unfit.fitting
     ? `, and ${grouped(unfit.fitting.cells)} would fit ${unfit.fitting.country}`
     : '';
-  const text = `${name}: ${grouped(cells)} of ${grouped(all)} numbers are wrong or got no result; ${grouped(unfit.cells)} of ${sample} do not fit ${country}${fitting}: give each row the country of its number (\`countryColumn\`), or write the numbers with +`;
+  const text = `${name}: ${grouped(cells)} of ${grouped(all)} numbers are wrong or got no result; ${grouped(unfit.cells)} of ${sample} do not fit ${country}${fitting}: give each row the country of its number (${optionName('countryColumn')}), or write the numbers with +`;
   return [{ cells, text }];
 }
 
@@ -308,14 +317,14 @@ function unknownAdvice(
 ): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
-    const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set \`client\` (README: Your service); before you ask mail servers from here, read docs/live-verification.md`;
+    const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set ${optionName('client')} (README: Your service); before you ask mail servers from here, read docs/live-verification.md`;
     return emails > 0 ? [{ cells: emails, text }] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);
   if (unknown === 0) return [];
   const only = compared
     ? 'the same command pays only for these'
-    : 'a run with `history` keeps its results, so that the next one pays only for these';
+    : `a run with ${optionName('history')} keeps its results, so that the next one pays only for these`;
   return [{ cells: unknown, text: `${grouped(unknown)} unknown: ask again tomorrow; ${only}` }];
 }
 
@@ -330,6 +339,6 @@ function riskyAdvice(
     ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
     ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
   ].join(', ');
-  const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: \`keepQuality\` good writes only the good ones; docs/columns.md says what the words mean`;
+  const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: ${optionName('keepQuality')} good writes only the good ones; docs/columns.md says what the words mean`;
   return [{ cells: risky + disposable, text }];
 }

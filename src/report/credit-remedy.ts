@@ -1,7 +1,4 @@
-const remedies: ReadonlyMap<string, string> = new Map([
-  ['budget_exhausted', 'with a higher `maxCredits`'],
-  ['payment_required', 'once the account has credits'],
-]);
+import { optionName } from '../platform/text/option-name.js';
 
 /**
  * What has to be changed before a run gets further that had too few credits.
@@ -10,5 +7,6 @@ const remedies: ReadonlyMap<string, string> = new Map([
  * @returns `undefined` where it was something else
  */
 export function remedyForCredits(reason: string | null | undefined): string | undefined {
-  return remedies.get(reason ?? '');
+  if (reason === 'budget_exhausted') return `with a higher ${optionName('maxCredits')}`;
+  return reason === 'payment_required' ? 'once the account has credits' : undefined;
 }

@@ -4,6 +4,7 @@ import { writeOutputFile } from '../lists/files/outputs/output-file.js';
 import { checkOutputPath, isSameFile } from '../lists/files/outputs/output-path.js';
 import { describeSystemError } from '../platform/files/disk-errors.js';
 import type { FilePermissions } from '../platform/files/file-permissions.js';
+import { optionName } from '../platform/text/option-name.js';
 
 /** Older than this, a paper is not of a run that is at work now. */
 const freshMs = 60_000;
@@ -31,7 +32,7 @@ export class PaperFile {
     for (const other of others) {
       if (!(await isSameFile(this.path, other))) continue;
       throw new ConfigurationError(
-        `\`${this.#what}\` ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
+        `${optionName(this.#what)} ${this.path} is another file of the run: give the ${this.#what} a name of its own`,
       );
     }
   }

@@ -9,6 +9,7 @@ import {
   isNotFinished,
   type AdviceOptions,
 } from './advice.js';
+import { optionName } from '../platform/text/option-name.js';
 
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
@@ -55,7 +56,7 @@ export function nextAfter(
   store?: string,
 ): string {
   if (reason === 'state_locked') {
-    return 'run again when the other process is done, or wait for it with `waitLockMs`';
+    return `run again when the other process is done, or wait for it with ${optionName('waitLockMs')}`;
   }
   if (exitCode === 2) return 'change what the message names, then run again';
   const unknown = store === undefined ? 'starts over' : `resumes ${store}`;

@@ -39,12 +39,6 @@ export interface RunPapersOptions {
   readonly besides?: readonly string[] | undefined;
   /** Whether the local service asks mail servers: then no advice says that it could. @default false */
   readonly asksNetwork?: boolean | undefined;
-  /**
-   * Changes the text of the summary and of the report before it is written: a program that calls options
-   * otherwise than this library, as `retryFailed` in backticks, gives its own names for them.
-   * @default nothing is changed
-   */
-  readonly reword?: ((text: string) => string) | undefined;
   /** Whether the run is in a store that other processes share with this one. @default false */
   readonly isShared?: boolean | undefined;
   /**
@@ -62,7 +56,6 @@ const shape: OptionShape<RunPapersOptions> = {
   report: filePath,
   besides: listOf(filePath),
   asksNetwork: flag,
-  reword: called,
   isShared: flag,
   keepsQuality: flag,
 };
@@ -132,7 +125,6 @@ export class RunPapers {
   readonly #summary: PaperFile | TakeJson | undefined;
   readonly #report: PaperFile | undefined;
   readonly #advice: AdviceOptions;
-  readonly #reword: (text: string) => string;
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
   #isTaken = false;
@@ -162,7 +154,6 @@ export class RunPapers {
     this.#summary = summary;
     this.#report = report;
     this.#advice = options;
-    this.#reword = options.reword ?? ((text) => text);
   }
 
   /** @throws ConfigurationError when one of them would take the place of another file of the run */
@@ -194,7 +185,7 @@ export class RunPapers {
     { noMoreOpenThan, ...known }: FinishedOptions = {},
   ): Promise<RunEnd> {
     const end = this.endOf(figures, known);
-    const json = this.#reword(jsonOf({ ...figures, ...end }));
+    const json = jsonOf({ ...figures, ...end });
     if (this.#summary instanceof PaperFile) {
       await this.#summary.writeAfterOutput(json, noMoreOpenThan);
     } else {
@@ -209,7 +200,7 @@ export class RunPapers {
         end,
         madeAt: new Date(),
       });
-      await this.#report.writeAfterOutput(this.#reword(page), noMoreOpenThan);
+      await this.#report.writeAfterOutput(page, noMoreOpenThan);
     }
     return end;
   }
@@ -257,7 +248,7 @@ export class RunPapers {
   }
 
   async #writeSummary(summary: SummaryFile, mode: FilePermissions | undefined): Promise<void> {
-    const json = this.#reword(jsonOf(summary));
+    const json = jsonOf(summary);
     if (this.#summary instanceof PaperFile) await this.#summary.write(json, mode);
     else if (!this.#isTaken) await this.#summary?.(json);
   }
@@ -269,7 +260,7 @@ export class RunPapers {
   ): Promise<void> {
     if (!this.#report) return;
     const { stoppedPage } = await import('./page/stopped-page.js');
-    await this.#report.write(this.#reword(stoppedPage(summary, status, new Date())), mode);
+    await this.#report.write(stoppedPage(summary, status, new Date()), mode);
   }
 
   /**

@@ -4,7 +4,9 @@ import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
 import { bounds } from '../../src/engine/batches/state-machine.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
 import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/topic-texts.js';
-import { withFlags } from '../../src/cli/options/option-flags.js';
+import { commands } from '../../src/cli/commands.js';
+import { flagNaming } from '../../src/cli/options/flag-names.js';
+import { nameOptionsBy } from '../../src/platform/text/option-name.js';
 import { operations } from '../../src/contract/operations.js';
 import { diagnosticsChannels } from '../../src/platform/observability/channels.js';
 import * as family from '../../src/platform/errors/errors.js';
@@ -56,6 +58,7 @@ describe('the topics of help', () => {
     expect(plainRows(columns, '## Output columns')).toEqual(
       columnTexts.map(({ column, type, meaning }) => [`<c>_${column}`, type, meaning]),
     );
+    nameOptionsBy(flagNaming(commands));
     const more = /; more$/;
     const listed = plainRows(columns, '## Reasons').map(([, code, words, meaning = '']) => [
       code,
@@ -65,7 +68,7 @@ describe('the topics of help', () => {
     const known = Object.entries(reasonWords).map(([code, { words, meaning }]) => [
       code,
       words,
-      withFlags(meaning),
+      meaning,
     ]);
     const byCode = (rows: readonly (readonly unknown[])[]) =>
       new Map(rows.map((row) => [row[0], row]));

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { optionMentions, optionViolations } from '../../scripts/option-rule.mjs';
 import { commands } from '../../src/cli/commands.js';
-import { optionFlags, withFlags } from '../../src/cli/options/option-flags.js';
+import { flagNaming } from '../../src/cli/options/flag-names.js';
 
 let source: string;
 
@@ -41,25 +41,17 @@ describe('the names of options in texts of the library', () => {
     expect(await violationsOf("const query = '-- a comment of SQL';")).toEqual([]);
   });
 
-  it('all have a flag of a command, which is in their place there', async () => {
-    const mentions = [...(await optionMentions('src'))];
-    expect(mentions.filter((name) => !optionFlags.has(name))).toEqual([]);
-    expect(mentions).toContain('retryFailed');
-    const known = new Set(
-      commands.flatMap(({ options }) => options.map(({ name }) => `--${name}`)),
-    );
-    const flags = [...optionFlags.values()].flatMap((flag) => flag.match(/--[\w-]+/g) ?? []);
-    expect(flags.filter((flag) => !known.has(flag))).toEqual([]);
+  it('are refused in backticks, which the command line would have to search for', async () => {
+    expect(await violationsOf("throw new Error('start over with `fresh`');")).toEqual([
+      expect.stringMatching(/^src.runs.kept\.ts:1: has an option in backticks/),
+    ]);
+    expect(await violationsOf('const name = `\\`${quoted}\\``;')).toEqual([]);
   });
 
-  it('become flags in a text, in JSON and in a page, and leave what is no option alone', () => {
-    expect(withFlags("add `retryFailed`, or `onChange: 'carry'`")).toBe(
-      'add --retry-failed, or --on-change carry',
-    );
-    expect(withFlags('<p>`onChange: &#39;carry&#39;`</p>')).toBe('<p>--on-change carry</p>');
-    expect(withFlags('`a`b`fresh-water.csv`')).toBe('`a`b`fresh-water.csv`');
-    expect(
-      withFlags('`settings.remove_wrong_email_format`, `settings.remove_wrong_phone_format`'),
-    ).toBe('--no-remove-wrong-format');
+  it('all have a flag of a command', async () => {
+    const mentions = [...(await optionMentions('src'))];
+    const flagOf = flagNaming(commands);
+    expect(mentions.filter((name) => flagOf(name) === undefined)).toEqual([]);
+    expect(mentions).toContain('retryFailed');
   });
 });

@@ -4,7 +4,6 @@ import { chooseTarget, type Target } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { duration, path, text } from '../options/option-types.js';
 import { print } from '../terminal/print.js';
-import { withFlags } from '../options/option-flags.js';
 
 const conformanceOptions = defineOptions([
   {
@@ -75,7 +74,7 @@ async function conformance({
     });
     await printed;
     await print(
-      isJson ? `${JSON.stringify(report, undefined, 2)}\n` : withFlags(conformanceSums(report)),
+      isJson ? `${JSON.stringify(report, undefined, 2)}\n` : conformanceSums(report),
       stdout,
     );
     return report.conforms ? exitCodes.done : exitCodes.someFailed;

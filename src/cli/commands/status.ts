@@ -12,7 +12,6 @@ import {
 } from '../../index.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { errorText } from '../messages/describe-error.js';
-import { withFlags } from '../options/option-flags.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../terminal/print-answer.js';
 import { resolvePath } from '../endpoints/resolve-path.js';
@@ -99,7 +98,7 @@ function linesOf(run: FoundRun): readonly string[] {
     `${stateDir}, begun ${describeStart(status)}`,
     `  ${status.input} to ${status.output}, by ${status.service}`,
     `  ${soFar}`,
-    `  the same command ${withFlags(next)}`,
+    `  the same command ${next}`,
   ];
 }
 
@@ -119,8 +118,8 @@ function describe(
     `batches  ${status.batches} (${stages.join(', ') || 'none sent'})`,
     `credits  ${status.launchedCredits.email} email, ${status.launchedCredits.phone} phone launched, before refunds`,
     `so far   ${soFar}`,
-    ...(status.stopped ? [`stopped  ${withFlags(status.stopped.message)}`] : []),
-    `next     the same command ${withFlags(next)}`,
+    ...(status.stopped ? [`stopped  ${status.stopped.message}`] : []),
+    `next     the same command ${next}`,
     ...more,
   ];
   return `${lines.map(printableLine).join('\n')}\n`;

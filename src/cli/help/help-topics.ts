@@ -1,5 +1,4 @@
 import { reasonWords } from '../../report/sentences/reason-words.js';
-import { withFlags } from '../options/option-flags.js';
 import { columnTexts, environmentTexts, exitCodeTexts } from './topic-texts.js';
 import { textTable } from '../terminal/text-table.js';
 
@@ -42,11 +41,7 @@ export const helpTopics: readonly HelpTopic[] = [
         'Reasons in <c>_reason:',
         '',
         indented(
-          Object.entries(reasonWords).map(([code, { words, meaning }]) => [
-            code,
-            words,
-            withFlags(meaning),
-          ]),
+          Object.entries(reasonWords).map(([code, { words, meaning }]) => [code, words, meaning]),
         ),
         'More: docs/columns.md',
         '',

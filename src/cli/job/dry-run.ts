@@ -8,7 +8,6 @@ import {
 } from '../../index.js';
 import { connect } from '../service/connect.js';
 import { describePrice } from '../options/launch-options.js';
-import { withFlags } from '../options/option-flags.js';
 import { say } from '../terminal/print.js';
 import { paidAgainLine } from './paid-again.js';
 import { trialLines } from '../messages/run-lines.js';
@@ -83,7 +82,7 @@ export async function estimateJob(
     const before = isPaidAgain ? paidAgainLine(replaces, addresses).line : unfinished;
     const more = [
       ...(changed === '' ? [] : [`some cells are sent in another form: ${changed}`]),
-      ...papers.endOf(estimate).advice.map(withFlags),
+      ...papers.endOf(estimate).advice,
       ...trialLines(estimate, options.has('history')).map(({ line }) => line),
       ...(before === undefined ? [] : [before]),
     ];
@@ -130,9 +129,9 @@ export function countryLines({ countries }: Estimate): readonly string[] {
   if (!countries) return [];
   return [
     ...(countries.not_understood > 0
-      ? [withFlags(`${unknownCountrySentence(countries)}; such rows are not sent`)]
+      ? [`${unknownCountrySentence(countries)}; such rows are not sent`]
       : []),
-    ...(countries.missing > 0 ? [withFlags(missingCountrySentence(countries, false))] : []),
+    ...(countries.missing > 0 ? [missingCountrySentence(countries, false)] : []),
   ];
 }
 

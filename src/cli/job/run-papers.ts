@@ -2,7 +2,6 @@ import { ConfigurationError, RunPapers } from '../../index.js';
 import type { CommandInput } from '../command.js';
 import { asksNetwork } from '../options/engine-options.js';
 import { pathOf, type NamedPlace } from '../endpoints/list-places.js';
-import { withFlags } from '../options/option-flags.js';
 import { print } from '../terminal/print.js';
 import { resolvePath } from '../endpoints/resolve-path.js';
 import { standard } from '../endpoints/stdio.js';
@@ -33,7 +32,6 @@ export async function openPapers(
       options.text('rejects'),
     ]),
     asksNetwork: asksNetwork(options),
-    reword: withFlags,
     isShared: options.has('store'),
     keepsQuality: options.has('keep-quality'),
   });

@@ -1,6 +1,5 @@
 import { ApiError, SluiceError, TransportError } from '../../index.js';
 import { Interruption } from '../interruption.js';
-import { withFlags } from '../options/option-flags.js';
 import { printable, printableLine } from '../../platform/text/printable.js';
 
 /** What a person reads when a command stops: one line, but for a defect. */
@@ -14,7 +13,7 @@ export function errorText(error: unknown): string {
   if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
     const cause = isTechnical(error) ? '' : causeOf(error);
-    return withFlags(`${error.message}${cause}${adviceOn(error)} [${error.code}]`);
+    return `${error.message}${cause}${adviceOn(error)} [${error.code}]`;
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect in Sluice; please report it\n${trace}`;

@@ -6,7 +6,6 @@ import {
   type RunProgress,
 } from '../../index.js';
 import { adviceOn } from './describe-export.js';
-import { withFlags } from '../options/option-flags.js';
 import type { Said } from './run-lines.js';
 import { foreignNumbersSentence } from '../../report/sentences/foreign-numbers-sentence.js';
 import { lostPlusSentence } from '../../report/sentences/missing-plus-sentence.js';
@@ -82,9 +81,9 @@ function doubtsOf(column: DoubtfulColumn): readonly string[] {
         ]
       : []),
     ...(ambiguous > 0
-      ? [`: ${withFlags(lostPlusSentence({ cells: ambiguous, of: filled, rows, examples }))}`]
+      ? [`: ${lostPlusSentence({ cells: ambiguous, of: filled, rows, examples })}`]
       : []),
-    ...(foreign ? [`: ${withFlags(foreignNumbersSentence(name, foreign))}`] : []),
+    ...(foreign ? [`: ${foreignNumbersSentence(name, foreign)}`] : []),
   ];
 }
 

@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { printableLine } from '../../platform/text/printable.js';
 import type { Surroundings } from '../command.js';
-import { withFlags } from '../options/option-flags.js';
 import { say } from '../terminal/print.js';
 import type { LiveLines } from '../progress/live-lines.js';
 import type { ProgressMode } from '../progress/progress-mode.js';
@@ -49,15 +48,14 @@ export class SaidLines {
 
   /** Says it even when quiet is wanted. */
   write({ event, fields, line }: Said): void {
-    const text = withFlags(
+    const text =
       this.#options.isJson === true
         ? JSON.stringify({
             time: new Date(this.#options.clock.wallNow()).toISOString(),
             event,
             ...(fields ?? { message: line }),
           })
-        : `sluice: ${line}`,
-    );
+        : `sluice: ${line}`;
     if (this.#live) this.#live.above(`${printableLine(text)}\n`);
     else say(text, this.#out);
   }

@@ -8,7 +8,6 @@ import {
 } from '../../index.js';
 import { counted, duration } from '../../platform/text/shown-numbers.js';
 import { errorText } from './describe-error.js';
-import { withFlags } from '../options/option-flags.js';
 
 /** A shared run among those of its store. */
 export function linesOfShared(found: FoundSharedRun): readonly string[] {
@@ -19,9 +18,9 @@ export function linesOfShared(found: FoundSharedRun): readonly string[] {
   return [
     `${run}, begun ${describeStart(status)}, ${state}`,
     ...(input === '' ? [] : [`  ${input} to ${output}, by ${service}`]),
-    ...(stopped ? [`  stopped: ${withFlags(stopped.message)}`] : []),
+    ...(stopped ? [`  stopped: ${stopped.message}`] : []),
     `  ${soFar}; ${alive(status)}`,
-    `  the same command ${withFlags(next)}`,
+    `  the same command ${next}`,
   ];
 }
 

@@ -53,7 +53,7 @@ export const parameterOptions = defineOptions([
     name: 'no-remove-wrong-format',
     sets: 'settings',
     library: 'remove_wrong_email_format',
-    alsoCalled: ['settings.remove_wrong_phone_format'],
+    alsoCalled: ['remove_wrong_phone_format'],
     help: 'The service keeps addresses of a wrong format.',
   },
   {

@@ -8,6 +8,7 @@ import {
   originFields,
   usualFields,
 } from '../results/result-columns.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /**
  * Which columns are added for a verified one.
@@ -70,7 +71,7 @@ export function checkFields(types: ReadonlySet<VerificationType>, options: Field
   if (columns === undefined) return;
   if (columns.length === 0) {
     throw new ConfigurationError(
-      'at least one result column is written: name one, such as `columns` valid, and delete it afterwards',
+      `at least one result column is written: name one, such as ${optionName('columns')} valid, and delete it afterwards`,
     );
   }
   for (const [at, field] of columns.entries()) {

@@ -10,6 +10,7 @@ import {
   closestColumn,
 } from './added-fields.js';
 import { caseless } from '../../lists/rows/column-spelling.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /**
  * Which columns are verified, as the caller names them: by name or, where the rows come from a source
@@ -225,7 +226,7 @@ function columnNotFound(header: readonly string[], given: string): Configuration
   const damaged = header.findIndex((name) => isDamaged(name, given));
   if (damaged !== -1) {
     return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is no UTF-8 text: name the encoding of the file with \`encoding\`, such as windows-1252, or the column by its position, #${damaged + 1}`,
+      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
       { code: 'column_not_found' },
     );
   }
@@ -233,7 +234,7 @@ function columnNotFound(header: readonly string[], given: string): Configuration
   if (delimiter !== undefined) {
     const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
     return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave \`delimiter\` out, or give it as ${shown}`,
+      `the input has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave ${optionName('delimiter')} out, or give it as ${shown}`,
       { code: 'column_not_found' },
     );
   }
@@ -311,7 +312,7 @@ function checkAdded(
     for (const { name } of columns) {
       if (own.has(name)) {
         throw new ConfigurationError(
-          `${input} already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with \`prefix: ${JSON.stringify(otherPrefix(column))}\`, or leave that column out of the input`,
+          `${input} already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with ${optionName('prefix', otherPrefix(column))}, or leave that column out of the input`,
           { code: 'column_exists' },
         );
       }

@@ -4,6 +4,7 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim } from '../batches/claim.js';
 import { bounds } from '../batches/state-machine.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /**
  * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
@@ -54,7 +55,7 @@ export class LaunchGate {
       const { credits, most } = reservation;
       this.close(
         new BudgetError(
-          `\`maxCredits\` allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
+          `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
         ),
       );
     }

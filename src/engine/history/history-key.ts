@@ -5,6 +5,7 @@ import { lockFile, type FileLock, type LockPatience } from '../../platform/files
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
 
@@ -33,7 +34,11 @@ export async function takeHistoryKey(
 ): Promise<HistoryKey> {
   const keyPath = historyKeyPath(path);
   const lock = await onDisk(`lock the history ${path}`, async () =>
-    lockFile(files, { name: `the history ${path}`, path: keyPath, option: '`history`' }, patience),
+    lockFile(
+      files,
+      { name: `the history ${path}`, path: keyPath, option: optionName('history') },
+      patience,
+    ),
   );
   try {
     return await onDisk(`read the history's key ${keyPath}`, async () => {

@@ -3,6 +3,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 import type { Plan } from './plan.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /**
  * A column that hardly looks like what it is verified as, or of phone numbers that may begin with a calling
@@ -86,7 +87,7 @@ export function callingCodeNotices({ layout, planner }: Plan): readonly string[]
   const { filled, found } = planner.callingCodes;
   if (found > 0 || filled === 0) return [];
   return [
-    `${layout.countryFromName ?? ''}: 0 of ${counted(filled, 'cell')} ${filled === 1 ? 'begins' : 'begin'} with a calling code (+44…, 0044…), so \`countryFrom\` finds no country: write the numbers with +, or name the column of their countries (\`countryColumn\`)`,
+    `${layout.countryFromName ?? ''}: 0 of ${counted(filled, 'cell')} ${filled === 1 ? 'begins' : 'begin'} with a calling code (+44…, 0044…), so ${optionName('countryFrom')} finds no country: write the numbers with +, or name the column of their countries (${optionName('countryColumn')})`,
   ];
 }
 
@@ -103,6 +104,6 @@ export async function askAboutColumns(
   if (columns.length === 0 || !onDoubtfulColumns || (await onDoubtfulColumns(columns))) return;
   const names = columns.map(({ name }) => JSON.stringify(name)).join(', ');
   throw new ConfigurationError(
-    `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or have \`onDoubtfulColumns\` agree to these`,
+    `stopped because of ${columns.length === 1 ? 'the column' : 'the columns'} ${names}; nothing was sent: name other columns, or have ${optionName('onDoubtfulColumns')} agree to these`,
   );
 }

@@ -17,6 +17,7 @@ import { StateDirectory } from '../stores/directory/state-directory.js';
 import type { RunEntry } from '../stores/journal-entries.js';
 import type { RunStore, SharedStore } from '../stores/run-store.js';
 import { aStore } from './options/option-shapes.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 export interface AbandonRunOptions {
   /** Where the run is, unless it is in a store. */
@@ -161,7 +162,7 @@ export async function checkAccount(
   }
   if (found !== 'other') return;
   throw new StateError(
-    'the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with `fresh`',
+    `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}`,
     { code: 'state_mismatch' },
   );
 }

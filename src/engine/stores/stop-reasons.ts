@@ -8,13 +8,14 @@ import {
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { stoppedEntry, type StoppedEntry } from './journal-entries.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /** A batch that goes on costing processes would cost all of them. @param batch its label */
 export function stopForLosses(batch: string): StoppedEntry {
   return {
     entry: 'stopped',
     code: 'processes_lost',
-    message: `five processes were lost within a minute of getting batch ${batch}. If it was not the machines, it is this batch or one that they drove with it: look at the processes' logs and memory; a smaller \`concurrency\` needs less`,
+    message: `five processes were lost within a minute of getting batch ${batch}. If it was not the machines, it is this batch or one that they drove with it: look at the processes' logs and memory; a smaller ${optionName('concurrency')} needs less`,
     at: new Date().toISOString(),
   };
 }

@@ -1,4 +1,5 @@
 import { InputError } from '../../platform/errors/errors.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /** What is wrong with a row, and what to do about it. */
 const words = {
@@ -10,8 +11,9 @@ const words = {
     'something other than the delimiter or the end of the line follows a closing quote; double the quotes inside a quoted cell',
   lone_carriage_return:
     'a line ends with a carriage return alone; convert the line ends to line feeds first',
-  too_many_cells:
-    'the row has more cells than the header; quote the cells that hold the delimiter, or, where title lines are above the header, give their number with `skipRows`',
+  get too_many_cells() {
+    return `the row has more cells than the header; quote the cells that hold the delimiter, or, where title lines are above the header, give their number with ${optionName('skipRows')}`;
+  },
   too_long: 'the row is too long; perhaps a quote that was opened in it is never closed',
 } as const;
 

@@ -27,6 +27,7 @@ import { txtLine, TxtWriter } from '../text/txt-writer.js';
 import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
 import { xlsxWriting } from '../xlsx/xlsx-writing.js';
 import { JsonlChunk } from '../jsonl/jsonl-chunk.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 export interface FileSinkOptions {
   /** @default by the ending of the file's name, else `csv` */
@@ -83,7 +84,7 @@ export function placeSink(place: OutputPlace, path: string, options: FileSinkOpt
   );
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
-      `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (\`sink.format\`)`,
+      `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (${optionName('sink.format')})`,
     );
   }
   const open: OutputPlace['open'] = async (permissions) =>

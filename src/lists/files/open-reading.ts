@@ -20,6 +20,7 @@ import {
 import { parseEncoding, recogniseEncoding, type TextEncoding } from './bytes/text-encoding.js';
 import { createTranscodeReader } from './bytes/transcode-reader.js';
 import { TxtReading } from '../text/txt-reading.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /** What a source knows of its input beside what the caller said. */
 export interface ReadingOptions extends FileOptions {
@@ -189,8 +190,10 @@ async function reopenText(
 function refuseBinary(first: Buffer, name: string, format: FileFormat | undefined): void {
   const signature = recogniseSignature(first);
   if (typeof signature !== 'object') return;
-  const { is, advice = 'name its format with `source.format`, or give the file that ending' } =
-    signature;
+  const {
+    is,
+    advice = `name its format with ${optionName('source.format')}, or give the file that ending`,
+  } = signature;
   throw new InputError(`${name} is no ${(format ?? 'csv').toUpperCase()} but ${is}; ${advice}`, {
     line: 1,
   });
@@ -199,7 +202,7 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
 function refuseNoText(first: Buffer, name: string): void {
   if (!isNoText(first)) return;
   throw new InputError(
-    `${name} is no text: name its encoding with \`encoding\` if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
+    `${name} is no text: name its encoding with ${optionName('encoding')} if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
     { line: 1 },
   );
 }

@@ -11,6 +11,7 @@ import { readToHeader } from './read-to-header.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 const mostNamed = 10;
 
@@ -77,7 +78,7 @@ export async function openXlsx(
     // Whoever names a sheet knows that there are others.
     if (others.length > 0 && sheet === undefined) {
       opening.onNotice?.(
-        `${file.name}: only the sheet ${JSON.stringify(workbook.sheetName)} is verified and in the output; ${othersNamed(others)} not (\`sheet\` names one)`,
+        `${file.name}: only the sheet ${JSON.stringify(workbook.sheetName)} is verified and in the output; ${othersNamed(others)} not (${optionName('sheet')} names one)`,
       );
     }
     const header = namesOf(head, hasHeader);
@@ -147,7 +148,7 @@ function chunkOf(
   for (const { number, values } of rows) {
     if (values.length <= columns) continue;
     throw new InputError(
-      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with \`skipRows\``,
+      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
       { line: number },
     );
   }

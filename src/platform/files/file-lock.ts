@@ -6,6 +6,7 @@ import { isSluiceError } from '../errors/is-sluice-error.js';
 import { closeFile } from './close-file.js';
 import { systemErrorCode } from './disk-errors.js';
 import type { FileSystem } from './file-system.js';
+import { optionName } from '../text/option-name.js';
 
 /** A lock on something on disk: it dies with its process, however that ends. */
 export interface FileLock {
@@ -108,7 +109,8 @@ function busyError(
   waitLockMs: number,
 ): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
-  const advice = canWait === false || waitLockMs > 0 ? '' : '; wait for it with `waitLockMs`';
+  const advice =
+    canWait === false || waitLockMs > 0 ? '' : `; wait for it with ${optionName('waitLockMs')}`;
   const holder = heldHere.has(path) ? 'another run of this process' : 'another process';
   return new StateError(`${holder} ${does} ${name}${waited}${advice}`, {
     code: 'state_locked',

@@ -3,6 +3,7 @@ import type { Summary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, mostRows } from './card-table.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 const failedColumns = [
   { name: 'Batch' },
@@ -27,8 +28,8 @@ export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
   return html`<section>
     <h2>Batches that failed</h2>
     <p>
-      Report them to the service's support with their batch_uuid; \`retryFailed\` sends their
-      addresses again, and asks for an export again that was not what was asked for.
+      Report them to the service's support with their batch_uuid; ${optionName('retryFailed')} sends
+      their addresses again, and asks for an export again that was not what was asked for.
     </p>
     ${cardTable(failedColumns, rows)}
     ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}

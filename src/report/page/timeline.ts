@@ -1,6 +1,7 @@
 import type { Summary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { duration, grouped, moment } from '../../platform/text/shown-numbers.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 type BatchReport = Summary['batches'][number];
 
@@ -46,7 +47,9 @@ export function timeline(batches: readonly BatchReport[]): Html {
     ${
       more === 0
         ? nothing
-        : html`<p>and ${grouped(more)} more, which the summary (\`summary\`) lists.</p>`
+        : html`<p>
+            and ${grouped(more)} more, which the summary (${optionName('summary')}) lists.
+          </p>`
     }
   </details>`;
 }

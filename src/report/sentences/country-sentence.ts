@@ -2,6 +2,7 @@ import { rowList } from './row-list.js';
 import { shellQuote } from '../../platform/text/shell-quote.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { shownCell } from '../../platform/text/printable.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /** Rows that cannot be sent for want of a country. */
 interface CountryTrouble {
@@ -36,7 +37,7 @@ export function unknownCountrySentence(
 ): string {
   const rows = counted(count, 'row');
   if (column === null) return `${rows}: the service does not take the country of the number`;
-  if (noText === count) return `${rows}: the country is ${noTextWords}`;
+  if (noText === count) return `${rows}: the country is ${noTextWords()}`;
   const shown = values.slice(0, most).filter(({ value }) => !isMasked(value));
   const [only] = shown;
   if (isAlike && only?.rows === count) {
@@ -49,7 +50,7 @@ export function unknownCountrySentence(
       (value) => `${shownCell(value.value)} (${placeOf(value)}${meantBy(value, '; ', '')})`,
     ),
     ...(left > 0 && shown.length > 0 ? [`${counted(left, 'other')} (${others})`] : []),
-    ...(noText > 0 ? [`${noTextWords} (${counted(noText, 'row')})`] : []),
+    ...(noText > 0 ? [`${noTextWords()} (${counted(noText, 'row')})`] : []),
   ];
   const what = isAlike
     ? `${shown.length > 0 ? 'countries that are' : 'country'} not understood`
@@ -58,8 +59,9 @@ export function unknownCountrySentence(
   return `${rows}: ${what}${places}${listed.length > 0 ? `: ${listed.join(', ')}` : ''}`;
 }
 
-const noTextWords =
-  'no UTF-8 text: name the encoding of the file with `encoding`, such as windows-1252';
+function noTextWords(): string {
+  return `no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252`;
+}
 
 /** So many rows are named. */
 const mostRows = 5;
@@ -100,13 +102,13 @@ export function missingCountrySentence(
   const isOne = missing === 1;
   const be = isSent ? (isOne ? 'was' : 'were') : isOne ? 'is' : 'are';
   const rows = `${counted(missing, 'row')} ${isOne ? 'has' : 'have'} no country and ${be} not sent`;
-  if (!codes) return `${rows}: add \`country\` for ${isOne ? 'it' : 'them'}`;
+  if (!codes) return `${rows}: add ${optionName('country')} for ${isOne ? 'it' : 'them'}`;
   const all = codes.rows === missing;
   const numbers = all
     ? isOne
       ? 'its number has'
       : 'their numbers have'
     : `the numbers of ${grouped(codes.rows)} have`;
-  const others = all ? '' : ', and `country` for the others';
-  return `${rows}; ${numbers} a calling code: add \`countryFrom\` ${shellQuote(codes.column)}${others}`;
+  const others = all ? '' : `, and ${optionName('country')} for the others`;
+  return `${rows}; ${numbers} a calling code: add ${optionName('countryFrom')} ${shellQuote(codes.column)}${others}`;
 }

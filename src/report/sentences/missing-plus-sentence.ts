@@ -1,5 +1,6 @@
 import { rowList } from './row-list.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /** Digits that are read by the country of their row, and may be a number of another, with their rows. */
 export function lostPlusSentence({
@@ -23,5 +24,5 @@ export function lostPlusSentence({
     ...(examples.length > 0 ? [examples.join(', ')] : []),
   ].join(': ');
   const places = where === '' ? '' : ` (${where})`;
-  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: write the +, or add a column of countries (\`countryColumn\`)`;
+  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: write the +, or add a column of countries (${optionName('countryColumn')})`;
 }

@@ -1,3 +1,5 @@
+import { optionName } from '../../platform/text/option-name.js';
+
 interface ReasonWords {
   /** In a table, beside the code. */
   readonly words: string;
@@ -9,7 +11,9 @@ export const notSubmittedWords = {
   empty: { words: 'empty', meaning: 'the cell is empty, or only spaces' },
   country_missing: {
     words: 'no country',
-    meaning: 'neither its country cell nor `country` names one',
+    get meaning() {
+      return `neither its country cell nor ${optionName('country')} names one`;
+    },
   },
   country_unsupported: {
     words: 'unknown country',
@@ -27,8 +31,9 @@ export const notSubmittedWords = {
   },
   invalid_encoding: {
     words: 'no UTF-8 text',
-    meaning:
-      'its bytes are no text: name their `encoding`; in code, it is a Date, an object or an array',
+    get meaning() {
+      return `its bytes are no text: name their ${optionName('encoding')}; in code, it is a Date, an object or an array`;
+    },
   },
   too_long: { words: 'too long', meaning: 'over 254 characters for emails, 64 for phones' },
 } as const satisfies Record<string, ReasonWords>;
@@ -55,11 +60,15 @@ export const reasonWords: Readonly<Record<string, ReasonWords>> = {
   },
   export_incomplete: {
     words: 'export incomplete',
-    meaning: 'the export of its batch lacks more than half: `retryFailed` asks again',
+    get meaning() {
+      return `the export of its batch lacks more than half: ${optionName('retryFailed')} asks again`;
+    },
   },
   export_foreign: {
     words: 'export of others',
-    meaning: 'the export of its batch is mostly of others: `retryFailed` asks again',
+    get meaning() {
+      return `the export of its batch is mostly of others: ${optionName('retryFailed')} asks again`;
+    },
   },
   not_finished: {
     words: 'not finished',

@@ -1,13 +1,17 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpProblem } from './http-problem.js';
 import { isFromThisMachine, isLoopback } from './client-address.js';
+import { optionName } from '../../platform/text/option-name.js';
 
 /** Why a request was refused; nothing that was sent is repeated. */
 const reasons = {
   origin: 'Forbidden: a web page of another origin may not ask this service',
-  host:
-    'Forbidden: the Host header names another machine; ' +
-    'use localhost, a loopback address, the name that `host` gives, or a key',
+  get host() {
+    return (
+      'Forbidden: the Host header names another machine; ' +
+      `use localhost, a loopback address, the name that ${optionName('host')} gives, or a key`
+    );
+  },
 } as const;
 
 /**

@@ -2,6 +2,7 @@ import type { Batch } from '../../batches/batch.js';
 import type { CreditBalance } from '../../../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../../../contract/enums.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * What is to be said of a budget that is too small for all batches of a type. It stops nothing: what fits
@@ -17,10 +18,10 @@ export function budgetNotices(
     if (needed <= maxCredits) return [];
     const outcome =
       smallest > maxCredits
-        ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise \`maxCredits\` or lower \`batchSize\``
+        ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
         : 'the run stops before it is done, with exit code 5';
     return [
-      `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and \`maxCredits\` allows ${grouped(maxCredits)}: ${outcome}`,
+      `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and ${optionName('maxCredits')} allows ${grouped(maxCredits)}: ${outcome}`,
     ];
   });
 }
@@ -48,7 +49,7 @@ export function balanceNotice(
   const outcome = short.every(({ fits }) => fits)
     ? 'the run stops before it is done, with exit code 5'
     : 'not even the smallest batch can be launched';
-  return `the account has ${counts.join(' and ')}: ${outcome}; add credits, or lower \`batchSize\` to use more of what there is, as a batch is launched whole or not at all`;
+  return `the account has ${counts.join(' and ')}: ${outcome}; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
 }
 
 /** What the batches of a type need before refunds; none of them, nothing. */

@@ -6,6 +6,7 @@ import type { StoppedEntry } from '../../stores/journal-entries.js';
 import type { RunBatches } from './run-batches.js';
 import { budgetWords } from '../credits/budget-notices.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 export interface SharedDriveOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
@@ -119,7 +120,7 @@ export class SharedDrive {
     run.onProgress?.({
       stage: 'notice',
       isUrgent: true,
-      message: `warning: another process was started with another \`maxCredits\`: all together may use ${budgetWords(budget.most)}`,
+      message: `warning: another process was started with another ${optionName('maxCredits')}: all together may use ${budgetWords(budget.most)}`,
     });
   }
 

@@ -16,6 +16,7 @@ import { aSink } from '../../../lists/rows/own-ends.js';
 import type { AddedCells, OutputCell, Sink } from '../../../lists/rows/sink.js';
 import { OutcomeForms } from '../../../lists/files/outcome-forms.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** Which rows an output is to have. */
 export interface KeepRule {
@@ -136,7 +137,7 @@ function verdictsByColumn(
   if (other !== undefined) {
     const names = verified.map((position) => JSON.stringify(header[position] ?? '')).join(', ');
     throw new ConfigurationError(
-      `\`keep\` names the column ${JSON.stringify(other)}, which is not verified; verified columns: ${names}`,
+      `${optionName('keep')} names the column ${JSON.stringify(other)}, which is not verified; verified columns: ${names}`,
     );
   }
   return verified.map((position) => {

@@ -20,6 +20,7 @@ import { OutcomeForms } from '../../../lists/files/outcome-forms.js';
 import { holdFolder } from '../../../lists/files/partitions/parts-folder.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { verdictOfCells } from './split-sink.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 export type VerdictSinks = Readonly<Record<Verdict, Sink>>;
 
@@ -112,7 +113,7 @@ export function verdictFolder(
       const { format, other } = formatOfPath(path);
       if (format !== undefined || other !== undefined) {
         throw new ConfigurationError(
-          `${path} is named as a file, and a file for each verdict goes into a folder: name the folder, and the format of its files if need be (\`sink.format\`)`,
+          `${path} is named as a file, and a file for each verdict goes into a folder: name the folder, and the format of its files if need be (${optionName('sink.format')})`,
         );
       }
       // A file of that name could be made: so can the folder.

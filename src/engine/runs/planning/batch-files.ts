@@ -14,6 +14,7 @@ import { damaged } from '../../stores/directory/journal.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { BatchEntry, PartEntry, PlanEntry } from '../../stores/journal-entries.js';
 import type { EarlierRun } from '../../stores/run-state.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * Keeps the TXT files of batches in a directory. What is launched of them is known by its lines when the
@@ -187,7 +188,7 @@ function groupOf(type: string, country: string, path: string): Batch['group'] {
 
 function damagedBatches(path: string): StateError {
   return new StateError(
-    `the list has changed, and the batches in ${path} are damaged: what was paid for cannot be used for another list. Put the old list back to go on, or start over with \`fresh\`, which pays again`,
+    `the list has changed, and the batches in ${path} are damaged: what was paid for cannot be used for another list. Put the old list back to go on, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_damaged' },
   );
 }

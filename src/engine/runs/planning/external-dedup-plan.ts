@@ -9,6 +9,7 @@ import type { Plan } from '../../plan/plan.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import { DiskStorage } from './batch-files.js';
 import { TicketFile } from './ticket-file.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 const portion = 64 * 1024;
 
@@ -166,7 +167,7 @@ async function checkFree(
   const freeBytes = bavail * bsize;
   if (freeBytes >= neededBytes) return;
   throw new OutputError(
-    `the disk of the state directory ${stateDir} has ${shownSize(freeBytes)} free, and ${what} about ${shownSize(neededBytes)}: make room, or name a state directory elsewhere with \`stateDir\``,
+    `the disk of the state directory ${stateDir} has ${shownSize(freeBytes)} free, and ${what} about ${shownSize(neededBytes)}: make room, or name a state directory elsewhere with ${optionName('stateDir')}`,
   );
 }
 

@@ -18,6 +18,7 @@ import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { KnownRun } from '../../stores/run-state.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import { carriedUuids } from '../resume/earlier-results.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** What of a history a run has used, for its journal. */
 type RecalledEntry = NonNullable<PlanEntry['recalled']>;
@@ -106,7 +107,7 @@ export async function readRecalled(
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(seed);
   const damaged = (cause?: unknown): StateError =>
-    new StateError(`${path} is damaged; restore it, or start over with \`fresh\``, {
+    new StateError(`${path} is damaged; restore it, or start over with ${optionName('fresh')}`, {
       code: 'state_damaged',
       cause,
     });

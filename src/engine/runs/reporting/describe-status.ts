@@ -1,6 +1,7 @@
 import { describeCredits } from '../../../platform/text/credit-words.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import { describeRetry, type RunStatus } from '../../stores/run-status.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** An unfinished run in words. */
 export interface DescribedRun {
@@ -27,7 +28,7 @@ export function describeStatus(status: RunStatus): DescribedRun {
     return {
       soFar: `the output is written, ${paid}`,
       // What is paid for is not dropped by starting over.
-      next: `${retry.exports > 0 ? '' : 'starts over, or '}with \`retryFailed\` ${again}`,
+      next: `${retry.exports > 0 ? '' : 'starts over, or '}with ${optionName('retryFailed')} ${again}`,
     };
   }
   if (rows === null) return { soFar: 'the input was not read to its end', next: 'starts over' };

@@ -23,6 +23,7 @@ import { describeStart } from '../reporting/describe-status.js';
 import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
 import { carriedUuids } from './earlier-results.js';
 import { TakeUp } from './reconcile.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 export interface SettleOptions {
   readonly run: ResolvedRun;
@@ -182,10 +183,10 @@ async function decide(
     const why = isRefused
       ? `${use.usedAddresses} of ${counted(use.paidAddresses, 'paid address')} would be used again`
       : isEnough
-        ? "`onChange: 'stop'` ends the run here"
+        ? `${optionName('onChange', 'stop')} ends the run here`
         : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw new StateError(
-      `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add \`onChange: 'carry'\` to use what there is for the new one, or start over with \`fresh\`, which pays for everything`,
+      `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
       { code: 'state_mismatch' },
     );
   }

@@ -4,6 +4,7 @@ import { StateError } from '../../../platform/errors/errors.js';
 import { defaults } from '../../driver/driver-options.js';
 import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** Those that decide only what is written, and where. */
 const outputOptions: ReadonlySet<string> = new Set([
@@ -56,9 +57,10 @@ export function differingSettings(
   const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
     (decides['settings'] ?? {}) as RunEntry['decides'];
   const names = differingNames(settings(known.decides), settings(given.decides));
-  const options = names.map((name) => `\`settings.${name}\``);
-  if (known.service !== given.service) options.push('`baseUrl`');
-  return options;
+  const options = names.map((name) => optionName(`settings.${name}`));
+  if (known.service !== given.service) options.push(optionName('baseUrl'));
+  // A command line may have one option for two of them.
+  return [...new Set(options)];
 }
 
 /**
@@ -70,7 +72,7 @@ export function differingSettings(
 export function refuseOthers(differing: readonly string[]): void {
   if (differing.length === 0) return;
   throw new StateError(
-    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with \`fresh\`, which pays again`,
+    `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_mismatch' },
   );
 }
@@ -83,7 +85,7 @@ export function differingShared(
   const options = differingOptions(known.decides, given.decides)
     // What is in the list is compared itself: it may be called otherwise on another machine.
     .filter((name) => name !== 'settings' && name !== 'input')
-    .map((name) => `\`${optionName(name)}\``);
+    .map(shownName);
   return [...differingSettings(known, given), ...options];
 }
 
@@ -147,7 +149,7 @@ function shownOptions(
 ): string {
   const differing = names.map((name) => {
     const [then, given] = [before[name], now[name]].map(shownValue);
-    return `\`${optionName(name)}\` (${then} when it began, ${given} now)`;
+    return `${shownName(name)} (${then} when it began, ${given} now)`;
   });
   return differing.join(', ');
 }
@@ -166,10 +168,10 @@ function shownValue(value: unknown): string {
 }
 
 /** The journal has them with hyphens, and calls the sink as the command line does. */
-function optionName(inJournal: string): string {
-  if (inJournal === 'output') return 'sink';
-  if (inJournal === 'input') return 'source';
-  return inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase());
+function shownName(inJournal: string): string {
+  if (inJournal === 'output') return optionName('sink');
+  if (inJournal === 'input') return optionName('source');
+  return optionName(inJournal.replaceAll(/-([a-z])/g, (_, letter: string) => letter.toUpperCase()));
 }
 
 function differingOptions(

@@ -20,6 +20,7 @@ import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { earlierBatches } from '../planning/batch-files.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** Whose state it is, and who reads it. */
 interface CarriedOptions {
@@ -140,7 +141,7 @@ async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<A
 
 function ofAnotherVersion(): StateError {
   return new StateError(
-    'results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with `fresh`, which pays again',
+    `results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_damaged' },
   );
 }

@@ -22,6 +22,7 @@ import type { BegunRun, SharedRunStore } from '../../stores/run-store.js';
 import { isRetriable, type Summary } from '../../summary/summary.js';
 import { stopOfOthers } from '../../stores/stop-reasons.js';
 import { sharedSource } from '../../stores/shared/source-copy.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 export interface SharedOpeningOptions {
   readonly run: ResolvedRun;
@@ -82,7 +83,7 @@ export class SharedOpening implements Opening {
     if (run.retryFailed !== true) return finished?.summary;
     if (!state.known.run) {
       throw new ConfigurationError(
-        `there is no ${name}: \`retryFailed\` goes with the same command that ended with failed addresses`,
+        `there is no ${name}: ${optionName('retryFailed')} goes with the same command that ended with failed addresses`,
       );
     }
     return finished && !isRetriable(finished.summary) ? finished.summary : undefined;

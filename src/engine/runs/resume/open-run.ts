@@ -30,6 +30,7 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** A run that is begun or gone on with, and its plan. */
 export interface OpenedRun {
@@ -94,7 +95,7 @@ export class RunOpening implements Opening {
     const { known } = this.#state;
     if (this.#wantsRetry && !known.run) {
       throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.#state.path}: \`retryFailed\` goes with the same command that ended with them`,
+        `there is no run with failed addresses in ${this.#state.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
       );
     }
     if (!known.finished || this.#wantsRetry) return undefined;

@@ -15,6 +15,7 @@ import type { RunSettings } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * What the service has of a run, beside what the journal knows. A journal may be older than the service:
@@ -252,7 +253,7 @@ export class TakeUp {
     }
     const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
     return new StateError(
-      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add \`moved\`; if one has finished the run, use its output and remove this state directory; \`fresh\` starts over and pays for everything`,
+      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add ${optionName('moved')}; if one has finished the run, use its output and remove this state directory; ${optionName('fresh')} starts over and pays for everything`,
       { code: 'state_mismatch' },
     );
   }

@@ -17,6 +17,7 @@ import { SharedOpening } from './join-shared-run.js';
 import type { RowFigures } from '../../stores/shared/shared-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** Where a run is kept, as one process has it open. */
 export interface RunPlace {
@@ -135,7 +136,7 @@ export async function placeInStore(
 function withName({ stoppedBy, isRefused }: DriveRunEnd, name: string): unknown {
   if (!isRefused || !(stoppedBy instanceof ConfigurationError)) return stoppedBy;
   return new ConfigurationError(
-    `${stoppedBy.message}. ${name} keeps its options: to change them, abandon it first (sluice abandon, or abandonRun()), or give another name (\`run\`)`,
+    `${stoppedBy.message}. ${name} keeps its options: to change them, abandon it first (sluice abandon, or abandonRun()), or give another name (${optionName('run')})`,
     { code: 'batch_refused', cause: stoppedBy },
   );
 }
@@ -163,12 +164,14 @@ export function refuseWithStore(
   }
   if (!run.history) return;
   throw new ConfigurationError(
-    '`history`: with a store many processes use it, one after the other; give `openHistory`, which opens it',
+    `${optionName('history')}: with a store many processes use it, one after the other; give ${optionName('openHistory')}, which opens it`,
   );
 }
 
 /** @throws ConfigurationError */
 export function refuseWithoutStore({ openHistory }: Pick<ResolvedRun, 'openHistory'>): void {
   if (!openHistory) return;
-  throw new ConfigurationError('`openHistory` goes with a store: without one, open the `history`');
+  throw new ConfigurationError(
+    `${optionName('openHistory')} goes with a store: without one, open the ${optionName('history')}`,
+  );
 }

@@ -10,6 +10,7 @@ import {
 } from '../../../platform/files/file-system.js';
 import { besidePath } from '../../../platform/files/whole-file.js';
 import type { StatePlace } from '../journal-entries.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** The folders of a run: each that takes the place of another has its own. */
 export const runFolder = /^(?:batches|results)(?:\.\d+)?$/;
@@ -119,7 +120,7 @@ export async function lockDirectory(
     {
       name: `the state directory ${directory}`,
       path: join(directory, 'lock'),
-      option: '`stateDir`',
+      option: optionName('stateDir'),
       remake: async () => {
         await files.mkdir(directory, { recursive: true, mode: 0o700 });
       },
@@ -147,7 +148,7 @@ export async function checkRunFolder(folder: string): Promise<void> {
   const lock = await lockFile(systemFiles, {
     name: folder,
     path,
-    option: '`stateDir`',
+    option: optionName('stateDir'),
     canWait: false,
   });
   try {

@@ -4,6 +4,7 @@ import { StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { LogFile } from '../../../platform/files/log-file.js';
 import { encodeLine, readLines } from '../../../platform/files/log-lines.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /*
  * A journal is lines (platform/files/log-lines.ts). The first is the head; each one after it is a group: the
@@ -67,14 +68,14 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
 /** @param what is wrong, and where: `at byte 812` */
 export function damaged(path: string, what: string, cause?: unknown): StateError {
   return new StateError(
-    `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with \`fresh\`: that pays again for what was sent`,
+    `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with ${optionName('fresh')}: that pays again for what was sent`,
     { code: 'state_damaged', cause },
   );
 }
 
 function unknownVersion(path: string): StateError {
   return new StateError(
-    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with \`fresh\``,
+    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with ${optionName('fresh')}`,
     { code: 'state_damaged' },
   );
 }
@@ -195,7 +196,7 @@ export class Journal {
 
 function writtenByAnother(path: string): StateError {
   return new StateError(
-    `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with \`stateDir\` on a local disk or with one machine at a time`,
+    `another process has written the journal ${path}: two runs work in one state directory, and the locks of its file system do not keep them apart. This run stops here. Run it again when the other has ended, with ${optionName('stateDir')} on a local disk or with one machine at a time`,
     { code: 'state_locked' },
   );
 }

@@ -12,6 +12,7 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import { decodeResults, encodeResults } from '../result-codec.js';
 import { entryOf, type KnownRun } from '../run-state.js';
 import type { RunClaim } from '../run-store.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** Where what becomes of the batches of a run is written. */
 interface OwnRunPorts {
@@ -98,7 +99,7 @@ export class ResultStore {
     const results = decodeResults(bytes, outcomes);
     if (results) return results;
     throw new StateError(
-      `${path} is damaged: restore it, or start over with \`fresh\`, which pays for its addresses again`,
+      `${path} is damaged: restore it, or start over with ${optionName('fresh')}, which pays for its addresses again`,
       { code: 'state_damaged' },
     );
   }

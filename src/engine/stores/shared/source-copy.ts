@@ -11,6 +11,7 @@ import { ClaimLostError } from '../../batches/claim.js';
 import type { CopyClaim, SharedRunStore, SourceCopy } from '../run-store.js';
 import type { HeldClaim } from './leases.js';
 import type { SharedSteps } from './store-protocol.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 const blockBytes = 2 ** 20;
 
@@ -207,7 +208,7 @@ async function sizeOf(files: FileSystem, folder: string): Promise<number> {
 
 function tooLargeError({ name }: Source, limitBytes: number): ConfigurationError {
   return new ConfigurationError(
-    `${name} can be read once only, or may give other rows the next time, so the processes of the run read a copy of it in the store; it has more than ${grouped(limitBytes)} bytes (\`copyLimitBytes\`). Export it to a file or to object storage first, and verify that. Nothing was sent`,
+    `${name} can be read once only, or may give other rows the next time, so the processes of the run read a copy of it in the store; it has more than ${grouped(limitBytes)} bytes (${optionName('copyLimitBytes')}). Export it to a file or to object storage first, and verify that. Nothing was sent`,
   );
 }
 

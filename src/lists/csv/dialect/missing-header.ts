@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSourceOptions } from '../../rows/source.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * Opens a table whose header nobody has placed: a first row that holds an address is no header, and would
@@ -24,7 +25,7 @@ export function withoutMissingHeader(
       if (at === -1) return opening.wanted(names);
       // What is said may be a log: it holds no cell.
       throw new ConfigurationError(
-        `${name} seems to have no header: column ${at + 1} of its first row is an email address or a phone number, which would be taken for a column's name and not be verified. Read that row as data with \`header: false\`, and name columns by position (#${at + 1}); if it is the header all the same, say so with \`skipRows: 0\``,
+        `${name} seems to have no header: column ${at + 1} of its first row is an email address or a phone number, which would be taken for a column's name and not be verified. Read that row as data with ${optionName('header', false)}, and name columns by position (#${at + 1}); if it is the header all the same, say so with ${optionName('skipRows', 0)}`,
         { code: 'header_missing' },
       );
     },

@@ -2,6 +2,7 @@ import { TextDecoder } from 'node:util';
 import { InputError } from '../../../platform/errors/errors.js';
 import type { ByteReader } from './byte-reader.js';
 import type { TextEncoding } from './text-encoding.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 const mark = '\ufeff';
 
@@ -29,7 +30,7 @@ export function createTranscodeReader(
       text = decode(piece);
     } catch (cause) {
       throw new InputError(
-        `${name}, near line ${String(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with \`encoding\`)`,
+        `${name}, near line ${String(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with ${optionName('encoding')})`,
         { line, cause },
       );
     }

@@ -10,6 +10,7 @@ import { parseJson } from '../../../platform/json-text.js';
 import { isFlat, isParquetReading } from '../../parquet/parquet-chunk.js';
 import { parquetForm } from '../../parquet/parquet-form.js';
 import { manifestMark, manifestName } from './parts-folder.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** What a column of the parts holds. */
 const partKind = z.object({
@@ -52,7 +53,7 @@ export async function readPartsManifest(folder: string): Promise<PartsManifest> 
   const path = join(folder, manifestName);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new ConfigurationError(
-      `cannot read ${path}: ${describeSystemError(cause)}; name a folder of parts, which a run with \`partBytes\` writes`,
+      `cannot read ${path}: ${describeSystemError(cause)}; name a folder of parts, which a run with ${optionName('partBytes')} writes`,
       { cause },
     );
   });

@@ -7,6 +7,7 @@ import { nameOfObject, parseS3Address } from './address.js';
 import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';
 import { refuseWriting } from './trouble.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * An object of any format in a bucket: it is seen when it is written whole, and not before. It is
@@ -26,7 +27,7 @@ export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): 
   const name = nameOfObject(address);
   if (address.key === '' || address.key.endsWith('/')) {
     throw new ConfigurationError(
-      `cannot write ${name}: it is a folder; name an object, or write parts (\`partBytes\`)`,
+      `cannot write ${name}: it is a folder; name an object, or write parts (${optionName('partBytes')})`,
     );
   }
   let connection: Promise<S3Connection> | undefined;

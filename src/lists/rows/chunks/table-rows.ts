@@ -1,6 +1,7 @@
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { isPrintable } from '../values/print-value.js';
 import type { RowChunk } from './row-chunk.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * Takes rows apart to write them in another form than they came in. Nothing of a row may be lost on the
@@ -33,7 +34,7 @@ export class TableRows {
     const broken = cells.findIndex((cell) => !isPrintable(cell));
     if (broken === -1) return cells;
     throw this.#refuse(
-      `holds in column ${String(broken + 1)} bytes that are no valid text, and only an output in the input's own format can take them over: name the input's encoding with \`encoding\`, such as windows-1252, which many programs on Windows write`,
+      `holds in column ${String(broken + 1)} bytes that are no valid text, and only an output in the input's own format can take them over: name the input's encoding with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`,
     );
   }
 

@@ -10,6 +10,7 @@ import { findGuardedColumns, isOfPlace, ownColumn } from './guarded-columns.js';
 import { qualifiedName, type TableName } from '../names.js';
 import type { NewColumn, RunMarker, TablePlan, TableThere } from './table-plan.js';
 import { TableReading } from './table-reading.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /** Where rows are to go, and what stands there. */
 export interface TablePlace {
@@ -173,7 +174,7 @@ function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean):
   if (!isTable) throw new ConfigurationError(`${name} is no table`);
   if (isWelcome) return;
   throw new ConfigurationError(
-    `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (\`key\`)`,
+    `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (${optionName('key')})`,
   );
 }
 

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { AddressTable } from '../../../platform/hashing/address-table.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * Notices a key that stands in two rows while it costs nothing: a table has one row for each. It holds
@@ -28,7 +29,7 @@ export class SeenKeys {
     if (first === row) return;
     // Up to here each row had a key of its own, so that the numbers of keys are those of rows.
     throw new ConfigurationError(
-      `data rows ${first + 1} and ${row + 1} of the input have the same key in ${this.#columns.map((name) => JSON.stringify(name)).join(', ')}, and a table has one row for each key: take one of them out, or give a further column with \`key\``,
+      `data rows ${first + 1} and ${row + 1} of the input have the same key in ${this.#columns.map((name) => JSON.stringify(name)).join(', ')}, and a table has one row for each key: take one of them out, or give a further column with ${optionName('key')}`,
     );
   }
 }

@@ -11,6 +11,7 @@ import { lines, type LoadColumn, type LoadDialect } from './load-dialect.js';
 import { postgres } from './postgres.js';
 import { redshift } from './redshift.js';
 import { snowflake } from './snowflake.js';
+import { optionName } from '../../../platform/text/option-name.js';
 
 const dialects = { snowflake, bigquery, redshift, databricks, clickhouse, postgres, duckdb };
 
@@ -114,13 +115,15 @@ function keyOf(
   { label, insteadOfMerge }: LoadDialect,
 ): LoadColumn {
   if (insteadOfMerge !== undefined) {
-    throw new ConfigurationError(`${label} cannot merge by \`key\`: ${insteadOfMerge}`);
+    throw new ConfigurationError(
+      `${label} cannot merge by ${optionName('key')}: ${insteadOfMerge}`,
+    );
   }
   const key = columns.find(({ name }) => name === given);
   if (key) return key;
   const names = columns.map(({ name }) => name).join(', ');
   throw new ConfigurationError(
-    `the parts have no column ${JSON.stringify(given)} (\`key\`); their columns are: ${names}`,
+    `the parts have no column ${JSON.stringify(given)} (${optionName('key')}); their columns are: ${names}`,
     { code: 'column_not_found' },
   );
 }
@@ -151,12 +154,12 @@ function checkFormat({ format, quote }: PartsManifest, dialect: LoadDialect): vo
   const { label, formats, needsQuotes = false } = dialect;
   if (!formats.includes(format)) {
     throw new ConfigurationError(
-      `${label} does not read ${format} parts: write them as ${formats.join(', ')} (\`sink.format\`)`,
+      `${label} does not read ${format} parts: write them as ${formats.join(', ')} (${optionName('sink.format')})`,
     );
   }
   if (quote === null && needsQuotes) {
     throw new ConfigurationError(
-      `${label} does not read cells without quotes: write the parts as jsonl or parquet (\`sink.format\`)`,
+      `${label} does not read cells without quotes: write the parts as jsonl or parquet (${optionName('sink.format')})`,
     );
   }
 }
@@ -169,7 +172,7 @@ function placeOf(
   const { form, example, isLocal = false } = places;
   if (given === undefined && !isLocal) {
     throw new ConfigurationError(
-      `${label} cannot read a folder of this machine: copy the parts to where it can, and name that: \`from\` ${example}`,
+      `${label} cannot read a folder of this machine: copy the parts to where it can, and name that: ${optionName('from')} ${example}`,
     );
   }
   const place = given ?? folder;
@@ -193,7 +196,7 @@ function columnsOf(
     const type = kind.name === 'text' ? dialect.text : dialect.typeOf(kind, format);
     if (type === undefined && format === 'parquet') {
       throw new ConfigurationError(
-        `${dialect.label} cannot load column ${JSON.stringify(name)} from Parquet parts: it is ${kind.nested === true ? 'nested' : printKind(kind)}; write the parts as csv or jsonl (\`sink.format\`)`,
+        `${dialect.label} cannot load column ${JSON.stringify(name)} from Parquet parts: it is ${kind.nested === true ? 'nested' : printKind(kind)}; write the parts as csv or jsonl (${optionName('sink.format')})`,
       );
     }
     return { name, quoted: dialect.quote(name), kind, type: type ?? dialect.text };
