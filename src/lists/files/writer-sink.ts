@@ -54,7 +54,7 @@ export interface FormatWriting {
   examine?(
     reading: OpenSinkOptions['reading'],
     columns: Pick<OpenSinkOptions, 'verified' | 'added' | 'onTextColumn'>,
-  ): RowExaminer | undefined;
+  ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
 }
 
 /** A sink of one format at one place. */

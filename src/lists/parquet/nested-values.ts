@@ -59,6 +59,43 @@ export function elementsToWrite(elements: readonly SchemaElement[]): SchemaEleme
   );
 }
 
+/** A made-up value of a column as it is stored: two of what is repeated, and nothing left out. */
+export function sampleOf(elements: readonly SchemaElement[]): unknown {
+  return sampleOfNode(nodeOf(elements));
+}
+
+function sampleOfNode(node: SchemaNode): unknown {
+  const one = (): unknown => {
+    const { children } = node;
+    const [first] = children;
+    if (!first) return sampleOfLeaf(node.element);
+    if (isList(node)) {
+      const [item] = first.children;
+      return [1, 2].map(() => (item ? sampleOfNode(item) : sampleOfLeaf(first.element)));
+    }
+    return Object.fromEntries(children.map((child) => [child.element.name, sampleOfNode(child)]));
+  };
+  return node.element.repetition_type === 'REPEATED' ? [one(), one()] : one();
+}
+
+function sampleOfLeaf({ type, type_length: length = 1 }: SchemaElement): unknown {
+  switch (type) {
+    case 'BOOLEAN':
+      return true;
+    case 'INT64':
+      return 1n;
+    case 'INT96':
+      // Noon of a day in 2024.
+      return (2_460_370n << 64n) + 43_200_000_000_000n;
+    case 'BYTE_ARRAY':
+      return Buffer.from('1');
+    case 'FIXED_LEN_BYTE_ARRAY':
+      return new Uint8Array(length).fill(1);
+    default:
+      return 1;
+  }
+}
+
 /** An element with its physical type alone. */
 export function bare(element: SchemaElement): SchemaElement {
   const { type, type_length, repetition_type, name } = element;
@@ -97,7 +134,10 @@ function nestedLeafReader(leaf: SchemaElement): ReadLogical {
 
 function changer(node: SchemaNode, change: Change): ReadLogical | undefined {
   const one = changerOfOne(node, change);
-  return node.element.repetition_type === 'REPEATED' ? ofEach(one) : one;
+  if (node.element.repetition_type !== 'REPEATED') return one;
+  const each = ofEach(one);
+  // What is repeated no time is an empty list.
+  return each && ((value) => each(value ?? []));
 }
 
 /** The same for one of the values of an element that is repeated. */

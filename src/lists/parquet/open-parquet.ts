@@ -186,7 +186,14 @@ export interface WrittenParquet {
  *
  * @throws OutputError
  */
-export async function checkWritten(file: RandomFile, written: WrittenParquet): Promise<void> {
+export async function checkWritten(
+  file: RandomFile,
+  written: WrittenParquet,
+): Promise<{
+  readonly columns: readonly ParquetColumn[];
+  /** For each column the values of the first row group. */
+  readonly stored: readonly (readonly unknown[])[];
+}> {
   try {
     const hyparquet = await loadHyparquet();
     const buffer = bufferOf(file);
@@ -203,8 +210,9 @@ export async function checkWritten(file: RandomFile, written: WrittenParquet): P
     const [first = 0, last = 0] = [groups[0], groups.at(-1)].map((one) =>
       Number(one?.num_rows ?? 0),
     );
-    await readGroup(from, 0, first);
+    const stored = await readGroup(from, 0, first);
     if (groups.length > 1) await readGroup(from, written.rows - last, last);
+    return { columns, stored };
   } catch (cause) {
     if (!isSluiceError(cause) || cause.code === 'missing_dependency') throw cause;
     throw new OutputError(

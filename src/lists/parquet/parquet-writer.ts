@@ -2,17 +2,17 @@ import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import { factsOfKind, KindTally } from '../rows/values/kind-tally.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell, RowExaminer } from '../rows/sink.js';
+import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import { OutcomeForms } from '../files/outcome-forms.js';
 import type { RowsWriter } from '../files/rows-writer.js';
 import { TableRows } from '../rows/chunks/table-rows.js';
 import type { loadHyparquetWriter } from './load-hyparquet.js';
-import { int96Nanos } from './logical-value.js';
 import { checkWritten } from './open-parquet.js';
-import { bare, elementsToWrite, storedChanger } from './nested-values.js';
-import { isParquetReading, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
+import { elementsToWrite } from './nested-values.js';
+import { ParquetChunk } from './parquet-chunk.js';
 import { parquetFormOrText, type ParquetForm } from './parquet-form.js';
+import type { ColumnCopy } from './trial-copy.js';
 
 /** A row group is held until it is full. */
 const groupRows = 50_000;
@@ -36,6 +36,8 @@ export interface ParquetWriterOptions {
   readonly packages: Awaited<ReturnType<typeof loadHyparquetWriter>>;
   /** What all rows showed of the input's columns, when they were looked at; else the first group does. */
   readonly tally: KindTally | undefined;
+  /** How the columns of a Parquet input are copied; `undefined` for any other input. */
+  readonly copies: readonly (ColumnCopy | undefined)[] | undefined;
   /** Is asked to tell which columns become text. */
   readonly tell: (tally: KindTally) => void;
 }
@@ -66,10 +68,9 @@ export class ParquetRowsWriter implements RowsWriter {
       cells.map((cell, at) => storeAdded(addedForm(opening.added[column]?.[at]?.kind), cell)),
     );
     const { reading } = opening;
-    const copied = isParquetReading(reading) ? reading.columns : undefined;
-    this.#isCopied = copied !== undefined;
+    this.#isCopied = options.copies !== undefined;
     this.#tally = options.tally ?? new KindTally(reading.header.length, reading.kinds);
-    this.#columns = this.#makeColumns(copied);
+    this.#columns = this.#makeColumns();
   }
 
   async write(rows: JoinedRows): Promise<void> {
@@ -81,8 +82,9 @@ export class ParquetRowsWriter implements RowsWriter {
       const cells =
         chunk instanceof ParquetChunk && this.#isCopied ? undefined : this.#rows.read(chunk, row);
       for (let column = 0; column < own; column += 1) {
-        const value = cells ? (cells[column] ?? null) : (chunk as ParquetChunk).stored(row, column);
-        columns[column]?.values.push(value);
+        columns[column]?.values.push(
+          cells ? (cells[column] ?? null) : this.#copied(chunk as ParquetChunk, row, column),
+        );
       }
       let at = own;
       for (let column = 0; column < width; column += 1) {
@@ -110,12 +112,18 @@ export class ParquetRowsWriter implements RowsWriter {
     await checkWritten(written, { schema, rows: this.#written, groups: this.#groups });
   }
 
-  #makeColumns(copied: readonly ParquetColumn[] | undefined): OutputColumn[] {
-    const { opening } = this.#options;
-    const own = opening.reading.header.map((name, column) => ({
+  #copied(chunk: ParquetChunk, row: number, column: number): unknown {
+    return this.#columns[column]?.elements ? chunk.stored(row, column) : chunk.value(row, column);
+  }
+
+  #makeColumns(): OutputColumn[] {
+    const { opening, copies } = this.#options;
+    const { header, kinds } = opening.reading;
+    const own = header.map((name, column) => ({
       name,
-      form: addedForm('text'),
-      ...copiedForm(copied?.[column]?.elements),
+      form: parquetFormOrText(factsOfKind(kinds?.[column] ?? { name: 'text' })),
+      elements: undefined,
+      ...copies?.[column],
       values: [],
     }));
     const added = opening.added.flat().map(({ name, kind }) => ({
@@ -202,64 +210,6 @@ export class ParquetRowsWriter implements RowsWriter {
 
 function renewed({ values, renew }: OutputColumn): unknown[] {
   return renew ? values.map(renew) : values;
-}
-
-/** The writer gives the width of integers a form that other programs cannot read: the older one it can. */
-function widthAsConverted(element: SchemaElement): SchemaElement {
-  const { logical_type: logical, ...rest } = element;
-  if (logical?.type !== 'INTEGER') return element;
-  const { bitWidth, isSigned } = logical;
-  return { ...rest, converted_type: `${isSigned ? '' : 'U'}INT_${bitWidth}` as 'INT_8' };
-}
-
-/** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
-function copiedForm(
-  elements: readonly SchemaElement[] | undefined,
-): Pick<OutputColumn, 'elements' | 'renew'> {
-  if (!elements) return { elements };
-  const renew = storedChanger(elements, ({ type }) => (type === 'INT96' ? renewTime : undefined));
-  return {
-    elements: elements.map((element) =>
-      element.type === 'INT96'
-        ? {
-            ...bare(element),
-            type: 'INT64',
-            logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
-          }
-        : widthAsConverted(element),
-    ),
-    ...(renew && { renew }),
-  };
-}
-
-/** @throws InputError where 64 bits do not hold it */
-function renewTime(stored: unknown): unknown {
-  if (typeof stored !== 'bigint') return stored;
-  const nanos = int96Nanos(stored);
-  if (BigInt.asIntN(64, nanos) === nanos) return nanos;
-  throw new InputError(
-    'the input holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)',
-  );
-}
-
-/**
- * Looks at what a copy cannot keep, before anything is paid; `undefined` where there is no such thing.
- *
- * @throws InputError
- */
-export function copyExaminer(columns: readonly ParquetColumn[]): RowExaminer | undefined {
-  const renewed = columns.flatMap(({ elements }, column) => {
-    if (!elements.some(({ type }) => type === 'INT96')) return [];
-    const { renew } = copiedForm(elements);
-    return renew ? [{ renew, column }] : [];
-  });
-  if (renewed.length === 0) return undefined;
-  return (chunk) => {
-    if (!(chunk instanceof ParquetChunk)) return;
-    for (const { renew, column } of renewed) {
-      for (let row = 0; row < chunk.length; row += 1) renew(chunk.stored(row, column));
-    }
-  };
 }
 
 function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {

@@ -5,7 +5,8 @@ import type { FormatWriting } from '../files/writer-sink.js';
 import { loadHyparquet, loadHyparquetWriter } from './load-hyparquet.js';
 import { isParquetReading } from './parquet-chunk.js';
 import { parquetForm } from './parquet-form.js';
-import { copyExaminer, ParquetRowsWriter } from './parquet-writer.js';
+import { ParquetRowsWriter } from './parquet-writer.js';
+import { columnCopies, copyExaminer } from './trial-copy.js';
 
 /** How rows are written as Parquet; one for each sink, as it remembers the columns' kinds. */
 export function parquetWriting(): FormatWriting {
@@ -15,13 +16,19 @@ export function parquetWriting(): FormatWriting {
       await loadHyparquetWriter();
       await loadHyparquet();
     },
-    examine(reading, { onTextColumn }) {
+    async examine(reading, { onTextColumn }) {
       const { header } = reading;
       refuseRepeatedNames(header, 'Parquet');
       const found = new KindTally(header.length, reading.kinds);
       tally = found;
-      // Rows that are copied need no form.
-      if (isParquetReading(reading)) return copyExaminer(reading.columns);
+      if (isParquetReading(reading)) {
+        const packages = await loadHyparquetWriter();
+        const copies = await columnCopies(reading.columns, packages);
+        for (const [at, { name: column, kind }] of reading.columns.entries()) {
+          if (!copies[at]) onTextColumn?.({ column, kind, output: 'Parquet' });
+        }
+        return copyExaminer(reading.columns, copies, packages);
+      }
       const rows = new TableRows(header.length);
       const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       tell(found);
@@ -36,7 +43,10 @@ export function parquetWriting(): FormatWriting {
       refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
       const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
-      return new ParquetRowsWriter({ output, opening, packages, tally, tell });
+      const copies = isParquetReading(reading)
+        ? await columnCopies(reading.columns, packages)
+        : undefined;
+      return new ParquetRowsWriter({ output, opening, packages, tally, copies, tell });
     },
   };
 }

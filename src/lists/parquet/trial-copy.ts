@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { SchemaElement } from 'hyparquet';
+import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { InputError } from '../../platform/errors/errors.js';
+import type { RandomFile } from '../../platform/files/random-file.js';
+import type { RowExaminer } from '../rows/sink.js';
+import type { loadHyparquetWriter } from './load-hyparquet.js';
+import { int96Nanos } from './logical-value.js';
+import { bare, elementsToWrite, sampleOf, storedChanger } from './nested-values.js';
+import { checkWritten } from './open-parquet.js';
+import { isFlat, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
+
+type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
+
+/** How a column of a Parquet input is copied. */
+export interface ColumnCopy {
+  /** The schema's elements of the copy. */
+  readonly elements: readonly SchemaElement[];
+  /** Makes of a stored value one that can be written. */
+  readonly renew?: (stored: unknown) => unknown;
+}
+
+/**
+ * How each column of a Parquet input is copied; `undefined` for those that cannot be written as they are
+ * stored. That is tried: a made-up value of the column's type is written and read back.
+ */
+export async function columnCopies(
+  columns: readonly ParquetColumn[],
+  packages: Writer,
+): Promise<readonly (ColumnCopy | undefined)[]> {
+  const copies = columns.map(({ elements }) => copyOf(elements));
+  if (await isKept(columns, copies, packages)) return copies;
+  const kept: (ColumnCopy | undefined)[] = [];
+  for (const [at, column] of columns.entries()) {
+    const copy = copies[at] as ColumnCopy;
+    kept.push((await isKept([column], [copy], packages)) ? copy : undefined);
+  }
+  return kept;
+}
+
+/** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
+function copyOf(elements: readonly SchemaElement[]): ColumnCopy {
+  const renew = storedChanger(elements, ({ type }) => (type === 'INT96' ? renewTime : undefined));
+  return {
+    elements: elements.map((element) =>
+      element.type === 'INT96'
+        ? {
+            ...bare(element),
+            type: 'INT64',
+            logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
+          }
+        : widthAsConverted(element),
+    ),
+    ...(renew && { renew }),
+  };
+}
+
+/** The writer gives the width of integers a form that other programs cannot read: the older one it can. */
+function widthAsConverted(element: SchemaElement): SchemaElement {
+  const { logical_type: logical, ...rest } = element;
+  if (logical?.type !== 'INTEGER') return element;
+  const { bitWidth, isSigned } = logical;
+  return { ...rest, converted_type: `${isSigned ? '' : 'U'}INT_${bitWidth}` as 'INT_8' };
+}
+
+/** @throws InputError where 64 bits do not hold it */
+function renewTime(stored: unknown): unknown {
+  if (typeof stored !== 'bigint') return stored;
+  const nanos = int96Nanos(stored);
+  if (BigInt.asIntN(64, nanos) === nanos) return nanos;
+  throw new InputError(
+    'the input holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)',
+  );
+}
+
+async function isKept(
+  columns: readonly ParquetColumn[],
+  copies: readonly ColumnCopy[],
+  packages: Writer,
+): Promise<boolean> {
+  const samples = columns.map(({ elements }) => sampleOf(elements));
+  try {
+    const values = samples.map((sample, at) => [renewed(copies[at] as ColumnCopy, sample)]);
+    const { bytes, writer } = writeGroup(columns, copies, { packages, values });
+    writer.schema = schemaOf(copies, (elements) => elements);
+    await writer.finish();
+    const written = { schema: writer.schema, rows: 1, groups: 1 };
+    const back = await checkWritten(memoryFile(bytes.getBytes()), written);
+    return columns.every(({ read }, at) =>
+      isDeepStrictEqual(back.columns[at]?.read(back.stored[at]?.[0]), read(samples[at])),
+    );
+  } catch {
+    return false;
+  }
+}
+
+function renewed({ renew }: ColumnCopy, stored: unknown): unknown {
+  return renew ? renew(stored) : stored;
+}
+
+function schemaOf(
+  copies: readonly ColumnCopy[],
+  form: (elements: readonly SchemaElement[]) => readonly SchemaElement[],
+): SchemaElement[] {
+  return [
+    { name: 'schema', num_children: copies.length },
+    ...copies.flatMap(({ elements }) => form(elements)),
+  ];
+}
+
+/** Writes a row group of columns that are copied. */
+function writeGroup(
+  columns: readonly ParquetColumn[],
+  copies: readonly ColumnCopy[],
+  from: { readonly packages: Writer; readonly values: readonly unknown[][] },
+): { readonly bytes: ByteWriter; readonly writer: ParquetWriter } {
+  const bytes = new from.packages.ByteWriter();
+  const writer = new from.packages.ParquetWriter({
+    writer: bytes,
+    schema: schemaOf(copies, elementsToWrite),
+    statistics: false,
+  });
+  const columnData = columns.map(({ name }, at) => ({ name, data: from.values[at] ?? [] }));
+  // Done when it returns: bytes in memory are nothing to wait for.
+  void writer.write({ columnData, rowGroupSize: from.values[0]?.length ?? 1 });
+  return { bytes, writer };
+}
+
+function memoryFile(bytes: Uint8Array): RandomFile {
+  const file = Buffer.from(bytes);
+  return {
+    name: 'a trial',
+    size: file.length,
+    signal: undefined,
+    read: async (from, to) => file.subarray(from, to),
+    digest: async () => '',
+    close: async () => undefined,
+  };
+}
+
+/**
+ * Looks at what a copy cannot keep, before anything is paid: times that have no other form, and nested
+ * values that the writer does not take; `undefined` where there is no such thing.
+ *
+ * @throws InputError
+ */
+export function copyExaminer(
+  columns: readonly ParquetColumn[],
+  copies: readonly (ColumnCopy | undefined)[],
+  packages: Writer,
+): RowExaminer | undefined {
+  const examined = columns.flatMap((column, at) => {
+    const copy = copies[at];
+    if (!copy || (isFlat(column.elements) && !copy.renew)) return [];
+    return [{ column, copy, at }];
+  });
+  if (examined.length === 0) return undefined;
+  return (chunk) => {
+    if (!(chunk instanceof ParquetChunk)) return;
+    for (const { column, copy, at } of examined) {
+      const values = Array.from({ length: chunk.length }, (_, row) =>
+        renewed(copy, chunk.stored(row, at)),
+      );
+      if (isFlat(column.elements)) continue;
+      try {
+        writeGroup([column], [copy], { packages, values: [values] });
+      } catch {
+        throw new InputError(
+          `column ${JSON.stringify(column.name)} holds a value that cannot be written as Parquet: name another format for the output`,
+        );
+      }
+    }
+  };
+}

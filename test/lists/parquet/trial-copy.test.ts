@@ -1,0 +1,146 @@
+import { writeFile } from 'node:fs/promises';
+import type { SchemaElement } from 'hyparquet';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { describe, expect, it } from 'vitest';
+import { fileSink, fileSource } from '../../../src/index.js';
+import { useTemporaryFolder } from '../files/temporary-folder.js';
+import { carry } from '../sql/carry.js';
+import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
+
+const at = useTemporaryFolder();
+
+const optional = { repetition_type: 'OPTIONAL' } as const;
+const required = { repetition_type: 'REQUIRED' } as const;
+const repeated = { repetition_type: 'REPEATED' } as const;
+const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
+
+/** A column `x` as older programs write it, whose bytes are those of a list as newer ones do. */
+interface OldForm {
+  readonly data: readonly unknown[];
+  /** As it is written, and as the footer has it. */
+  readonly written: readonly SchemaElement[];
+  readonly footer: readonly SchemaElement[];
+}
+
+async function writeInput({ data, written, footer }: OldForm): Promise<void> {
+  const schemaOf = (elements: readonly SchemaElement[]): SchemaElement[] => [
+    { name: 'root', num_children: 2 },
+    { name: 'email', ...text, ...optional },
+    ...elements,
+  ];
+  const bytes = new ByteWriter();
+  const writer = new ParquetWriter({ writer: bytes, schema: schemaOf(written), statistics: false });
+  await writer.write({
+    columnData: [
+      { name: 'email', data: data.map(() => 'a@x.example') },
+      { name: 'x', data: [...data] },
+    ],
+  });
+  // Nothing writes such schemas any more.
+  writer.schema = schemaOf(footer);
+  const paths = leafPaths(footer);
+  for (const { columns } of writer.row_groups) {
+    for (const [leaf, { meta_data: meta }] of columns.slice(1).entries()) {
+      if (meta) meta.path_in_schema = [...(paths[leaf] ?? [])];
+    }
+  }
+  await writer.finish();
+  await writeFile(at('in.parquet'), bytes.getBytes());
+}
+
+function leafPaths(elements: readonly SchemaElement[]): readonly (readonly string[])[] {
+  let next = 0;
+  const pathsOf = (): string[][] => {
+    const { name = '', num_children: children = 0 } = elements[next] ?? {};
+    next += 1;
+    if (children === 0) return [[name]];
+    const below = Array.from({ length: children }, pathsOf).flat();
+    return below.map((path) => [name, ...path]);
+  };
+  return pathsOf();
+}
+
+const list = (outer: Partial<SchemaElement>): readonly SchemaElement[] => [
+  { name: 'x', converted_type: 'LIST', num_children: 1, ...outer },
+  { name: 'list', num_children: 1, ...repeated },
+  { name: 'element', ...text, ...required },
+];
+
+describe('Parquet of a type that is not written any more', () => {
+  it.each<[string, OldForm, readonly string[]]>([
+    [
+      'a repeated column',
+      {
+        data: [['a', 'b'], [], ['c']],
+        written: list(required),
+        footer: [{ name: 'x', ...text, ...repeated }],
+      },
+      ['["a","b"]', '[]', '["c"]'],
+    ],
+    [
+      'a repeated column in a structure',
+      {
+        data: [['a', 'b'], [], ['c']],
+        written: list(required),
+        footer: [
+          { name: 'x', num_children: 1, ...required },
+          { name: 'tag', ...text, ...repeated },
+        ],
+      },
+      ['{"tag":["a","b"]}', '{"tag":[]}', '{"tag":["c"]}'],
+    ],
+    [
+      'a map without values',
+      {
+        data: [['a', 'b'], [], ['c']],
+        written: list(optional),
+        footer: [
+          { name: 'x', converted_type: 'MAP', num_children: 1, ...optional },
+          { name: 'key_value', num_children: 1, ...repeated },
+          { name: 'key', ...text, ...required },
+        ],
+      },
+      [
+        '{"key_value":[{"key":"a"},{"key":"b"}]}',
+        '{"key_value":[]}',
+        '{"key_value":[{"key":"c"}]}',
+      ],
+    ],
+    [
+      'a variant',
+      (() => {
+        const elements: readonly SchemaElement[] = [
+          { name: 'x', num_children: 2, logical_type: { type: 'VARIANT' }, ...optional },
+          { name: 'metadata', type: 'BYTE_ARRAY', ...required },
+          { name: 'value', type: 'BYTE_ARRAY', ...optional },
+        ];
+        return { data: [{ a: [1, 'x'] }, 7, null], written: elements, footer: elements };
+      })(),
+      ['{"a":[1,"x"]}', '7', ''],
+    ],
+  ])('is JSON, and that is told before anything is sent: %s', async (_, form, values) => {
+    await writeInput(form);
+    const told = await carry(fileSource(at('in.parquet')), fileSink(at('out.parquet')));
+    expect(told).toEqual([['x', 'json']]);
+    expect(
+      await askDuckdb(
+        ':memory:',
+        `SELECT email, coalesce(x::VARCHAR, '') AS x, typeof(x) AS type FROM '${at('out.parquet')}'`,
+      ),
+    ).toEqual(values.map((x) => ({ email: 'a@x.example', x, type: 'JSON' })));
+  });
+
+  it.each([
+    ['an enumeration', "'b'::ENUM('a', 'b')"],
+    ['a list of lists', '[[1], [], [NULL, 2]]'],
+    ['a list of structures', "[{'a': 1, 'b': [MAP {'k': 1}]}]"],
+    ['a map of maps', "MAP {'a': MAP {'b': NULL}}"],
+  ])('is kept where it can be: %s', async (_, value) => {
+    const query = `SELECT 'a@x.example' AS email, ${value} AS x UNION ALL SELECT 'b', NULL`;
+    await askDuckdb(':memory:', `COPY (${query}) TO '${at('in.parquet')}'`);
+    expect(await carry(fileSource(at('in.parquet')), fileSink(at('out.parquet')))).toEqual([]);
+    const rows = (name: string) =>
+      askDuckdb(':memory:', `SELECT x::VARCHAR AS x, typeof(x) AS type FROM '${at(name)}'`);
+    expect(await rows('out.parquet')).toEqual(await rows('in.parquet'));
+  });
+});
