@@ -34,9 +34,13 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
 export async function runCommandLine(surroundings: Surroundings): Promise<number> {
   const { argv, stdout, stderr } = surroundings;
   const args = argv.slice(2);
-  nameOptionsBy(flagNaming(commands));
-  return endWith(
-    async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
-    stderr,
-  );
+  const nameAsBefore = nameOptionsBy(flagNaming(commands));
+  try {
+    return await endWith(
+      async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
+      stderr,
+    );
+  } finally {
+    nameAsBefore();
+  }
 }

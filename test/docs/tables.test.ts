@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readEntries } from '../../scripts/project.mjs';
 import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
 import { bounds } from '../../src/engine/batches/state-machine.js';
@@ -58,7 +58,7 @@ describe('the topics of help', () => {
     expect(plainRows(columns, '## Output columns')).toEqual(
       columnTexts.map(({ column, type, meaning }) => [`<c>_${column}`, type, meaning]),
     );
-    nameOptionsBy(flagNaming(commands));
+    onTestFinished(nameOptionsBy(flagNaming(commands)));
     const more = /; more$/;
     const listed = plainRows(columns, '## Reasons').map(([, code, words, meaning = '']) => [
       code,

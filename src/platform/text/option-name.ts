@@ -10,9 +10,15 @@ let ownNaming: OptionNaming = () => undefined;
  * Has every text of this process name options so: a command line calls them by its flags. A text is made with
  * the names that its reader uses, and never searched for names afterwards, for it may hold those of people's
  * columns and files.
+ *
+ * @returns what names them as before
  */
-export function nameOptionsBy(naming: OptionNaming): void {
+export function nameOptionsBy(naming: OptionNaming): () => void {
+  const before = ownNaming;
   ownNaming = naming;
+  return () => {
+    ownNaming = before;
+  };
 }
 
 /** An option as texts call it: in a program by its property, in backticks. */

@@ -1,9 +1,7 @@
-import { afterEach, expect, it } from 'vitest';
+import { expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { flagNaming } from '../../../src/cli/options/flag-names.js';
 import { nameOptionsBy, optionName } from '../../../src/platform/text/option-name.js';
-
-afterEach(() => nameOptionsBy(() => undefined));
 
 it.each([
   [['retryFailed'], '`retryFailed`', '--retry-failed'],
@@ -25,6 +23,6 @@ it.each([
 ] as const)('%j is %s in a program, and %s on the command line', (given, inCode, asFlag) => {
   const [name, value] = given;
   expect(optionName(name, value)).toBe(inCode);
-  nameOptionsBy(flagNaming(commands));
+  onTestFinished(nameOptionsBy(flagNaming(commands)));
   expect(optionName(name, value)).toBe(asFlag);
 });
