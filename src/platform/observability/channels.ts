@@ -16,7 +16,7 @@ export interface RunStartEvent {
 }
 
 /** How far a run is. */
-interface RunStageEvent {
+export interface RunStageEvent {
   readonly run: string;
   readonly stage: 'reading' | 'read' | 'writing' | 'written';
   /** Rows that were read or written so far. */
@@ -24,7 +24,7 @@ interface RunStageEvent {
 }
 
 /** A column of the input that the output cannot keep as it is: its cells become text. */
-interface RunColumnEvent {
+export interface RunColumnEvent {
   readonly run: string;
   /** Its name. */
   readonly column: string;
