@@ -37,6 +37,8 @@ export async function findTable(
     const parts = await connection.query('SELECT name FROM pragma_index_info(?)', [String(index)]);
     indexes.push(parts.map(([column]) => String(column)));
   }
+  // Only there it is a type of its own, which keeps every cell.
+  const isAny = (type: string): boolean => Number(isStrict) === 1 && /^any$/i.test(type);
   return {
     id: String(found[0]),
     isTable: found[1] === 'table',
@@ -44,6 +46,7 @@ export async function findTable(
     columns: columns.map(([column, type, , hidden]) => ({
       name: String(column),
       isText: isTextType(String(type)),
+      numberType: isTextType(String(type)) || isAny(String(type)) ? undefined : String(type),
       isGenerated: Number(hidden) > 1,
     })),
     keys: primary.length === 0 ? indexes : [primary, ...indexes],

@@ -10,7 +10,7 @@ import { TableChunk } from './table-chunk.js';
 
 /**
  * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
- * a key that is empty or that another row has.
+ * a key that is empty or that another row has; and for text that a column would make another number of.
  */
 export function createRowExaminer(
   header: readonly string[],
@@ -19,13 +19,28 @@ export function createRowExaminer(
     key,
     keyPositions,
     isCaseless,
-  }: Pick<TablePlan, 'mode' | 'key' | 'keyPositions' | 'isCaseless'>,
-  { tally, samples }: { readonly tally: KindTally; readonly samples: SampleRows },
+    numberTypeOf,
+  }: Pick<TablePlan, 'mode' | 'key' | 'keyPositions' | 'isCaseless' | 'numberTypeOf'>,
+  {
+    tally,
+    samples,
+    onNotice,
+  }: {
+    readonly tally: KindTally;
+    readonly samples: SampleRows;
+    readonly onNotice: ((notice: string) => void) | undefined;
+  },
 ): RowExaminer {
   // The types of a new table's columns take whatever the input has, and a table takes its own cells.
   const isWatched = mode === 'upsert';
   const rows = new TableRows(header.length);
   const seen = keyPositions.length === 0 ? undefined : new SeenKeys(key);
+  const numeric = new Map(
+    header.flatMap((_, column) => {
+      const type = numberTypeOf(column);
+      return type === undefined ? [] : [[column, type] as const];
+    }),
+  );
   let count = 0;
   const refuse = (column: number, what: string): never => {
     const name = JSON.stringify(header[column] ?? '');
@@ -36,6 +51,14 @@ export function createRowExaminer(
     samples.addFirst(chunk);
     for (let row = 0; row < chunk.length; row += 1) {
       count += 1;
+      for (const [column, type] of numeric) {
+        const cell = chunk.value ? chunk.value(row, column) : chunk.text(row, column);
+        if (typeof cell !== 'string' || !losesDigits.test(cell)) continue;
+        numeric.delete(column);
+        onNotice?.(
+          `column ${JSON.stringify(header[column] ?? '')} has the type ${type}, which makes numbers of digits: zeros and a plus in front of them are lost there; give it the type TEXT to keep them`,
+        );
+      }
       const watches = isWatched && samples.isWatched(count);
       const cells = isSound(chunk, row) && !watches ? undefined : rows.read(chunk, row);
       const nul = cells?.findIndex((cell) => typeof cell === 'string' && cell.includes('\0')) ?? -1;
@@ -53,6 +76,9 @@ export function createRowExaminer(
     }
   };
 }
+
+/** Digits that are no longer the same as a number: of a phone number, a postcode, a long identifier. */
+const losesDigits = /^(?:[+0]\d+|\d{19,})$/;
 
 /** PostgreSQL gives nothing that a table has no form for, but in a database without an encoding. */
 function isSound(chunk: RowChunk, row: number): boolean {

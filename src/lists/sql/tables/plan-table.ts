@@ -79,6 +79,7 @@ export function planTable(
       guards: [],
       unguarded: [],
       isText: (position) => isText(own[position]?.type),
+      numberTypeOf: () => undefined,
       isPrinted: (position) => own[position]?.type === textType,
       isCaseless: () => false,
     };
@@ -116,6 +117,8 @@ export function planTable(
     guards: [...guards.values()],
     unguarded: compared?.unguarded ?? [],
     isText: (position) => found.get(columnAt(position))?.isText === true,
+    numberTypeOf: (position) =>
+      positions.includes(position) ? found.get(columnAt(position))?.numberType : undefined,
     isPrinted: () => false,
     isCaseless: (position) => found.get(columnAt(position))?.isCaseless === true,
   };

@@ -25,6 +25,8 @@ export interface TableThere {
     readonly isText: boolean;
     /** Whether it takes capitals for the same as small letters. @default false */
     readonly isCaseless?: boolean;
+    /** Its type, where it makes numbers of text that looks like one. @default none */
+    readonly numberType?: string | undefined;
     /** Whether the server makes its cells itself. */
     readonly isGenerated: boolean;
   }[];
@@ -76,6 +78,8 @@ export interface TablePlan {
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Whether an empty text is a value of the input's column at a position. */
   isText(position: number): boolean;
+  /** The type of the column that a cell of text goes to, where it makes numbers of such text. */
+  numberTypeOf(position: number): string | undefined;
   /** Whether cells of any kind become text in the input's column at a position. */
   isPrinted(position: number): boolean;
   /** Whether texts of the input's column at a position are the same there in capitals. */

@@ -221,7 +221,11 @@ export function tableSink<Database extends Connection>(
         const tell = telling(reading, planned, columns);
         tell(found);
         const samples = new SampleRows(reading.header);
-        const examine = createRowExaminer(reading.header, planned, { tally: found, samples });
+        const examine = createRowExaminer(reading.header, planned, {
+          tally: found,
+          samples,
+          onNotice: columns.onNotice,
+        });
         const examineAndTell = (chunk: RowChunk): void => {
           examine(chunk);
           tell(found);

@@ -87,6 +87,38 @@ describe('a table in an SQLite file', () => {
     );
   });
 
+  test('says before anything is sent which columns make numbers of phone numbers and postcodes', async () => {
+    const place = await sqlite.open();
+    const { ask, table } = place;
+    await ask(
+      `CREATE TABLE ${table} (id INTEGER PRIMARY KEY, email TEXT, tel string, zip postcode, age INT, note VARCHAR(9), u)`,
+    );
+    const source = rowsSource([
+      { id: 1, email: 'a@x.example', tel: '1', zip: '10115', age: '7', note: '007', u: '007' },
+      {
+        id: 2,
+        email: 'b@x.example',
+        tel: '+491701234567',
+        zip: '00601',
+        age: '0',
+        note: '',
+        u: '',
+      },
+    ]);
+    const reading = await source.open({ wanted: () => [1] });
+    const notices: string[] = [];
+    const columns = { verified: [1], added: [[]], samples: [[]] };
+    const examine = await own(place).sink.examine?.(reading, {
+      ...columns,
+      onNotice: (notice) => notices.push(notice),
+    });
+    for await (const chunk of reading.chunks) examine?.(chunk);
+    expect(notices.map((notice) => notice.split(',')[0])).toEqual([
+      'column "tel" has the type string',
+      'column "zip" has the type postcode',
+    ]);
+  });
+
   test('has columns without a type, and numbers without an end, as another SQLite file has them', async () => {
     const [from, to] = [await sqlite.open(), await sqlite.open()];
     const { ask, table } = from;
