@@ -3,8 +3,8 @@ import { fileSource } from '../../src/lists/files/file-source.js';
 import { systemFiles } from '../../src/platform/files/file-system.js';
 import {
   readIntoBatches,
-  type PassOne,
-  type PassOneOptions,
+  type PlannedInput,
+  type PlanInputOptions,
 } from '../../src/engine/runs/planning/plan-input.js';
 import { StateDirectory } from '../../src/engine/stores/directory/state-directory.js';
 
@@ -12,8 +12,8 @@ import { StateDirectory } from '../../src/engine/stores/directory/state-director
 export async function planRun(
   input: string,
   folder: string,
-  options: Pick<PassOneOptions, 'partitionFrom'> = {},
-): Promise<PassOne & { readonly state: StateDirectory }> {
+  options: Pick<PlanInputOptions, 'partitionFrom'> = {},
+): Promise<PlannedInput & { readonly state: StateDirectory }> {
   const state = await StateDirectory.open(systemFiles, join(folder, 'state'), { fresh: true });
   const passOne = await readIntoBatches({
     ...options,
@@ -32,7 +32,7 @@ export async function planRun(
 }
 
 /** The text of a batch's TXT file. */
-export async function batchText(passOne: PassOne, batch: number): Promise<string> {
+export async function batchText(passOne: PlannedInput, batch: number): Promise<string> {
   const pieces: Buffer[] = [];
   const found = passOne.batches[batch];
   if (!found) throw new Error(`there is no batch ${batch}`);

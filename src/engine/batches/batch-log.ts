@@ -48,7 +48,7 @@ export function withKnown(driven: DrivenBatch, known: KnownBatch): DrivenBatch {
 }
 
 /** The latest of every batch, and of every part of one. */
-export class DriveLog {
+export class BatchLog {
   /** By label. */
   readonly #driven = new Map<string, DrivenBatch>();
 

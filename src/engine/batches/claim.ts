@@ -76,7 +76,7 @@ export interface BatchProgress {
 type Write = (progress: BatchProgress, at?: string) => Promise<void> | void;
 
 /** Claims on the batches of a run that no other process works on: none is ever lost. */
-export class OwnClaims {
+export class LocalClaims {
   /** Credits that launches have reserved, before refunds. */
   readonly #reserved: Record<VerificationType, number> = { email: 0, phone: 0 };
 

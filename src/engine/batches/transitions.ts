@@ -11,7 +11,7 @@ import {
 import { bounds } from './state-machine.js';
 
 /** What an answer, or its absence, has told. */
-export type News =
+export type BatchEvent =
   | { readonly of: 'upload'; readonly status: 'ok'; readonly uuid: string | undefined }
   | {
       readonly of: 'upload';
@@ -34,7 +34,7 @@ export type News =
   | { readonly of: 'another' };
 
 /** Takes in what an answer told. News that do not belong to the stage change nothing. */
-export function learn(known: KnownBatch, news: News): KnownBatch {
+export function learn(known: KnownBatch, news: BatchEvent): KnownBatch {
   switch (news.of) {
     case 'upload':
       return known.stage === 'uploading' ? learnUpload(known, news) : known;
@@ -71,7 +71,7 @@ function isOnItsWay(known: KnownBatch): known is OnItsWay {
 
 function learnUpload(
   known: Of<'uploading'>,
-  news: Extract<News, { readonly of: 'upload' }>,
+  news: Extract<BatchEvent, { readonly of: 'upload' }>,
 ): KnownBatch {
   switch (news.status) {
     case 'ok':
@@ -198,7 +198,7 @@ function toReadyAgain(known: Elected): KnownBatch {
 
 function learnLaunch(
   known: Of<'launching'>,
-  status: Extract<News, { readonly of: 'launch' }>['status'],
+  status: Extract<BatchEvent, { readonly of: 'launch' }>['status'],
 ): KnownBatch {
   switch (status) {
     case 'ok':

@@ -24,11 +24,11 @@ import {
   renewPatience,
   type KnownBatch,
 } from '../batches/batch-state.js';
-import { isOpenToDoubt, learn, type News } from '../batches/transitions.js';
+import { isOpenToDoubt, learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
 import { signOfAnother } from '../batches/uploads/sign-of-another.js';
 import { sendUpload } from './batch-requests.js';
-import { StageWait } from './poll-schedule.js';
+import { PollSchedule } from './poll-schedule.js';
 
 /** Part of the deadline that a request has even at its end. */
 const leastShare = 0.1;
@@ -53,7 +53,7 @@ export async function driveBatch(
 class Drive {
   readonly #batch: Batch;
   readonly #options: DriveOptions;
-  readonly #wait: StageWait;
+  readonly #wait: PollSchedule;
   #known: KnownBatch;
   #charge: Charge | undefined;
   /** Addresses that the service says it verified. */
@@ -76,7 +76,7 @@ class Drive {
     this.#known = renewPatience(known);
     this.#options = options;
     const timed = { type: batch.group.type, addresses: batch.addresses };
-    this.#wait = new StageWait(known, timed, options);
+    this.#wait = new PollSchedule(known, timed, options);
     this.#reserved = mayHaveLaunched(known);
   }
 
@@ -146,7 +146,7 @@ class Drive {
     return this.#batch.addresses > 1 && this.#options.refusedSizes.covers(this.#batch);
   }
 
-  #tooLarge(): News {
+  #tooLarge(): BatchEvent {
     return { of: 'too_large', addresses: this.#batch.addresses };
   }
 
@@ -165,9 +165,9 @@ class Drive {
     });
   }
 
-  async #perform(step: RequestStep): Promise<News> {
+  async #perform(step: RequestStep): Promise<BatchEvent> {
     try {
-      const request = async (): Promise<News> => this.#request(step);
+      const request = async (): Promise<BatchEvent> => this.#request(step);
       return await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
       // The reason of an abort may be the error of another batch: it tells nothing of this one.
@@ -176,7 +176,7 @@ class Drive {
     }
   }
 
-  async #explain(step: RequestStep, error: unknown): Promise<News> {
+  async #explain(step: RequestStep, error: unknown): Promise<BatchEvent> {
     if (isSluiceError(error, 'too_large') && (step === 'upload' || step === 'prepare')) {
       const { refusedSizes } = this.#options;
       refusedSizes.note(this.#batch);
@@ -221,7 +221,7 @@ class Drive {
     }
   }
 
-  async #request(step: RequestStep): Promise<News> {
+  async #request(step: RequestStep): Promise<BatchEvent> {
     const { service, signal } = this.#options;
     switch (step) {
       case 'upload':
@@ -244,13 +244,13 @@ class Drive {
   }
 
   /** What could go on for ever ends with the deadline, but has some time where it begins just before. */
-  async #inTime(request: (signal: AbortSignal) => Promise<News>): Promise<News> {
+  async #inTime(request: (signal: AbortSignal) => Promise<BatchEvent>): Promise<BatchEvent> {
     const { clock, signal, stageDeadlineMs } = this.#options;
     const ms = Math.max(this.#wait.leftMs, stageDeadlineMs * leastShare);
     return beforeDeadline(request, { clock, ms, signal, toError: () => this.#overdue() });
   }
 
-  async #upload(signal: AbortSignal): Promise<News> {
+  async #upload(signal: AbortSignal): Promise<BatchEvent> {
     const { service, settings, uuids } = this.#options;
     const name = this.#name();
     const news = await sendUpload(this.#batch, name, { service, settings, signal });
@@ -263,7 +263,7 @@ class Drive {
     return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : news;
   }
 
-  async #find(signal: AbortSignal): Promise<News> {
+  async #find(signal: AbortSignal): Promise<BatchEvent> {
     const { service, uuids } = this.#options;
     const name = this.#name();
     const uuid = await findUpload(service, name, { signal, uuids });
@@ -271,7 +271,7 @@ class Drive {
     return { of: 'find', uuid };
   }
 
-  async #export(signal: AbortSignal): Promise<News> {
+  async #export(signal: AbortSignal): Promise<BatchEvent> {
     const batch = this.#batch;
     const collected = await this.#options.collect(batch, this.#uuid(), signal);
     const { named, strangers, conflicting } = collected;
@@ -285,7 +285,7 @@ class Drive {
     return { of: 'export', result: 'safe' };
   }
 
-  async #readStatus(): Promise<News> {
+  async #readStatus(): Promise<BatchEvent> {
     const { service, signal } = this.#options;
     const answer = await service.batchStatus(this.#uuid(), { signal, sent: this.#batch });
     if (this.#isOfAnother(answer)) return { of: 'another' };

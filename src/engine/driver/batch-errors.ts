@@ -13,7 +13,7 @@ import { STATUS_CODES } from '../../platform/http.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import type { Stage } from '../batches/batch-state.js';
 import type { Step } from '../batches/state-machine.js';
-import type { News } from '../batches/transitions.js';
+import type { BatchEvent } from '../batches/transitions.js';
 
 export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
 
@@ -21,7 +21,7 @@ export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
  * What the failure of a request tells of its batch; `undefined` when it tells nothing that the batch
  * could go on with. Not to be asked of the reason of an abort.
  */
-export function failureNews(step: RequestStep, error: unknown): News | undefined {
+export function failureNews(step: RequestStep, error: unknown): BatchEvent | undefined {
   switch (step) {
     case 'upload':
       return isWithoutAnswer(error) ? { of: 'upload', status: 'unknown' } : undefined;
@@ -67,7 +67,7 @@ export function isRefusal(error: unknown): error is ApiError {
 }
 
 /** Whether the service could not do what it was asked for, or did not say what became of it. */
-export function hasFailed(news: News): boolean {
+export function hasFailed(news: BatchEvent): boolean {
   switch (news.of) {
     case 'upload':
       return news.status === 'error' || news.status === 'unknown';

@@ -5,7 +5,7 @@ import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../platform/random.js';
-import { BatchRunner } from './batch-slots.js';
+import { BatchSlots } from './batch-slots.js';
 import { ClaimLostError, type BatchClaim } from '../batches/claim.js';
 import { type Batch, halveBatch } from '../batches/batch.js';
 import {
@@ -21,7 +21,7 @@ import {
   namesOf,
   type LeftBatch,
 } from '../batches/uploads/delete-uploads.js';
-import { ElectedUuids } from '../batches/uploads/list-uploads.js';
+import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import { isAtEnd, planned, type KnownBatch } from '../batches/batch-state.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { openExport } from './batch-requests.js';
@@ -46,7 +46,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   freed?(): void;
 }
 
-export interface DriveAllOptions {
+export interface BatchPoolOptions {
   readonly service: VerificationService;
   readonly runId: string;
   readonly settings: DriveSettings;
@@ -60,19 +60,19 @@ export interface DriveAllOptions {
  * them on the service as the runner has places. The parts of one that is too large go on in its place. What
  * stops one stops all. When the gate closes, what runs is finished, and nothing else begun.
  */
-export class DriveAll {
+export class BatchPool {
   readonly gate: LaunchGate;
-  readonly #uuids = new ElectedUuids();
-  readonly #options: DriveAllOptions;
+  readonly #uuids = new UploadRegistry();
+  readonly #options: BatchPoolOptions;
   readonly #ports: DrivePorts;
-  readonly #runner: BatchRunner;
+  readonly #runner: BatchSlots;
   readonly #inHand: LimitFunction;
   readonly #refusedSizes = new RefusedSizes();
   readonly #stageDeadlineMs: number;
   #stoppedBy: { readonly error: unknown } | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(options: DriveAllOptions, ports: DrivePorts) {
+  constructor(options: BatchPoolOptions, ports: DrivePorts) {
     const { settings, service, runId, signal } = options;
     this.#options = options;
     this.#ports = ports;
@@ -80,7 +80,7 @@ export class DriveAll {
     this.#inHand = pLimit(options.places ?? concurrency);
     this.#stageDeadlineMs = settings.batchDeadlineMs ?? defaults.batchDeadlineMs;
     this.gate = new LaunchGate({ maxCredits: settings.maxCredits });
-    this.#runner = new BatchRunner({
+    this.#runner = new BatchSlots({
       ...ports,
       service,
       concurrency,

@@ -1,7 +1,7 @@
 import type { VerificationService } from '../../client/client.js';
 import { uploadedBatch } from '../../contract/bodies.js';
 import type { Batch } from '../batches/batch.js';
-import type { News } from '../batches/transitions.js';
+import type { BatchEvent } from '../batches/transitions.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import type { BatchSettings } from './driver-options.js';
 
@@ -14,7 +14,7 @@ export async function sendUpload(
     readonly settings: BatchSettings;
     readonly signal: AbortSignal;
   },
-): Promise<News> {
+): Promise<BatchEvent> {
   const { service, settings, signal } = options;
   const { group, sizeBytes } = batch;
   const reading = new UploadReading(batch);
@@ -36,7 +36,7 @@ export async function sendUpload(
 }
 
 /** What the answer to an upload tells of its batch. */
-function uploadNews(answer: { readonly status: string }): News {
+function uploadNews(answer: { readonly status: string }): BatchEvent {
   switch (answer.status) {
     case 'ok':
       return { of: 'upload', status: 'ok', uuid: uuidOf(answer) };

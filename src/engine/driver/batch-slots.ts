@@ -7,9 +7,9 @@ import type { Charge } from '../batches/charge.js';
 import { type BatchClaim, ClaimLostError } from '../batches/claim.js';
 import { driveBatch } from './batch-driver.js';
 import type { DriveOptions } from './driver-options.js';
-import { StagePace } from './poll-learning.js';
+import { PollEstimator } from './poll-learning.js';
 
-interface BatchRunnerOptions extends Omit<
+interface BatchSlotsOptions extends Omit<
   DriveOptions,
   'onPrepared' | 'pace' | 'inTurn' | 'record' | 'claim'
 > {
@@ -25,12 +25,12 @@ interface BatchRunnerOptions extends Omit<
  * preparation: what the service refuses there, it refuses of all, and nothing was paid. One that was
  * only too large proves nothing: the next goes ahead in its place.
  */
-export class BatchRunner {
-  readonly #options: BatchRunnerOptions;
+export class BatchSlots {
+  readonly #options: BatchSlotsOptions;
   readonly #places: LimitFunction;
   readonly #requests: LimitFunction;
   readonly #stop = new AbortController();
-  readonly #pace = new StagePace();
+  readonly #pace = new PollEstimator();
   readonly #signal: AbortSignal;
   /** Whether the service has taken a batch. */
   #isProven = false;
@@ -38,7 +38,7 @@ export class BatchRunner {
   #ahead: Promise<void> | undefined;
   #stoppedBy: { readonly error: unknown } | undefined;
 
-  constructor(options: BatchRunnerOptions) {
+  constructor(options: BatchSlotsOptions) {
     this.#options = options;
     this.#places = pLimit(options.concurrency);
     this.#requests = pLimit(options.concurrency);

@@ -9,9 +9,9 @@ import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
 import { tallyOf } from '../batches/export-check.js';
 import type { KnownBatch } from '../batches/batch-state.js';
 import { deleteBatch } from '../batches/uploads/delete-uploads.js';
-import { DriveAll } from './batch-pool.js';
+import { BatchPool } from './batch-pool.js';
 import { type DriveSettings, type CollectedExport } from './driver-options.js';
-import { OwnClaims } from '../batches/claim.js';
+import { LocalClaims } from '../batches/claim.js';
 
 interface CollectOptions extends Pick<
   DriveSettings,
@@ -36,8 +36,8 @@ export async function collectLaunched(
   const { history, service, signal, ...settings } = options;
   if (launched.length === 0) return;
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
-  const claims = new OwnClaims();
-  const drive = new DriveAll(
+  const claims = new LocalClaims();
+  const drive = new BatchPool(
     { service, runId: 'left', settings, signal },
     {
       known: (batch) => leftAt(of(batch).batchUuid),

@@ -24,12 +24,12 @@ import type { KnownBatch } from '../batches/batch-state.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { ExportTally } from '../batches/export-check.js';
-import type { ElectedUuids } from '../batches/uploads/list-uploads.js';
+import type { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import type { DoubtOptions } from '../plan/column-quality.js';
 import type { CountryOptions } from '../plan/plan.js';
 import type { LaunchGate, RefusedSizes } from './launch-limits.js';
-import type { StagePace } from './poll-learning.js';
+import type { PollEstimator } from './poll-learning.js';
 
 /** What is sent to the service with every batch of a run, besides its batch group. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
@@ -91,12 +91,12 @@ export interface DriveOptions {
   /** Longest time in one stage, in milliseconds. */
   readonly stageDeadlineMs: number;
   /** What the batches of a run learn from each other of how long stages take. @default nothing */
-  readonly pace?: StagePace;
+  readonly pace?: PollEstimator;
   readonly gate: LaunchGate;
   /** The right to drive the batch. */
   readonly claim: Pick<BatchClaim, 'lost' | 'confirm' | 'reserve'>;
   /** Which uuids the uploads of the run have. */
-  readonly uuids: ElectedUuids;
+  readonly uuids: UploadRegistry;
   /** What the service has refused for its size, in all batches of the run. */
   readonly refusedSizes: RefusedSizes;
   readonly clock: Clock;

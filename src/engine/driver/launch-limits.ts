@@ -40,7 +40,7 @@ export class LaunchGate {
     this.#isHeld = true;
   }
 
-  letGo(): void {
+  release(): void {
     this.#isHeld = false;
   }
 

@@ -1,15 +1,15 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { KnownBatch, Stage } from '../batches/batch-state.js';
-import type { StagePace, StageTiming, TimedBatch } from './poll-learning.js';
+import type { PollEstimator, StageTiming, TimedBatch } from './poll-learning.js';
 
-export interface StageWaitOptions {
+export interface PollScheduleOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pollIntervalMs: number;
   /** Longest time without getting further, in milliseconds. */
   readonly stageDeadlineMs: number;
   /** What batches of a run learn from each other. @default nothing: the first look waits like any other */
-  readonly pace?: StagePace;
+  readonly pace?: PollEstimator;
 }
 
 /** Longest time without a look, for all that is known of others, unless the interval is longer. */
@@ -36,8 +36,8 @@ const progress: Readonly<Record<Stage, number>> = {
  * The waits of one batch: they grow, and its deadline comes nearer, for as long as it gets no further.
  * Stepping back to a stage it had left does neither start over, or to and fro would never end.
  */
-export class StageWait {
-  readonly #options: StageWaitOptions;
+export class PollSchedule {
+  readonly #options: PollScheduleOptions;
   readonly #batch: TimedBatch;
   #stage: Stage;
   #furthest: number;
@@ -49,7 +49,7 @@ export class StageWait {
   #enteredAt = 0;
   #lookedAt = -Infinity;
 
-  constructor(known: KnownBatch, batch: TimedBatch, options: StageWaitOptions) {
+  constructor(known: KnownBatch, batch: TimedBatch, options: PollScheduleOptions) {
     this.#options = options;
     this.#batch = batch;
     this.#stage = known.stage;

@@ -14,28 +14,28 @@ import { outputIdOf } from '../stores/journal-entries.js';
 import type { CheckedRun, OpenedRun } from './resume/open-run.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
-import type { RunPlace } from './resume/run-location.js';
+import type { RunLocation } from './resume/run-location.js';
 import type { JoinClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/stopped-summary.js';
 import { summarize } from '../summary/build-summary.js';
 import { isRetriable, type Summary } from '../summary/summary.js';
-import { TakeUp } from './resume/reconcile.js';
+import { Reconciliation } from './resume/reconcile.js';
 
 /** What one process does for a run: all of it, or its share beside others. */
 export class RunWork {
   readonly #options: ResolvedRun;
   readonly #checked: CheckedRun;
-  readonly #place: RunPlace;
+  readonly #place: RunLocation;
   readonly #state: RunStore;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #startedMs = performance.now();
   /** The claim on the last step, and the output that is written under it. */
-  #joining: { readonly claim: JoinClaim; readonly output: RunOutput } | undefined;
+  #outputClaim: { readonly claim: JoinClaim; readonly output: RunOutput } | undefined;
   /** Whether nothing in the place is needed any more. */
   isRemovable: boolean;
 
-  constructor(options: ResolvedRun, checked: CheckedRun, place: RunPlace) {
+  constructor(options: ResolvedRun, checked: CheckedRun, place: RunLocation) {
     this.#options = options;
     this.#checked = checked;
     this.#place = place;
@@ -49,7 +49,7 @@ export class RunWork {
   async toEnd(): Promise<Summary> {
     const { opening } = this.#place;
     const state = this.#state;
-    const told = await opening.tellAgain();
+    const told = await opening.finishedSummary();
     if (told) return this.#end(told);
     // What a plan is of may have been sent by another process.
     this.isRemovable = !hasSent(state.known) && state.known.plan === undefined;
@@ -67,7 +67,7 @@ export class RunWork {
     // Until the service's list is read it is not known what an earlier process has sent.
     this.isRemovable = false;
     const signal = this.#signal;
-    const takeUp = await TakeUp.begin(client, entry, state, { ...this.#options, signal });
+    const takeUp = await Reconciliation.begin(client, entry, state, { ...this.#options, signal });
     this.isRemovable = isFirst && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
     // The process that begins a shared run has asked before.
     if (this.isRemovable && !state.news) await checkBeforeSending(this.#options, passOne);
@@ -88,7 +88,7 @@ export class RunWork {
         this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
       );
     } finally {
-      await this.#joining?.output.stop();
+      await this.#outputClaim?.output.stop();
     }
   }
 
@@ -97,10 +97,10 @@ export class RunWork {
     work: (history: History | undefined) => Promise<Value>,
   ): Promise<Value> {
     const { history } = this.#options;
-    const joining = this.#joining;
+    const outputClaim = this.#outputClaim;
     const own = await openInTurn(this.#options, {
       signal: this.#signal,
-      isNeeded: () => this.#joining === joining,
+      isNeeded: () => this.#outputClaim === outputClaim,
     });
     try {
       return await work(history ?? own);
@@ -109,7 +109,7 @@ export class RunWork {
     }
   }
 
-  async #drive(client: Client, takeUp: TakeUp, opened: OpenedRun): Promise<DriveRunEnd> {
+  async #drive(client: Client, takeUp: Reconciliation, opened: OpenedRun): Promise<DriveRunEnd> {
     const { passOne } = opened;
     const state = this.#state;
     const end = await driveRun({
@@ -121,8 +121,8 @@ export class RunWork {
       batches: passOne.batches,
       state,
       signal: this.#signal,
-      onSettled: () => this.#joining?.output.tell(),
-      wantsAll: () => this.#joining !== undefined,
+      onSettled: () => this.#outputClaim?.output.tell(),
+      wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
       ...(state.news && { stop: (error) => this.#stop.abort(error) }),
     });
@@ -136,7 +136,7 @@ export class RunWork {
 
   /** Claims the last step, where no process has it: rows may be written as results come. */
   async #join({ entry, passOne }: OpenedRun): Promise<boolean> {
-    if (this.#joining) return true;
+    if (this.#outputClaim) return true;
     const claim = await this.#state.join();
     if (!claim) return false;
     const output = await RunOutput.begin({
@@ -151,11 +151,11 @@ export class RunWork {
       await output.stop();
       return false;
     }
-    const joining = { claim, output };
-    this.#joining = joining;
+    const outputClaim = { claim, output };
+    this.#outputClaim = outputClaim;
     claim.lost?.addEventListener('abort', () => {
-      if (this.#joining !== joining) return;
-      this.#joining = undefined;
+      if (this.#outputClaim !== outputClaim) return;
+      this.#outputClaim = undefined;
       void output.stop();
     });
     return true;
@@ -179,7 +179,7 @@ export class RunWork {
           return await write();
         } catch (error) {
           // Where another process may write the output by now, what this one's says counts for nothing.
-          if (!(error instanceof ClaimLostError) && this.#joining) throw error;
+          if (!(error instanceof ClaimLostError) && this.#outputClaim) throw error;
         }
       }
       await this.#state.news?.(this.#signal);
@@ -208,13 +208,13 @@ export class RunWork {
     },
   ): Promise<Summary> {
     const { onProgress, source, limit } = this.#options;
-    const joining = this.#joining;
-    if (!joining) throw new ClaimLostError('the output');
+    const outputClaim = this.#outputClaim;
+    if (!outputClaim) throw new ClaimLostError('the output');
     await end.settleAll();
     if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
-    const { tally, sink, isSuspect } = await joining.output.finish();
+    const { tally, sink, isSuspect } = await outputClaim.output.finish();
     onProgress?.({ stage: 'written', rows: passOne.entry.rows });
-    if (end.isWhole) await end.tidy(async () => joining.claim.confirm());
+    if (end.isWhole) await end.tidy(async () => outputClaim.claim.confirm());
     const written = summarize({
       input: source.name,
       sink,
@@ -238,7 +238,7 @@ export class RunWork {
     };
     if (!end.isWhole) return this.#tell(summary);
     if (compared) await history?.keepRun(entry.id, summary);
-    await joining.claim.finish(summary);
+    await outputClaim.claim.finish(summary);
     return this.#end(summary);
   }
 

@@ -28,7 +28,7 @@ import type { TargetChoice } from '../streams/stream-options.js';
 import { observeRun } from '../../platform/observability/observe.js';
 import { observedEnd } from './reporting/run-progress.js';
 import { watchCalls } from './watched-calls.js';
-import { DriveLog } from '../batches/batch-log.js';
+import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
 import { wantedPositions } from './planning/plan-input.js';
 import { openSink } from './output/write-output.js';
@@ -96,7 +96,7 @@ async function streamToEnd(
 
   const plan = new StreamPlan(options, layout);
   const tally = new OutcomeTally(plan.plan);
-  const log = new DriveLog();
+  const log = new BatchLog();
   const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading, (column) =>
     options.onProgress?.({ stage: 'text_column', ...column }),
   );
@@ -175,7 +175,7 @@ async function flow(
     readonly writing: SinkWriting;
     readonly plan: StreamPlan;
     readonly tally: OutcomeTally;
-    readonly log: DriveLog;
+    readonly log: BatchLog;
   },
 ): Promise<number> {
   const { reading, writing, plan, tally, log } = parts;

@@ -78,7 +78,7 @@ export interface RunStore {
    * Which batches, by their labels, the journal has told of since this was last asked, by whichever process.
    * Absent where there are no others.
    */
-  heard?(): ReadonlySet<string>;
+  takeUpdates?(): ReadonlySet<string>;
 
   /**
    * Reads results that were kept, as often as asked.

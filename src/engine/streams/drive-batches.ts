@@ -7,10 +7,10 @@ import { checkOptions } from '../../platform/options/check-options.js';
 import { type EndedBatch, isAtEnd, type KnownBatch, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
-import { type BatchProgress, OwnClaims } from '../batches/claim.js';
+import { type BatchProgress, LocalClaims } from '../batches/claim.js';
 import { tallyOf } from '../batches/export-check.js';
 import { type LeftBatch, mayHaveOrphans } from '../batches/uploads/delete-uploads.js';
-import { DriveAll } from '../driver/batch-pool.js';
+import { BatchPool } from '../driver/batch-pool.js';
 import type { CollectedExport } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
@@ -53,8 +53,8 @@ const cleanUpMs = 5000;
 export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
-  readonly #drive: DriveAll;
-  readonly #claims = new OwnClaims();
+  readonly #drive: BatchPool;
+  readonly #claims = new LocalClaims();
   readonly #abort = new AbortController();
   /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
   #left: LeftBatch[] = [];
@@ -82,7 +82,7 @@ export class DriveBatches extends PatientDuplex {
       onBatch: this.#calledBack.watch(options.onBatch),
       onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
     };
-    this.#drive = new DriveAll(
+    this.#drive = new BatchPool(
       {
         service: options.client,
         runId: randomBytes(8).toString('hex'),

@@ -1,9 +1,9 @@
 import type { RequestStep } from '../../../src/engine/driver/batch-errors.js';
 import type { KnownBatch, Stage } from '../../../src/engine/batches/batch-state.js';
-import type { News } from '../../../src/engine/batches/transitions.js';
+import type { BatchEvent } from '../../../src/engine/batches/transitions.js';
 
 /** Every kind of news that a request can bring, by the step that makes the request. */
-export const newsOf: Readonly<Record<RequestStep, readonly News[]>> = {
+export const newsOf: Readonly<Record<RequestStep, readonly BatchEvent[]>> = {
   upload: [
     { of: 'upload', status: 'ok', uuid: 'told' },
     { of: 'upload', status: 'ok', uuid: undefined },
@@ -56,7 +56,7 @@ export const newsOf: Readonly<Record<RequestStep, readonly News[]>> = {
   ],
 };
 
-export const allNews: readonly News[] = Object.values(newsOf).flat();
+export const allNews: readonly BatchEvent[] = Object.values(newsOf).flat();
 
 const tries = { attempt: 1, fresh: 0, uploads: 1 } as const;
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
-import { type BatchClaim, OwnClaims } from '../../../src/engine/batches/claim.js';
+import { type BatchClaim, LocalClaims } from '../../../src/engine/batches/claim.js';
 import { makeBatch } from '../driver/driving.js';
 
 const verifying: KnownBatch = {
@@ -23,9 +23,9 @@ async function becomes(claim: BatchClaim, known: KnownBatch): Promise<void> {
   await claim.record({ batch: makeBatch(), known, name: 'n', charge: undefined });
 }
 
-describe('OwnClaims', () => {
+describe('LocalClaims', () => {
   it('reserve the credits of a batch once, and those of each type for themselves', async () => {
-    const claims = new OwnClaims();
+    const claims = new LocalClaims();
     const emails = claims.claim(makeBatch(0, 6), planned, nowhere);
     const phones = claims.claim(makeBatch(1, 10, 'phone'), planned, nowhere);
     expect(await emails.reserve(10)).toEqual({ isGranted: true, credits: 6 });
@@ -36,7 +36,7 @@ describe('OwnClaims', () => {
   });
 
   it('give back what was surely not launched, and keep what may be paid', async () => {
-    const claims = new OwnClaims();
+    const claims = new LocalClaims();
     const first = claims.claim(makeBatch(0, 10), planned, nowhere);
     await first.reserve(10);
     await becomes(first, planned);
@@ -47,7 +47,7 @@ describe('OwnClaims', () => {
   });
 
   it('count what an earlier process launched, however much is allowed', async () => {
-    const claims = new OwnClaims();
+    const claims = new LocalClaims();
     const launched = claims.claim(makeBatch(0, 12), verifying, nowhere);
     expect((await launched.reserve(10)).isGranted).toBe(true);
     const next = claims.claim(makeBatch(1, 1), planned, nowhere);
@@ -55,11 +55,11 @@ describe('OwnClaims', () => {
   });
 
   it('count what was launched in vain beside what is sent in its place', async () => {
-    const claims = new OwnClaims();
+    const claims = new LocalClaims();
     const retried = claims.claim(makeBatch(0, 10), verifying, nowhere);
     await retried.record({ ...news, known: planned, inVain: null });
     expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
-    const resumed = new OwnClaims().claim(makeBatch(0, 10), planned, nowhere, {
+    const resumed = new LocalClaims().claim(makeBatch(0, 10), planned, nowhere, {
       spent: 8,
       refunded: 0,
       net: 8,
@@ -71,7 +71,7 @@ describe('OwnClaims', () => {
     const steps = fc.array(fc.integer({ min: -30, max: 30 }));
     await fc.assert(
       fc.asyncProperty(fc.nat(100), steps, async (most, sizes) => {
-        const claims = new OwnClaims();
+        const claims = new LocalClaims();
         const held: { readonly claim: BatchClaim; readonly size: number }[] = [];
         for (const [id, size] of sizes.entries()) {
           const claim = claims.claim(makeBatch(id, Math.abs(size)), planned, nowhere);

@@ -7,7 +7,7 @@ import {
   renewPatience,
   type KnownBatch,
 } from '../../../src/engine/batches/batch-state.js';
-import { learn, type News } from '../../../src/engine/batches/transitions.js';
+import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
 import { before, bounds, nextStep, type Step } from '../../../src/engine/batches/state-machine.js';
 import { allNews, electedAs, newsOf, stages, stateOf } from './any-news.js';
 
@@ -100,7 +100,7 @@ describe('before', () => {
 });
 
 /** What a service may do to a batch's requests: news for each step, given in turn, over and over. */
-type Behaviour = Readonly<Record<RequestStep, readonly News[]>>;
+type Behaviour = Readonly<Record<RequestStep, readonly BatchEvent[]>>;
 
 type SideEffects = Record<RequestStep, number>;
 
@@ -222,7 +222,7 @@ describe('a life', () => {
   });
 
   it('is bounded whatever two answers take turns', () => {
-    const pairsOf = (news: readonly News[]): News[][] =>
+    const pairsOf = (news: readonly BatchEvent[]): BatchEvent[][] =>
       news.flatMap((one) => news.map((other) => [one, other]));
     for (const read_status of pairsOf(newsOf.read_status)) {
       for (const launch of pairsOf(newsOf.launch)) {
@@ -238,7 +238,7 @@ describe('a life', () => {
   });
 
   it('is bounded whatever any answers come in any order', () => {
-    const anyNews = (step: RequestStep): fc.Arbitrary<News[]> =>
+    const anyNews = (step: RequestStep): fc.Arbitrary<BatchEvent[]> =>
       fc.array(fc.constantFrom(...newsOf[step]), { minLength: 1, maxLength: 7 });
     fc.assert(
       fc.property(
@@ -284,7 +284,7 @@ class Witness {
     return step;
   }
 
-  hear(news: News): void {
+  hear(news: BatchEvent): void {
     if (news.of === 'launch' && this.known.stage === 'launching') {
       if (surelyNot.has(news.status) && this.#firstLaunch !== undefined) {
         this.maybeLaunched.delete(this.#firstLaunch);
@@ -333,7 +333,7 @@ class Witness {
 }
 
 /** What brings a batch on, or into the doubt that this is about. */
-function likely(known: KnownBatch): News {
+function likely(known: KnownBatch): BatchEvent {
   switch (known.stage) {
     case 'uploaded':
       return { of: 'prepare', status: 'ok' };
@@ -351,7 +351,7 @@ function likely(known: KnownBatch): News {
 }
 
 /** Mostly an answer to what was asked, at times any news at all. */
-function pickNews(step: RequestStep, known: KnownBatch, nextByte: () => number): News {
+function pickNews(step: RequestStep, known: KnownBatch, nextByte: () => number): BatchEvent {
   const choice = nextByte() < 16 ? allNews : newsOf[step];
   const news = choice[nextByte() % (choice.length * 2)] ?? likely(known);
   if (!('uuid' in news) || news.uuid === undefined) return news;

@@ -6,12 +6,12 @@ import {
   renewPatience,
   type KnownBatch,
 } from '../../../src/engine/batches/batch-state.js';
-import { learn, type News } from '../../../src/engine/batches/transitions.js';
+import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
 import { before, bounds, nextStep } from '../../../src/engine/batches/state-machine.js';
 import { allNews, electedAs, stages, stateOf } from './any-news.js';
 
 /** Takes one piece of news after the other. */
-function learnAll(known: KnownBatch, ...news: readonly News[]): KnownBatch {
+function learnAll(known: KnownBatch, ...news: readonly BatchEvent[]): KnownBatch {
   return news.reduce(learn, known);
 }
 
@@ -19,10 +19,10 @@ function times<Item>(count: number, item: Item): Item[] {
   return Array.from({ length: count }, () => item);
 }
 
-const status = (word: string): News => ({ of: 'status', status: word });
-const launch = (word: string): News => ({ of: 'launch', status: word });
-const prepare = (word: string): News => ({ of: 'prepare', status: word });
-const missing: News = { of: 'missing' };
+const status = (word: string): BatchEvent => ({ of: 'status', status: word });
+const launch = (word: string): BatchEvent => ({ of: 'launch', status: word });
+const prepare = (word: string): BatchEvent => ({ of: 'prepare', status: word });
+const missing: BatchEvent = { of: 'missing' };
 const onItsWay = ['uploaded', 'parsing', 'ready', 'launching', 'verifying'] as const;
 
 describe('an unknown word', () => {
@@ -71,7 +71,7 @@ describe('news that do not belong to the stage', () => {
   });
 
   it('change nothing', () => {
-    const listened: Readonly<Record<News['of'], readonly string[]>> = {
+    const listened: Readonly<Record<BatchEvent['of'], readonly string[]>> = {
       upload: ['uploading'],
       too_large: ['planned', 'uploading', 'uploaded'],
       find: ['uploading'],
@@ -111,7 +111,7 @@ describe("a uuid that seems to be another upload's", () => {
 });
 
 describe('a batch that is too large', () => {
-  const tooLarge = (addresses: number): News => ({ of: 'too_large', addresses });
+  const tooLarge = (addresses: number): BatchEvent => ({ of: 'too_large', addresses });
 
   it.each(['planned', 'uploading'] as const)('is split when it is %s', (stage) => {
     const { attempt, fresh, uploads } = stateOf[stage];
@@ -174,7 +174,7 @@ describe('an upload', () => {
     [false, bounds.looksForLostUpload],
     [true, bounds.looksForAcceptedUpload],
   ])('that no list shows (accepted: %s) is sent anew, under a new name', (accepted, looks) => {
-    const none: News = { of: 'find', uuid: undefined };
+    const none: BatchEvent = { of: 'find', uuid: undefined };
     const known = learnAll({ ...uploading, accepted }, ...times(looks - 1, none));
     expect(known).toEqual({ ...uploading, accepted, looks: looks - 1 });
     expect(learn(known, none)).toEqual({ stage: 'planned', attempt: 2, fresh: 0, uploads: 1 });
@@ -199,7 +199,7 @@ describe('an upload', () => {
     let known: KnownBatch = planned;
     while (nextStep(known).do === 'upload') {
       known = before(known, nextStep(known));
-      const none = times<News>(bounds.looksForLostUpload, { of: 'find', uuid: undefined });
+      const none = times<BatchEvent>(bounds.looksForLostUpload, { of: 'find', uuid: undefined });
       known = learnAll(known, { of: 'upload', status: 'unknown' }, ...none);
     }
     expect(nextStep(known)).toEqual({ do: 'give_up' });
@@ -458,7 +458,7 @@ describe('an export', () => {
   });
 
   it('that stays broken is given up for now, and what is paid is never failed', () => {
-    const broken: News = { of: 'export', result: 'broken' };
+    const broken: BatchEvent = { of: 'export', result: 'broken' };
     const known = learnAll(stateOf.done, ...times(bounds.exports, broken));
     expect(known).toEqual({ ...stateOf.done, broken: bounds.exports });
     expect(nextStep(known)).toEqual({ do: 'give_up' });

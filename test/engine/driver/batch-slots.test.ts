@@ -61,7 +61,7 @@ function expectChargedAtMostOnce(service: FakeService): void {
   expect(counts.filter((count) => count > 1)).toEqual([]);
 }
 
-describe('BatchRunner', () => {
+describe('BatchSlots', () => {
   it('brings every batch to its end, and pays for every address once', async () => {
     const service = new FakeService({ polls: 2 });
     const { known, driving } = await runAll({ service, batches: 20, concurrency: 4 });

@@ -2,13 +2,13 @@ import { crc32 } from 'node:zlib';
 import {
   type BatchClaim,
   type BatchProgress,
-  OwnClaims,
+  LocalClaims,
 } from '../../../src/engine/batches/claim.js';
 import { type Batch, readLines } from '../../../src/engine/batches/batch.js';
-import { BatchRunner } from '../../../src/engine/driver/batch-slots.js';
+import { BatchSlots } from '../../../src/engine/driver/batch-slots.js';
 import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
 import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
-import { ElectedUuids } from '../../../src/engine/batches/uploads/list-uploads.js';
+import { UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
@@ -35,7 +35,7 @@ export class Driving {
   readonly abort = new AbortController();
   readonly recorded: BatchProgress[] = [];
   readonly collected: number[] = [];
-  readonly claims = new OwnClaims();
+  readonly claims = new LocalClaims();
   readonly options: DriveOptions;
   readonly #write: DriveOptions['record'];
 
@@ -55,7 +55,7 @@ export class Driving {
       random: () => 0,
       signal: this.abort.signal,
       claim,
-      uuids: new ElectedUuids(),
+      uuids: new UploadRegistry(),
       collect: async (batch, uuid, signal) => {
         const keys = await readWhole(service, uuid, signal);
         const lines = new Set<string>();
@@ -88,7 +88,7 @@ export class Driving {
   }
 
   runner(concurrency: number, provenBefore = false): DrivingRunner {
-    const runner = new BatchRunner({ ...this.options, concurrency });
+    const runner = new BatchSlots({ ...this.options, concurrency });
     if (provenBefore) runner.noteProven();
     return {
       run: async (batch, known = planned, changes = {}) =>

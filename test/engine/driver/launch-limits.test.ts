@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { planned } from '../../../src/engine/batches/batch-state.js';
-import { OwnClaims } from '../../../src/engine/batches/claim.js';
+import { LocalClaims } from '../../../src/engine/batches/claim.js';
 import { bounds } from '../../../src/engine/batches/state-machine.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import { BudgetError } from '../../../src/platform/errors/errors.js';
@@ -9,7 +9,7 @@ import { refusal } from './fake-service.js';
 
 /** Asks the gate for the launches of batches of so many addresses, one after the other. */
 async function ask(gate: LaunchGate, ...sizes: number[]): Promise<boolean[]> {
-  const claims = new OwnClaims();
+  const claims = new LocalClaims();
   const answers: boolean[] = [];
   for (const [id, size] of sizes.entries()) {
     const batch = makeBatch(id, size);
@@ -52,7 +52,7 @@ describe('LaunchGate', () => {
     const gate = new LaunchGate();
     gate.hold();
     expect(await ask(gate, 1)).toEqual([false]);
-    gate.letGo();
+    gate.release();
     expect(await ask(gate, 1)).toEqual([true]);
   });
 

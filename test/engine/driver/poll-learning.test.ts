@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  StagePace,
+  PollEstimator,
   type StageTiming,
   type TimedBatch,
 } from '../../../src/engine/driver/poll-learning.js';
@@ -15,10 +15,10 @@ function looked(timing: StageTiming, ...looksMs: readonly number[]): void {
   timing.end(true, intervalMs);
 }
 
-describe('StagePace', () => {
+describe('PollEstimator', () => {
   it('guesses short waits at first, longer for larger batches, and never beyond the interval', () => {
     const waitOf = (addresses: number, interval = intervalMs): number =>
-      new StagePace().begin('parsing', emails(addresses)).firstWaitMs(interval);
+      new PollEstimator().begin('parsing', emails(addresses)).firstWaitMs(interval);
     expect(waitOf(1)).toBeLessThan(30);
     expect(waitOf(50_000)).toBeGreaterThan(waitOf(1000));
     expect(waitOf(10_000_000)).toBe(intervalMs);
@@ -27,21 +27,21 @@ describe('StagePace', () => {
 
   it('guesses more than a service that has just started takes, and more for phone numbers', () => {
     const waitOf = (type: TimedBatch['type'], addresses: number): number =>
-      new StagePace().begin('parsing', { type, addresses }).firstWaitMs(intervalMs);
+      new PollEstimator().begin('parsing', { type, addresses }).firstWaitMs(intervalMs);
     expect(waitOf('email', 100)).toBeGreaterThan(30);
     expect(waitOf('email', 10_000)).toBeGreaterThan(100);
     expect(waitOf('phone', 10_000)).toBeGreaterThan(300);
   });
 
   it('learns of each type by itself', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(1000)), 40);
     expect(pace.begin('parsing', { type: 'phone', addresses: 1000 }).enoughMs).toBe(Infinity);
     expect(pace.begin('parsing', emails(1000)).enoughMs).toBe(41.2);
   });
 
   it('has batches of unknown pace look in turn, ever longer after they entered the stage', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const [first, second] = [pace.begin('parsing', emails(1)), pace.begin('parsing', emails(1))];
     const guessMs = first.firstWaitMs(intervalMs);
     expect(second.firstWaitMs(intervalMs)).toBe(guessMs);
@@ -55,14 +55,14 @@ describe('StagePace', () => {
   });
 
   it('lets no batch wait for its turn longer than half a minute', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     pace.begin('parsing', emails(1)).look(3_600_000);
     expect(pace.begin('parsing', emails(1)).firstWaitMs(intervalMs)).toBe(30_000);
     expect(pace.begin('parsing', emails(1)).firstWaitMs(60_000)).toBe(60_000);
   });
 
   it('comes within a twentieth of a steady service in a few batches', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const trueMs = 2000;
     let waitMs = 0;
     for (let batch = 0; batch < 12; batch += 1) {
@@ -77,7 +77,7 @@ describe('StagePace', () => {
   });
 
   it('has one batch at a time look where it may be too soon, the next when its look has told', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     for (let batch = 0; batch < 3; batch += 1)
       looked(pace.begin('parsing', emails(1000)), 1000, 3000);
     const [first, second] = [
@@ -94,7 +94,7 @@ describe('StagePace', () => {
 
   it('looks too soon the more readily the more batches have come, and not at all for little', () => {
     const waitAfter = (batches: number): number => {
-      const pace = new StagePace();
+      const pace = new PollEstimator();
       for (let batch = 0; batch < batches; batch += 1) {
         looked(pace.begin('parsing', emails(1000)), 1800, 2000);
       }
@@ -107,7 +107,7 @@ describe('StagePace', () => {
   });
 
   it('tells those that wait when one of them is through', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const [first, second] = [
       pace.begin('parsing', emails(1000)),
       pace.begin('parsing', emails(1000)),
@@ -125,7 +125,7 @@ describe('StagePace', () => {
   });
 
   it('keeps stages and sizes apart, but takes another size for a guess', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(50_000)), 4000);
     expect(pace.begin('parsing', emails(10)).firstWaitMs(intervalMs)).toBe(4030);
     expect(pace.begin('verifying', emails(50_000)).firstWaitMs(intervalMs)).toBeLessThan(
@@ -137,7 +137,7 @@ describe('StagePace', () => {
   });
 
   it('puts off the looks of the others when one comes too soon, by no more than it must', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(10)), 100);
     const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
     expect([first, second].map((timing) => timing.firstWaitMs(intervalMs))).toEqual([103, 103]);
@@ -150,7 +150,7 @@ describe('StagePace', () => {
   });
 
   it('puts them off twice as long each time, and by a quarter of the interval at most', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(10)), 1990, 2000);
     const waits = [0, 1, 2, 3].map(() => {
       const batch = pace.begin('parsing', emails(10));
@@ -164,7 +164,7 @@ describe('StagePace', () => {
   });
 
   it('has one batch look at a time, for as long as its answer is not there', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
     expect(second.isOthersTurn).toBe(false);
     first.look(20);
@@ -178,7 +178,7 @@ describe('StagePace', () => {
   });
 
   it('looks a little after a time that was enough, and not at all sooner for a batch that was faster by less', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(10)), 1990, 2000);
     const { enoughMs } = pace.begin('parsing', emails(10));
     expect(enoughMs).toBe(2030);
@@ -187,7 +187,7 @@ describe('StagePace', () => {
   });
 
   it('follows a service that becomes slower, and after a while one that becomes faster', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(10)), 100);
     looked(pace.begin('parsing', emails(10)), 900, 1900);
     expect(pace.begin('parsing', emails(10)).enoughMs).toBe(1930);
@@ -199,7 +199,7 @@ describe('StagePace', () => {
   });
 
   it('learns nothing from a batch that fails or leaves unseen', () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const failed = pace.begin('parsing', emails(10));
     failed.look(50);
     failed.end(false, intervalMs);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { KnownBatch } from '../../../src/engine/batches/batch-state.js';
-import { StagePace } from '../../../src/engine/driver/poll-learning.js';
-import { pollWaitMs, StageWait } from '../../../src/engine/driver/poll-schedule.js';
+import { PollEstimator } from '../../../src/engine/driver/poll-learning.js';
+import { pollWaitMs, PollSchedule } from '../../../src/engine/driver/poll-schedule.js';
 import { FakeClock } from '../../client/fake-clock.js';
 import { stateOf } from '../batches/any-news.js';
 
@@ -11,7 +11,7 @@ const { signal } = new AbortController();
 const timed = { type: 'email', addresses: 1000 } as const;
 
 /** A wait with a clock of its own, which only it moves. */
-function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
+function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: PollEstimator) {
   const clock = new FakeClock();
   const options = {
     clock,
@@ -20,7 +20,7 @@ function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
     stageDeadlineMs,
     ...(pace && { pace }),
   };
-  const wait = new StageWait(known, timed, options);
+  const wait = new PollSchedule(known, timed, options);
   return {
     clock,
     wait,
@@ -33,9 +33,9 @@ function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: StagePace) {
   };
 }
 
-describe('StageWait', () => {
+describe('PollSchedule', () => {
   it('ends with the reason of the stop, though another batch tells something at that moment', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const { wait } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
     const stop = new AbortController();
@@ -104,7 +104,7 @@ describe('StageWait', () => {
   });
 
   it('looks first when others of its run were through, and then waits as ever', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const earlier = pace.begin('parsing', timed);
     earlier.look(4000);
     earlier.look(4100);
@@ -115,7 +115,7 @@ describe('StageWait', () => {
   });
 
   it('looks as soon as another batch tells that it is time, but not twice within the interval', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const other = pace.begin('parsing', timed);
     const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
@@ -130,7 +130,7 @@ describe('StageWait', () => {
   });
 
   it('does not look again before the time at which another batch was through', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const other = pace.begin('parsing', timed);
     const { clock, wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
     wait.note(stateOf.parsing);
@@ -143,7 +143,7 @@ describe('StageWait', () => {
   });
 
   it('looks after five minutes, for all that others tell', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const earlier = pace.begin('parsing', timed);
     earlier.look(1_000_000);
     earlier.end(true, 1000);
@@ -155,7 +155,7 @@ describe('StageWait', () => {
   });
 
   it('looks later when another batch of its run was looked at too soon', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const earlier = pace.begin('parsing', timed);
     earlier.look(400);
     earlier.end(true, 1000);
@@ -170,7 +170,7 @@ describe('StageWait', () => {
   });
 
   it('lets the look of another batch show what it shows, but does not wait for it long', async () => {
-    const pace = new StagePace();
+    const pace = new PollEstimator();
     const earlier = pace.begin('parsing', timed);
     earlier.look(200);
     earlier.end(true, 1000);

@@ -21,7 +21,7 @@ export interface BatchUpload {
  * @param isCopied whether another process may have gone on from the same state: then a batch that broke
  *   may have been launched before
  */
-export function learnListed(
+export function adoptUploads(
   known: KnownBatch,
   uploads: readonly BatchUpload[],
   isCopied = false,

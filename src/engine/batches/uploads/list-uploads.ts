@@ -69,7 +69,7 @@ export async function readList(
 export async function findUpload(
   service: Pick<VerificationService, 'listBatches'>,
   name: string,
-  { signal, uuids }: { readonly signal?: AbortSignal; readonly uuids?: ElectedUuids } = {},
+  { signal, uuids }: { readonly signal?: AbortSignal; readonly uuids?: UploadRegistry } = {},
 ): Promise<string | undefined> {
   let elected: string | undefined;
   let taken: string | undefined;
@@ -88,7 +88,7 @@ export async function findUpload(
  * Which upload each uuid of a run belongs to, by its name: a service that answers two uploads with one
  * uuid would have one batch launched and exported in the place of another.
  */
-export class ElectedUuids {
+export class UploadRegistry {
   readonly #names = new Map<string, string>();
   /** What the service says amiss of uploads that it lists as what they are: no sign of anything. */
   readonly #falseSigns = new Set<SignOfAnother>();

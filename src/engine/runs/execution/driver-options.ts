@@ -4,16 +4,16 @@ import type { Client } from '../../../client/client.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { RunStore, SharedRunStore } from '../../stores/run-store.js';
-import type { TakeUp } from '../resume/reconcile.js';
+import type { Reconciliation } from '../resume/reconcile.js';
 
 export interface DriveRunOptions {
   readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client'>;
   readonly client: Client;
-  readonly takeUp: TakeUp;
+  readonly takeUp: Reconciliation;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'heard' | 'readResults'> &
+  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'takeUpdates' | 'readResults'> &
     Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */

@@ -3,7 +3,7 @@ import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
 import { planned, type KnownBatch } from '../../batches/batch-state.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { batchProgress } from '../../streams/progress.js';
-import { noTimes, DriveLog, withKnown } from '../../batches/batch-log.js';
+import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import type { DriveRunOptions } from './driver-options.js';
 import { entryOf } from '../../stores/run-state.js';
 import type { RunClaim } from '../../stores/run-store.js';
@@ -14,7 +14,7 @@ export class RunBatches {
   readonly #onRecalled: (batch: Batch, known: KnownBatch, name: string) => void;
   /** By label. */
   readonly #claims = new Map<string, RunClaim>();
-  readonly log = new DriveLog();
+  readonly log = new BatchLog();
   /** The batches, and the parts of those that were split in their place, by their labels. */
   readonly #all = new Map<string, Batch>();
   /** Those whose launch the store lacks. Until it has them all, no others are claimed: a budget does not count them. */
@@ -43,7 +43,7 @@ export class RunBatches {
   changed(): ReadonlySet<Batch> {
     const changed = this.#changed;
     this.#changed = new Set();
-    for (const label of this.#options.state.heard?.() ?? []) {
+    for (const label of this.#options.state.takeUpdates?.() ?? []) {
       const batch = this.#all.get(label);
       if (batch) changed.add(batch);
     }
@@ -78,7 +78,7 @@ export class RunBatches {
     for (const batch of batches) {
       const claim = this.#claims.get(batchLabel(batch));
       if (claim) await this.#recall(claim);
-      else await this.hear(batch);
+      else await this.applyRemote(batch);
     }
   }
 
@@ -120,7 +120,7 @@ export class RunBatches {
       return { ...withKnown(driven, known), name: takeUp.nameOf(driven.batch, known) };
     });
     if (again.length > 0) await state.reopen?.(again);
-    for (const { batch } of failed) await this.hear(batch);
+    for (const { batch } of failed) await this.applyRemote(batch);
   }
 
   /** @returns those that this process may drive from now on */
@@ -133,7 +133,7 @@ export class RunBatches {
   }
 
   /** Takes in what another process has written down of a batch. */
-  async hear(batch: Batch): Promise<void> {
+  async applyRemote(batch: Batch): Promise<void> {
     const { state, takeUp } = this.#options;
     const entry = entryOf(state.known, batch);
     const times = state.known.times.get(batchLabel(batch)) ?? noTimes;
@@ -152,7 +152,7 @@ export class RunBatches {
       return;
     }
     this.#drop(batch);
-    for (const part of await halveBatch(batch)) await this.hear(part);
+    for (const part of await halveBatch(batch)) await this.applyRemote(part);
   }
 
   /** A batch goes on as its parts. */
@@ -180,7 +180,7 @@ export class RunBatches {
   }
 
   /** The claim that a batch is driven under: whatever is recorded is told, too. @throws ClaimLostError */
-  toldClaim(batch: Batch): BatchClaim {
+  observedClaim(batch: Batch): BatchClaim {
     const claim = this.held(batch);
     return {
       ...(claim.lost && { lost: claim.lost }),

@@ -1,7 +1,7 @@
 import type { Batch } from '../../batches/batch.js';
 import { defaults } from '../../driver/driver-options.js';
 import { deleteBatch, isBeforeLaunch } from '../../batches/uploads/delete-uploads.js';
-import { DriveAll } from '../../driver/batch-pool.js';
+import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type KnownBatch } from '../../batches/batch-state.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
 import { DetachedError } from '../../../platform/errors/errors.js';
@@ -14,7 +14,7 @@ import { deleteEarlier } from '../resume/earlier-results.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
 import { RunBatches } from './run-batches.js';
-import { SharedDrive } from './worker-loop.js';
+import { WorkerLoop } from './worker-loop.js';
 
 /**
  * Brings all batches of a run to their ends, those of an earlier process from where the journal left
@@ -39,10 +39,10 @@ export async function settleRun(
 
 class RunDrive {
   readonly #options: DriveRunOptions;
-  readonly #drive: DriveAll;
+  readonly #drive: BatchPool;
   readonly #batches: RunBatches;
   readonly #settling: BatchSettling;
-  readonly #shared: SharedDrive;
+  readonly #shared: WorkerLoop;
   /** Names of uploads that are of no use any more and could not be deleted. */
   readonly #left: string[] = [];
   /** Whether a batch is left alone once the service verifies it. */
@@ -53,7 +53,7 @@ class RunDrive {
     this.#options = options;
     this.#settling = new BatchSettling(options);
     this.#batches = new RunBatches(options, (...known) => this.#drive.recall(...known));
-    this.#drive = new DriveAll(
+    this.#drive = new BatchPool(
       {
         service: client,
         runId: takeUp.runId,
@@ -66,7 +66,7 @@ class RunDrive {
         known: (batch) => this.#batches.known(batch),
         leavesLaunched: () => this.#leavesLaunched,
         lookAgain: async (batch, known) => takeUp.lookAgain(batch, known),
-        claim: (batch) => this.#batches.toldClaim(batch),
+        claim: (batch) => this.#batches.observedClaim(batch),
         collect: async (batch, open) =>
           this.#settling.collect(batch, open, this.#batches.held(batch)),
         leave: async (batch, known, parts) => this.#leave(batch, known, parts),
@@ -74,7 +74,7 @@ class RunDrive {
         freed: () => this.#shared.tell(),
       },
     );
-    this.#shared = new SharedDrive({
+    this.#shared = new WorkerLoop({
       ...options,
       drive: this.#drive,
       batches: this.#batches,
@@ -130,7 +130,7 @@ class RunDrive {
       isRefused,
       settleAll: async () => {
         // Others may have ended theirs since.
-        if (isPartial) await this.#shared.hear();
+        if (isPartial) await this.#shared.applyRemote();
         await this.#settling.settleAll();
         if (isPartial) for (const batch of batches) plan.join.settleUnfinished(batch);
       },
@@ -182,7 +182,7 @@ class RunDrive {
     return this.#options.takeUp.hasSurplus(this.#batches.log.uuids());
   }
 
-  async #deleteOrphans(which: Parameters<DriveAll['deleteOrphans']>[1]): Promise<void> {
+  async #deleteOrphans(which: Parameters<BatchPool['deleteOrphans']>[1]): Promise<void> {
     const deletesRefused = this.#options.run.deleteBatches === true;
     const all = this.#batches.log.batches();
     this.#left.push(...(await this.#drive.deleteOrphans(all, { ...which, deletesRefused })));
@@ -215,7 +215,7 @@ class RunDrive {
       stoppedByOthers: () => this.#shared.stoppedByOthers,
     });
     if (refusal) return refusal;
-    gate.letGo();
+    gate.release();
     return undefined;
   }
 

@@ -1,5 +1,5 @@
 import type { Batch } from '../../batches/batch.js';
-import type { DriveAll } from '../../driver/batch-pool.js';
+import type { BatchPool } from '../../driver/batch-pool.js';
 import { isAtEnd, type EndedBatch, type KnownBatch } from '../../batches/batch-state.js';
 import type { DriveRunOptions } from './driver-options.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
@@ -8,11 +8,11 @@ import { budgetWords } from '../credits/budget-notices.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-export interface SharedDriveOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
+export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
   readonly state: Pick<DriveRunOptions['state'], 'known' | 'news' | 'record'>;
-  readonly drive: Pick<DriveAll, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle'>;
-  readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'hear' | 'known'>;
+  readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle'>;
+  readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'known'>;
   /** Whether a batch is not settled, and this process has no claim on it. */
   readonly isOpen: (batch: Batch) => boolean;
   /** Takes in the end that another process has brought a batch to. */
@@ -20,8 +20,8 @@ export interface SharedDriveOptions extends Pick<DriveRunOptions, 'signal' | 'st
 }
 
 /** The part of a run that other processes have a share in: each claims batches as it has room for them. */
-export class SharedDrive {
-  readonly #options: SharedDriveOptions;
+export class WorkerLoop {
+  readonly #options: WorkerLoopOptions;
   /** What is left to others, or to be claimed. */
   #open = new Set<Batch>();
   /** Which of the open batches are meant. */
@@ -36,7 +36,7 @@ export class SharedDrive {
   /** Which budget counts, as far as anybody who reads along knows. */
   #saidBudget: number | null;
 
-  constructor(options: SharedDriveOptions) {
+  constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#saidBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.state.known.stopped?.at;
@@ -58,17 +58,17 @@ export class SharedDrive {
   async toEnd(isMeant: (known: KnownBatch) => boolean): Promise<void> {
     const { drive, signal, batches } = this.#options;
     this.#isMeant = isMeant;
-    await this.hear();
+    await this.applyRemote();
     this.#open = new Set([...batches.all].filter((batch) => this.#isOpen(batch)));
     for (;;) {
-      await this.hear();
+      await this.applyRemote();
       this.#hearStop();
       this.#hearBudget();
       await this.#tellStop();
       if (this.#isStopped || this.#open.size === 0) {
         await drive.idle();
         // Meanwhile a claim may have been lost, and the last batch may have stopped this process.
-        await this.hear();
+        await this.applyRemote();
         await this.#tellStop();
         if (this.#open.size === 0) return;
         if (!drive.stoppedBy) signal.throwIfAborted();
@@ -135,13 +135,13 @@ export class SharedDrive {
   }
 
   /** Takes in what others have written down by now. */
-  async hear(): Promise<void> {
+  async applyRemote(): Promise<void> {
     const { batches, settle, isOpen } = this.#options;
     // The parts of one that was split come with it.
     for (let changed = batches.changed(); changed.size > 0; changed = batches.changed()) {
       for (const batch of changed) {
         if (isOpen(batch)) {
-          await batches.hear(batch);
+          await batches.applyRemote(batch);
           const known = batches.known(batch);
           if (isAtEnd(known)) await settle(batch, known);
         }

@@ -3,7 +3,7 @@ import type { Sink } from '../../../lists/rows/sink.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
 import type { MaxUnknown, ResolvedRun } from '../options/run-options.js';
-import type { PassOne } from '../planning/plan-input.js';
+import type { PlannedInput } from '../planning/plan-input.js';
 import { EarlyWriting, type WriteWaits } from './early-writer.js';
 import { writeJoined } from './write-output.js';
 
@@ -17,7 +17,7 @@ interface WrittenOutput {
 interface RunOutputOptions {
   readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress' | 'clock'>;
   readonly runId: string;
-  readonly passOne: PassOne;
+  readonly passOne: PlannedInput;
   readonly signal: AbortSignal;
   /** Waited for right before the output takes its place. @default it may at any time */
   readonly confirm?: () => Promise<void>;
@@ -108,7 +108,7 @@ const rowsAtOnce = 16_384;
  */
 async function isSuspect(
   { percent }: Pick<MaxUnknown, 'percent'>,
-  { plan, tickets, entry }: Pick<PassOne, 'plan' | 'tickets' | 'entry'>,
+  { plan, tickets, entry }: Pick<PlannedInput, 'plan' | 'tickets' | 'entry'>,
 ): Promise<boolean> {
   const tally = new OutcomeTally(plan);
   const reader = tickets.read();

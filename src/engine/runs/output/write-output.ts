@@ -83,7 +83,7 @@ export async function openSink(
   reading: SourceReading,
   onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {
-  const own = plan.hasOwnCells ? new OwnCells(plan) : undefined;
+  const own = plan.hasOwnCells ? new PerCellValues(plan) : undefined;
   const { added, whole } = plan.layout;
   try {
     const permissions = await source.permissions?.();
@@ -160,7 +160,7 @@ const mostIds = 2 ** 31;
  * was meant): it follows from the cell again, so that nothing has to be kept. Each cell has an id of its
  * own in place of its outcome's, good as long as its rows are being written.
  */
-class OwnCells {
+class PerCellValues {
   readonly #plan: Plan;
   #rows: JoinedRows | undefined;
   /** Id of the first cell of those rows. */

@@ -19,7 +19,7 @@ import { PartitionedPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
 import { TicketFile } from './ticket-file.js';
 
-export interface PassOne {
+export interface PlannedInput {
   /** The source for the second reading. */
   readonly source: Source;
   readonly plan: Plan;
@@ -28,7 +28,7 @@ export interface PassOne {
   readonly entry: PlanEntry;
 }
 
-export interface PassOneOptions {
+export interface PlanInputOptions {
   /** It can be read twice. */
   readonly source: Source;
   /** Where the rows are to go, to be asked whether it has a form for them. */
@@ -61,7 +61,7 @@ export interface PassOneOptions {
 export function readingPorts(
   { sink, onProgress }: Pick<ResolvedRun, 'sink' | 'onProgress'>,
   { isFirst }: { readonly isFirst: boolean },
-): Pick<PassOneOptions, 'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound'> {
+): Pick<PlanInputOptions, 'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound'> {
   return {
     sink,
     onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
@@ -79,7 +79,7 @@ export function readingPorts(
  *
  * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
  */
-export async function readIntoBatches(options: PassOneOptions): Promise<PassOne> {
+export async function readIntoBatches(options: PlanInputOptions): Promise<PlannedInput> {
   const { scratch, files, recalled } = options;
   try {
     const tickets = await TicketFile.create(files, scratch.ticketsPath);
@@ -93,7 +93,7 @@ export async function readIntoBatches(options: PassOneOptions): Promise<PassOne>
   }
 }
 
-async function readAll(options: PassOneOptions, tickets: TicketFile): Promise<PassOne> {
+async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<PlannedInput> {
   const { source, scratch, files, recalled, signal } = options;
   let layout: ColumnLayout | undefined;
   const found: FoundHeader[] = [];
@@ -138,7 +138,7 @@ async function readAll(options: PassOneOptions, tickets: TicketFile): Promise<Pa
 
 async function planAll(
   reading: SourceReading,
-  to: Pick<PassOneOptions, 'files' | 'scratch' | 'signal' | 'partitionFrom' | 'onRows'> & {
+  to: Pick<PlanInputOptions, 'files' | 'scratch' | 'signal' | 'partitionFrom' | 'onRows'> & {
     readonly plan: Plan;
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;
@@ -208,8 +208,8 @@ export async function startExamining(
     onTextColumn,
     onNotice,
     signal,
-  }: Pick<PassOneOptions, 'sink' | 'runId' | 'onTextColumn' | 'onNotice'> &
-    Partial<Pick<PassOneOptions, 'signal'>>,
+  }: Pick<PlanInputOptions, 'sink' | 'runId' | 'onTextColumn' | 'onNotice'> &
+    Partial<Pick<PlanInputOptions, 'signal'>>,
   reading: SourceReading,
   layout: ColumnLayout,
 ): Promise<RowExaminer | undefined> {

@@ -9,7 +9,7 @@ import { readLines } from '../../batches/batch.js';
 import type { AddressBook } from '../../plan/address-book.js';
 import { Plan } from '../../plan/plan.js';
 import { addressOf } from '../../plan/result-join.js';
-import { OwnRunClaims } from '../../stores/directory/local-claims.js';
+import { LocalRunClaims } from '../../stores/directory/local-claims.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { entryOf, hasPaid, nothingKnown } from '../../stores/run-state.js';
@@ -17,13 +17,13 @@ import type { DriveRunOptions } from '../execution/driver-options.js';
 import { settleRun } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
-import type { PassOne } from '../planning/plan-input.js';
+import type { PlannedInput } from '../planning/plan-input.js';
 import { readRecalled } from '../planning/recalled-results.js';
 import { describeStart } from '../reporting/describe-status.js';
 import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
 import { carriedUuids } from './earlier-results.js';
-import { TakeUp } from './reconcile.js';
 import { optionName } from '../../../platform/text/option-name.js';
+import { Reconciliation } from './reconcile.js';
 
 export interface SettleOptions {
   readonly run: ResolvedRun;
@@ -38,7 +38,7 @@ interface CarryOverOptions extends SettleOptions {
   /** The run whose list has changed, and its plan. */
   readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
   /** Tonight's list, under the seed of that run. */
-  readonly tonight: PassOne;
+  readonly tonight: PlannedInput;
   /** What has changed, in words; `undefined` where only failed addresses are sent again. */
   readonly change: string | undefined;
   /** Called when it is decided, before anything is sent. */
@@ -75,7 +75,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
     const { batchesPath, results } = state.of(earlier);
     const { run, plan, batches } = earlier;
     const known = { ...nothingKnown, run, plan, batches };
-    const claims = new OwnRunClaims(known, {
+    const claims = new LocalRunClaims(known, {
       // Nothing of it is launched any more: that its results are there says all.
       record: async () => undefined,
       keepResults: async (...kept) => results.keep(...kept),
@@ -97,8 +97,8 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
 async function takeUpOf(
   { run, client, state, signal }: SettleOptions,
   entry: RunEntry,
-): Promise<TakeUp> {
-  return TakeUp.begin(client, entry, state, { ...run, signal });
+): Promise<Reconciliation> {
+  return Reconciliation.begin(client, entry, state, { ...run, signal });
 }
 
 /** Brings what a run has launched to its end, from the files of its batches alone. */
@@ -110,7 +110,7 @@ async function settle(
     batchesPath,
     ...known
   }: {
-    readonly takeUp: TakeUp;
+    readonly takeUp: Reconciliation;
     readonly state: DriveRunOptions['state'];
     readonly batchesPath: string;
     readonly run: RunEntry;

@@ -12,7 +12,7 @@ import type { History } from '../../history/history.js';
 import { budgetWords } from '../credits/budget-notices.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
-import { readIntoBatches, readingPorts, type PassOne } from '../planning/plan-input.js';
+import { readIntoBatches, readingPorts, type PlannedInput } from '../planning/plan-input.js';
 import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
 import type { CheckedRun, OpenedRun, Opening } from './open-run.js';
@@ -47,7 +47,7 @@ export class SharedOpening implements Opening {
   }
 
   /** All else that is asked of the run needs its list, which another process may be copying. */
-  async tellAgain(): Promise<Summary | undefined> {
+  async finishedSummary(): Promise<Summary | undefined> {
     const before = this.#told();
     if (before) {
       this.#refuseOtherThanFinished();
@@ -103,7 +103,7 @@ export class SharedOpening implements Opening {
   }
 
   /** What is begun, with what this process has planned for it where it had to. */
-  async #begun(client: Client): Promise<BegunRun & { readonly passOne?: PassOne }> {
+  async #begun(client: Client): Promise<BegunRun & { readonly passOne?: PlannedInput }> {
     const { run, state, checked } = this.#options;
     const isNeeded = (): boolean => state.known.plan === undefined;
     const history = await openInTurn(run, { signal: checked.signal, isNeeded });
@@ -151,7 +151,7 @@ export class SharedOpening implements Opening {
     run.onProgress?.({ stage: 'notice', isUrgent: true, message });
   }
 
-  async #read(entry: RunEntry, history?: History): Promise<PassOne> {
+  async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {
     const { run, scratch, checked, state } = this.#options;
     const { files } = checked;
     const { known } = state;
@@ -177,7 +177,7 @@ export class SharedOpening implements Opening {
   }
 
   /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
-  async #begin(own: RunEntry, passOne: PassOne): Promise<BegunRun> {
+  async #begin(own: RunEntry, passOne: PlannedInput): Promise<BegunRun> {
     const { run, state, scratch, checked } = this.#options;
     await checkBeforeSending(run, passOne);
     if (passOne.entry.recalled) {
@@ -211,7 +211,7 @@ export class SharedOpening implements Opening {
     }
   }
 
-  #refuseOtherList(begun: BegunRun, { entry }: PassOne): void {
+  #refuseOtherList(begun: BegunRun, { entry }: PlannedInput): void {
     const { run, name } = this.#options;
     const change = findChange(begun, { decides: decidingOptions(run), plan: entry });
     if (change === undefined) return;

@@ -9,7 +9,7 @@ import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import { balanceNotice, budgetNotices } from '../credits/budget-notices.js';
 import type { ResolvedRun } from '../options/run-options.js';
-import type { PassOne } from '../planning/plan-input.js';
+import type { PlannedInput } from '../planning/plan-input.js';
 import { decidingOptions } from './compare-run.js';
 
 /**
@@ -58,7 +58,7 @@ export function serviceOf(
 /** Asks and says what there is to be asked and said of a list. @throws ConfigurationError when the run shall not go on */
 export async function checkBeforeSending(
   run: Pick<ResolvedRun, 'onDoubtfulColumns' | 'maxCredits' | 'onProgress'>,
-  { plan, batches }: Pick<PassOne, 'plan' | 'batches'>,
+  { plan, batches }: Pick<PlannedInput, 'plan' | 'batches'>,
 ): Promise<void> {
   await askAboutColumns(plan, run);
   for (const message of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
@@ -73,7 +73,7 @@ export function tellBalance(
     onPrepared,
     onProgress,
   }: Pick<ResolvedRun, 'maxCredits' | 'onPrepared' | 'onProgress'>,
-  { batches }: Pick<PassOne, 'batches'>,
+  { batches }: Pick<PlannedInput, 'batches'>,
   balance: CreditBalance | undefined,
 ): void {
   if (!balance || maxCredits !== undefined || onPrepared) return;

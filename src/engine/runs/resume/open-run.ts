@@ -14,8 +14,8 @@ import { openRecall } from '../planning/recalled-results.js';
 import {
   readIntoBatches,
   readingPorts,
-  type PassOne,
-  type PassOneOptions,
+  type PlannedInput,
+  type PlanInputOptions,
 } from '../planning/plan-input.js';
 import {
   decidingOptions,
@@ -35,12 +35,12 @@ import { optionName } from '../../../platform/text/option-name.js';
 /** A run that is begun or gone on with, and its plan. */
 export interface OpenedRun {
   readonly entry: RunEntry;
-  readonly passOne: PassOne;
+  readonly passOne: PlannedInput;
 }
 
 /** The options of a run, checked, and what they are where they are not given. */
 export type CheckedRun = Pick<
-  PassOneOptions,
+  PlanInputOptions,
   'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom'
 > & {
   readonly files: FileSystem;
@@ -50,7 +50,7 @@ export type CheckedRun = Pick<
 /** Finds out which run this is. */
 export interface Opening {
   /** @returns what the run has told, when the same is asked for again */
-  tellAgain(): Promise<Summary | undefined>;
+  finishedSummary(): Promise<Summary | undefined>;
   /**
    * Goes on with the run that is known, or begins one.
    *
@@ -60,7 +60,7 @@ export interface Opening {
 }
 
 interface Compared {
-  readonly passOne: PassOne;
+  readonly passOne: PlannedInput;
   /** What has changed, in words. */
   readonly change: string | undefined;
 }
@@ -91,7 +91,7 @@ export class RunOpening implements Opening {
    *
    * @returns the run and what it has told, when the same is asked for again
    */
-  async tellAgain(): Promise<Summary | undefined> {
+  async finishedSummary(): Promise<Summary | undefined> {
     const { known } = this.#state;
     if (this.#wantsRetry && !known.run) {
       throw new ConfigurationError(
@@ -242,8 +242,8 @@ export class RunOpening implements Opening {
 
   async #read(
     entry: RunEntry,
-    options: Pick<PassOneOptions, 'partitionFrom'> = {},
-  ): Promise<PassOne> {
+    options: Pick<PlanInputOptions, 'partitionFrom'> = {},
+  ): Promise<PlannedInput> {
     const { history } = this.#options;
     const source = await this.#keep();
     const columns = this.#options;

@@ -3,7 +3,7 @@ import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
 import { mayHaveLaunched, planned, retried, type KnownBatch } from '../../batches/batch-state.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
-import { isOf, learnListed } from '../../batches/uploads/adopt-uploads.js';
+import { isOf, adoptUploads } from '../../batches/uploads/adopt-uploads.js';
 import { RunUploads } from '../../batches/uploads/run-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
@@ -21,7 +21,7 @@ import { optionName } from '../../../platform/text/option-name.js';
  * What the service has of a run, beside what the journal knows. A journal may be older than the service:
  * restored from a backup, copied to another machine, or shared with another process.
  */
-export class TakeUp {
+export class Reconciliation {
   readonly runId: string;
   readonly uploads: RunUploads;
   readonly #namePrefix: string;
@@ -81,7 +81,7 @@ export class TakeUp {
       RunSettings,
       'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
     > & { readonly signal: AbortSignal },
-  ): Promise<TakeUp> {
+  ): Promise<Reconciliation> {
     const uploads = new RunUploads(service, run.id, {
       signal: options.signal,
       clock: options.clock ?? systemClock,
@@ -94,7 +94,7 @@ export class TakeUp {
     const here = await state.place?.();
     const moved = options.moved === true;
     if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
-    return new TakeUp(
+    return new Reconciliation(
       { uploads, runId: run.id, namePrefix: options.batchName ?? defaults.batchName },
       {
         takenUp,
@@ -118,7 +118,7 @@ export class TakeUp {
       const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(known));
       if (!mayBeOwn || isNewlyLaunched) this.#news.add(name);
     }
-    const learned = learnListed(known, listed, this.isCopied);
+    const learned = adoptUploads(known, listed, this.isCopied);
     const wasLaunched = learned !== known && mayHaveLaunched(learned);
     if (wasLaunched || mayHaveLaunched(known) || !this.uploads.hasParts(batch)) {
       this.#noteMissing(learned, listed.length);
@@ -157,7 +157,7 @@ export class TakeUp {
       throw this.#doubt();
     }
     const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuidKey(uuid)));
-    const learned = learnListed(known, uploads, this.isCopied);
+    const learned = adoptUploads(known, uploads, this.isCopied);
     // It was lost before, and nobody else's is there: whoever deleted that may have verified it first.
     if (this.isCopied && learned === known && known.fresh > 0) throw this.#doubt();
     return learned;

@@ -20,7 +20,7 @@ import { counted } from '../../../platform/text/shown-numbers.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** Where a run is kept, as one process has it open. */
-export interface RunPlace {
+export interface RunLocation {
   /** The run's options, as what is kept there makes them. */
   readonly run: ResolvedRun;
   readonly state: RunStore;
@@ -41,7 +41,7 @@ export async function placeInDirectory(
   given: ResolvedRun,
   checked: CheckedRun,
   path: string,
-): Promise<RunPlace> {
+): Promise<RunLocation> {
   const { client, waitLockMs, clock, signal, fresh = false } = given;
   const patience = { fresh, waitLockMs, clock, signal };
   const state = await StateDirectory.open(checked.files, path, patience).catch((error: unknown) => {
@@ -99,7 +99,7 @@ export async function placeInStore(
     readonly parent: string | undefined;
     readonly rows: RowFigures;
   },
-): Promise<RunPlace> {
+): Promise<RunLocation> {
   const { files, signal } = checked;
   const scratch = await makeScratch(files, parent);
   const opened = store.open({ signal, rows, ...(run.clock && { clock: run.clock }) });

@@ -6,7 +6,7 @@ import { writeWhole } from '../../../platform/files/whole-file.js';
 import { noTimes } from '../../batches/batch-log.js';
 import { planned } from '../../batches/batch-state.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
-import { type BatchProgress, OwnClaims } from '../../batches/claim.js';
+import { type BatchProgress, LocalClaims } from '../../batches/claim.js';
 import type { BatchResults, LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import { decodeResults, encodeResults } from '../result-codec.js';
@@ -21,10 +21,10 @@ interface OwnRunPorts {
 }
 
 /** Claims of the one process that has a run to itself: it has every batch that it wants at once. */
-export class OwnRunClaims {
+export class LocalRunClaims {
   readonly #known: Pick<KnownRun, 'batches' | 'times'>;
   readonly #ports: OwnRunPorts;
-  readonly #claims = new OwnClaims();
+  readonly #claims = new LocalClaims();
   readonly #claimed = new Set<string>();
 
   constructor(known: Pick<KnownRun, 'batches' | 'times'>, ports: OwnRunPorts) {

@@ -18,7 +18,7 @@ import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js'
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
 import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from '../run-state.js';
-import { OwnRunClaims, ResultStore } from './local-claims.js';
+import { LocalRunClaims, ResultStore } from './local-claims.js';
 import {
   batchEntryOf,
   type JournalEntry,
@@ -35,7 +35,7 @@ export class StateDirectory implements RunStore, RunScratch {
   readonly #lock: FileLock;
   #journal: Journal;
   #known: KnownRun;
-  #claims: OwnRunClaims;
+  #claims: LocalRunClaims;
 
   private constructor(
     files: FileSystem,
@@ -148,8 +148,8 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /** The lock is on all batches at once. */
-  #ownClaims(): OwnRunClaims {
-    return new OwnRunClaims(this.#known, {
+  #ownClaims(): LocalRunClaims {
+    return new LocalRunClaims(this.#known, {
       record: async (progress, at = new Date().toISOString()) =>
         this.record(batchEntryOf(progress, at)),
       keepResults: async (...kept) => this.of(this.#known).results.keep(...kept),

@@ -20,7 +20,13 @@ import {
   type Token,
 } from '../shared/store-protocol.js';
 import { RunCalls } from './run-calls.js';
-import { asciiJson, type NewsPage, removed, SchemaCalls, type StoreCalls } from './store-calls.js';
+import {
+  asciiJson,
+  type UpdatePage,
+  removed,
+  SchemaCalls,
+  type StoreCalls,
+} from './store-calls.js';
 import type { StoreConnectionOptions } from './store-connection.js';
 
 /** What a process asks of the copy of a run's source, as calls of the functions of a schema. */
@@ -112,7 +118,7 @@ export class PostgresSteps implements SharedSteps {
 
   async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News> {
     const after = this.#run.seen;
-    const begun = await this.#run.step<{ news: NewsPage }>('begin', {
+    const begun = await this.#run.step<{ news: UpdatePage }>('begin', {
       call,
       entry: asciiJson(run),
       plan: asciiJson(plan),
@@ -126,7 +132,7 @@ export class PostgresSteps implements SharedSteps {
     after: number,
     call: number,
   ): Promise<News | typeof gone> {
-    const answer = await this.#run.step<{ news: NewsPage }>('reopen', {
+    const answer = await this.#run.step<{ news: UpdatePage }>('reopen', {
       seen: after,
       call,
       batches: batches.map(({ label }) => label),
@@ -137,7 +143,7 @@ export class PostgresSteps implements SharedSteps {
   }
 
   async append(note: RunNote, after: number, call: number): Promise<News> {
-    const answer = await this.#run.step<{ news: NewsPage }>('append', {
+    const answer = await this.#run.step<{ news: UpdatePage }>('append', {
       seen: after,
       call,
       entry: asciiJson(note),
@@ -178,7 +184,7 @@ export class PostgresSteps implements SharedSteps {
       breaking?: string;
       proven: boolean;
       server?: string;
-      news: NewsPage;
+      news: UpdatePage;
     }>('claim', {
       seen: after,
       lease_ms: this.#leaseMs,
@@ -259,7 +265,7 @@ export class PostgresSteps implements SharedSteps {
       pace: PaceNews | null;
       mayClaim: boolean;
       rowsWritten: number;
-      news: NewsPage;
+      news: UpdatePage;
     }>(
       'beat',
       {

@@ -3,7 +3,7 @@ import { gone, type News, type Token } from '../shared/store-protocol.js';
 import {
   restored,
   type Answer,
-  type NewsPage,
+  type UpdatePage,
   type StoreCalls,
   type Values,
 } from './store-calls.js';
@@ -68,11 +68,11 @@ export class RunCalls {
   }
 
   /** @returns the news of a page and of all after it */
-  async rest(first: NewsPage, after: number, connection = this.#calls): Promise<News> {
+  async rest(first: UpdatePage, after: number, connection = this.#calls): Promise<News> {
     const all = [...first.entries];
     let { more } = first;
     while (more) {
-      const page = await this.call<NewsPage>(
+      const page = await this.call<UpdatePage>(
         'news',
         { run: this.run, after: all.at(-1)?.seq ?? after },
         connection,

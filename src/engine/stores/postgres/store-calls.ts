@@ -7,7 +7,7 @@ import { StoreConnection, type StoreConnectionOptions } from './store-connection
 /** What a function answers: what it was asked for, or why the process may not go on. */
 export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
 
-export interface NewsPage {
+export interface UpdatePage {
   readonly entries: News;
   readonly more: boolean;
 }

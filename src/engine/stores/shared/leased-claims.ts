@@ -8,13 +8,13 @@ import { batchEntryOf } from '../journal-entries.js';
 import { encodeResults } from '../result-codec.js';
 import { entryOf, type KnownRun } from '../run-state.js';
 import type { JoinClaim, RunClaim } from '../run-store.js';
-import type { HeldClaim, HeldClaims } from './leases.js';
+import type { Lease, Leases } from './leases.js';
 import type { BatchRecord, ReopenedBatch, SharedSteps } from './store-protocol.js';
 
 interface LeasedClaimsOptions {
   readonly steps: SharedSteps;
   readonly clock: Clock;
-  readonly held: HeldClaims;
+  readonly held: Leases;
   /** Waits for a step, but not longer than the claim that it is done under holds. */
   readonly ask: <Answer>(step: () => Promise<Answer>, lost: AbortSignal) => Promise<Answer>;
   /** Each call has a number of its own. */
@@ -37,7 +37,7 @@ export class LeasedClaims {
     return this.#done;
   }
 
-  ofBatch(batch: Batch, held: HeldClaim, known: KnownRun): RunClaim {
+  ofBatch(batch: Batch, held: Lease, known: KnownRun): RunClaim {
     const { steps, clock, ask, nextCall } = this.#options;
     const { token, lost } = held;
     const say = this.sayUnder(held);
@@ -65,7 +65,7 @@ export class LeasedClaims {
     };
   }
 
-  ofLastStep(held: HeldClaim): JoinClaim {
+  ofLastStep(held: Lease): JoinClaim {
     const { steps, nextCall } = this.#options;
     const { token, lost } = held;
     const say = this.sayUnder(held);
@@ -83,7 +83,7 @@ export class LeasedClaims {
   }
 
   /** Says one thing after the other under a claim: a repeated call comes before the next. */
-  sayUnder(held: HeldClaim): (step: () => Promise<boolean>) => Promise<void> {
+  sayUnder(held: Lease): (step: () => Promise<boolean>) => Promise<void> {
     const { signal } = held.lost;
     const calls = new InTurn();
     return async (step) =>
@@ -93,7 +93,7 @@ export class LeasedClaims {
       });
   }
 
-  #end(held: HeldClaim): void {
+  #end(held: Lease): void {
     this.#options.held.end(held);
     this.#options.onEnded();
   }

@@ -8,7 +8,7 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { decodeResults } from '../result-codec.js';
-import { Heartbeat, HeldClaims, type HeldClaim, Told } from './leases.js';
+import { Heartbeat, Leases, type Lease, Notifier } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
 import { InTurn } from '../../../platform/waiting/in-turn.js';
@@ -53,10 +53,10 @@ export class LeasedRunStore implements SharedRunStore {
   readonly #heartbeat: Heartbeat;
   /** When this process was last told to look for what it may claim, whether there was any or not. */
   #lookedAt: number;
-  readonly #held: HeldClaims;
+  readonly #held: Leases;
   readonly #claims: LeasedClaims;
   readonly #closing = new AbortController();
-  readonly #told = new Told();
+  readonly #told = new Notifier();
   readonly copy: SourceCopy;
   readonly #rows: RowFigures | undefined;
   /** A call that is repeated comes before the next of its kind. */
@@ -81,7 +81,7 @@ export class LeasedRunStore implements SharedRunStore {
     this.#rows = rows;
     this.#leaseMs = leaseMs;
     this.#lookedAt = clock.now();
-    this.#held = new HeldClaims(leaseMs);
+    this.#held = new Leases(leaseMs);
     this.#heartbeat = new Heartbeat({
       clock,
       leaseMs,
@@ -132,7 +132,7 @@ export class LeasedRunStore implements SharedRunStore {
     return this.#journal.known;
   }
 
-  heard(): ReadonlySet<string> {
+  takeUpdates(): ReadonlySet<string> {
     const heard = this.#heard;
     this.#heard = new Set();
     return heard;
@@ -174,7 +174,7 @@ export class LeasedRunStore implements SharedRunStore {
     return held && this.#claims.ofLastStep(held);
   }
 
-  async #claimStep(label: string, claim: () => Promise<Claimed>): Promise<HeldClaim | undefined> {
+  async #claimStep(label: string, claim: () => Promise<Claimed>): Promise<Lease | undefined> {
     return this.#claiming.next(async () => {
       const sentAt = this.#clock.now();
       if (this.#held.has(label)) return undefined;

@@ -4,12 +4,12 @@ import { ClaimLostError } from '../../batches/claim.js';
 import type { Token } from './store-protocol.js';
 
 /** A claim that this process has, as far as it knows. */
-export interface HeldClaim {
+export interface Lease {
   readonly token: Token;
   readonly lost: AbortController;
 }
 
-interface Held extends HeldClaim {
+interface Held extends Lease {
   /** When the latest sign of life was sent that the store has answered. */
   renewedAt: number;
 }
@@ -18,7 +18,7 @@ interface Held extends HeldClaim {
  * The claims that a process has. It gives one up by itself when the store has not answered for so long
  * that another process may have the batch.
  */
-export class HeldClaims {
+export class Leases {
   readonly #patienceMs: number;
   readonly #held = new Map<string, Held>();
 
@@ -36,7 +36,7 @@ export class HeldClaims {
   }
 
   /** @param sentAt when it was asked for: the answer may have come when the lease was over */
-  add(token: Token, sentAt: number, now: number): HeldClaim {
+  add(token: Token, sentAt: number, now: number): Lease {
     const held = { token, lost: new AbortController(), renewedAt: sentAt };
     this.lose(token.label);
     this.#held.set(token.label, held);
@@ -56,7 +56,7 @@ export class HeldClaims {
   }
 
   /** No process can have it any more: nothing more has to be said of it. */
-  end({ token, lost }: HeldClaim): void {
+  end({ token, lost }: Lease): void {
     if (this.#held.get(token.label)?.lost === lost) this.#held.delete(token.label);
   }
 
@@ -71,7 +71,7 @@ export class HeldClaims {
   }
 
   /** @throws ClaimLostError always */
-  refused(held: HeldClaim): never {
+  refused(held: Lease): never {
     const { token, lost } = held;
     this.end(held);
     lost.abort(new ClaimLostError(token.label));
@@ -146,7 +146,7 @@ export class Heartbeat {
 }
 
 /** Lets others wait until they are told something, at once where they were told before they asked. */
-export class Told {
+export class Notifier {
   readonly #waiting = new Set<() => void>();
   #isTold = false;
 

@@ -9,7 +9,7 @@ import { grouped } from '../../../platform/text/shown-numbers.js';
 import { type Clock, systemClock } from '../../../platform/waiting/clock.js';
 import { ClaimLostError } from '../../batches/claim.js';
 import type { CopyClaim, SharedRunStore, SourceCopy } from '../run-store.js';
-import type { HeldClaim } from './leases.js';
+import type { Lease } from './leases.js';
 import type { SharedSteps } from './store-protocol.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
@@ -19,11 +19,11 @@ interface LeasedCopyOptions {
   readonly steps: SharedSteps;
   readonly limitBytes: number;
   /** Claims the copying. */
-  readonly claim: () => Promise<HeldClaim | undefined>;
+  readonly claim: () => Promise<Lease | undefined>;
   /** Does a step that needs no claim. */
   readonly ask: <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
   /** Does steps of a claim, one after the other. @throws ClaimLostError */
-  readonly under: (held: HeldClaim) => (step: () => Promise<boolean>) => Promise<void>;
+  readonly under: (held: Lease) => (step: () => Promise<boolean>) => Promise<void>;
 }
 
 /** The copy of a run's source, as one of the processes has it. */

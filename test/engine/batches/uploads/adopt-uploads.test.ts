@@ -7,7 +7,7 @@ import {
   type KnownBatch,
 } from '../../../../src/engine/batches/batch-state.js';
 import {
-  learnListed,
+  adoptUploads,
   type BatchUpload,
 } from '../../../../src/engine/batches/uploads/adopt-uploads.js';
 
@@ -21,37 +21,37 @@ function upload(uuid: string, status: string, attempt = 1, at = 0): BatchUpload 
   return { uuid, name: uuid, attempt, status, createdAt };
 }
 
-describe('learnListed', () => {
+describe('adoptUploads', () => {
   it('goes on with what is launched, before the own upload that is not', () => {
     const ongoing = upload('other', 'verification_ongoing');
-    expect(learnListed(ready, [upload('own', 'ready_for_verification'), ongoing])).toMatchObject({
+    expect(adoptUploads(ready, [upload('own', 'ready_for_verification'), ongoing])).toMatchObject({
       stage: 'verifying',
       uuid: 'other',
     });
     const done = upload('third', 'verification_done', 2);
-    expect(learnListed(ready, [ongoing, done])).toMatchObject({ stage: 'done', uuid: 'third' });
-    expect(learnListed(planned, [ongoing])).toMatchObject({ stage: 'verifying', uuid: 'other' });
+    expect(adoptUploads(ready, [ongoing, done])).toMatchObject({ stage: 'done', uuid: 'third' });
+    expect(adoptUploads(planned, [ongoing])).toMatchObject({ stage: 'verifying', uuid: 'other' });
   });
 
   it('keeps its own that is launched, and what has ended', () => {
     const others = [upload('own', 'verification_ongoing'), upload('other', 'verification_done')];
-    expect(learnListed(verifying, others)).toBe(verifying);
+    expect(adoptUploads(verifying, others)).toBe(verifying);
     const exported: KnownBatch = { ...elected, stage: 'exported' };
-    expect(learnListed(exported, others)).toBe(exported);
+    expect(adoptUploads(exported, others)).toBe(exported);
     const { attempt, fresh, uploads } = elected;
     const failed = { stage: 'failed', uuid: 'own', attempt, fresh, uploads } as const;
     const doubtful: KnownBatch = { ...failed, reason: 'export_foreign', launched: true };
-    expect(learnListed(doubtful, [upload('own', 'verification_done')])).toBe(doubtful);
+    expect(adoptUploads(doubtful, [upload('own', 'verification_done')])).toBe(doubtful);
     const refused: KnownBatch = { ...failed, reason: 'parse_error', launched: false };
-    expect(learnListed(refused, [upload('own', 'expired')])).toBe(refused);
+    expect(adoptUploads(refused, [upload('own', 'expired')])).toBe(refused);
     const broken: KnownBatch = { ...failed, reason: 'internal_error', launched: true };
-    expect(learnListed(broken, [upload('own', 'internal_error')])).toBe(broken);
-    expect(learnListed(broken, [upload('own', 'verification_done')])).toMatchObject({
+    expect(adoptUploads(broken, [upload('own', 'internal_error')])).toBe(broken);
+    expect(adoptUploads(broken, [upload('own', 'verification_done')])).toMatchObject({
       stage: 'done',
       uuid: 'own',
     });
     const missing: KnownBatch = { ...failed, reason: 'batch_missing', launched: true };
-    expect(learnListed(missing, [upload('own', 'verification_done')])).toMatchObject({
+    expect(adoptUploads(missing, [upload('own', 'verification_done')])).toMatchObject({
       stage: 'done',
     });
   });
@@ -62,21 +62,21 @@ describe('learnListed', () => {
       upload('a', 'parsing_content', 2, 30),
       upload('own', 'ready_for_verification', 1, 10),
     ];
-    expect(learnListed(ready, uploads)).toMatchObject({ stage: 'ready', uuid: 'b', attempt: 2 });
+    expect(adoptUploads(ready, uploads)).toMatchObject({ stage: 'ready', uuid: 'b', attempt: 2 });
     // What an attempt that was given up has left is an orphan.
     const later: KnownBatch = { ...planned, attempt: 3 };
-    expect(learnListed(later, uploads)).toBe(later);
+    expect(adoptUploads(later, uploads)).toBe(later);
   });
 
   it('gives no name twice', () => {
     const uploads = [upload('a', 'internal_error', 4)];
-    expect(learnListed({ ...planned, attempt: 2 }, uploads)).toMatchObject({ attempt: 5 });
+    expect(adoptUploads({ ...planned, attempt: 2 }, uploads)).toMatchObject({ attempt: 5 });
   });
 
   it('takes a batch of a copied state that broke for one that may be paid', () => {
     const uploads = [upload('own', 'internal_error')];
-    expect(learnListed(ready, uploads)).toBe(ready);
-    expect(learnListed(ready, uploads, true)).toMatchObject({ stage: 'failed', launched: true });
+    expect(adoptUploads(ready, uploads)).toBe(ready);
+    expect(adoptUploads(ready, uploads, true)).toMatchObject({ stage: 'failed', launched: true });
   });
 
   it('never leaves a batch to be launched of which the list has a launched upload', () => {
@@ -106,7 +106,7 @@ describe('learnListed', () => {
     ];
     fc.assert(
       fc.property(fc.constantFrom(...states), uploads, fc.boolean(), (known, listed, isCopied) => {
-        const learned = learnListed(known, listed, isCopied);
+        const learned = adoptUploads(known, listed, isCopied);
         if (!listed.some((each) => isLaunched(each.status))) return;
         expect(mayHaveLaunched(learned)).toBe(true);
         expect(['verifying', 'done', 'launching']).toContain(learned.stage);

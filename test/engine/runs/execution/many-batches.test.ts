@@ -4,7 +4,7 @@ import { planned, type KnownBatch } from '../../../../src/engine/batches/batch-s
 import { LaunchGate } from '../../../../src/engine/driver/launch-limits.js';
 import { KnownJournal, nothingKnown } from '../../../../src/engine/stores/run-state.js';
 import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/journal-entries.js';
-import { SharedDrive } from '../../../../src/engine/runs/execution/worker-loop.js';
+import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js';
 import { makeBatch } from '../../driver/driving.js';
 import { FakeClock } from '../../../client/fake-clock.js';
 import { MemoryDatabase } from '../../../simulation/memory-database.js';
@@ -59,7 +59,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
   const settled = new Set<Batch>();
   const told = [...batches];
   let changed = new Set(batches);
-  const drive = new SharedDrive({
+  const drive = new WorkerLoop({
     run: {},
     signal: new AbortController().signal,
     state: {
@@ -85,7 +85,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
         return now;
       },
       claimMore: async () => [],
-      hear: async () => {
+      applyRemote: async () => {
         looks += 1;
       },
       known: (batch) => {
