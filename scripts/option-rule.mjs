@@ -13,7 +13,7 @@ const exempt = new Set([
   'client/http/multipart.ts',
   'platform/html/page.ts',
   'report/page/report-style.ts',
-  'service/page/page-style.ts',
+  'service/operations/status-html.ts',
 ]);
 const flag = /(?:^|[^-\w])--[a-z]/;
 const inBackticks = /`[A-Za-z][\w.]*(?:: [^`\n]{1,20})?`/;

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { projectRoot } from './project.mjs';
@@ -41,7 +41,24 @@ export function compileForNode(name, folders) {
     target: 'es2023',
     logLevel: 'warning',
   });
+  for (const folder of folders) inlineTexts(folder, built);
   // The sources read their version there.
   copyFileSync(join(projectRoot, 'package.json'), join(built, 'package.json'));
   return built;
+}
+
+/** Makes modules of the data files that sources import as text: nothing is bundled here. */
+function inlineTexts(folder, built) {
+  for (const file of readdirSync(join(projectRoot, folder), { recursive: true })) {
+    if (!/(?<!\.d|\.test)\.ts$|\.txt$/.test(file)) continue;
+    if (file.endsWith('.txt')) {
+      const text = readFileSync(join(projectRoot, folder, file), 'utf8');
+      writeFileSync(join(built, folder, `${file}.js`), `export default ${JSON.stringify(text)};\n`);
+      continue;
+    }
+    const module = join(built, folder, file.replace(/\.ts$/, '.js'));
+    const code = readFileSync(module, 'utf8');
+    const renamed = code.replaceAll(/(from "\.[^"]+\.txt)"/g, '$1.js"');
+    if (renamed !== code) writeFileSync(module, renamed);
+  }
 }

@@ -1,25 +1,23 @@
-import type { Account } from './account.js';
-import { applyAccounts } from './apply-accounts.js';
-import { AnswerCache } from './caches/answer-cache.js';
-import { ResultCaches } from './caches/result-caches.js';
+import { type Account, applyAccounts } from './account.js';
+import { AnswerCache } from './storage/answer-cache.js';
+import { ResultCaches } from './storage/result-caches.js';
 import type { VerificationEngine } from './verification/engine.js';
 import { FaultInjector } from './faults/fault-injector.js';
 import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
-import { connectionsFor, openFilesLimit } from './http/connection-limit.js';
-import { openHttpServer } from './http/http-server.js';
+import { connectionsFor, openFilesLimit, openHttpServer } from './http/http-server.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRateLimiter } from './http/rate-limiter.js';
-import { BatchJobs } from './jobs/batch-jobs.js';
-import { createTurns } from './jobs/keyed-mutex.js';
+import { BatchJobs } from './batches/batch-jobs.js';
+import { createKeyedMutex } from './batches/keyed-mutex.js';
 import {
   checkAccounts,
   resolveOptions,
   type ServiceOptions,
   type ServiceSettings,
 } from './service-options.js';
-import { readLedger, type LedgerEntry } from './store/ledger.js';
-import { Store } from './store/store.js';
+import { readLedger, type LedgerEntry } from './storage/ledger.js';
+import { Store } from './storage/store.js';
 
 /** A local service that is listening. A client takes it as its options: `new Client(service)`. */
 export interface Service {
@@ -85,14 +83,14 @@ async function serve(
   await applyAccounts(store, accounts);
   const caches = await ResultCaches.open(store.cacheFolder, clock.wallNow());
   const answers = await AnswerCache.open(store.cacheFolder, clock.wallNow());
-  const turns = createTurns();
+  const mutex = createKeyedMutex();
   const { parseDelayMs, verifyDelayMs } = settings;
   const jobs = new BatchJobs({
     store,
     caches,
     answers,
     engine,
-    turns,
+    mutex,
     clock,
     parseDelayMs,
     verifyDelayMs,
@@ -107,7 +105,7 @@ async function serve(
       answers,
       engine,
       jobs,
-      turns,
+      mutex,
       clock,
       variants,
       requests: createRequestLog(),
@@ -130,7 +128,7 @@ async function serve(
     faults: () => faults?.report() ?? [],
     setAccounts(changed) {
       // One list at a time: two of them must not be mixed.
-      return turns.take('accounts', async () => {
+      return mutex.take('accounts', async () => {
         checkAccounts(changed);
         await applyAccounts(store, changed);
       });

@@ -5,7 +5,7 @@
 // The service
 export { createService, type Service } from './create-service.js';
 export type { ServiceOptions } from './service-options.js';
-export type { LedgerEntry } from './store/ledger.js';
+export type { LedgerEntry } from './storage/ledger.js';
 
 // Verification by the network
 export { networkEngine } from '../live/network-engine.js';
@@ -32,9 +32,8 @@ export type {
 export { parseAccounts, type Account } from './account.js';
 
 // Faults
-export { parseFaultPlan, type FaultPlan } from './faults/fault-plan.js';
+export { parseFaultPlan, type FaultPlan, type Fault } from './faults/fault.js';
 export type { FaultReport } from './faults/fault-schedule.js';
-export type { Fault } from './faults/fault.js';
 
 // For tests
 export type { Clock } from '../platform/waiting/clock.js';

@@ -1,12 +1,12 @@
-import type { AnswerCache } from './caches/answer-cache.js';
-import type { ResultCaches } from './caches/result-caches.js';
+import type { AnswerCache } from './storage/answer-cache.js';
+import type { ResultCaches } from './storage/result-caches.js';
 import type { RequestLog } from './http/request-log.js';
 import type { Clock } from '../platform/waiting/clock.js';
 import type { VerificationEngine } from './verification/engine.js';
 import type { FaultReport } from './faults/fault-schedule.js';
-import type { BatchJobs } from './jobs/batch-jobs.js';
-import type { Turns } from './jobs/keyed-mutex.js';
-import type { Store } from './store/store.js';
+import type { BatchJobs } from './batches/batch-jobs.js';
+import type { KeyedMutex } from './batches/keyed-mutex.js';
+import type { Store } from './storage/store.js';
 import type { Variants } from './variants.js';
 
 /** What the operations work with. */
@@ -18,7 +18,7 @@ export interface ServiceContext {
   readonly engine: VerificationEngine;
   readonly jobs: BatchJobs;
   /** Turns by batch: whoever changes a batch takes one, so that two launches never cross. */
-  readonly turns: Turns;
+  readonly mutex: KeyedMutex;
   readonly clock: Clock;
   readonly variants: Variants;
   /** The last requests, for people to look at. */

@@ -14,7 +14,7 @@ import {
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import type { VerificationEngine } from './verification/engine.js';
 import { offlineEngine } from './verification/offline-engine.js';
-import { checkFaultPlan, type FaultPlan } from './faults/fault-plan.js';
+import { checkFaultPlan, type FaultPlan } from './faults/fault.js';
 import { defaultVariants, type ServiceVariants } from './variants.js';
 
 export interface ServiceOptions {

@@ -4,7 +4,7 @@ import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { connectionsFor, openFilesLimit } from '../../src/service/http/connection-limit.js';
+import { connectionsFor, openFilesLimit } from '../../src/service/http/http-server.js';
 import type { Service } from '../../src/service/index.js';
 import { buildService } from './service-process.js';
 import { withFolder, withService } from './with-service.js';

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { countryCodes } from '../../src/contract/countries.js';
 import { judgeEmail } from '../../src/service/verification/judge-email.js';
-import { judgePhone } from '../../src/service/verification/judge-phone.js';
-import { readPhone } from '../../src/service/verification/read-phone.js';
+import { judgePhone, readPhone } from '../../src/service/verification/judge-phone.js';
 
 const emailLabel = z.object({
   email: z.string(),

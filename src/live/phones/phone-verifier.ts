@@ -2,9 +2,11 @@ import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { CountryCode } from '../../contract/countries.js';
 import type { LiveVerification, PhoneVerdict } from '../../service/verification/engine.js';
-import { judgePhone } from '../../service/verification/judge-phone.js';
-import { normalPhone } from '../../service/verification/read-phone.js';
-import { judgeTestNumber } from '../../service/verification/test-numbers.js';
+import {
+  judgePhone,
+  normalPhone,
+  judgeTestNumber,
+} from '../../service/verification/judge-phone.js';
 import { createLiveWork } from '../schedule/live-work.js';
 import type { NameNetwork } from './operators.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';

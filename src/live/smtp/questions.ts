@@ -1,5 +1,4 @@
-import { parseMailbox } from '../../service/verification/email-syntax.js';
-import { isAscii } from '../../service/verification/is-ascii.js';
+import { parseMailbox, isAscii } from '../../service/verification/email-syntax.js';
 import type { DomainMemory } from './domain-memory.js';
 import type { Finding } from './reply-rules.js';
 

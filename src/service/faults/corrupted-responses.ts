@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { bodyOf, jsonType, sent, type Reply, type SpoiltReply } from '../http/reply.js';
+import { bodyOf, jsonType, sent, type Reply, type CorruptedReply } from '../http/reply.js';
 import type { ParsedFault } from './fault.js';
 
 type Headers = Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export async function silence(request: IncomingMessage): Promise<void> {
 }
 
 /** An answer as the plan has it, to the letter: also with headers that are a lie. */
-export function plannedAnswer({ status, headers: given, json, text }: Answer): SpoiltReply {
+export function plannedAnswer({ status, headers: given, json, text }: Answer): CorruptedReply {
   return {
     async send(response, headers) {
       const body = Buffer.from(text ?? (json === undefined ? '' : JSON.stringify(json)));
@@ -30,7 +30,7 @@ export function plannedAnswer({ status, headers: given, json, text }: Answer): S
 }
 
 /** The beginning of an answer. */
-export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): SpoiltReply {
+export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): CorruptedReply {
   return {
     async send(response, headers) {
       const { status, headers: own, body } = bodyOf(reply);
@@ -51,7 +51,7 @@ export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): SpoiltReply {
 }
 
 /** A whole answer, byte by byte. */
-export function drippingAnswer(reply: Reply, pause: () => Promise<void>): SpoiltReply {
+export function drippingAnswer(reply: Reply, pause: () => Promise<void>): CorruptedReply {
   return {
     async send(response, headers) {
       const { status, headers: own, body } = bodyOf(reply);

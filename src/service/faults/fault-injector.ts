@@ -1,15 +1,15 @@
-import type { OperationName } from '../../contract/operations.js';
 import { uploadedBatch } from '../../contract/bodies.js';
+import type { OperationName } from '../../contract/operations.js';
+import { revocationOf } from '../account.js';
 import { unauthorized } from '../http/authenticate.js';
 import { HttpProblem } from '../http/http-problem.js';
-import { sendReply, type Reply, type SpoiltReply } from '../http/reply.js';
+import { type Reply, sendReply, type CorruptedReply } from '../http/reply.js';
 import type { Call, Handler } from '../operations/operation.js';
 import type { ServiceContext } from '../service-context.js';
-import type { CheckedFaultPlan } from './fault-plan.js';
-import { FaultSchedule, type FaultReport } from './fault-schedule.js';
-import type { ParsedFault } from './fault.js';
-import { happenToBatch, revokeKey } from './injected-events.js';
+import { removeBatchFiles } from '../storage/batch.js';
 import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './corrupted-responses.js';
+import { type FaultReport, FaultSchedule } from './fault-schedule.js';
+import type { CheckedFaultPlan, ParsedFault } from './fault.js';
 
 /** What a request is: its call, its operation, and the service that carries it out. */
 interface Disturbed {
@@ -18,11 +18,11 @@ interface Disturbed {
   readonly service: ServiceContext;
 }
 
-/** An operation whose answers may be spoilt. */
+/** An operation whose answers may be corrupted. */
 export type DisturbedHandler = (
   call: Call,
   service: ServiceContext,
-) => Promise<Reply | SpoiltReply>;
+) => Promise<Reply | CorruptedReply>;
 
 /** Makes the planned faults happen. Everything that is carried out goes through the true operations. */
 export class FaultInjector {
@@ -51,7 +51,7 @@ export class FaultInjector {
     };
   }
 
-  async #perform(fault: ParsedFault, disturbed: Disturbed): Promise<Reply | SpoiltReply> {
+  async #perform(fault: ParsedFault, disturbed: Disturbed): Promise<Reply | CorruptedReply> {
     const { what, when = 'before' } = fault;
     const { call, handler, service } = disturbed;
     if ('commitAfterMs' in what) return this.#commitLate(what.commitAfterMs, fault, disturbed);
@@ -99,7 +99,7 @@ export class FaultInjector {
   ): Promise<void> {
     if ('delayMs' in what) await this.#wait(what.delayMs, service);
     else if ('key' in what) await revokeKey(call.account, service);
-    else if (uuid !== undefined) await happenToBatch(what.batch, uuid.toLowerCase(), service);
+    else if (uuid !== undefined) await injectBatchEvent(what.batch, uuid.toLowerCase(), service);
   }
 
   /** The request is whole when its connection goes, and is carried out when nobody waits any more. */
@@ -107,7 +107,7 @@ export class FaultInjector {
     lateMs: number,
     { operation }: ParsedFault,
     disturbed: Disturbed,
-  ): Promise<SpoiltReply> {
+  ): Promise<CorruptedReply> {
     const { call, service } = disturbed;
     const whenWhole = async (): Promise<void> => {
       reset(call.request);
@@ -130,7 +130,7 @@ export class FaultInjector {
 }
 
 /** Nothing is sent. */
-const unsent: SpoiltReply = { send: async () => undefined };
+const unsent: CorruptedReply = { send: async () => undefined };
 
 /** Carries a request out. */
 async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {
@@ -145,4 +145,32 @@ async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {
 function uploadedUuid(reply: Reply): string | undefined {
   const parsed = uploadedBatch.safeParse('json' in reply ? reply.json : undefined);
   return parsed.success ? parsed.data.batch_uuid : undefined;
+}
+
+/** What happens to batches and keys behind a client's back. */
+type InjectedBatchEvent = 'deleted' | 'internal_error';
+
+/** Deletes or breaks a batch, whatever its stage; charges stay as they are. */
+async function injectBatchEvent(
+  happening: InjectedBatchEvent,
+  uuid: string,
+  service: ServiceContext,
+): Promise<void> {
+  const { store, mutex, clock } = service;
+  await mutex.take(uuid, async () => {
+    const batch = store.state.batches.get(uuid);
+    if (batch === undefined) return;
+    const event = happening === 'deleted' ? 'deleted' : 'failed';
+    await store.commit({ event, uuid, at: clock.wallNow() });
+    const { name } = batch.stage;
+    // The files of a batch that is worked on are still being read: its job removes them at its end.
+    if (happening !== 'deleted' || name === 'parsing' || name === 'verifying') return;
+    await removeBatchFiles(store.files(batch), store.state.wasLaunched(uuid));
+  });
+}
+
+/** Revokes the key of an account. */
+async function revokeKey(name: string, { store }: ServiceContext): Promise<void> {
+  const account = store.state.accounts.get(name);
+  if (account !== undefined) await store.commit(revocationOf(account));
 }

@@ -1,6 +1,5 @@
 import type { OperationName } from '../../contract/operations.js';
-import type { ParsedFault } from './fault.js';
-import type { CheckedFaultPlan } from './fault-plan.js';
+import type { ParsedFault, CheckedFaultPlan } from './fault.js';
 
 /** One planned fault, and what became of it. */
 export interface FaultReport {

@@ -1,5 +1,6 @@
 import * as z from 'zod';
-import { operations, type OperationName } from '../../contract/operations.js';
+import { type OperationName, operations } from '../../contract/operations.js';
+import { checkConfig, readJsonText } from '../config-json.js';
 
 /** The longest wait that a timer takes. */
 const ms = z
@@ -44,11 +45,11 @@ const shapes = {
   key: z.strictObject({ key: z.literal('revoked') }),
 } as const;
 
-export type FaultKind = keyof typeof shapes;
+type FaultKind = keyof typeof shapes;
 const kinds = Object.keys(shapes) as FaultKind[];
 
 /** What a fault does, as it is written down. */
-export type FaultAction =
+type FaultAction =
   | {
       /** Another answer in place of the true one. */
       readonly answer: {
@@ -126,7 +127,7 @@ function isObject(value: unknown): boolean {
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
 
 /** Which requests go wrong, and how. */
-export const fault = z
+const fault = z
   .strictObject({
     operation: z.enum(['*', ...operationNames]),
     requests: z.array(requestNumber).min(1).optional(),
@@ -195,4 +196,40 @@ function batchContradiction(
   return isAboutABatch
     ? undefined
     : { path: ['operation'], message: 'must be one that is about a batch' };
+}
+
+const fileName = 'the fault plan';
+
+const faultPlan = z.strictObject({
+  seed: z.int().min(0).max(0xffff_ffff).default(0),
+  faults: z.array(fault),
+});
+
+/** What is to go wrong, and when, as it is written down; docs/faults.md describes it. */
+export type FaultPlan = z.input<typeof faultPlan>;
+
+/** The same, checked, with its defaults. */
+export type CheckedFaultPlan = z.output<typeof faultPlan>;
+
+/**
+ * Reads a fault plan from JSON.
+ *
+ * @throws ConfigurationError `invalid_option`, which names the place
+ *
+ * @example
+ * ```ts
+ * const fault = '{ "operation": "credits", "requests": [1], "what": { "reset": true } }';
+ * const service = await createService({ faults: parseFaultPlan(`{ "faults": [${fault}] }`) });
+ * await service.close();
+ * ```
+ */
+export function parseFaultPlan(json: string): FaultPlan {
+  const plan = readJsonText(json, fileName);
+  checkFaultPlan(plan);
+  return plan as FaultPlan;
+}
+
+/** @throws ConfigurationError `invalid_option`, which names the place */
+export function checkFaultPlan(raw: unknown): CheckedFaultPlan {
+  return checkConfig(raw, faultPlan, fileName);
 }

@@ -27,7 +27,7 @@ const reasons = {
  * @param hasKey whether the request carries a key that holds
  * @throws HttpProblem 403
  */
-export function refuseForeignPage(
+export function guardAgainstCsrf(
   request: IncomingMessage,
   host: string,
   hasKey: () => boolean,

@@ -2,19 +2,19 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DisturbedHandler, FaultInjector } from '../faults/fault-injector.js';
 import type { ServiceContext } from '../service-context.js';
 import { withExtraFields } from '../variants.js';
-import { isPassing } from '../transient-error.js';
+import { isTransient } from './transient-error.js';
 import { authenticate } from './authenticate.js';
-import { refuseForeignPage } from './csrf-guard.js';
+import { guardAgainstCsrf } from './csrf-guard.js';
 import { HttpProblem } from './http-problem.js';
 import type { RateLimiter } from './rate-limiter.js';
-import { sendReply, type Reply, type SpoiltReply } from './reply.js';
+import { sendReply, type Reply, type CorruptedReply } from './reply.js';
 import { noteRequest } from './request-log.js';
 import { createRouter } from './router.js';
 import { createRoutes, localPrefix } from './routes.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
-  /** Spoils answers; `undefined` when nothing is to go wrong. */
+  /** Corrupts answers; `undefined` when nothing is to go wrong. */
   readonly faults: FaultInjector | undefined;
   readonly rateLimiter: RateLimiter | undefined;
   /** What the service was told to listen on. */
@@ -30,7 +30,7 @@ const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'n
 const defect = new HttpProblem(500, 'Internal Server Error');
 
 /** What lasts a moment, as when too many files are open: whoever asks again may be served. */
-const passing = new HttpProblem(503, 'Service Unavailable', { headers: { 'Retry-After': '1' } });
+const transient = new HttpProblem(503, 'Service Unavailable', { headers: { 'Retry-After': '1' } });
 
 /** Answers one request; never throws. */
 export type Dispatch = (request: IncomingMessage, response: ServerResponse) => Promise<void>;
@@ -48,7 +48,7 @@ export function createDispatch({
     let headers: Readonly<Record<string, string>> = commonHeaders;
     const noted = noteRequest(request, response, service);
     try {
-      refuseForeignPage(request, host, () => hasKey(request));
+      guardAgainstCsrf(request, host, () => hasKey(request));
       const { route, uuid, query } = router.match(request.method ?? '', request.url ?? '');
       noted.path = route.path;
       const account = route.keyed
@@ -56,8 +56,8 @@ export function createDispatch({
         : '';
       noted.account = account;
       if (rateLimiter && !route.path.startsWith(localPrefix)) {
-        const requester = route.keyed ? `key ${account}` : `from ${request.socket.remoteAddress}`;
-        headers = { ...headers, ...rateLimiter.take(requester) };
+        const client = route.keyed ? `key ${account}` : `from ${request.socket.remoteAddress}`;
+        headers = { ...headers, ...rateLimiter.take(client) };
       }
       // Only now is the body wanted: whoever asked first has not sent it in vain.
       if (request.headers.expect !== undefined) response.writeContinue();
@@ -69,7 +69,7 @@ export function createDispatch({
       const problem = problemOf(error);
       if (problem === undefined && !isGone(request, response)) onError(error);
       if (response.destroyed) return;
-      const told = problem ?? (isPassing(error) ? passing : defect);
+      const told = problem ?? (isTransient(error) ? transient : defect);
       const { status, body } = told;
       await sendReply(response, { status, json: body }, { ...headers, ...told.headers });
     }
@@ -83,7 +83,7 @@ export function createDispatch({
     }
   }
 
-  function extended(reply: Reply | SpoiltReply): Reply | SpoiltReply {
+  function extended(reply: Reply | CorruptedReply): Reply | CorruptedReply {
     if (!('json' in reply) || reply.status !== 200) return reply;
     return { ...reply, json: withExtraFields(service.variants, reply.json) };
   }

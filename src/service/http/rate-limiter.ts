@@ -1,29 +1,29 @@
 import { HttpProblem } from './http-problem.js';
 
 const minuteMs = 60_000;
-/** So many requesters are remembered; past that, those who owe nothing are forgotten. */
+/** So many clients are remembered; past that, those who owe nothing are forgotten. */
 const mostRequesters = 10_000;
 /** Fractions of a millisecond that sums of them may be off by. */
 const toleranceMs = 1e-6;
 
-/** What a requester has used: each request costs its share of a minute, and time pays it off. */
+/** What a client has used: each request costs its share of a minute, and time pays it off. */
 interface Debt {
   ms: number;
   countedAtMs: number;
 }
 
-/** Says whether a requester may ask once more. */
+/** Says whether a client may ask once more. */
 export interface RateLimiter {
   /**
-   * Counts one request of a requester.
+   * Counts one request of a client.
    *
    * @returns headers that tell what is left
    * @throws HttpProblem 429 with `Retry-After` in seconds
    */
-  take(requester: string): Readonly<Record<string, string>>;
+  take(client: string): Readonly<Record<string, string>>;
 }
 
-/** A token bucket for each requester: `perMinute` requests at once, refilled evenly. */
+/** A token bucket for each client: `perMinute` requests at once, refilled evenly. */
 export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
   const debts = new Map<string, Debt>();
   const requestMs = minuteMs / perMinute;
@@ -34,27 +34,27 @@ export function createRateLimiter(perMinute: number, now: () => number): RateLim
     debt.countedAtMs = atMs;
   }
 
-  function debtOf(requester: string): Debt {
-    let debt = debts.get(requester);
+  function debtOf(client: string): Debt {
+    let debt = debts.get(client);
     if (debt === undefined) {
       if (debts.size >= mostRequesters) forgetPaid();
       debt = { ms: 0, countedAtMs: now() };
-      debts.set(requester, debt);
+      debts.set(client, debt);
     }
     payOff(debt);
     return debt;
   }
 
   function forgetPaid(): void {
-    for (const [requester, debt] of debts) {
+    for (const [client, debt] of debts) {
       payOff(debt);
-      if (debt.ms === 0) debts.delete(requester);
+      if (debt.ms === 0) debts.delete(client);
     }
   }
 
   return {
-    take(requester) {
-      const debt = debtOf(requester);
+    take(client) {
+      const debt = debtOf(client);
       const waitMs = debt.ms + requestMs - minuteMs;
       const isAllowed = waitMs <= toleranceMs;
       if (isAllowed) debt.ms += requestMs;

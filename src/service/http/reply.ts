@@ -17,7 +17,7 @@ export type Reply =
     };
 
 /** An answer that goes out in its own way, or does not: what a planned fault makes of one. */
-export interface SpoiltReply {
+export interface CorruptedReply {
   send(response: ServerResponse, headers: Readonly<Record<string, string>>): Promise<void>;
 }
 
@@ -68,7 +68,7 @@ async function* encoded(pieces: ReplyBody): AsyncGenerator<Buffer, void> {
  */
 export async function sendReply(
   response: ServerResponse,
-  reply: Reply | SpoiltReply,
+  reply: Reply | CorruptedReply,
   headers: Readonly<Record<string, string>>,
 ): Promise<void> {
   if ('send' in reply) return reply.send(response, headers);

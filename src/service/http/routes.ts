@@ -1,22 +1,22 @@
 import { operations, type OperationName } from '../../contract/operations.js';
-import { batchDetails } from '../operations/batch-details.js';
-import { batchStatus } from '../operations/batch-status.js';
-import { credits } from '../operations/credits.js';
-import { deleteBatch } from '../operations/delete-batch.js';
+import {
+  batchDetails,
+  batchStatus,
+  deleteBatch,
+  launchBatch,
+  listBatches,
+  prepareBatch,
+  updateBatch,
+  uploadBatch,
+} from '../operations/batches.js';
+import { credits, ledger } from '../operations/credits.js';
 import { exportBatch } from '../operations/export-batch.js';
-import { faults } from '../operations/faults.js';
-import { format } from '../operations/format.js';
-import { launchBatch } from '../operations/launch-batch.js';
-import { ledger } from '../operations/ledger.js';
-import { listBatches } from '../operations/list-batches.js';
-import { openapi } from '../operations/openapi.js';
+import { format, verifyUnit } from '../operations/units.js';
 import type { Handler } from '../operations/operation.js';
-import { prepareBatch } from '../operations/prepare-batch.js';
 import { statusPage } from '../operations/status-page.js';
-import { updateBatch } from '../operations/update-batch.js';
-import { uploadBatch } from '../operations/upload-batch.js';
-import { verifyUnit } from '../operations/verify-unit.js';
 import type { DisturbedHandler, FaultInjector } from '../faults/fault-injector.js';
+import { openapiDocument } from '../openapi/openapi-document.js';
+import { ok } from './reply.js';
 import type { Route } from './router.js';
 
 const handlers: Readonly<Record<OperationName, Handler>> = {
@@ -33,6 +33,12 @@ const handlers: Readonly<Record<OperationName, Handler>> = {
   verifyUnit,
   format,
 };
+
+/** `GET /openapi.json`: the interface as a document. It tells nothing of an account: no key is asked. */
+const openapi: Handler = async () => ok(openapiDocument());
+
+/** `GET /_local/faults`: the planned faults in their order, and how often each fired. */
+const faults: Handler = async (_call, service) => ok(service.faults?.report() ?? []);
 
 /** Paths that are the local service's own: they are not limited by the rate, and ask for the key. */
 export const localPrefix = '/_local/';

@@ -6,8 +6,13 @@ import {
   type Operation,
   type OperationName,
 } from '../../contract/operations.js';
-import { componentSchemas, jsonSchemaOf, refTo, type JsonSchema } from './json-schemas.js';
-import type { SchemaName } from './named-schemas.js';
+import {
+  componentSchemas,
+  jsonSchemaOf,
+  refTo,
+  type JsonSchema,
+  type SchemaName,
+} from './schemas.js';
 
 /** A part of the document. */
 type Part = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { refundOf, statusOf, type Batch, type Charge } from '../store/batch.js';
-import type { ParsingCounts, VerdictCount } from '../store/events.js';
+import { refundOf, statusOf, type Batch, type Charge } from '../storage/batch.js';
+import type { ParsingCounts, VerdictCount } from '../storage/events.js';
 import { statusWord, type Variants } from '../variants.js';
 
 /** A timestamp of format `date-time` (spec 2). */

@@ -1,16 +1,17 @@
 import { PassThrough } from 'node:stream';
 import type exceljs from 'exceljs';
-import { createSlices } from '../jobs/slices.js';
-import type { ServiceContext } from '../service-context.js';
-import type { Batch } from '../store/batch.js';
-import type { VerdictCount } from '../store/events.js';
-import { exportedRecords, type ExportedBlock } from './exported-records.js';
-import { safeCell } from './safe-cell.js';
-import { resultColumns, verdictCells } from './sheet-columns.js';
-import { statisticsRows } from './sheet-statistics.js';
+import type { VerificationType } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { notInstalled } from '../../platform/not-installed.js';
+import { createSlices } from '../batches/shortest-job-first.js';
 import { badRequest } from '../http/http-problem.js';
+import type { ServiceContext } from '../service-context.js';
+import { type Batch, statusOf } from '../storage/batch.js';
+import type { VerdictCount } from '../storage/events.js';
+import { defaultVariants } from '../variants.js';
+import type { Verdict } from '../verification/engine.js';
+import { dateTime, progressFields } from './batch-fields.js';
+import { type ExportedBlock, exportedRecords } from './exported-records.js';
 
 /** Rows that a sheet can have (ECMA-376); one is the heading. */
 const recordsASheet = 1_048_576 - 1;
@@ -156,4 +157,113 @@ export async function loadExceljs(
       `${error.message}, once "overrides": {"traverse": "0.3.9"} is in package.json; or ask for format=json`,
     );
   }
+}
+
+interface Column {
+  readonly header: string;
+  readonly width: number;
+}
+
+const emailColumns: readonly Column[] = [
+  { header: 'Email', width: 40 },
+  { header: 'Verdict', width: 12 },
+  { header: 'Quality', width: 12 },
+  { header: 'Result', width: 12 },
+  { header: 'Syntax error', width: 14 },
+  { header: 'Free provider', width: 14 },
+  { header: 'Role', width: 10 },
+  { header: 'Disposable', width: 12 },
+  { header: 'Catch-all', width: 12 },
+];
+
+const phoneColumns: readonly Column[] = [
+  { header: 'Phone', width: 24 },
+  { header: 'Verdict', width: 12 },
+  { header: 'Type', width: 22 },
+  { header: 'Status', width: 12 },
+  { header: 'Syntax error', width: 14 },
+  { header: 'Ported', width: 10 },
+  { header: 'Network MCC', width: 14 },
+  { header: 'Network MNC', width: 14 },
+  { header: 'Operator', width: 28 },
+];
+
+/** The columns of the sheet of results: the address, and what a record (spec 2.7) says of it. */
+function resultColumns(type: VerificationType): readonly Column[] {
+  return type === 'email' ? emailColumns : phoneColumns;
+}
+
+/** The cells behind the address, in the order of {@link resultColumns}. */
+function verdictCells(verdict: Verdict): readonly string[] {
+  const word = verdict.wrong ? 'wrong' : verdict.unknown ? 'unknown' : 'valid';
+  if ('quality' in verdict) {
+    return [
+      word,
+      verdict.quality,
+      verdict.result,
+      yesNo(verdict.is_syntax_error),
+      yesNo(verdict.is_free),
+      yesNo(verdict.is_role),
+      yesNo(verdict.is_disposable),
+      yesNo(verdict.is_catch_all),
+    ];
+  }
+  return [
+    word,
+    safeCell(verdict.type),
+    safeCell(verdict.status),
+    yesNo(verdict.is_syntax_error),
+    yesNo(verdict.is_ported),
+    safeCell(verdict.current_network_mcc ?? ''),
+    safeCell(verdict.current_network_mnc ?? ''),
+    safeCell(verdict.operator ?? ''),
+  ];
+}
+
+function yesNo(flag: boolean): string {
+  return flag ? 'yes' : 'no';
+}
+
+/** The rows of the sheet of statistics: what the batch is, what was found in it and what it cost. */
+function statisticsRows(batch: Batch): readonly (readonly [string, string | number])[] {
+  const { parameters } = batch;
+  return [
+    ['Batch', safeCell(batch.name)],
+    ['Description', safeCell(batch.description ?? '')],
+    ['Batch UUID', batch.uuid],
+    ['Status', statusOf(batch.stage)],
+    ['Type', parameters.type],
+    ['Target country', parameters.target_country],
+    ['Uploaded', dateTime(batch.createdAtMs)],
+    ['Changed', dateTime(batch.updatedAtMs)],
+    ...figures(progressFields(batch, defaultVariants)),
+  ];
+}
+
+/** Numbers inside objects, each with the names on the way to it: `results valid`. */
+function figures(fields: Readonly<Record<string, unknown>>, path = ''): [string, number][] {
+  return Object.entries(fields).flatMap(([name, value]) => {
+    const words = `${path}${name.replaceAll('_', ' ')}`;
+    if (typeof value === 'number') return [[words, value] satisfies [string, number]];
+    if (typeof value !== 'object' || value === null) return [];
+    return figures(value as Readonly<Record<string, unknown>>, `${words}: `);
+  });
+}
+
+/** What a spreadsheet may take for a formula, when a text begins with it. */
+const formulaStart = /^[=+\-@\t\r]/;
+/** A number in international form: digits behind a plus are no formula. */
+const internationalNumber = /^\+\d+$/;
+/** What XML cannot hold, in any form. */
+// oxlint-disable-next-line no-control-regex
+const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+
+/**
+ * A text from outside as a cell of a spreadsheet: one that a program might run gets an apostrophe in
+ * front, which also holds when the sheet is saved as CSV.
+ */
+export function safeCell(text: string): string {
+  const written = text.replaceAll(unwritable, '\ufffd');
+  if (!formulaStart.test(written) || internationalNumber.test(written)) return written;
+  return `'${written}`;
 }

@@ -1,13 +1,15 @@
+import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
 import { openOwnFile } from '../../platform/files/own-files.js';
-import { createKeyMaker, keyBytes } from '../caches/address-key.js';
-import { KeyTable } from '../caches/key-table.js';
-import { readLineBlocks, type LineBlock } from '../content/line-block.js';
-import { openRecords } from '../content/record-file.js';
-import { codeBytes } from '../content/verdict-coder.js';
 import type { ServiceContext } from '../service-context.js';
-import type { Batch } from '../store/batch.js';
+import type { Batch } from '../storage/batch.js';
+import { createKeyMaker, keyBytes, KeyTable } from '../storage/key-table.js';
+import { type LineBlock, readLineBlocks } from '../storage/line-block.js';
+import { openRecords } from '../storage/record-file.js';
+import { codeBytes } from '../storage/verdict-file.js';
 import type { Variants } from '../variants.js';
-import { exportAddress } from './export-address.js';
+import { normalPhone } from '../verification/judge-phone.js';
 import { openOwn } from './operation.js';
 
 /** Some lines of a batch, and the codes of their verdicts, {@link codeBytes} each. */
@@ -87,4 +89,31 @@ function createRepeatCheck(
     keyMaker.write(address, key, 0);
     return seen.add(key, 0);
   };
+}
+
+/**
+ * How an export writes an address: by default "the email addresses or phone numbers that were verified"
+ * (spec 2.9) stand as they were submitted; which form they have is not said there.
+ */
+function exportAddress(
+  form: Variants['exportKeys'],
+  type: VerificationType,
+  country: CountryCode,
+): (address: string) => string {
+  switch (form) {
+    case 'as_submitted':
+      return (address) => address;
+    case 'lower':
+      return (address) => address.toLowerCase();
+    case 'upper':
+      return (address) => address.toUpperCase();
+    case 'e164':
+    case 'national':
+      if (type === 'email') return (address) => address;
+      return (address) => {
+        const number = normalPhone(address, country);
+        if (number === undefined || form === 'e164') return number ?? address;
+        return parsePhoneNumberFromString(number)?.formatNational() ?? address;
+      };
+  }
 }

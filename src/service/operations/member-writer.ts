@@ -1,7 +1,6 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { giveBack, takeBlock } from '../content/block-pool.js';
-import type { LineBlock } from '../content/line-block.js';
-import { codeBytes } from '../content/verdict-coder.js';
+import { giveBack, takeBlock, type LineBlock } from '../storage/line-block.js';
+import { codeBytes } from '../storage/verdict-file.js';
 
 const comma = 0x2c;
 const quote = 0x22;

@@ -3,7 +3,7 @@ import { notFound } from '../http/http-problem.js';
 import type { Reply } from '../http/reply.js';
 import { parseUuid } from '../http/router.js';
 import type { ServiceContext } from '../service-context.js';
-import type { Batch } from '../store/batch.js';
+import type { Batch } from '../storage/batch.js';
 
 /** One request, as its operation sees it. */
 export interface Call {
@@ -61,5 +61,5 @@ export function inTurn<Result>(
   service: ServiceContext,
   act: (batch: Batch) => Promise<Result>,
 ): Promise<Result> {
-  return service.turns.take(parseUuid(call.uuid), async () => act(ownBatch(call, service)));
+  return service.mutex.take(parseUuid(call.uuid), async () => act(ownBatch(call, service)));
 }

@@ -1,18 +1,18 @@
 import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { endlessCredits } from '../account.js';
-import { pageAccounts } from '../http/page-access.js';
+import { pageAccounts } from '../http/authenticate.js';
 import type { NotedRequest } from '../http/request-log.js';
-import { pagePolicy } from '../page/page-style.js';
 import {
+  pagePolicy,
   statusHtml,
   type AccountView,
   type BatchView,
   type RunView,
   type RequestView,
-} from '../page/status-html.js';
+} from './status-html.js';
 import type { ServiceContext } from '../service-context.js';
-import { refundOf, statusOf, type Batch, type Stage } from '../store/batch.js';
-import type { AccountState } from '../store/service-state.js';
+import { refundOf, statusOf, type Batch, type Stage } from '../storage/batch.js';
+import type { AccountState } from '../storage/service-state.js';
 import type { Handler } from './operation.js';
 
 /** So many batches are shown, the newest. */

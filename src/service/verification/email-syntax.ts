@@ -1,10 +1,32 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
-import { isAscii } from './is-ascii.js';
-import { remember } from './remember.js';
+
+/** Whether a text is ASCII alone: then its length is its octets, and it has one normal form. */
+export function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at += 1) {
+    if (text.charCodeAt(at) > 0x7f) return false;
+  }
+  return true;
+}
+
+/** So many answers are kept; lists name few domains, and junk in one must not fill the memory. */
+const mostKept = 8192;
+
+/** The same function, asked once for each text as long as there is room for its answers. */
+export function remember<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
+  const known = new Map<string, Answer>();
+  return (text) => {
+    const kept = known.get(text);
+    if (kept !== undefined || known.has(text)) return kept as Answer;
+    const found = answer(text);
+    if (known.size >= mostKept) known.clear();
+    known.set(text, found);
+    return found;
+  };
+}
 
 /** A well-formed email address, taken apart. */
-export interface Mailbox {
+interface Mailbox {
   /** Local part as it stands, quotes included. */
   readonly local: string;
   /** Domain in lower case and ASCII (A-labels), or an address literal with its brackets. */

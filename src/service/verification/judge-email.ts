@@ -1,9 +1,6 @@
-import { isDisposableDomain } from './disposable-domains.js';
-import { parseMailbox, readDomain } from './email-syntax.js';
+import { parseMailbox, readDomain, remember } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
-import { isFreeDomain } from './free-domains.js';
-import { cannotHaveMail } from './no-mail-domains.js';
-import { remember } from './remember.js';
+import { cannotHaveMail, isDisposableDomain, isFreeDomain } from './known-domains.js';
 import { isRoleName } from './role-names.js';
 import { isTestDomain, judgeTestAddress } from './test-addresses.js';
 

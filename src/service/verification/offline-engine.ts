@@ -2,9 +2,8 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Verdict, VerificationEngine } from './engine.js';
 import { judgeEmail } from './judge-email.js';
-import { judgePhone, verdictOnNumber } from './judge-phone.js';
+import { judgePhone, verdictOnNumber, readPhone } from './judge-phone.js';
 import { readAddress, type AddressReading } from './read-address.js';
-import { readPhone } from './read-phone.js';
 
 /** Verdicts from what this machine knows: no network is asked, and what only it could tell is unknown. */
 export const offlineEngine: VerificationEngine = {

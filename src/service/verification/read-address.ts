@@ -1,9 +1,7 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { parseMailbox } from './email-syntax.js';
-import { isAscii } from './is-ascii.js';
-import { normalPhone } from './read-phone.js';
-import { judgeTestNumber } from './test-numbers.js';
+import { parseMailbox, isAscii } from './email-syntax.js';
+import { normalPhone, judgeTestNumber } from './judge-phone.js';
 
 /** A line of a batch, read by the rules of its type. */
 export interface AddressReading {

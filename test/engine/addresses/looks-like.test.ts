@@ -4,7 +4,7 @@ import { emailLine } from '../../../src/engine/addresses/email.js';
 import { cellForm, isSurelyWellFormed } from '../../../src/engine/addresses/looks-like.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import { parseMailbox } from '../../../src/service/verification/email-syntax.js';
-import { readPhone } from '../../../src/service/verification/read-phone.js';
+import { readPhone } from '../../../src/service/verification/judge-phone.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
 
 describe('isSurelyWellFormed', () => {

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKeyMaker, keyBytes } from '../../../src/service/caches/address-key.js';
-import { KeyTable } from '../../../src/service/caches/key-table.js';
+import { createKeyMaker, keyBytes, KeyTable } from '../../../src/service/storage/key-table.js';
 
 describe('a table of keys', () => {
   it('says what a Map says, also for keys that fall on one place', () => {

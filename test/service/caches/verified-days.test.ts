@@ -1,8 +1,8 @@
 import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { keyBytes } from '../../../src/service/caches/address-key.js';
-import { VerifiedDays } from '../../../src/service/caches/verified-days.js';
+import { keyBytes } from '../../../src/service/storage/key-table.js';
+import { VerifiedDays } from '../../../src/service/storage/verified-days.js';
 
 const owners = ['anna', 'bert', 'carl'];
 

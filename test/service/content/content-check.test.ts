@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createContentCheck, maxLineBytes } from '../../../src/service/content/content-check.js';
+import { createContentCheck, maxLineBytes } from '../../../src/service/batches/content-check.js';
 
 function check(bytes: Uint8Array, cuts: readonly number[] = []): string | undefined {
   const whole = createContentCheck();

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLineBlocks } from '../../../src/service/content/line-block.js';
+import { readLineBlocks } from '../../../src/service/storage/line-block.js';
 import { withFolder } from '../with-service.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readLines, readText } from '../../../src/service/content/read-lines.js';
+import { readLines, readText } from '../../../src/service/storage/line-block.js';
 import { withFolder } from '../with-service.js';
 import { all } from '../wire.js';
 

@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { createLeastFirst, type LeastFirst } from '../../../src/service/jobs/shortest-job-first.js';
+import {
+  createShortestJobFirst,
+  type ShortestJobFirst,
+} from '../../../src/service/batches/shortest-job-first.js';
 
 /** Work of so many slices, one number smaller with each; tells when it begins and ends. */
-function begin(work: LeastFirst, name: string, slices: number, log: string[]): Promise<void> {
+function begin(work: ShortestJobFirst, name: string, slices: number, log: string[]): Promise<void> {
   let left = slices;
   return work.run(
     () => left,
@@ -19,7 +22,7 @@ const ends = (log: readonly string[]) => log.filter((line) => line.endsWith('end
 describe('work of which the least goes first', () => {
   it('is ended in the order of what is left, not shared out', async () => {
     const log: string[] = [];
-    const work = createLeastFirst(4);
+    const work = createShortestJobFirst(4);
     const sizes = { huge: 500, large: 100, small: 10, middle: 30 };
     await Promise.all(
       Object.entries(sizes).map(([name, slices]) => begin(work, name, slices, log)),
@@ -29,7 +32,7 @@ describe('work of which the least goes first', () => {
 
   it('is ended one after another when there is as much of each', async () => {
     const log: string[] = [];
-    const work = createLeastFirst(2);
+    const work = createShortestJobFirst(2);
     await Promise.all(['a', 'b', 'c', 'd'].map((name) => begin(work, name, 20, log)));
     expect(ends(log)).toEqual(['a ends', 'b ends', 'c ends', 'd ends']);
     // The third is let in only when the first has ended.
@@ -38,7 +41,7 @@ describe('work of which the least goes first', () => {
 
   it('lets little in though all places are taken by much, and not what is as large', async () => {
     const log: string[] = [];
-    const work = createLeastFirst(1);
+    const work = createShortestJobFirst(1);
     const all = [begin(work, 'huge', 200, log), begin(work, 'huge too', 150, log)];
     all.push(begin(work, 'small', 5, log));
     await Promise.all(all);
@@ -54,7 +57,7 @@ describe('work of which the least goes first', () => {
 
   it('goes on when some of it fails, or waits for something else than its turn', async () => {
     const log: string[] = [];
-    const work = createLeastFirst(2);
+    const work = createShortestJobFirst(2);
     let wake = () => {};
     const waits = work.run(
       () => 1,

@@ -1,7 +1,6 @@
 import exceljs from 'exceljs';
 import { describe, expect, it } from 'vitest';
-import { loadExceljs } from '../../../src/service/operations/export-workbook.js';
-import { safeCell } from '../../../src/service/operations/safe-cell.js';
+import { loadExceljs, safeCell } from '../../../src/service/operations/export-workbook.js';
 import type { Service } from '../../../src/service/index.js';
 import { withService } from '../with-service.js';
 

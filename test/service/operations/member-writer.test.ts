@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineBlock } from '../../../src/service/content/line-block.js';
-import { codeBytes } from '../../../src/service/content/verdict-coder.js';
+import { LineBlock } from '../../../src/service/storage/line-block.js';
+import { codeBytes } from '../../../src/service/storage/verdict-file.js';
 import { MemberWriter } from '../../../src/service/operations/member-writer.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
 

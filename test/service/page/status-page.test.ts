@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { refuseForeignPage } from '../../../src/service/http/csrf-guard.js';
-import { pageAccounts } from '../../../src/service/http/page-access.js';
+import { guardAgainstCsrf } from '../../../src/service/http/csrf-guard.js';
+import { pageAccounts } from '../../../src/service/http/authenticate.js';
 import { withService } from '../with-service.js';
 
 const accounts = [account('a', 'key-a'), account('b', 'key-b')];
@@ -24,7 +24,7 @@ function seen(
     socket: { localAddress: to, remoteAddress: from },
   };
   try {
-    refuseForeignPage(request as unknown as IncomingMessage, '127.0.0.1', () => false);
+    guardAgainstCsrf(request as unknown as IncomingMessage, '127.0.0.1', () => false);
     return pageAccounts(request as unknown as IncomingMessage, accounts).map(({ name }) => name);
   } catch (error) {
     return (error as { readonly status: number }).status;

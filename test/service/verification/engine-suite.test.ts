@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
-import type { VerificationEngine } from '../../../src/service/verification/engine.js';
-import { judgeOne } from '../../../src/service/verification/judge-one.js';
+import { type VerificationEngine, judgeOne } from '../../../src/service/verification/engine.js';
 import { offlineEngine } from '../../../src/service/verification/offline-engine.js';
 import { TestClock } from '../with-service.js';
 

@@ -5,7 +5,7 @@ import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
 import { countryCodes } from '../../../src/contract/countries.js';
 import { isPlainNumber, readPlainNumber } from '../../../src/service/verification/phone-plan.js';
-import { readPhone, readWithLibrary } from '../../../src/service/verification/read-phone.js';
+import { readPhone, readWithLibrary } from '../../../src/service/verification/judge-phone.js';
 
 const callingCodes = [
   ...new Set<string>(getCountries().map((country) => getCountryCallingCode(country))),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createKeyMaker, keyBytes } from '../../../src/service/caches/address-key.js';
+import { createKeyMaker, keyBytes } from '../../../src/service/storage/key-table.js';
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { judgePlainEmail } from '../../../src/service/verification/plain-email.js';
 import { readAddress } from '../../../src/service/verification/read-address.js';

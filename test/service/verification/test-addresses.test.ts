@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { judgeTestAddress } from '../../../src/service/verification/test-addresses.js';
-import { judgeTestNumber } from '../../../src/service/verification/test-numbers.js';
+import { judgeTestNumber } from '../../../src/service/verification/judge-phone.js';
 
 describe('addresses under sluice.test', () => {
   it.each([

@@ -1,0 +1,183 @@
+import type { IncomingMessage } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
+import { readBounded } from '../../platform/read-bounded.js';
+import { createContentCheck } from '../batches/content-check.js';
+import { FileWriter } from '../storage/record-file.js';
+import { badRequest, HttpProblem } from './http-problem.js';
+import { validationError } from './parse-values.js';
+
+/** Name of the binary field of the forms (spec 2.9). */
+const fileField = 'file';
+
+const bounds = {
+  // The longest text is a description of 2048 characters of up to 4 bytes.
+  fieldSize: 16 * 1024,
+  fields: 40,
+  files: 1,
+  parts: 48,
+  headerPairs: 16,
+  headerSize: 8 * 1024,
+} as const;
+
+/** What a request may have beside the file: its parts' headers and fields. */
+const formOverheadBytes = bounds.parts * (bounds.headerSize + bounds.fieldSize);
+
+export interface ReceivedForm {
+  readonly fields: ReadonlyMap<string, string>;
+  readonly bytes: number;
+  /** Why the file cannot be parsed; `undefined` when it can. */
+  readonly trouble: string | undefined;
+}
+
+interface ReadFormOptions {
+  /** Where the file goes, which must not be there yet. */
+  readonly path: string;
+  readonly maxFileBytes: number;
+  /** Whether the file must have reached the disk itself when it is received. */
+  readonly durable: boolean;
+}
+
+/**
+ * Receives a form of multipart/form-data, its file straight onto the disk.
+ *
+ * @throws HttpProblem 400 for what is no such form, 413 for a file that is too large, 422 when there is
+ *   no file, or a field is given twice or is too long
+ */
+export async function readForm(
+  request: IncomingMessage,
+  { path, maxFileBytes, durable }: ReadFormOptions,
+): Promise<ReceivedForm> {
+  if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + formOverheadBytes) {
+    throw tooLarge(maxFileBytes);
+  }
+  const parser = createParser(request, maxFileBytes);
+  const fields = new Map<string, string>();
+  const check = createContentCheck();
+  let file: Promise<number> | undefined;
+  let fileStream: BusboyFileStream | undefined;
+
+  const received = new Promise<void>((resolve, reject) => {
+    let isRefused = false;
+    const refuse = (cause: unknown) => {
+      isRefused = true;
+      request.unpipe(parser);
+      const refused = refusal(cause);
+      // With an error: a pipeline whose source is destroyed without one may never settle.
+      fileStream?.destroy(refused);
+      reject(refused);
+    };
+    parser.on('field', (name: string | undefined, value, nameTruncated, valueTruncated) => {
+      // The parser's types promise a name; a part need not have one.
+      if (name === undefined) refuse(badRequest('a part of the form has no name'));
+      else if (fields.has(name)) refuse(fieldProblem(name, 'given twice'));
+      else if (nameTruncated || valueTruncated) refuse(fieldProblem(name, 'too long'));
+      else fields.set(name, value);
+    });
+    parser.on('file', (_name, stream) => {
+      if (isRefused) {
+        // The parser goes on to the end of the bytes it has: of this file, no end would ever come.
+        stream.resume();
+        return;
+      }
+      fileStream = stream;
+      stream.on('limit', () => refuse(tooLarge(maxFileBytes)));
+      file = receiveFile(stream, { path, durable }, (chunk) => check.add(chunk));
+      file.catch(refuse);
+    });
+    parser.on('filesLimit', () => refuse(fieldProblem(fileField, 'given twice')));
+    parser.on('fieldsLimit', () => refuse(badRequest('the form has too many fields')));
+    parser.on('partsLimit', () => refuse(badRequest('the form has too many parts')));
+    parser.on('error', refuse);
+    parser.on('finish', resolve);
+    request.on('error', refuse);
+    request.on('close', () => {
+      if (!request.complete) refuse(badRequest('the request ended early'));
+    });
+    // Whoever left before anybody listened: no event will come that says so.
+    if (request.destroyed) refuse(badRequest('the request ended early'));
+    request.pipe(parser);
+  });
+  try {
+    await received;
+    if (file === undefined) throw fieldProblem(fileField, 'is required');
+    return { fields, bytes: await file, trouble: check.finish() };
+  } finally {
+    // Nobody may remove the file while it is still being opened or written.
+    await file?.catch(() => undefined);
+  }
+}
+
+/** What goes wrong with the disk is not the sender's fault; all else is a form that cannot be read. */
+function refusal(cause: unknown): Error {
+  const isKept = cause instanceof HttpProblem || (cause instanceof Error && 'syscall' in cause);
+  return isKept ? cause : badRequest('the form is malformed');
+}
+
+function createParser(request: IncomingMessage, maxFileBytes: number): BusboyInstance {
+  const contentType = request.headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\b/i.test(contentType)) {
+    throw badRequest('the body is no multipart/form-data');
+  }
+  try {
+    return new Busboy({
+      headers: { ...request.headers, 'content-type': contentType },
+      limits: { ...bounds, fileSize: maxFileBytes },
+      // Whatever else it says of itself, this field is the file, and no other is.
+      isPartAFile: (name) => name === fileField,
+    });
+  } catch {
+    throw badRequest('the body is no multipart/form-data with a boundary');
+  }
+}
+
+/** Writes the file as it comes and lets `look` see each piece. */
+async function receiveFile(
+  stream: BusboyFileStream,
+  { path, durable }: Pick<ReadFormOptions, 'path' | 'durable'>,
+  look: (chunk: Buffer) => void,
+): Promise<number> {
+  let bytes = 0;
+  await pipeline(stream, async (chunks: AsyncIterable<Buffer>) => {
+    const file = await FileWriter.create(path);
+    try {
+      for await (const chunk of chunks) {
+        bytes += chunk.length;
+        look(chunk);
+        await file.write(chunk);
+      }
+      await file.finish({ durable });
+    } finally {
+      await file.close();
+    }
+  });
+  return bytes;
+}
+
+function fieldProblem(field: string, message: string): HttpProblem {
+  return validationError([{ field: field.slice(0, 64), message }]);
+}
+
+function tooLarge(maxFileBytes: number): HttpProblem {
+  return new HttpProblem(413, `the file is larger than ${maxFileBytes} bytes`);
+}
+
+/** No body of the specification comes near it. */
+const maxBytes = 64 * 1024;
+
+/**
+ * Reads a JSON body.
+ *
+ * @throws HttpProblem 400 when it is no JSON, 413 when it is too large
+ */
+export async function readJson(request: IncomingMessage): Promise<unknown> {
+  // Leaving the loop must not destroy the request: its connection still has to carry the answer.
+  const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });
+  const { bytes, isCut } = await readBounded(body, maxBytes);
+  if (isCut) throw new HttpProblem(413, `the body is larger than ${maxBytes} bytes`);
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
+  } catch {
+    throw badRequest('the body is no JSON');
+  }
+}

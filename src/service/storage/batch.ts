@@ -1,0 +1,185 @@
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { BatchStatus, VerificationType } from '../../contract/enums.js';
+import { limits } from '../../contract/limits.js';
+import type { BatchParameters } from '../../contract/parameters.js';
+import type { CacheHit, ParsingCounts, VerdictCount } from './events.js';
+
+/** What preparation made of the uploaded content. */
+export interface Prepared {
+  readonly counts: ParsingCounts;
+  /** Addresses that a launch verifies. */
+  readonly addresses: number;
+  /**
+   * What is known of them without asking anybody, each verdict in the place of its code in the codes
+   * file; logs of earlier releases do not have it.
+   */
+  readonly verdicts?: readonly VerdictCount[] | undefined;
+}
+
+/** What a launch cost. */
+export interface Charge {
+  readonly addresses: number;
+  readonly accountHits: number;
+  readonly globalHits: number;
+}
+
+/** Where a batch is in its life (spec 3). Times are milliseconds since 1970. */
+export type Stage =
+  /** Uploaded or updated; its preparation was not asked for since. */
+  | { readonly name: 'uploaded' }
+  | { readonly name: 'parsing'; readonly sinceMs: number }
+  | { readonly name: 'ready'; readonly prepared: Prepared }
+  | {
+      readonly name: 'verifying';
+      readonly prepared: Prepared;
+      readonly charge: Charge;
+      readonly sinceMs: number;
+    }
+  | {
+      readonly name: 'done';
+      readonly prepared: Prepared;
+      readonly charge: Charge;
+      readonly verdicts: readonly VerdictCount[];
+    }
+  | { readonly name: 'failed' };
+
+export interface Batch {
+  readonly uuid: string;
+  /** Name of the account that owns it. */
+  readonly account: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly createdAtMs: number;
+  readonly updatedAtMs: number;
+  readonly parameters: BatchParameters;
+  /** Size of the uploaded content. */
+  readonly bytes: number;
+  /** How often its preparation began: tells the files of one preparation from those of another. */
+  readonly revision: number;
+  readonly stage: Stage;
+}
+
+/** The status that the specification has for a stage (spec 2.4). */
+export function statusOf(stage: Stage): BatchStatus {
+  switch (stage.name) {
+    case 'uploaded':
+    case 'parsing':
+      return 'parsing_content';
+    case 'ready':
+      return 'ready_for_verification';
+    case 'verifying':
+      return 'verification_ongoing';
+    case 'done':
+      return 'verification_done';
+    case 'failed':
+      return 'internal_error';
+  }
+}
+
+/** "1 credit" for a record (spec 8), and "50% of the record's cost" back for a cache hit (spec 8). */
+export function refundOf({ accountHits, globalHits }: Charge): number {
+  return (accountHits + globalHits) * limits.cacheRefund;
+}
+
+/** One launch or one unit verification in the ledger; the addresses of a launch lie in its files. */
+export type LedgerHead =
+  | {
+      readonly of: 'batch';
+      readonly account: string;
+      readonly uuid: string;
+      readonly type: VerificationType;
+      readonly revision: number;
+      readonly hits: boolean;
+      readonly atMs: number;
+    }
+  | {
+      readonly of: 'unit';
+      readonly account: string;
+      readonly type: VerificationType;
+      readonly address: string;
+      readonly hit: CacheHit;
+      readonly atMs: number;
+    };
+
+/** Files of one batch. Those of a preparation carry its revision: a later one never meets them. */
+export interface BatchFiles {
+  /** The content as it was uploaded. */
+  readonly upload: string;
+  /** The addresses to be verified, one a line, as submitted. */
+  readonly addresses: string;
+  /** Their keys, {@link keyBytes} each, in the same order. */
+  readonly keys: string;
+  /** One byte an address: whether and in which cache it was found at launch. */
+  readonly hits: string;
+  /** Two bytes an address: the place of its verdict in the list of the event `verified`. */
+  readonly codes: string;
+  /** While answers come in from a network: what there is of them, and the verdicts they name. */
+  readonly answers: string;
+  readonly verdicts: string;
+}
+
+const kinds = [
+  'upload',
+  'addresses',
+  'keys',
+  'hits',
+  'codes',
+  'answers',
+  'verdicts',
+] as const satisfies readonly (keyof BatchFiles)[];
+
+/** Names the files of a batch in a folder; a uuid is safe as a file name, nothing else is used. */
+export function batchFiles(
+  folder: string,
+  { uuid, revision }: { readonly uuid: string; readonly revision: number },
+): BatchFiles {
+  const name = (kind: string) => join(folder, `${uuid}.${kind}`);
+  return {
+    upload: name('upload'),
+    addresses: name(`${revision}.addresses`),
+    keys: name(`${revision}.keys`),
+    hits: name(`${revision}.hits`),
+    codes: name(`${revision}.codes`),
+    answers: name(`${revision}.answers`),
+    verdicts: name(`${revision}.verdicts`),
+  };
+}
+
+/** What the ledger needs to name the addresses of a launch, also when its batch is deleted. */
+const ledgerKinds = ['addresses', 'hits'] as const satisfies readonly (keyof BatchFiles)[];
+
+/** Removes what a deleted batch leaves, but for what the ledger needs when it was launched. */
+export async function removeBatchFiles(files: BatchFiles, wasLaunched: boolean): Promise<void> {
+  const kept: readonly string[] = wasLaunched ? ledgerKinds.map((kind) => files[kind]) : [];
+  const gone = kinds.map((kind) => files[kind]).filter((file) => !kept.includes(file));
+  await Promise.all(gone.map((file) => rm(file, { force: true })));
+}
+
+/** Removes the files of one preparation that nobody will use. */
+export async function removePreparation(files: BatchFiles): Promise<void> {
+  await removeBatchFiles({ ...files, upload: files.addresses }, false);
+}
+
+/** Removes what a kill left behind: files that nothing in the state names. */
+export async function removeOrphans(
+  folder: string,
+  batches: Iterable<Batch>,
+  ledger: Iterable<LedgerHead>,
+): Promise<void> {
+  const named = new Set<string>();
+  for (const batch of batches) {
+    const files = batchFiles(folder, batch);
+    const kept = batch.stage.name === 'uploaded' || batch.stage.name === 'parsing';
+    for (const kind of kept ? (['upload'] as const) : kinds) named.add(files[kind]);
+  }
+  for (const head of ledger) {
+    if (head.of !== 'batch') continue;
+    const files = batchFiles(folder, head);
+    for (const kind of ledgerKinds) named.add(files[kind]);
+  }
+  for (const entry of await readdir(folder)) {
+    const path = join(folder, entry);
+    if (!named.has(path)) await rm(path, { force: true });
+  }
+}

@@ -1,0 +1,222 @@
+import { isAscii } from 'node:buffer';
+import type { FileHandle } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
+import { openOwnFile } from '../../platform/files/own-files.js';
+
+/** Bytes of a block. */
+const blockBytes = 256 * 1024;
+
+/** So many are kept, for the files and answers that are open at once. */
+const mostKept = 16;
+const kept: Buffer[] = [];
+
+/**
+ * A block of memory with anything in it. Blocks are used again: ones that are made for each file and each
+ * piece of an answer keep the collector at work, which counts them as memory and finds nothing else.
+ */
+export function takeBlock(): Buffer {
+  return kept.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
+}
+
+/** Gives a block back that nobody reads or writes any more; one of another size is left to the collector. */
+export function giveBack(block: Buffer): void {
+  if (block.length === blockBytes && kept.length < mostKept) kept.push(block);
+}
+
+const newline = 0x0a;
+const lineEnd = Uint8Array.of(newline);
+
+/**
+ * Some lines of a text file as the bytes they are: trimmed, without blank ones. Most of them are only
+ * compared, hashed and copied, and no text is made for that. Good until the next block is asked for.
+ */
+export class LineBlock {
+  readonly bytes: Buffer;
+  readonly count: number;
+  /** Where each line begins and ends in {@link LineBlock.bytes}, by turns. */
+  readonly #bounds: Uint32Array;
+  /** The block as text, when it is ASCII alone; `null` when it is not. */
+  #ascii: string | null | undefined;
+
+  constructor(bytes: Buffer, bounds: Uint32Array, count: number) {
+    this.bytes = bytes;
+    this.#bounds = bounds;
+    this.count = count;
+  }
+
+  begin(index: number): number {
+    return this.#bounds[index * 2] ?? 0;
+  }
+
+  end(index: number): number {
+    return this.#bounds[index * 2 + 1] ?? 0;
+  }
+
+  text(index: number): string {
+    if (this.#ascii === undefined) {
+      this.#ascii = isAscii(this.bytes) ? this.bytes.toString('latin1') : null;
+    }
+    return this.#ascii === null
+      ? this.bytes.toString('utf8', this.begin(index), this.end(index))
+      : this.#ascii.slice(this.begin(index), this.end(index));
+  }
+
+  texts(): string[] {
+    return Array.from({ length: this.count }, (_, index) => this.text(index));
+  }
+
+  /** The lines at these places, which ascend, as bytes in which LF ends each. */
+  *runs(places: Uint32Array): Generator<Uint8Array, void> {
+    let index = 0;
+    while (index < places.length) {
+      const begin = this.begin(places[index] ?? 0);
+      let end = this.end(places[index] ?? 0);
+      // Lines with nothing but the LF between them are one run.
+      for (index += 1; index < places.length; index += 1) {
+        const next = places[index] ?? 0;
+        if (this.begin(next) !== end + 1) break;
+        end = this.end(next);
+      }
+      if (this.bytes[end] === newline) {
+        yield this.bytes.subarray(begin, end + 1);
+      } else {
+        yield this.bytes.subarray(begin, end);
+        yield lineEnd;
+      }
+    }
+  }
+}
+
+/**
+ * Reads a UTF-8 file in blocks of lines. Only LF ends a line; a CR before it falls to trimming, and so
+ * does a byte-order mark.
+ *
+ * @param source its path, or the open file, which is closed at the end
+ */
+export async function* readLineBlocks(
+  source: string | FileHandle,
+): AsyncGenerator<LineBlock, void> {
+  const file = typeof source === 'string' ? await openOwnFile(source) : source;
+  let buffer = takeBlock();
+  try {
+    let bounds = new Uint32Array(2048);
+    /** Bytes at the beginning of the buffer that are read, and in no block yet. */
+    let filled = 0;
+    let isAtEnd = false;
+    while (!isAtEnd) {
+      const { bytesRead } = await file.read(buffer, filled, buffer.length - filled);
+      isAtEnd = bytesRead === 0;
+      const from = filled;
+      filled += bytesRead;
+      const whole = isAtEnd ? filled : lastLineEnd(buffer, from, filled);
+      if (whole > 0) {
+        const bytes = buffer.subarray(0, whole);
+        const found = findLines(bytes, bounds);
+        bounds = found.bounds;
+        if (found.count > 0) yield new LineBlock(bytes, bounds, found.count);
+        buffer.copyWithin(0, whole, filled);
+        filled -= whole;
+      }
+      if (filled === buffer.length) {
+        const larger = Buffer.allocUnsafe(buffer.length * 2);
+        buffer.copy(larger);
+        buffer = larger;
+      }
+    }
+  } finally {
+    await file.close();
+    giveBack(buffer);
+  }
+}
+
+/** Behind the last LF of what was just read; 0 when it has none. */
+function lastLineEnd(buffer: Buffer, from: number, filled: number): number {
+  const last = buffer.subarray(from, filled).lastIndexOf(newline);
+  return last === -1 ? 0 : from + last + 1;
+}
+
+function findLines(
+  bytes: Buffer,
+  room: Uint32Array<ArrayBuffer>,
+): { readonly bounds: Uint32Array<ArrayBuffer>; readonly count: number } {
+  let bounds = room;
+  let count = 0;
+  let next = 0;
+  while (next < bytes.length) {
+    let begin = next;
+    let end = begin;
+    // Lines are short: a call of what searches takes longer.
+    while (end < bytes.length && bytes[end] !== newline) end += 1;
+    next = end + 1;
+    while (begin < end && isAsciiSpace(bytes[end - 1])) end -= 1;
+    while (begin < end && isAsciiSpace(bytes[begin])) begin += 1;
+    if (begin === end) continue;
+    if (!isAsciiByte(bytes[begin]) || !isAsciiByte(bytes[end - 1])) {
+      const text = bytes.toString('utf8', begin, end);
+      end -= Buffer.byteLength(text.slice(text.trimEnd().length));
+      begin += Buffer.byteLength(text.slice(0, text.length - text.trimStart().length));
+      if (begin >= end) continue;
+    }
+    if (count * 2 === bounds.length) {
+      const larger = new Uint32Array(bounds.length * 2);
+      larger.set(bounds);
+      bounds = larger;
+    }
+    bounds[count * 2] = begin;
+    bounds[count * 2 + 1] = end;
+    count += 1;
+  }
+  return { bounds, count };
+}
+
+function isAsciiByte(byte = 0): boolean {
+  return byte < 0x80;
+}
+
+/** What `String.trim` takes away, as far as it is one byte. */
+function isAsciiSpace(byte = 0): boolean {
+  return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
+}
+
+const readBytes = 64 * 1024;
+
+/**
+ * Reads a UTF-8 file in blocks of lines, trimmed and without blank ones, as {@link readLineBlocks} finds
+ * them.
+ *
+ * @param source its path, or the open file, which is closed at the end
+ */
+export async function* readLines(
+  source: string | FileHandle,
+): AsyncGenerator<readonly string[], void> {
+  for await (const block of readLineBlocks(source)) yield block.texts();
+}
+
+/** Reads a UTF-8 file as pieces of text that never cut a character. */
+export async function* readText(source: string | FileHandle): AsyncGenerator<string, void> {
+  const decoder = new StringDecoder('utf8');
+  for await (const block of readBlocks(source)) {
+    const text = decoder.write(block);
+    if (text !== '') yield text;
+  }
+  const last = decoder.end();
+  if (last !== '') yield last;
+}
+
+/** Reads a file in blocks; each block is only good until the next is asked for. */
+export async function* readBlocks(
+  source: string | FileHandle,
+  bytes: number = readBytes,
+): AsyncGenerator<Buffer, void> {
+  const file = typeof source === 'string' ? await openOwnFile(source) : source;
+  try {
+    const buffer = Buffer.allocUnsafe(bytes);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, bytes);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
+}

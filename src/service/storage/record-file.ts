@@ -1,0 +1,92 @@
+import type { FileHandle } from 'node:fs/promises';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { openOwnFile } from '../../platform/files/own-files.js';
+import { makeSafe } from '../../platform/files/whole-file.js';
+import { giveBack, takeBlock } from './line-block.js';
+
+/** Reads a file of records of equal size, some at a time. */
+export interface RecordReader {
+  /** @returns exactly `count` records; the buffer is only good until the next call */
+  read(count: number): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+/** Opens a record file for reading. A file shorter than what is asked of it is an error. */
+export async function openRecords(path: string, recordBytes: number): Promise<RecordReader> {
+  const file = await openOwnFile(path);
+  let buffer = Buffer.alloc(0);
+  return {
+    async read(count) {
+      const wanted = count * recordBytes;
+      if (buffer.length < wanted) buffer = Buffer.allocUnsafe(wanted);
+      let got = 0;
+      while (got < wanted) {
+        const { bytesRead } = await file.read(buffer, got, wanted - got);
+        if (bytesRead === 0) throw new Error(`${path} is shorter than it should be`);
+        got += bytesRead;
+      }
+      return buffer.subarray(0, wanted);
+    },
+    close: () => file.close(),
+  };
+}
+
+/** Writes a file piece by piece. It is worth something only after `finish`. */
+export class FileWriter {
+  readonly #file: FileHandle;
+  readonly #path: string;
+  #block: Buffer | undefined = takeBlock();
+  #pendingBytes = 0;
+
+  private constructor(file: FileHandle, path: string) {
+    this.#file = file;
+    this.#path = path;
+  }
+
+  /** Makes a file that only its owner may read; one of that name must not be there. */
+  static async create(path: string): Promise<FileWriter> {
+    return new FileWriter(await openOwnFile(path, 'wx'), path);
+  }
+
+  /** Takes a piece; the caller may use its bytes again when this has resolved. */
+  async write(piece: Uint8Array): Promise<void> {
+    for (let taken = 0; taken < piece.length;) {
+      const block = this.#blockOfOpen();
+      const room = block.length - this.#pendingBytes;
+      const part =
+        taken === 0 && piece.length <= room ? piece : piece.subarray(taken, taken + room);
+      block.set(part, this.#pendingBytes);
+      this.#pendingBytes += part.length;
+      taken += part.length;
+      if (this.#pendingBytes === block.length) await this.#drain();
+    }
+  }
+
+  /** Writes the rest and closes; with `durable`, the content and its name are on the disk itself. */
+  async finish(options: { readonly durable: boolean }): Promise<void> {
+    try {
+      await this.#drain();
+      if (options.durable) await makeSafe(systemFiles, this.#file, this.#path);
+    } finally {
+      await this.close();
+    }
+  }
+
+  /** Closes without finishing; closing twice does nothing. */
+  async close(): Promise<void> {
+    const block = this.#block;
+    this.#block = undefined;
+    await this.#file.close().catch(() => undefined);
+    if (block) giveBack(block);
+  }
+
+  async #drain(): Promise<void> {
+    await this.#file.appendFile(this.#blockOfOpen().subarray(0, this.#pendingBytes));
+    this.#pendingBytes = 0;
+  }
+
+  #blockOfOpen(): Buffer {
+    if (this.#block === undefined) throw new Error('the file is closed');
+    return this.#block;
+  }
+}

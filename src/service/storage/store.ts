@@ -1,0 +1,220 @@
+import { optionName } from '../../platform/text/option-name.js';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { StateError } from '../../platform/errors/errors.js';
+import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import { checkOwnFolder, readOwnFileIfThere } from '../../platform/files/own-files.js';
+import { makePrivateFolder } from '../../platform/files/private-folder.js';
+import { move, writeWhole } from '../../platform/files/whole-file.js';
+import { damagedLog, EventLog } from './event-log.js';
+import {
+  parseServiceEvent,
+  parseStoreHeader,
+  type ServiceEvent,
+  type StoreHeader,
+  storeVersion,
+} from './events.js';
+import { ServiceState } from './service-state.js';
+import { type Batch, batchFiles, type BatchFiles, removeOrphans } from './batch.js';
+
+/**
+ * Makes sure that one service at a time works on a folder, by a file in it.
+ *
+ * @throws StateError `state_locked`; ConfigurationError where the file system has no locks; OutputError
+ */
+async function lockFolder(folder: string): Promise<FileLock> {
+  return lockFile(systemFiles, {
+    name: `the local service's data in ${folder}`,
+    path: join(folder, 'lock'),
+    option: optionName('dataDir'),
+    canWait: false,
+  });
+}
+
+interface Folders {
+  readonly root: string;
+  readonly batches: string;
+  readonly caches: string;
+  readonly arriving: string;
+}
+
+/**
+ * What the service keeps: a folder with a log of events, and the files of the batches. Everything that
+ * changes the state goes through {@link Store.commit}.
+ */
+export class Store {
+  readonly state: ServiceState;
+  /** Keys the hashes of addresses: without it, neither keys nor caches tell an address. */
+  readonly salt: string;
+  readonly #folders: Folders;
+  readonly #log: EventLog;
+  readonly #lock: FileLock;
+  readonly #isPrivate: boolean;
+
+  private constructor(
+    folders: Folders,
+    opened: { state: ServiceState; salt: string; log: EventLog; lock: FileLock },
+    isPrivate: boolean,
+  ) {
+    this.#folders = folders;
+    this.state = opened.state;
+    this.salt = opened.salt;
+    this.#log = opened.log;
+    this.#lock = opened.lock;
+    this.#isPrivate = isPrivate;
+  }
+
+  /**
+   * Opens the folder, making it when it is missing; without one, a private folder that is gone after
+   * `close`.
+   *
+   * @throws ConfigurationError when the folder is another user's, open to others, has links in it, or
+   *   where its file system has no locks; StateError `state_locked`, `state_damaged`, or `state_mismatch`
+   *   for another version's data
+   */
+  static async open(dataDir: string | undefined): Promise<Store> {
+    const { root, lock } =
+      dataDir === undefined ? await makePrivateFolder('service') : await takeFolder(dataDir);
+    const folders = {
+      root,
+      batches: join(root, 'batches'),
+      caches: join(root, 'caches'),
+      arriving: join(root, 'arriving'),
+    };
+    try {
+      for (const folder of Object.values(folders)) {
+        await mkdir(folder, { recursive: true, mode: 0o700 });
+      }
+      return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
+    } catch (error) {
+      await lock.release();
+      throw error;
+    }
+  }
+
+  /**
+   * Makes an event part of the state. The state has changed when this returns; the promise resolves
+   * when the event is safe on disk, before which no answer may speak of it.
+   */
+  commit(event: ServiceEvent): Promise<void> {
+    this.#log.append(event);
+    this.state.apply(event);
+    return this.#log.settle();
+  }
+
+  files(batch: { readonly uuid: string; readonly revision: number }): BatchFiles {
+    return batchFiles(this.#folders.batches, batch);
+  }
+
+  get cacheFolder(): string {
+    return this.#folders.caches;
+  }
+
+  /** Whether files must be flushed to the disk before an event names them. */
+  get isDurable(): boolean {
+    return !this.#isPrivate;
+  }
+
+  /** A path for content that is arriving; what is not adopted is removed by the next start. */
+  newArrival(): string {
+    return join(this.#folders.arriving, randomUUID());
+  }
+
+  /** Gives arrived content its place as the upload of a batch. */
+  async adopt(arrival: string, batch: Pick<Batch, 'uuid' | 'revision'>): Promise<void> {
+    const names = { from: arrival, to: this.files(batch).upload };
+    await move(systemFiles, names, { durable: this.isDurable });
+  }
+
+  /** Reads the key that was made for this folder, or makes and keeps one. */
+  async madeKey(): Promise<{ readonly key: string; readonly isNew: boolean }> {
+    const path = join(this.#folders.root, 'api-key');
+    const kept = (await readOwnFileIfThere(path)).toString('utf8').trim();
+    if (kept !== '') return { key: kept, isNew: false };
+    const key = `sluice_${randomBytes(32).toString('base64url')}`;
+    await writeWhole(systemFiles, path, async (file) => file.writeFile(`${key}\n`));
+    return { key, isNew: true };
+  }
+
+  async close(): Promise<void> {
+    await this.#log.close();
+    if (this.#isPrivate) await rm(this.#folders.root, { recursive: true, force: true });
+    await this.#lock.release();
+  }
+}
+
+/** What the service keeps in its folder; others may have put something of theirs beside it. */
+const ownName = /^(?:batches|caches|arriving|lock|service\.log|api-key(?:\.part)?)$/;
+
+/** @throws ConfigurationError when others may read or write in the folder; StateError `state_locked` */
+async function takeFolder(
+  root: string,
+): Promise<{ readonly root: string; readonly lock: FileLock }> {
+  const isUsed = (name: string): boolean => ownName.test(name);
+  await checkOwnFolder(root, isUsed);
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  await checkOwnFolder(root, isUsed);
+  return { root, lock: await lockFolder(root) };
+}
+
+async function load(
+  folders: Folders,
+  dataDir: string | undefined,
+): Promise<{ state: ServiceState; salt: string; log: EventLog }> {
+  const path = join(folders.root, 'service.log');
+  const { events, log } = await EventLog.open(path, { durable: dataDir !== undefined });
+  try {
+    const [first, ...rest] = events;
+    const { salt } = first === undefined ? begin(log) : checkHeader(first, path);
+    const state = new ServiceState();
+    replay(rest, state, path);
+    await rm(folders.arriving, { recursive: true, force: true });
+    await mkdir(folders.arriving, { mode: 0o700 });
+    await removeOrphans(folders.batches, state.batches.values(), state.ledger);
+    return { state, salt, log };
+  } catch (error) {
+    await log.close();
+    throw error;
+  }
+}
+
+function replay(events: readonly unknown[], state: ServiceState, path: string): void {
+  for (const [index, event] of events.entries()) {
+    try {
+      state.apply(parseServiceEvent(event));
+    } catch (cause) {
+      throw damagedLog(path, `makes no sense at event ${index + 1}`, cause);
+    }
+  }
+}
+
+function begin(log: EventLog): StoreHeader {
+  const header: StoreHeader = {
+    store: 'sluice-service',
+    version: storeVersion,
+    salt: randomBytes(16).toString('hex'),
+  };
+  log.append(header);
+  return header;
+}
+
+function checkHeader(first: unknown, path: string): StoreHeader {
+  const header = readHeader(first, path);
+  if (header.version !== storeVersion) {
+    throw new StateError(
+      `${path} was written by version ${header.version} of the store, this is version ${storeVersion}`,
+      { code: 'state_mismatch' },
+    );
+  }
+  return header;
+}
+
+function readHeader(first: unknown, path: string): StoreHeader {
+  try {
+    return parseStoreHeader(first);
+  } catch (cause) {
+    throw damagedLog(path, 'does not begin as a log of this service does', cause);
+  }
+}

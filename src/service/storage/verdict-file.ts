@@ -1,0 +1,119 @@
+import { closeSync, ftruncateSync, writeSync } from 'node:fs';
+import { StateError } from '../../platform/errors/errors.js';
+import { openOwnFileSync, readOwnFileIfThere } from '../../platform/files/own-files.js';
+import { parseVerdict, type VerdictCount } from './events.js';
+import type { Verdict } from '../verification/engine.js';
+
+/** Bytes of the code that stands for a verdict. */
+export const codeBytes = 2;
+/** One less than there are: while answers come in, 0 stands for none. */
+const mostVerdicts = 2 ** (codeBytes * 8) - 1;
+
+/** Verdicts that are known again as the objects they are. */
+const mostObjects = 1024;
+
+/** Gives each distinct verdict a code, counted from 0: distinct verdicts are few, addresses are many. */
+class VerdictCoder {
+  readonly verdicts: Verdict[] = [];
+  readonly #byObject = new Map<Verdict, number>();
+  readonly #byText = new Map<string, number>();
+
+  /** @param known verdicts that have their codes already, in the order of these */
+  constructor(known: readonly Verdict[] = []) {
+    for (const verdict of known) {
+      this.#byText.set(JSON.stringify(verdict), this.verdicts.length);
+      this.verdicts.push(verdict);
+    }
+  }
+
+  encode(verdict: Verdict): { readonly code: number; readonly isNew: boolean } {
+    const known = this.#byObject.get(verdict);
+    if (known !== undefined) return { code: known, isNew: false };
+    const text = JSON.stringify(verdict);
+    let code = this.#byText.get(text);
+    const isNew = code === undefined;
+    if (code === undefined) {
+      code = this.verdicts.length;
+      if (code === mostVerdicts) throw new Error('more distinct verdicts than there are codes');
+      this.verdicts.push(verdict);
+      this.#byText.set(text, code);
+    }
+    // An engine may make an object for each address: they are not all to be kept.
+    if (this.#byObject.size >= mostObjects) this.#byObject.clear();
+    this.#byObject.set(verdict, code);
+    return { code, isNew };
+  }
+}
+
+/** Writes the codes of verdicts, and counts how many addresses have each. */
+export class VerdictTally {
+  readonly #coder = new VerdictCoder();
+  readonly #counts: number[] = [];
+
+  /** Counts an address, and writes the code of its verdict, {@link codeBytes} long. */
+  write(verdict: Verdict, into: Uint8Array, offset: number): void {
+    const { code } = this.#coder.encode(verdict);
+    this.#counts[code] = (this.#counts[code] ?? 0) + 1;
+    into[offset] = code;
+    into[offset + 1] = code >>> 8;
+  }
+
+  /** The distinct verdicts in the order of their codes, each with its number of addresses. */
+  get counts(): readonly VerdictCount[] {
+    return this.#coder.verdicts.map((verdict, code) => ({
+      verdict,
+      count: this.#counts[code] ?? 0,
+    }));
+  }
+}
+
+const newline = 0x0a;
+
+/** The distinct verdicts that a file of codes refers to, one a line, in the order of their codes. */
+export class VerdictFile {
+  readonly #fd: number;
+  readonly #coder: VerdictCoder;
+
+  private constructor(fd: number, coder: VerdictCoder) {
+    this.#fd = fd;
+    this.#coder = coder;
+  }
+
+  /**
+   * Opens it, with what an earlier process has left in it. A line torn by a kill was never referred to.
+   *
+   * @param advice what to do about a file that holds something else
+   * @throws StateError `state_damaged`: without a line, the codes of the others mean something else
+   */
+  static async open(path: string, advice: string): Promise<VerdictFile> {
+    const bytes = await readOwnFileIfThere(path);
+    const wholeBytes = bytes.lastIndexOf(newline) + 1;
+    const lines = bytes.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
+    const known = lines.map((line, index) => {
+      try {
+        return parseVerdict(JSON.parse(line));
+      } catch (cause) {
+        const message = `${path}, line ${index + 1} is no verdict: ${advice}`;
+        throw new StateError(message, { code: 'state_damaged', cause });
+      }
+    });
+    const fd = openOwnFileSync(path, 'a');
+    ftruncateSync(fd, wholeBytes);
+    return new VerdictFile(fd, new VerdictCoder(known));
+  }
+
+  get verdicts(): readonly Verdict[] {
+    return this.#coder.verdicts;
+  }
+
+  /** The code of a verdict; when this returns, a kill cannot undo what it stands for. */
+  encode(verdict: Verdict): number {
+    const { code, isNew } = this.#coder.encode(verdict);
+    if (isNew) writeSync(this.#fd, `${JSON.stringify(verdict)}\n`);
+    return code;
+  }
+
+  close(): void {
+    closeSync(this.#fd);
+  }
+}

@@ -1,0 +1,5 @@
+/** A data file: the bundler inlines it as text, and Vitest reads it so by scripts/text-files.mjs. */
+declare module '*.txt' {
+  const text: string;
+  export default text;
+}
