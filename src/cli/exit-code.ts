@@ -3,6 +3,7 @@ import {
   BudgetError,
   ConfigurationError,
   DetachedError,
+  isSluiceError,
   InputError,
   OutputError,
   SluiceError,
@@ -28,6 +29,7 @@ export const exitCodes = {
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof ConfigurationError || error instanceof StateError) return exitCodes.usage;
+  if (isSluiceError(error, 'input_suspect')) return exitCodes.suspect;
   if (error instanceof InputError || error instanceof OutputError) return exitCodes.inputOrOutput;
   if (error instanceof DetachedError) return exitCodes.detached;
   if (error instanceof BudgetError) return exitCodes.creditsUsedUp;

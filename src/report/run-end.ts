@@ -58,6 +58,7 @@ export function nextAfter(
   if (reason === 'state_locked') {
     return `run again when the other process is done, or wait for it with ${optionName('waitLockMs')}`;
   }
+  if (reason === 'input_suspect') return 'check what makes the list, then run again';
   if (exitCode === 2) return 'change what the message names, then run again';
   const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
   const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;

@@ -28,7 +28,11 @@ export const exitCodeTexts = [
     todo: 'fix the file, disk or database, run again',
   },
   { code: 7, happened: 'the service failed or was not reached', todo: 'run again later' },
-  { code: 8, happened: 'too many verdicts are unknown', todo: 'look at <output>.suspect' },
+  {
+    code: 8,
+    happened: 'suspect: too many unknown verdicts, or too few rows in the list',
+    todo: 'look at <output>.suspect, or at the list',
+  },
   {
     code: 75,
     happened: '--detach has launched all; or not agreed',

@@ -17,6 +17,7 @@ import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
 import { findListEnds } from '../endpoints/list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from '../endpoints/list-places.js';
 import { replacedOutput } from './paid-again.js';
+import { rowsOfOutput } from '../endpoints/rows-of-output.js';
 import { programName } from '../program-name.js';
 import { refuseAllColumns } from '../endpoints/refuse-all-columns.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -126,6 +127,7 @@ export async function prepareJob(
     person,
     program: programName(input),
     reporter,
+    rowsBefore: async () => rowsOfOutput(from, to, options),
     replaces: isCostSaid ? undefined : await replacedOutput(to, target, options),
     lastAct: input.lastAct,
     begin: async () => papers.begin(),

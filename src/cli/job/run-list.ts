@@ -9,7 +9,7 @@ import { agreeToPayAgain, withPaidAgain } from './paid-again.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { trialLines } from '../messages/run-lines.js';
 import type { RunSettings } from './run-settings.js';
-import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import { listSizeOptions, verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { whereGiven } from './omit-undefined.js';
 
 /** What is to be done with a list. */
@@ -21,6 +21,8 @@ export interface Job {
   /** What a person types to run this program again. */
   readonly program: string;
   readonly reporter: Reporter;
+  /** How many rows the output has that is there. */
+  readonly rowsBefore: () => Promise<number | undefined>;
   /** The output that it replaces, if what was paid for it is paid again. */
   readonly replaces: string | undefined;
   readonly lastAct: Surroundings['lastAct'];
@@ -62,7 +64,7 @@ export async function stream({ shared, target, options, reporter, begin }: Job):
 
 /** Verifies a list, with all that is needed to go on in a state directory. */
 export async function runDurably(
-  { shared, target, options, person, reporter, replaces, begin, tell, lastAct }: Job,
+  { shared, target, options, person, reporter, replaces, rowsBefore, begin, tell, lastAct }: Job,
   stateDir: string,
 ): Promise<Summary> {
   const { signal, fail } = failingSignal(shared.signal);
@@ -111,6 +113,8 @@ export async function runDurably(
       retryFailed: options.has('retry-failed'),
       partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
+      ...options.libraryValues(listSizeOptions),
+      rowsBefore,
       onSummary: tell,
       beforeRemoval: async () => connection?.close(),
       lastAct,

@@ -2,12 +2,13 @@ import { ConfigurationError, run, type SharedStore } from '../../index.js';
 import { connect, type Connection } from '../service/connect.js';
 import { preflightOf } from '../options/launch-options.js';
 import type { Job } from './run-list.js';
+import { listSizeOptions } from '../options/verify-options.js';
 import { whereGiven } from './omit-undefined.js';
 import type { Workers } from './workers.js';
 
 /** Works on a run that other processes work on, too. @throws ConfigurationError */
 export async function runShared(
-  { shared, target, options, person, program, reporter, begin, tell }: Job,
+  { shared, target, options, person, program, reporter, rowsBefore, begin, tell }: Job,
   {
     store,
     isHeldBack,
@@ -53,6 +54,8 @@ export async function runShared(
       retryFailed: options.has('retry-failed'),
       partial: options.has('partial'),
       deleteBatches: options.has('delete-batches'),
+      ...options.libraryValues(listSizeOptions),
+      rowsBefore,
       onSummary: tell,
     });
   } finally {

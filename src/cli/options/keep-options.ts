@@ -2,7 +2,7 @@ import { emailQualities } from '../../contract/index.js';
 import { verdicts, type Verdict } from '../../index.js';
 import { defineOptions, type OptionType } from '../command.js';
 import { needs, needsState, notWith } from './option-rules.js';
-import { amount, parseWords, path, wordList } from './option-types.js';
+import { parseWords, path, percent, wordList } from './option-types.js';
 
 /** Verdicts, of all verified columns or of the one that is named. */
 const keepType: OptionType<{
@@ -51,7 +51,7 @@ export const keepOptions = defineOptions([
   },
   {
     name: 'max-unknown',
-    type: amount('<percent>'),
+    type: percent(),
     rules: [notInParts, needsState],
     help: 'If more than this share of the verdicts is unknown: write <output>.suspect instead, exit 8.',
   },

@@ -107,6 +107,14 @@ export function whole(shown = '<n>', { max = Number.MAX_SAFE_INTEGER } = {}): Op
   });
 }
 
+/** A share of something. */
+export function percent(): OptionType<number> {
+  return typeOf('<percent>', 'must be a number from 0 to 100', (given) => {
+    const value = amountIn(given);
+    return value !== undefined && value <= 100 ? value : undefined;
+  });
+}
+
 /** A number of 0 or more. */
 export function amount(shown = '<n>'): OptionType<number> {
   return typeOf(shown, 'must be a number of 0 or more', amountIn);

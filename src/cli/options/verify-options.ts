@@ -17,6 +17,7 @@ import {
   pair,
   path,
   patience,
+  percent,
   size,
   text,
   whole,
@@ -99,6 +100,22 @@ export const formOptions = defineOptions(
   'Input',
   [forFileInput],
 );
+
+/** Whether a list has as many rows as it should. */
+export const listSizeOptions = defineOptions([
+  {
+    name: 'min-rows',
+    type: count(),
+    rules: [needsState],
+    help: 'If the list has fewer rows: send nothing, leave the old output, exit 8.',
+  },
+  {
+    name: 'max-shrink',
+    type: percent(),
+    rules: [needsState],
+    help: 'The same if the list has lost more than this share of the rows of its last run that had any (by --history, else by the old output).',
+  },
+]);
 
 /** The options of `sluice verify`, in the groups and in the order in which its help shows them. */
 export const verifyOptions = [
@@ -255,6 +272,7 @@ export const verifyOptions = [
         isCommon: true,
         help: 'Only the first n rows: a trial.',
       },
+      ...listSizeOptions,
       ...keepOptions,
     ],
     'Which rows',

@@ -232,6 +232,12 @@ export class History implements ResultHistory {
     this.#launched.take(frame);
   }
 
+  /** How many rows a list had in the last run that had any. */
+  rowsBefore(input: string): number | undefined {
+    const runs = this.#runs.before({ id: '', list: listOf(input) });
+    return runs.findLast(({ rows }) => rows > 0)?.rows;
+  }
+
   /** Compares a run with the earlier ones of its list. */
   compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
     const runs = this.#runs.before({ id, list: listOf(summary.input) });

@@ -9,7 +9,7 @@ export interface ErrorCodes {
     | 'country_missing'
     | 'missing_dependency'
     | 'batch_refused';
-  readonly InputError: 'input_unreadable' | 'input_malformed' | 'input_changed';
+  readonly InputError: 'input_unreadable' | 'input_malformed' | 'input_changed' | 'input_suspect';
   readonly OutputError: 'output_failed';
   readonly TransportError: 'connection_failed' | 'connection_lost' | 'request_timeout';
   readonly ApiError:

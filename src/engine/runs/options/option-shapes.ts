@@ -77,6 +77,12 @@ export const runShape: OptionShape<RunSettings> = {
     what: 'an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts',
     isRight: (value) => record.isRight(value) && isMaxUnknown(value as object),
   },
+  minRows: count,
+  maxShrink: {
+    what: 'a number from 0 to 100',
+    isRight: (value) => typeof value === 'number' && value >= 0 && value <= 100,
+  },
+  rowsBefore: called,
   detach: flag,
   onPrepared: called,
   waitLockMs: amount,
@@ -118,6 +124,9 @@ const {
   lastAct: _lastAct,
   detach: _detach,
   deleteBatches: _deleteBatches,
+  minRows: _minRows,
+  maxShrink: _maxShrink,
+  rowsBefore: _rowsBefore,
   ...withoutState
 } = runShape;
 

@@ -99,6 +99,24 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    */
   readonly maxUnknown?: MaxUnknown | undefined;
   /**
+   * Fewest rows that the list has: with fewer `run()` rejects with an InputError, `input_suspect`, before
+   * anything is sent, and the output is not touched. A trial (`limit`) is not judged.
+   * @default any
+   */
+  readonly minRows?: number | undefined;
+  /**
+   * How much smaller than the list of the last run that had rows this one may be, in percent; when it has
+   * lost more, `run()` rejects as with `minRows`.
+   * @default any
+   */
+  readonly maxShrink?: number | undefined;
+  /**
+   * Called for the rows that the list had before, where no `history` knows of an earlier run of it; gives
+   * `undefined` where that is not known.
+   * @default nothing is known
+   */
+  readonly rowsBefore?: (() => Promise<number | undefined>) | undefined;
+  /**
    * Launch everything, then leave it to the service: `run()` rejects with DetachedError, and the same
    * call later collects. Where nothing is left to launch, it goes on to the end.
    * @default false
@@ -219,6 +237,9 @@ export type StreamRunSettings<From extends SourceInput = SourceInput> = SourceCo
     | 'onPrepared'
     | 'waitLockMs'
     | 'maxUnknown'
+    | 'minRows'
+    | 'maxShrink'
+    | 'rowsBefore'
     | 'openHistory'
   > & {
     /** The service. */
@@ -259,6 +280,9 @@ export type EstimateSettings<From extends SourceInput = SourceInput> = SourceCol
     | 'lastAct'
     | 'detach'
     | 'deleteBatches'
+    | 'minRows'
+    | 'maxShrink'
+    | 'rowsBefore'
   > & {
     /** Where the rows would go: it is only asked whether it could take them. @default it is not asked */
     readonly sink?: SinkInput | undefined;

@@ -6,6 +6,7 @@ import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { isOfAccount } from '../abandon-run.js';
+import { checkListSize } from '../planning/check-list-size.js';
 import { checkBeforeSending, newRun, serviceOf, openInTurn } from './new-run.js';
 import { collectLeft } from './earlier-results.js';
 import type { History } from '../../history/history.js';
@@ -117,6 +118,7 @@ export class SharedOpening implements Opening {
         version: ownVersion,
       };
       const passOne = await this.#read(own, history);
+      await checkListSize(run, passOne.entry.rows, history);
       const begun = await this.#begin(own, passOne);
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = state.known.plan === undefined;

@@ -5,6 +5,7 @@ import type { Source } from '../../../lists/rows/source.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { checkAccount } from '../abandon-run.js';
 import { beginRun, serviceOf } from './new-run.js';
+import { checkListSize } from '../planning/check-list-size.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
@@ -148,6 +149,7 @@ export class RunOpening implements Opening {
       if (change === undefined && !sendsAgain) {
         return { entry: known.run, passOne: { ...passOne, source: await this.#adopt() } };
       }
+      await checkListSize(this.#options, passOne.entry.rows, history);
       if (!this.#isOver) await this.#carryOver(client, known, change);
     }
     if (sendsAgain) await retryEarlier(this.#settling(client));
@@ -167,6 +169,7 @@ export class RunOpening implements Opening {
         });
     const source = await this.#adopt();
     const passOne = await this.#read(entry);
+    await checkListSize(this.#options, passOne.entry.rows, this.#options.history);
     await this.#state.record(passOne.entry);
     return { entry, passOne: { ...passOne, source } };
   }
