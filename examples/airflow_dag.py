@@ -25,10 +25,11 @@ VERIFY = "sluice verify contacts.csv --email email --country US -o verified.csv"
 COMMAND = [
     *VERIFY,
     *"--history verified.history --max-credits 10000 --max-unknown 20".split(),
+    *"--min-rows 1 --max-shrink 50".split(),
     *"--wait-lock 600 --summary summary.json --report report.html --json-log".split(),
 ]
 # So does SLUICE_STORE, the database of the shared run. All workers see the same folder.
-SHARED = [*VERIFY, *"--store env:SLUICE_STORE --json-log".split()]
+SHARED = [*VERIFY, *"--store env:SLUICE_STORE --min-rows 1 --json-log".split()]
 
 DONE = {
     0: "verified.csv is complete",
@@ -39,7 +40,7 @@ FOR_A_PERSON = {
     127: "nothing was sent: this worker has no node",
     4: "the key was refused: set another",
     5: "credits are used up: buy some",
-    8: "too many verdicts are unknown: look at verified.csv.suspect",
+    8: "suspect: look at the list, or at verified.csv.suspect, as the log says",
 }
 WORTH_A_RETRY = {
     1: "a defect in Sluice: report it with the log",

@@ -15,11 +15,12 @@ if [ -f sluice.log ]; then mv -f sluice.log sluice.log.1; fi
 
 # The state directory is the lock: this run waits for one that is still at work, then ends with 2.
 # An address that was verified within 30 days comes from the history and costs nothing. A night that
-# stopped is resumed by the next one, also if the list has changed.
+# stopped is resumed by the next one, also if the list has changed. A list without rows, or with less than
+# half of those of the night before, is not sent, and the old output stays.
 verify() {
   sluice verify contacts.csv --email email --country US -o verified.csv \
     --history verified.history --max-age 30 --max-credits 10000 --max-unknown 20 \
-    --wait-lock 600 --summary summary.json --report report.html --no-progress \
+    --min-rows 1 --max-shrink 50 --wait-lock 600 --summary summary.json --report report.html --no-progress \
     ${environment[@]+"${environment[@]}"} "$@" 2>> sluice.log
 }
 
@@ -40,12 +41,15 @@ case "$code" in
   5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says; the next run resumes' ;;
   6) echo 'a file or the disk failed: the next run resumes' ;;
   7) echo 'the service failed: the next run resumes' ;;
-  8) echo 'too many verdicts are unknown: verified.csv is the old one, look at verified.csv.suspect' ;;
+  8) echo 'suspect: verified.csv is the old one, look at the list, or at verified.csv.suspect, as the log says' ;;
   75) echo 'left to the service: the next run collects' ;;
   126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
   *) echo "stopped ($code): the next run resumes" ;;
 esac
-if [ "$code" -ne 0 ]; then
+# A night that is done may have to be looked at, too.
+if [ "$code" -eq 0 ]; then
+  grep 'warning: ' sluice.log
+else
   echo 'sluice.log ends with:'
   tail -n 5 sluice.log
 fi

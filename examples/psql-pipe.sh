@@ -14,7 +14,8 @@ psql "$DATABASE_URL" --quiet --command "
     email_is_catch_all boolean)"
 
 psql "$DATABASE_URL" --quiet --command "COPY (SELECT id, email FROM contacts ORDER BY id) TO STDOUT (FORMAT csv, HEADER)" |
-  sluice verify - --email email --country US --state contacts.sluice --history contacts.history "$@" |
+  sluice verify - --email email --country US --state contacts.sluice --history contacts.history \
+    --min-rows 1 --max-shrink 50 "$@" |
   psql "$DATABASE_URL" --quiet --set ON_ERROR_STOP=1 --single-transaction \
     --command "CREATE TEMPORARY TABLE staging (LIKE contacts_checked)" \
     --command "COPY staging FROM STDIN (FORMAT csv, HEADER)" \

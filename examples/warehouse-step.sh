@@ -5,4 +5,5 @@ set -euo pipefail
 
 sluice verify env:DATABASE_URL \
   --query 'SELECT id, email FROM stg_contacts' --email email --country US \
-  -o env:DATABASE_URL --into contacts_verified --key id "$@"
+  -o env:DATABASE_URL --into contacts_verified --key id \
+  --history contacts.history --min-rows 1 --max-shrink 50 "$@"

@@ -34,13 +34,10 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
 export async function runCommandLine(surroundings: Surroundings): Promise<number> {
   const { argv, stdout, stderr } = surroundings;
   const args = argv.slice(2);
-  const nameAsBefore = nameOptionsBy(flagNaming(commands));
-  try {
-    return await endWith(
-      async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
-      stderr,
-    );
-  } finally {
-    nameAsBefore();
-  }
+  // For as long as the process lives: its last acts say something, too.
+  nameOptionsBy(flagNaming(commands));
+  return endWith(
+    async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
+    stderr,
+  );
 }

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { PassThrough, Readable, Writable } from 'node:stream';
 import type { Surroundings } from '../../src/cli/command.js';
+import { nameOptionsBy } from '../../src/platform/text/option-name.js';
 import { runCommandLine } from '../../src/cli/run-command-line.js';
 import { Somebody, type AtTerminal, type TerminalOptions } from './at-terminal.js';
 import type { Ended, SluiceOptions } from './run-sluice.js';
@@ -53,12 +54,16 @@ interface Given {
   readonly stderr: Writable;
 }
 
+/** Commands that run now: while there are any, texts name options by their flags. */
+let running = 0;
+
 /** @returns the exit code */
 async function runHere(
   args: readonly string[],
   { cwd = '.', env, stdin, stdout, stderr }: Given,
 ): Promise<number> {
   const lastActs: (() => Promise<void>)[] = [];
+  running += 1;
   const code = await runCommandLine({
     argv: ['node', 'sluice', ...args],
     env: { ...env },
@@ -70,6 +75,9 @@ async function runHere(
     signals: new EventEmitter(),
     signal: new AbortController().signal,
     lastAct: (act) => lastActs.push(act),
+  }).finally(() => {
+    running -= 1;
+    if (running === 0) nameOptionsBy(() => undefined);
   });
   for (const act of lastActs) await act();
   return code;

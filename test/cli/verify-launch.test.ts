@@ -59,7 +59,7 @@ describe('--dry-run', () => {
     const some = await verify(service, '--dry-run', '--max-credits', '20');
     expect(some.code).toBe(0);
     expect(some.stderr).toContain(
-      '25 email credits are needed at most, and --max-credits allows 20: the run stops before it is done, with exit code 5',
+      '25 email credits are needed at most, and --max-credits allows 20: the run may stop before it is done, with exit code 5',
     );
     const none = await verify(service, '--dry-run', '--max-credits', '4');
     expect(none.code).toBe(0);
@@ -95,7 +95,12 @@ describe('an account with too few credits', () => {
     'add credits, or lower --batch-size to use more of what there is, as a batch is launched whole or not at all';
 
   it.each([
-    [20, 'the run stops before it is done, with exit code 5', 'the account has 0 email credits', 5],
+    [
+      20,
+      'the run may stop before it is done, with exit code 5',
+      'the account has 0 email credits',
+      5,
+    ],
     [4, 'not even the smallest batch can be launched', 'the account has 4 email credits', 10],
   ])(
     'of %i is said in one line before anything is sent, and at the end in words',

@@ -19,7 +19,7 @@ export function budgetNotices(
     const outcome =
       smallest > maxCredits
         ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
-        : 'the run stops before it is done, with exit code 5';
+        : 'the run may stop before it is done, with exit code 5';
     return [
       `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and ${optionName('maxCredits')} allows ${grouped(maxCredits)}: ${outcome}`,
     ];
@@ -47,7 +47,7 @@ export function balanceNotice(
       `${counted(has, `${type} credit`)} of ${grouped(needed)} needed at most`,
   );
   const outcome = short.every(({ fits }) => fits)
-    ? 'the run stops before it is done, with exit code 5'
+    ? 'the run may stop before it is done, with exit code 5'
     : 'not even the smallest batch can be launched';
   return `the account has ${counts.join(' and ')}: ${outcome}; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
 }
