@@ -39,5 +39,7 @@ export async function runCommandLine(surroundings: Surroundings): Promise<number
   return endWith(
     async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
     stderr,
+    // Also what is said before the options are understood.
+    args.includes('--json-log') ? surroundings.clock : undefined,
   );
 }

@@ -10,6 +10,7 @@ import type { Wire } from '../service/wire.js';
 import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
+import { Reporter } from '../../src/cli/terminal/reporter.js';
 import { personAtTerminal } from './person-at-terminal.js';
 import { answerInProcess, runInProcess } from './run-in-process.js';
 import { startSluice, type Ended } from './run-sluice.js';
@@ -229,7 +230,11 @@ describe('--fresh', () => {
       target: { kind: 'service', baseUrl: service.baseUrl, apiKey: service.apiKey },
       options: new ParsedOptions(new Map([['yes', [true]]])),
       person,
-      warn: () => undefined,
+      reporter: new Reporter(person.output, {
+        isQuiet: false,
+        isVerbose: false,
+        clock: { now: () => 0, wallNow: () => 0 },
+      }),
       signal: new AbortController().signal,
     });
     expect(person.heard()).toContain('3 batches of the unfinished run');

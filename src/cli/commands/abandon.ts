@@ -54,6 +54,7 @@ async function abandon(
   }
   await agreeToLose('sluice abandon', status, {
     isAgreed: options.has('yes'),
+    forgets: store !== undefined || status.retry.exports > 0,
     person: terminal(input),
     warn: (line) => say(`sluice: ${line}`, stderr),
     signal,

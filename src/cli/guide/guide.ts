@@ -5,7 +5,7 @@ import {
   type SampledList,
   type Source,
 } from '../../index.js';
-import { isThere, type Person } from '../terminal/ask-person.js';
+import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../endpoints/list-ends.js';
 import { findInputs, isTaken } from '../endpoints/list-places.js';
@@ -51,7 +51,9 @@ export function lacksCountry(
 ): boolean {
   const isSaid = [...countryOptions, 'email-country', 'json-log', 'store'] as const;
   return (
-    isThere(person) && !positionals.includes(standard) && !isSaid.some((name) => options.has(name))
+    isInteractive(person) &&
+    !positionals.includes(standard) &&
+    !isSaid.some((name) => options.has(name))
   );
 }
 
@@ -67,7 +69,7 @@ export function isToTerminal(
   const others = ['output', 'dry-run', 'json-log', 'store'] as const;
   return (
     isOutputTerminal &&
-    isThere(person) &&
+    isInteractive(person) &&
     !positionals.includes(standard) &&
     !others.some((name) => options.has(name))
   );
@@ -168,7 +170,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
         : `no column of ${list} looks like email addresses or phone numbers`;
     throw nameThem(`${why}; `);
   }
-  const isAsked = isThere(person) && !isLog && !isReadOnce;
+  const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   const country = chooseCountry(options, seen, env);
   urgent([countryLine(country)]);
   const chosen = country.added ?? (isAsked ? [await askCountry(person, signal)] : undefined);

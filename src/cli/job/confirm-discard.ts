@@ -1,5 +1,5 @@
 import { ConfigurationError, describeStart, describeStatus, type RunStatus } from '../../index.js';
-import { agrees, isThere, type Person } from '../terminal/ask-person.js';
+import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 
 /**
  * Says what is lost with an unfinished run that was paid for, and has whoever is at the terminal agree to
@@ -13,10 +13,13 @@ export async function agreeToLose(
   status: RunStatus,
   {
     isAgreed,
+    forgets = false,
     person,
     warn,
     signal,
   }: {
+    /** Whether a finished run is known by this alone, so that the same command would pay again. @default false */
+    readonly forgets?: boolean;
     /** Whether it was agreed to on the command line: it is only said then. */
     readonly isAgreed: boolean;
     readonly person: Person;
@@ -27,16 +30,18 @@ export async function agreeToLose(
 ): Promise<void> {
   const { launchedCredits, isFinished, service } = status;
   const isPaid = service !== 'local' && launchedCredits.email + launchedCredits.phone > 0;
-  if (isFinished || !isPaid) return;
-  const loss = `${what} drops the run of ${describeStart(status)} and what it has paid: ${describeStatus(status).soFar}`;
+  if (!isPaid || (isFinished && !forgets)) return;
+  const loss = isFinished
+    ? `${what} drops the record of the run of ${describeStart(status)}, which is finished: the same command then pays for all of it again`
+    : `${what} drops the run of ${describeStart(status)} and what it has paid: ${describeStatus(status).soFar}`;
   if (isAgreed) {
     warn(loss);
     return;
   }
-  if (!isThere(person)) throw new ConfigurationError(`${loss}; add --yes to drop it`);
+  if (!isInteractive(person)) throw new ConfigurationError(`${loss}; add --yes to drop it`);
   if (await agrees(`${loss}. Drop it?`, person, signal)) return;
   throw new ConfigurationError(
-    'stopped; nothing was sent or deleted: the same command as before resumes the run',
+    `stopped; nothing was sent or deleted${isFinished ? '' : ': the same command as before resumes the run'}`,
   );
 }
 

@@ -1,10 +1,9 @@
 import { abandonRun, isSluiceError, readRunStatus, type RunStatus } from '../../index.js';
-import { agrees, isThere, type Person } from '../terminal/ask-person.js';
+import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
 import { connect, type PatienceOption, type Target } from '../service/connect.js';
 import { agreeToLose, launchedLine } from './confirm-discard.js';
-import { say } from '../terminal/print.js';
-import { sayTrouble } from '../messages/outage-message.js';
+import type { Reporter } from '../terminal/reporter.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 
 /**
@@ -20,13 +19,13 @@ export async function dropOldRun(
     target,
     options,
     person,
-    warn,
+    reporter,
     signal,
   }: {
     readonly target: Target;
     readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
     readonly person: Person;
-    readonly warn: (line: string) => void;
+    readonly reporter: Reporter;
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
@@ -34,14 +33,14 @@ export async function dropOldRun(
   if (!status) return;
   await agreeToLose('--fresh', status, {
     // The option says what is wanted: a nightly command goes on without a person.
-    isAgreed: options.has('yes') || !isThere(person),
+    isAgreed: options.has('yes') || !isInteractive(person),
     person,
-    warn,
+    warn: (line) => reporter.tell([{ event: 'dropped', line, isUrgent: true }]),
     signal,
   });
   if (status.service === 'local' || status.uploads === 0) return;
   const tell = (line: string): void => {
-    if (!options.has('quiet')) say(`sluice: ${line}`, person.output);
+    reporter.tell([{ event: 'dropped', line }]);
   };
   const there = `${counted(status.uploads, 'batch')} of the unfinished run that is dropped ${status.uploads === 1 ? 'is' : 'are'} on ${status.service}`;
   if (target.kind === 'local' || target.baseUrl !== status.service) {
@@ -51,13 +50,13 @@ export async function dropOldRun(
   const mayDelete =
     options.has('delete-batches') ||
     (!options.has('quiet') &&
-      isThere(person) &&
+      isInteractive(person) &&
       (await agrees(`${there}. Delete them?`, person, signal)));
   if (!mayDelete) {
     tell(`${there}, and stay there; --fresh with --delete-batches deletes them`);
     return;
   }
-  const connection = await connect(target, options, undefined, { tell: sayTrouble(person.output) });
+  const connection = await connect(target, options, undefined, { tell: reporter.trouble });
   try {
     const { deleted, left, launched } = await abandonRun({
       stateDir,

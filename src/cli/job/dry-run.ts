@@ -8,9 +8,8 @@ import {
 } from '../../index.js';
 import { connect } from '../service/connect.js';
 import { describePrice } from '../options/launch-options.js';
-import { say } from '../terminal/print.js';
 import { paidAgainLine } from './paid-again.js';
-import { trialLines } from '../messages/run-lines.js';
+import { trialLines, type Said } from '../messages/run-lines.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../../platform/text/printable.js';
 import {
@@ -32,8 +31,11 @@ export async function dryRun(
   papers: RunPapers,
 ): Promise<Estimate> {
   const { estimate, more } = await estimateJob(job, stateDir, papers);
-  for (const line of [...describeEstimate(estimate), ...more])
-    say(`sluice: ${line}`, job.person.output);
+  const said: readonly Said[] = job.options.has('json-log')
+    ? [{ event: 'estimate', fields: { ...estimate }, line: '' }]
+    : describeEstimate(estimate).map((line) => ({ event: 'estimate', line }));
+  const next = more.map((line) => ({ event: 'next', line }));
+  job.reporter.tell([...said, ...next].map((each) => ({ ...each, isUrgent: true })));
   return estimate;
 }
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { ConfigurationError, readRunStatus, showPlace, type RunOptions } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
-import { agrees, isThere, type Person } from '../terminal/ask-person.js';
+import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
 import type { Target } from '../service/connect.js';
 import { pathOf, type NamedPlace } from '../endpoints/list-places.js';
@@ -48,7 +48,7 @@ export async function agreeToPayAgain(
   person: Person,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isThere(person)) return;
+  if (!isInteractive(person)) return;
   const status = await readRunStatus(stateDir).catch(() => undefined);
   // What is paid for and was not read is asked for first, and used.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;

@@ -68,7 +68,7 @@ export async function runDurably(
   stateDir: string,
 ): Promise<Summary> {
   const { signal, fail } = failingSignal(shared.signal);
-  const launch = preflightOf(options, person, signal);
+  const launch = preflightOf(options, person, { reporter, signal });
   const { waitLockMs, onChange } = options.libraryValues(verifyOptions);
   reporter.target(target);
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
@@ -82,7 +82,7 @@ export async function runDurably(
       target,
       options,
       person,
-      warn: (line) => reporter.tell([{ event: 'dropped', line, isUrgent: true }]),
+      reporter,
       signal,
     });
   }

@@ -31,7 +31,7 @@ export async function runShared(
     );
   }
   const { signal = new AbortController().signal } = shared;
-  const launch = preflightOf(options, person, signal);
+  const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
   let connection: Connection | undefined;
   try {

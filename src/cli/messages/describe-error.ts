@@ -1,4 +1,5 @@
 import { ApiError, SluiceError, TransportError } from '../../index.js';
+import { exitCodeOf } from '../exit-code.js';
 import { Interruption } from '../interruption.js';
 import { printable, printableLine } from '../../platform/text/printable.js';
 
@@ -17,6 +18,16 @@ export function errorText(error: unknown): string {
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect in Sluice; please report it\n${trace}`;
+}
+
+/** The same for a log. */
+export function errorEvent(error: unknown): Readonly<Record<string, unknown>> {
+  return {
+    code: error instanceof SluiceError ? error.code : null,
+    exit_code: exitCodeOf(error),
+    message: errorText(error),
+    cause: technicalPart(error),
+  };
 }
 
 /** What the service answered, where the error says it in other words: for whoever looks closer. */

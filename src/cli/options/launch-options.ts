@@ -4,10 +4,9 @@ import {
   type PreparedType,
   type RunOptions,
 } from '../../index.js';
-import { agrees, isThere, type Person } from '../terminal/ask-person.js';
+import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import { defineOptions, type ParsedOptions } from '../command.js';
 import { needsState } from './option-rules.js';
-import { say } from '../terminal/print.js';
 import { carriedLine } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
@@ -43,18 +42,25 @@ export const launchOptions = defineOptions([
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
   person: Person,
-  signal: AbortSignal,
+  { reporter, signal }: { readonly reporter: Pick<Reporter, 'tell'>; readonly signal: AbortSignal },
 ): Pick<RunOptions, 'onPrepared'> {
   if (!options.has('preflight')) return {};
   const isAsked = !options.has('yes');
-  if (isAsked && !isThere(person)) {
+  if (isAsked && !isInteractive(person)) {
     throw new ConfigurationError(
       '--preflight asks at the terminal before it launches, and there is none: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
     );
   }
   return {
     onPrepared: async (preflight) => {
-      for (const line of describePreflight(preflight)) say(`sluice: ${line}`, person.output);
+      const said = describePreflight(preflight).map((line, index) => ({
+        event: 'prepared',
+        // A log has all figures in the first.
+        ...(index === 0 && { fields: { ...preflight } }),
+        line,
+        isUrgent: true,
+      }));
+      reporter.tell(said);
       if (!isAsked) return true;
       return agrees('Launch them?', person, signal);
     },
@@ -102,7 +108,7 @@ export function askAboutColumns(
   return async (columns) => {
     reporter.doubtful(columns);
     if (options.has('yes') || options.has('dry-run')) return true;
-    if (isThere(person)) return agrees('Verify them all the same?', person, signal);
+    if (isInteractive(person)) return agrees('Verify them all the same?', person, signal);
     return columns.every(({ filled, malformed }) => malformed < filled || filled < judgedCells);
   };
 }
@@ -113,7 +119,7 @@ export function askAboutCarrying(
   person: Person,
   { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
 ): Pick<RunOptions, 'onCarry'> {
-  if (options.has('yes') || !isThere(person)) return {};
+  if (options.has('yes') || !isInteractive(person)) return {};
   return {
     onCarry: async (carried) => {
       reporter.tell([carriedLine(carried)]);

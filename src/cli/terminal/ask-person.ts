@@ -1,20 +1,29 @@
 import { createInterface } from 'node:readline/promises';
-import type { Surroundings } from '../command.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 
 /** Whoever runs the command, as far as there is somebody. */
 export interface Person {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
+  /** Whether questions may be put there: a log has no place for them. @default true */
+  readonly mayBeAsked?: boolean;
 }
 
-/** Whoever is at the terminal. */
-export function terminal({ stdin, stderr }: Pick<Surroundings, 'stdin' | 'stderr'>): Person {
-  return { input: stdin(), output: stderr };
+/** Whoever is at the terminal; nobody is asked where a log is written there. */
+export function terminal({
+  stdin,
+  stderr,
+  options,
+}: Pick<CommandInput<never>, 'stdin' | 'stderr'> & {
+  readonly options: ParsedOptions<never>;
+}): Person {
+  const mayBeAsked = !options.given().some(([name]) => name === 'json-log');
+  return { input: stdin(), output: stderr, mayBeAsked };
 }
 
 /** Whether somebody is at the terminal who can be asked. */
-export function isThere({ input, output }: Person): boolean {
-  return input.isTTY && output.isTTY;
+export function isInteractive({ input, output, mayBeAsked = true }: Person): boolean {
+  return mayBeAsked && input.isTTY && output.isTTY;
 }
 
 /**

@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import {
   exportDiffers,
-  isSluiceError,
   type Client,
   type ComparedExport,
   type DoubtfulColumn,
@@ -11,12 +10,11 @@ import {
   type Summary,
 } from '../../index.js';
 import type { Target } from '../service/connect.js';
-import { describeError, errorText, technicalPart } from '../messages/describe-error.js';
+import { describeError, errorEvent, technicalPart } from '../messages/describe-error.js';
 import { describeDifference, isExportWrong } from '../messages/describe-export.js';
 import { FailedBatches } from '../messages/failed-batches.js';
 import { HeldUpBatches } from '../messages/held-up-batches.js';
 import { comparedLines, oddLines } from '../messages/compared-lines.js';
-import { exitCodeOf } from '../exit-code.js';
 import { localNotice } from '../service/local-notice.js';
 import { sayLines } from './print.js';
 import { LiveLines } from '../progress/live-lines.js';
@@ -248,16 +246,7 @@ export class Reporter {
       }
       return;
     }
-    this.#lines.write({
-      event: 'error',
-      fields: {
-        code: isSluiceError(error) ? error.code : null,
-        exit_code: exitCodeOf(error),
-        message: errorText(error),
-        cause: technical,
-      },
-      line: '',
-    });
+    this.#lines.write({ event: 'error', fields: errorEvent(error), line: '' });
   }
 
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */

@@ -15,7 +15,10 @@ async function ask(
 ): Promise<{ readonly mayLaunch: unknown; readonly said: string }> {
   const options = new ParsedOptions(new Map([['preflight', [true] as const]]));
   const person = personAtTerminal(answer);
-  const { onPrepared } = preflightOf(options, person, new AbortController().signal);
+  const { onPrepared } = preflightOf(options, person, {
+    reporter: { tell: (said) => said.forEach(({ line }) => person.output.write(`${line}\n`)) },
+    signal: new AbortController().signal,
+  });
   const mayLaunch = await onPrepared?.(preflight);
   return { mayLaunch, said: person.heard() };
 }
