@@ -1,7 +1,7 @@
 import { parse } from 'csv-parse/sync';
 import type { VerificationType } from '../../src/contract/enums.js';
 import { ObjectChunk, type Row } from '../../src/lists/rows/chunks/object-chunk.js';
-import { csvWriting } from '../../src/lists/csv/csv-writing.js';
+import { csvWriting } from '../../src/lists/csv/csv-writer.js';
 
 import type { OutputFiles } from '../../src/lists/files/outputs/output-path.js';
 import { filePlace, writerSink } from '../../src/lists/files/writer-sink.js';

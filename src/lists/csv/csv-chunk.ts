@@ -1,7 +1,6 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import type { CellText, RawCells, RowChunk } from '../rows/chunks/row-chunk.js';
-import { quoteByte } from './dialect/csv-dialect.js';
-import { decodeCell, findCells, type KnownText } from './csv-cells.js';
+import { quoteByte, decodeCell, findCells, type KnownText } from './csv-format.js';
 
 /** Columns of one input: how many there are, and which of them have their cells found ahead. */
 export interface CsvColumns {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
-import type { CsvHead } from './dialect/csv-head.js';
+import type { CsvHead } from './csv-format.js';
 import type { CsvScanner } from './csv-scanner.js';
 
 /** Carries bytes from a reader through a scanner; iterated, it gives the chunks once. */

@@ -2,7 +2,7 @@ import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { AboveHeader } from './dialect/header-detection.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import type { CsvChunk } from './csv-chunk.js';
-import { parseDelimiter } from './dialect/csv-dialect.js';
+import { parseDelimiter } from './csv-format.js';
 import { markBytesOf } from '../files/file-signature.js';
 import { CsvFeed } from './csv-feed.js';
 import { CsvScanner } from './csv-scanner.js';

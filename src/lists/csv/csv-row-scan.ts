@@ -1,7 +1,12 @@
 import type { InputError } from '../../platform/errors/errors.js';
 import { rowStride, type CsvColumns } from './csv-chunk.js';
-import { carriageReturnByte, lineFeedByte, quoteByte } from './dialect/csv-dialect.js';
-import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import {
+  carriageReturnByte,
+  lineFeedByte,
+  quoteByte,
+  csvTrouble,
+  type CsvTrouble,
+} from './csv-format.js';
 import { stopFinder } from './delimiter-scanner.js';
 
 /** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */

@@ -1,6 +1,6 @@
 import { InputError } from '../../platform/errors/errors.js';
 import { CsvChunk, type CsvColumns } from './csv-chunk.js';
-import { readCsvHead, type CsvHead } from './dialect/csv-head.js';
+import { readCsvHead, type CsvHead } from './csv-format.js';
 import { RowScan, guardBytes } from './csv-row-scan.js';
 import { markBytesOf, recogniseSignature } from '../files/file-signature.js';
 

@@ -1,5 +1,5 @@
-import { startKernel, type KernelMemory } from '../../platform/kernel.js';
-import { lineFeedByte, quoteByte } from './dialect/csv-dialect.js';
+import { type KernelMemory, startKernel } from '../../platform/kernel.js';
+import { lineFeedByte, quoteByte } from './csv-format.js';
 import { findStopsKernel } from './find-stops-kernel.js';
 
 /** Finds the bytes of CSV that mean something: delimiters, quotes, line feeds. */

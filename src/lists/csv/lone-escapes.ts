@@ -1,4 +1,4 @@
-import { lineFeedByte } from './dialect/csv-dialect.js';
+import { lineFeedByte } from './csv-format.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 
 /**

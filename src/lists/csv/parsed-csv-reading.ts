@@ -12,7 +12,7 @@ import { piecesOf, type ByteReader } from '../files/bytes/byte-reader.js';
 import type { CsvReadingOptions } from './csv-reading.js';
 import { doubleLoneEscapes } from './lone-escapes.js';
 import { emptyInput } from './csv-scanner.js';
-import { csvTrouble, type CsvTrouble } from './csv-trouble.js';
+import { csvTrouble, type CsvTrouble } from './csv-format.js';
 import { markBytesOf } from '../files/file-signature.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 

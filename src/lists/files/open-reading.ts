@@ -6,7 +6,7 @@ import type { ByteReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
 import { isNoText, markBytesOf, recogniseSignature, utf8Mark } from './file-signature.js';
-import { createGunzipReader } from './bytes/gunzip-reader.js';
+import { createGunzipReader } from './bytes/gzip.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { JsonlReading } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/open-csv.js';
@@ -19,7 +19,7 @@ import {
 } from '../../platform/files/random-file.js';
 import { parseEncoding, recogniseEncoding, type TextEncoding } from './bytes/text-encoding.js';
 import { createTranscodeReader } from './bytes/transcode-reader.js';
-import { TxtReading } from '../text/txt-reading.js';
+import { TxtReading } from '../text/txt.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /** What a source knows of its input beside what the caller said. */
@@ -106,10 +106,10 @@ async function openBinary(
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
   if (format === 'xlsx') {
-    const { openXlsx } = await import('../xlsx/open-xlsx.js');
+    const { openXlsx } = await import('../xlsx/xlsx-reading.js');
     return openXlsx(file, options, opening);
   }
-  const { openParquet } = await import('../parquet/open-parquet.js');
+  const { openParquet } = await import('../parquet/parquet-reading.js');
   return openParquet(file, opening);
 }
 

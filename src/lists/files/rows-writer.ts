@@ -1,4 +1,4 @@
-import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
+import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import type { ByteOutput } from './outputs/byte-output.js';
 
 /** Turns rows into the bytes of a format. */
@@ -16,3 +16,40 @@ export type CreateWriter = (
   output: ByteOutput,
   opening: OpenSinkOptions,
 ) => RowsWriter | Promise<RowsWriter>;
+
+/** Slots for the forms of outcomes asked for lately; there are a few dozen, or millions. */
+const recentSlots = 1024;
+
+interface Forming {
+  /** For each verified column, as many as it gets new cells. */
+  readonly added: readonly (readonly unknown[])[];
+  cellsOf(outcome: number, column: number): readonly OutputCell[];
+}
+
+/** What a format makes of the added cells of an outcome, made once for those that come often. */
+export class OutcomeForms<Form> {
+  readonly #opening: Forming;
+  readonly #make: (cells: readonly OutputCell[], column: number) => Form;
+  readonly #recent: readonly { readonly outcome: number; readonly form: Form }[][];
+
+  constructor(opening: Forming, make: (cells: readonly OutputCell[], column: number) => Form) {
+    this.#opening = opening;
+    this.#make = make;
+    this.#recent = opening.added.map(() => []);
+  }
+
+  /** @param column position among the verified columns */
+  of(column: number, outcome = -1): Form {
+    const slots = this.#recent[column];
+    const slot = outcome % recentSlots;
+    const known = slots?.[slot];
+    if (known?.outcome === outcome) return known.form;
+    const cells = this.#opening.cellsOf(outcome, column);
+    if (slots === undefined || cells.length !== this.#opening.added[column]?.length) {
+      throw new RangeError(`no cells for outcome ${String(outcome)} of column ${String(column)}`);
+    }
+    const form = this.#make(cells, column);
+    if (outcome >= 0) slots[slot] = { outcome, form };
+    return form;
+  }
+}

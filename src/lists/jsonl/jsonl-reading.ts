@@ -3,8 +3,7 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { closableChunks } from '../rows/chunks/closable-chunks.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
-import { JsonColumns } from './json-columns.js';
-import { JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
+import { JsonColumns, JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
 import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
 
 export interface JsonlReadingOptions {

@@ -7,8 +7,7 @@ import { BlockOutput } from '../files/bytes/block-output.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 import { lineEnd } from '../files/bytes/line-feed.js';
-import { OutcomeForms } from '../files/outcome-forms.js';
-import type { RowsWriter } from '../files/rows-writer.js';
+import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import { TableRows } from '../rows/chunks/table-rows.js';
 
 const lineFeed = Buffer.from('\n');

@@ -3,8 +3,7 @@ import type { Kind } from '../rows/values/kinds.js';
 import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
 import { textOfValue } from '../rows/values/text-of-value.js';
-import { logicalReader, type ReadLogical } from './logical-value.js';
-import { nestedReader } from './nested-values.js';
+import { logicalReader, type ReadLogical, nestedReader } from './parquet-values.js';
 import { kindOfElement } from './parquet-form.js';
 
 /** A column of a Parquet file. */

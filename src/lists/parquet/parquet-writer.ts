@@ -1,18 +1,18 @@
 import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
-import { factsOfKind, KindTally } from '../rows/values/kind-tally.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
-import { OutcomeForms } from '../files/outcome-forms.js';
-import type { RowsWriter } from '../files/rows-writer.js';
-import { TableRows } from '../rows/chunks/table-rows.js';
-import type { loadHyparquetWriter } from './load-hyparquet.js';
-import { checkWritten } from './open-parquet.js';
-import { elementsToWrite } from './nested-values.js';
-import { ParquetChunk } from './parquet-chunk.js';
-import { parquetFormOrText, type ParquetForm } from './parquet-form.js';
-import type { ColumnCopy } from './trial-copy.js';
+import type { FormatWriting } from '../files/writer-sink.js';
+import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
+import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import { type ColumnFacts, factsOfKind, KindTally } from '../rows/values/kind-tally.js';
+import { tellTextColumns } from '../rows/values/tell-text-columns.js';
+import { loadHyparquet, loadHyparquetWriter, checkWritten } from './parquet-reading.js';
+import { elementsToWrite } from './parquet-values.js';
+import { isParquetReading, ParquetChunk } from './parquet-chunk.js';
+import { type ParquetForm, parquetForm, parquetFormOrText } from './parquet-form.js';
+import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
 
 /** A row group is held until it is full. */
 const groupRows = 50_000;
@@ -30,7 +30,7 @@ interface OutputColumn {
   values: unknown[];
 }
 
-export interface ParquetWriterOptions {
+interface ParquetWriterOptions {
   readonly output: ByteOutput;
   readonly opening: OpenSinkOptions;
   readonly packages: Awaited<ReturnType<typeof loadHyparquetWriter>>;
@@ -46,7 +46,7 @@ export interface ParquetWriterOptions {
  * Writes joined rows as Parquet, a row group at a time. The values of a Parquet input go over as they
  * are stored; the types of any other input's columns are those of its values.
  */
-export class ParquetRowsWriter implements RowsWriter {
+class ParquetRowsWriter implements RowsWriter {
   readonly #options: ParquetWriterOptions;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly unknown[]>;
@@ -219,4 +219,51 @@ function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {
 /** A flag that the service has sent as something else than a boolean stands for nothing. */
 function storeAdded({ store }: ParquetForm, cell: OutputCell): unknown {
   return cell === null ? null : (store(cell) ?? null);
+}
+
+/** How rows are written as Parquet; one for each sink, as it remembers the columns' kinds. */
+export function parquetWriting(): FormatWriting {
+  let tally: KindTally | undefined;
+  return {
+    async check() {
+      await loadHyparquetWriter();
+      await loadHyparquet();
+    },
+    async examine(reading, { onTextColumn }) {
+      const { header } = reading;
+      refuseRepeatedNames(header, 'Parquet');
+      const found = new KindTally(header.length, reading.kinds);
+      tally = found;
+      if (isParquetReading(reading)) {
+        const packages = await loadHyparquetWriter();
+        const copies = await columnCopies(reading.columns, packages);
+        for (const [at, { name: column, kind }] of reading.columns.entries()) {
+          if (!copies[at]) onTextColumn?.({ column, kind, output: 'Parquet' });
+        }
+        return copyExaminer(reading.columns, copies, packages);
+      }
+      const rows = new TableRows(header.length);
+      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      tell(found);
+      return (chunk) => {
+        for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+        found.add(chunk);
+        tell(found);
+      };
+    },
+    async create(output, opening) {
+      const { reading, onTextColumn } = opening;
+      refuseRepeatedNames(reading.header, 'Parquet');
+      const packages = await loadHyparquetWriter();
+      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      const copies = isParquetReading(reading)
+        ? await columnCopies(reading.columns, packages)
+        : undefined;
+      return new ParquetRowsWriter({ output, opening, packages, tally, copies, tell });
+    },
+  };
+}
+
+function isKept(facts: ColumnFacts): boolean {
+  return parquetForm(facts) !== undefined;
 }

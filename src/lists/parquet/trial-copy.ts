@@ -4,10 +4,16 @@ import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import type { RowExaminer } from '../rows/sink.js';
-import type { loadHyparquetWriter } from './load-hyparquet.js';
-import { int96Nanos } from './logical-value.js';
-import { bare, elementsToWrite, sampleOf, storedChanger } from './nested-values.js';
-import { checkWritten } from './open-parquet.js';
+import { type loadHyparquetWriter, checkWritten } from './parquet-reading.js';
+import {
+  int96Nanos,
+  bare,
+  elementsToWrite,
+  isList,
+  nodeOf,
+  type SchemaNode,
+  storedChanger,
+} from './parquet-values.js';
 import { isFlat, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
 
 type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
@@ -124,6 +130,43 @@ function writeGroup(
   // Done when it returns: bytes in memory are nothing to wait for.
   void writer.write({ columnData, rowGroupSize: from.values[0]?.length ?? 1 });
   return { bytes, writer };
+}
+
+/** A made-up value of a column as it is stored: two of what is repeated, and nothing left out. */
+function sampleOf(elements: readonly SchemaElement[]): unknown {
+  return sampleOfNode(nodeOf(elements));
+}
+
+function sampleOfNode(node: SchemaNode): unknown {
+  const one = (): unknown => {
+    const { children } = node;
+    const [first] = children;
+    if (!first) return sampleOfLeaf(node.element);
+    if (isList(node)) {
+      const [item] = first.children;
+      return [1, 2].map(() => (item ? sampleOfNode(item) : sampleOfLeaf(first.element)));
+    }
+    return Object.fromEntries(children.map((child) => [child.element.name, sampleOfNode(child)]));
+  };
+  return node.element.repetition_type === 'REPEATED' ? [one(), one()] : one();
+}
+
+function sampleOfLeaf({ type, type_length: length = 1 }: SchemaElement): unknown {
+  switch (type) {
+    case 'BOOLEAN':
+      return true;
+    case 'INT64':
+      return 1n;
+    case 'INT96':
+      // Noon of a day in 2024.
+      return (2_460_370n << 64n) + 43_200_000_000_000n;
+    case 'BYTE_ARRAY':
+      return Buffer.from('1');
+    case 'FIXED_LEN_BYTE_ARRAY':
+      return new Uint8Array(length).fill(1);
+    default:
+      return 1;
+  }
 }
 
 function memoryFile(bytes: Uint8Array): RandomFile {

@@ -1,5 +1,3 @@
-import { escapeXml } from './escape-xml.js';
-
 /** The parts of a workbook of one sheet, but for the sheet and the styles. */
 export function workbookParts(
   sheetName: string,
@@ -79,3 +77,30 @@ export function stylesPart(styles: readonly OutputStyle[]): string {
   );
   return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 }
+
+const entities = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ['"', '&quot;'],
+]);
+
+/**
+ * Text as it stands in the XML of a workbook. What XML has no form for, and what would be taken for
+ * such a form, is written as `_x0000_`.
+ */
+export function escapeXml(text: string): string {
+  return text
+    .replaceAll(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
+    .replaceAll(unwritable, (character) =>
+      [...Array(character.length).keys()]
+        .map((at) => `_x${character.charCodeAt(at).toString(16).toUpperCase().padStart(4, '0')}_`)
+        .join(''),
+    )
+    .replaceAll(/[&<>"]/g, (character) => entities.get(character) ?? character);
+}
+
+/** Control characters, lone surrogates, what is no character, and line ends that XML would change. */
+const unwritable =
+  // oxlint-disable-next-line no-control-regex
+  /[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

@@ -1,15 +1,22 @@
-import { InputError } from '../../platform/errors/errors.js';
+import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
+import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
+import type { ByteOutput } from '../files/outputs/byte-output.js';
+import type { FormatWriting } from '../files/writer-sink.js';
+import { TableRows } from '../rows/chunks/table-rows.js';
+import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
-import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
-import type { ByteOutput } from '../files/outputs/byte-output.js';
-import { OutcomeForms } from '../files/outcome-forms.js';
-import type { RowsWriter } from '../files/rows-writer.js';
-import { TableRows } from '../rows/chunks/table-rows.js';
-import { escapeXml } from './escape-xml.js';
-import { numberCell } from './number-cell.js';
-import { XlsxChunk, type CellFormat } from './xlsx-chunk.js';
-import { sheetHead, sheetTail, stylesPart, workbookParts, type OutputStyle } from './xlsx-parts.js';
+import { tellTextCells } from '../rows/values/tell-text-columns.js';
+import {
+  escapeXml,
+  type OutputStyle,
+  sheetHead,
+  sheetTail,
+  stylesPart,
+  workbookParts,
+} from './xlsx-parts.js';
+import { isCellKind, numberCell } from './number-cell.js';
+import { type CellFormat, XlsxChunk } from './xlsx-chunk.js';
 import { ZipWriter } from './zip-writer.js';
 
 /** Most characters that a cell can hold. */
@@ -22,7 +29,7 @@ const [leastWidth, mostWidth] = [8, 48];
 const mostStyles = 4096;
 
 /** Writes joined rows as a workbook of one sheet. */
-export class XlsxWriter implements RowsWriter {
+class XlsxWriter implements RowsWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
   readonly #rows: TableRows;
@@ -175,7 +182,7 @@ function widthFor(text: string): number {
 }
 
 /** @throws InputError `input_malformed` */
-export function refuseLong(text: string): void {
+function refuseLong(text: string): void {
   if (text.length <= mostCellCharacters) return;
   throw new InputError(
     `a cell of the input has ${String(text.length)} characters, and one of a workbook at most ${String(mostCellCharacters)}: write another format`,
@@ -186,3 +193,36 @@ function lettersOf(column: number): string {
   const last = String.fromCharCode(65 + (column % 26));
   return column < 26 ? last : lettersOf(Math.floor(column / 26) - 1) + last;
 }
+
+/** What a sheet can hold; one row is for the names. */
+const mostRows = 1_048_576 - 1;
+const mostColumns = 16_384;
+
+/** How rows are written as a workbook. */
+export const xlsxWriting: FormatWriting = {
+  maxRows: mostRows,
+  create(output, opening) {
+    const { reading, onTextColumn } = opening;
+    // What is only seen in rows is told where they are looked at first.
+    tellTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    return new XlsxWriter(output, opening);
+  },
+  examine(reading, { added, onTextColumn }) {
+    const { header } = reading;
+    const columns = header.length + added.flat().length;
+    if (columns > mostColumns) {
+      throw new ConfigurationError(
+        `the output has ${String(columns)} columns, and a workbook at most ${String(mostColumns)}: write another format`,
+      );
+    }
+    const rows = new TableRows(header.length);
+    const tell = tellTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    return (chunk) => {
+      for (let row = 0; row < chunk.length; row += 1) {
+        const cells = rows.read(chunk, row);
+        for (const cell of cells) refuseLong(printValue(cell) ?? '');
+        tell(chunk, row, cells);
+      }
+    };
+  },
+};

@@ -1,7 +1,7 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { OutputError } from '../../platform/errors/errors.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
-import { carryThrough, type Carrier } from '../files/bytes/carry-through.js';
+import { carryThrough, type Carrier } from '../files/bytes/gzip.js';
 
 interface WrittenEntry {
   readonly name: Buffer;

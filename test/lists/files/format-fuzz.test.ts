@@ -7,7 +7,7 @@ import { JsonText } from '../../../src/lists/rows/values/json-text.js';
 import { streamSource } from '../../../src/lists/files/file-source.js';
 import type { FileOptions } from '../../../src/lists/files/file-options.js';
 import { parseJsonRow } from '../../../src/lists/jsonl/parse-json-row.js';
-import { escapeXml } from '../../../src/lists/xlsx/escape-xml.js';
+import { escapeXml } from '../../../src/lists/xlsx/xlsx-parts.js';
 import { scanXml } from '../../../src/lists/xlsx/scan-xml.js';
 import { decodeEscapes } from '../../../src/lists/xlsx/workbook.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';

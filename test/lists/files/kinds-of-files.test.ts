@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { parquetMetadata, type SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { parquetWriting } from '../../../src/lists/parquet/parquet-writing.js';
+import { parquetWriting } from '../../../src/lists/parquet/parquet-writer.js';
 import { splitSink } from '../../../src/engine/runs/output/split-sink.js';
 import { filePlace, writerSink } from '../../../src/lists/files/writer-sink.js';
 import { ZipWriter } from '../../../src/lists/xlsx/zip-writer.js';

@@ -4,7 +4,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
-import { int96Nanos, logicalReader } from '../../../src/lists/parquet/logical-value.js';
+import { int96Nanos, logicalReader } from '../../../src/lists/parquet/parquet-values.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { addedColumnsOf } from '../rows/added-columns.js';

@@ -14,7 +14,7 @@ import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.j
 import { caseless } from '../../../lists/rows/column-spelling.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import type { AddedCells, OutputCell, Sink } from '../../../lists/rows/sink.js';
-import { OutcomeForms } from '../../../lists/files/outcome-forms.js';
+import { OutcomeForms } from '../../../lists/files/rows-writer.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { optionName } from '../../../platform/text/option-name.js';
 

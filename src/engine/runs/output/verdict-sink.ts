@@ -16,7 +16,7 @@ import type { Sink } from '../../../lists/rows/sink.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { formatOfPath } from '../../../lists/files/file-format.js';
 import { fileSink, type FileSinkOptions } from '../../../lists/files/file-sink.js';
-import { OutcomeForms } from '../../../lists/files/outcome-forms.js';
+import { OutcomeForms } from '../../../lists/files/rows-writer.js';
 import { holdFolder } from '../../../lists/files/partitions/parts-folder.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { verdictOfCells } from './split-sink.js';

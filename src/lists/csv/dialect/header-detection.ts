@@ -1,6 +1,6 @@
 import { InputError } from '../../../platform/errors/errors.js';
 import { cutRows, type CutRow } from './dialect-sample.js';
-import { lineFeedByte } from './csv-dialect.js';
+import { lineFeedByte } from '../csv-format.js';
 import { markBytesOf } from '../../files/file-signature.js';
 import {
   bytesAsText,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { InputError } from '../../../platform/errors/errors.js';
 import { digestAtEnd } from '../../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
-import { carriageReturnByte, lineFeedByte } from '../../csv/dialect/csv-dialect.js';
+import { carriageReturnByte, lineFeedByte } from '../../csv/csv-format.js';
 import { markBytesOf, utf8Mark } from '../file-signature.js';
 
 /** Some lines of a text file, in order. */

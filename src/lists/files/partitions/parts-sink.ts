@@ -11,7 +11,7 @@ import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/
 import type { ByteOutput } from '../outputs/byte-output.js';
 import type { FileFormat } from '../file-format.js';
 import { fileSinkShape, writingOf, type FileSinkOptions } from '../file-sink.js';
-import { createGzipOutput } from '../bytes/gzip-output.js';
+import { createGzipOutput } from '../bytes/gzip.js';
 import { MeasuredOutput } from '../bytes/measured-output.js';
 import {
   checkPartsFolder,

@@ -3,7 +3,7 @@ import type { LeftAlone } from '../../rows/sink.js';
 import type { Connection } from '../connection.js';
 import type { Dialect, Staging } from '../dialect.js';
 import { RefusedRows } from '../failure.js';
-import { addLeftAlone, findLeftAlone } from './skipped-updates.js';
+import { addLeftAlone, findLeftAlone } from './update-guard.js';
 import type { TablePlan, RunMarker } from './table-plan.js';
 import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';
 import {

@@ -6,7 +6,7 @@ import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
 import type { Dialect } from '../dialect.js';
 import { fitNames } from './fit-names.js';
-import { findGuardedColumns, isOfPlace, ownColumn } from './guarded-columns.js';
+import { findGuardedColumns, isOfPlace, ownColumn } from './update-guard.js';
 import { qualifiedName, type TableName } from '../names.js';
 import type { NewColumn, RunMarker, TablePlan, TableThere } from './table-plan.js';
 import { TableReading } from './table-reading.js';

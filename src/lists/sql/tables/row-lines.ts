@@ -1,4 +1,4 @@
-import { OutcomeForms } from '../../files/outcome-forms.js';
+import { OutcomeForms } from '../../files/rows-writer.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { OutcomeForms } from '../../files/outcome-forms.js';
+import { OutcomeForms } from '../../files/rows-writer.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import { JsonText } from '../../rows/values/json-text.js';
 import { printValue } from '../../rows/values/print-value.js';

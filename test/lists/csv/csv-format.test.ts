@@ -1,7 +1,8 @@
 import { parse } from 'csv-parse/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { quoteCell } from '../../../src/lists/csv/csv-text.js';
+import { parseDelimiter, quoteCell } from '../../../src/lists/csv/csv-format.js';
+import { ConfigurationError } from '../../../src/platform/errors/errors.js';
 
 const cell = fc.string({
   unit: fc.constantFrom('a', '"', ',', ';', '|', ' ', '\t', '\r', '\n', '\0', 'é', '\ufeff'),
@@ -32,5 +33,15 @@ describe('quoteCell', () => {
       inQuotes.map((text) => `"${text}"`),
     );
     expect(quoteCell('a"b', ',')).toBe('"a""b"');
+  });
+});
+
+describe('parseDelimiter', () => {
+  it('takes one ASCII character', () => {
+    expect([',', ';', '\t', '|', ' '].map(parseDelimiter)).toEqual([0x2c, 0x3b, 0x09, 0x7c, 0x20]);
+  });
+
+  it.each(['', ',,', '"', '\n', '\r', '\0', '§', '\u{1f600}'])('refuses %j', (delimiter) => {
+    expect(() => parseDelimiter(delimiter)).toThrow(ConfigurationError);
   });
 });

@@ -1,10 +1,13 @@
+import type { LeftAlone } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
-import type { Dialect } from '../dialect.js';
-import type { TableThere } from './table-plan.js';
+import type { Connection } from '../connection.js';
+import type { Dialect, Statements } from '../dialect.js';
+import { leftAloneQueries, type RowRange } from '../statements.js';
+import type { TablePlan, TableThere } from './table-plan.js';
 import { TableReading } from './table-reading.js';
 
 /** Which cells of a table must still be what was verified for its row to get the result. */
-export interface GuardedColumns {
+interface GuardedColumns {
   /** Names of the table's own columns, by the position of the input's column that shows them. */
   readonly names: ReadonlyMap<number, string>;
   /** Names of verified columns that the table cannot be compared with. */
@@ -58,4 +61,41 @@ export function ownColumn(
 ): string | undefined {
   const origin = form.columns[position]?.origin;
   return origin?.table === table.id ? origin.column : undefined;
+}
+
+/** So many keys are named. */
+const mostKeys = 20;
+
+/**
+ * Looks for rows that changed, or went, while they were verified: among staged rows that are applied, in
+ * the same transaction.
+ */
+export async function findLeftAlone(
+  plan: TablePlan,
+  form: Statements,
+  connection: Connection,
+  range: RowRange | undefined,
+): Promise<LeftAlone | undefined> {
+  if (plan.mode !== 'update') return undefined;
+  const queries = leftAloneQueries(plan, form, range, mostKeys);
+  const [[all, gone] = []] = await connection.query(queries.counts);
+  if (Number(all) === 0) return undefined;
+  const keys = await connection.query(queries.keys);
+  return {
+    changed: Number(all) - Number(gone),
+    gone: Number(gone),
+    keys: keys.map((cells) => cells.map(String).join(', ')),
+  };
+}
+
+export function addLeftAlone(
+  known: LeftAlone | undefined,
+  more: LeftAlone | undefined,
+): LeftAlone | undefined {
+  if (!known || !more) return known ?? more;
+  return {
+    changed: known.changed + more.changed,
+    gone: known.gone + more.gone,
+    keys: [...known.keys, ...more.keys].slice(0, mostKeys),
+  };
 }

@@ -1,19 +1,19 @@
-import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
 import { isDeepStrictEqual } from 'node:util';
+import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } from 'hyparquet';
 import { InputError, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import type { RandomFile } from '../../platform/files/random-file.js';
+import { notInstalled } from '../../platform/not-installed.js';
+import { recogniseSignature } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/closable-chunks.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
-import { recogniseSignature } from '../files/file-signature.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
-import { loadHyparquet } from './load-hyparquet.js';
-import { elementsToRead } from './nested-values.js';
 import {
   ParquetChunk,
-  parquetColumns,
   type ParquetColumn,
+  parquetColumns,
   type ParquetReading,
 } from './parquet-chunk.js';
+import { elementsToRead } from './parquet-values.js';
 
 /** So many rows of a row group travel together. */
 const chunkRows = 4096;
@@ -283,4 +283,27 @@ async function attempt<Result>(
       `${name} cannot be read as Parquet: it is damaged, or has something that is not supported${words === '' ? '' : ` (${words.slice(0, 200)})`}`,
     );
   }
+}
+
+const missing = notInstalled({
+  by: 'Parquet',
+  install: 'hyparquet hyparquet-compressors hyparquet-writer',
+});
+
+/**
+ * The packages that read and write Parquet, loaded when they are used only.
+ *
+ * @throws ConfigurationError `missing_dependency`
+ */
+export async function loadHyparquet() {
+  const [reader, { compressors }] = await Promise.all([
+    import('hyparquet').catch(missing),
+    import('hyparquet-compressors').catch(missing),
+  ]);
+  return { reader, compressors };
+}
+
+/** @throws ConfigurationError `missing_dependency` */
+export async function loadHyparquetWriter() {
+  return import('hyparquet-writer').catch(missing);
 }

@@ -1,9 +1,131 @@
+import { isUtf8 } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
+import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
+import { printInterval } from '../rows/values/interval.js';
 import { JsonText } from '../rows/values/json-text.js';
-import { logicalReader, type ReadLogical } from './logical-value.js';
+import type { Kind } from '../rows/values/kinds.js';
+import { clockOf } from './parquet-form.js';
+
+/** Turns what a Parquet column stores into what it stands for. */
+export type ReadLogical = (stored: unknown) => unknown;
+
+/**
+ * How the values of a flat column are read, in the forms that `lists/rows/values/kinds.ts` names. Nothing is rounded:
+ * moments finer than a millisecond become text.
+ */
+export function logicalReader(element: SchemaElement): ReadLogical {
+  const { converted_type: converted, logical_type: logical, type } = element;
+  if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') {
+    const scale = element.scale ?? (logical?.type === 'DECIMAL' ? logical.scale : 0);
+    return reader((value) => readDecimal(value, scale));
+  }
+  if (converted === 'DATE' || logical?.type === 'DATE') {
+    return reader((value) => printDays(Number(value)));
+  }
+  const clock = clockOf(element);
+  if (clock) return reader((value) => readClock(nanosOf(value, clock.nanos, type), clock.kind));
+  if (converted === 'INTERVAL') return reader(readInterval);
+  if (converted === 'JSON' || logical?.type === 'JSON') {
+    return reader((value) => (value instanceof Uint8Array ? new JsonText(textOf(value)) : value));
+  }
+  if (logical?.type === 'UUID') return reader(readUuid);
+  if (logical?.type === 'FLOAT16') return reader(readHalf);
+  if (isUnsigned(element)) return reader((value) => readUnsigned(value));
+  if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') return reader(readText);
+  return reader((value) => value);
+}
+
+function reader(read: (value: unknown) => unknown): ReadLogical {
+  return (stored) => (stored === null || stored === undefined ? null : read(stored));
+}
+
+function readDecimal(value: unknown, scale: number): string {
+  const unscaled = value instanceof Uint8Array ? signedBytes(value) : BigInt(value as number);
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = digits.slice(digits.length - scale);
+  return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
+/** Two's complement, the greatest byte first. */
+function signedBytes(bytes: Uint8Array): bigint {
+  if (bytes.length === 0) return 0n;
+  return BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
+}
+
+function nanosOf(value: unknown, unit: bigint, type: SchemaElement['type']): bigint {
+  const count = BigInt(value as bigint | number);
+  return type === 'INT96' ? int96Nanos(count) : count * unit;
+}
+
+function readClock(nanos: bigint, { name }: Kind): Date | string {
+  if (name === 'time') return printTime(nanos);
+  if (name === 'timestamp') return printTimestamp(nanos);
+  if (nanos % 1_000_000n !== 0n) return `${printTimestamp(nanos)}Z`;
+  return new Date(Number(nanos / 1_000_000n));
+}
+
+/** Months, days and milliseconds, the least byte first. */
+function readInterval(value: unknown): unknown {
+  if (!(value instanceof Uint8Array) || value.length !== 12) return value;
+  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  return printInterval({
+    months: bytes.readUInt32LE(0),
+    days: bytes.readUInt32LE(4),
+    micros: BigInt(bytes.readUInt32LE(8)) * 1000n,
+  });
+}
+
+/** Sixteen bits: a sign, five of the exponent, ten of the fraction. */
+function readHalf(value: unknown): unknown {
+  if (!(value instanceof Uint8Array) || value.length !== 2) return value;
+  const bits = ((value[1] ?? 0) << 8) | (value[0] ?? 0);
+  const [sign, exponent, fraction] = [bits >> 15, (bits >> 10) & 31, (bits & 1023) / 1024];
+  const size =
+    exponent === 31
+      ? fraction === 0
+        ? Infinity
+        : NaN
+      : exponent === 0
+        ? fraction * 2 ** -14
+        : (1 + fraction) * 2 ** (exponent - 15);
+  return sign === 1 ? -size : size;
+}
+
+/** Days of the Julian calendar and nanoseconds of the day, in one number, as nanoseconds since 1970. */
+export function int96Nanos(stored: bigint): bigint {
+  const days = (stored >> 64n) - 2_440_588n;
+  return days * 86_400_000_000_000n + (stored & 0xff_ff_ff_ff_ff_ff_ff_ffn);
+}
+
+function readUuid(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  const hex = Buffer.from(value).toString('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+}
+
+function isUnsigned({ converted_type: converted, logical_type: logical }: SchemaElement): boolean {
+  if (logical?.type === 'INTEGER') return !logical.isSigned;
+  return converted?.startsWith('UINT_') === true;
+}
+
+function readUnsigned(value: unknown): unknown {
+  if (typeof value === 'bigint') return BigInt.asUintN(64, value);
+  return typeof value === 'number' ? value >>> 0 : value;
+}
+
+/** Text where it is some, whatever the column is called; else bytes. */
+function readText(value: unknown): unknown {
+  if (!(value instanceof Uint8Array)) return value;
+  return isUtf8(value) ? textOf(value) : value;
+}
+
+function textOf(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
 
 /** An element of a schema, with those in it. */
-interface SchemaNode {
+export interface SchemaNode {
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];
 }
@@ -59,43 +181,6 @@ export function elementsToWrite(elements: readonly SchemaElement[]): SchemaEleme
   );
 }
 
-/** A made-up value of a column as it is stored: two of what is repeated, and nothing left out. */
-export function sampleOf(elements: readonly SchemaElement[]): unknown {
-  return sampleOfNode(nodeOf(elements));
-}
-
-function sampleOfNode(node: SchemaNode): unknown {
-  const one = (): unknown => {
-    const { children } = node;
-    const [first] = children;
-    if (!first) return sampleOfLeaf(node.element);
-    if (isList(node)) {
-      const [item] = first.children;
-      return [1, 2].map(() => (item ? sampleOfNode(item) : sampleOfLeaf(first.element)));
-    }
-    return Object.fromEntries(children.map((child) => [child.element.name, sampleOfNode(child)]));
-  };
-  return node.element.repetition_type === 'REPEATED' ? [one(), one()] : one();
-}
-
-function sampleOfLeaf({ type, type_length: length = 1 }: SchemaElement): unknown {
-  switch (type) {
-    case 'BOOLEAN':
-      return true;
-    case 'INT64':
-      return 1n;
-    case 'INT96':
-      // Noon of a day in 2024.
-      return (2_460_370n << 64n) + 43_200_000_000_000n;
-    case 'BYTE_ARRAY':
-      return Buffer.from('1');
-    case 'FIXED_LEN_BYTE_ARRAY':
-      return new Uint8Array(length).fill(1);
-    default:
-      return 1;
-  }
-}
-
 /** An element with its physical type alone. */
 export function bare(element: SchemaElement): SchemaElement {
   const { type, type_length, repetition_type, name } = element;
@@ -107,7 +192,7 @@ export function bare(element: SchemaElement): SchemaElement {
   };
 }
 
-function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
+export function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
   let at = 0;
   const next = (): SchemaNode => {
     const element = elements[at] ?? { name: '' };
@@ -185,7 +270,7 @@ function isVariant({ element }: SchemaNode): boolean {
 }
 
 /** As hyparquet finds one, whose values are arrays. */
-function isList({ element, children: [repeated, ...others] }: SchemaNode): boolean {
+export function isList({ element, children: [repeated, ...others] }: SchemaNode): boolean {
   return (
     element.converted_type === 'LIST' &&
     repeated?.element.repetition_type === 'REPEATED' &&

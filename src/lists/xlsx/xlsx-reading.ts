@@ -1,17 +1,17 @@
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { closableChunks } from '../rows/chunks/closable-chunks.js';
-import { printValue } from '../rows/values/print-value.js';
-import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import type { FileOptions } from '../files/file-options.js';
+import { optionName } from '../../platform/text/option-name.js';
+import { findHeaderRow } from '../csv/dialect/find-header-row.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
+import type { FileOptions } from '../files/file-options.js';
+import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import { printValue } from '../rows/values/print-value.js';
 import { XmlTrouble } from './scan-xml.js';
-import { readToHeader } from './read-to-header.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
-import { optionName } from '../../platform/text/option-name.js';
 
 const mostNamed = 10;
 
@@ -158,4 +158,33 @@ function chunkOf(
     sheetName,
     rows.map(({ number }) => number),
   );
+}
+
+/** So many rows show the header; more would only be looked at longer. */
+const mostRows = 200;
+
+/**
+ * Reads the rows of a sheet up to its header, and some of those behind it.
+ *
+ * @param next gives some more rows; nothing at the end
+ * @returns the header and the rows behind it that were read; none where the sheet has none
+ */
+export async function readToHeader(
+  next: () => Promise<SheetRow[] | undefined>,
+  { hasHeader, skipRows }: { readonly hasHeader: boolean; readonly skipRows: number | undefined },
+): Promise<{ readonly rows: readonly SheetRow[]; readonly isGuessed: boolean }> {
+  let rows: readonly SheetRow[] = [];
+  for (;;) {
+    const more = await next();
+    rows = [...rows, ...(more ?? [])].filter(({ number }) => number > (skipRows ?? 0));
+    const isEnough = more === undefined || rows.length >= mostRows;
+    if (skipRows !== undefined || !hasHeader) {
+      if (rows.length > 0 || isEnough) return { rows, isGuessed: false };
+      continue;
+    }
+    const found = findHeaderRow(rows.map(({ values }) => values));
+    if (found === 'undecided' && !isEnough) continue;
+    const at = typeof found === 'number' ? found : 0;
+    return { rows: rows.slice(at), isGuessed: at > 0 };
+  }
 }

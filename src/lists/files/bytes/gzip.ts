@@ -1,0 +1,110 @@
+import { Readable, type Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { createGunzip, createGzip } from 'node:zlib';
+import { InputError } from '../../../platform/errors/errors.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import type { ByteOutput } from '../outputs/byte-output.js';
+import { type ByteReader, pieceBytes, piecesOf } from './byte-reader.js';
+
+/** Inflates what a reader gives, piece by piece: however large it becomes, little of it is held. */
+export function createGunzipReader(name: string, reader: ByteReader): ByteReader {
+  const gunzip = createGunzip({ chunkSize: pieceBytes });
+  const flow = pipeline(Readable.from(copiesOf(reader), { objectMode: false }), gunzip);
+  let failure: unknown;
+  flow.catch((error: unknown) => {
+    failure = error;
+  });
+  const inflated: AsyncIterator<Uint8Array> = gunzip[Symbol.asyncIterator]();
+  return {
+    async read() {
+      try {
+        const step = await inflated.next();
+        if (step.done !== true) return step.value;
+        await flow;
+        return undefined;
+      } catch (error) {
+        throw describeFailure(failure ?? error, name);
+      }
+    },
+    async close() {
+      gunzip.destroy();
+      await flow.catch(() => undefined);
+      await reader.close();
+    },
+  };
+}
+
+/** A reader uses its buffers again while they are inflated. */
+async function* copiesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
+  for await (const piece of piecesOf(reader)) yield Buffer.from(piece);
+}
+
+function describeFailure(error: unknown, name: string): unknown {
+  const code = systemErrorCode(error);
+  if (code?.startsWith('Z_') !== true) return error;
+  const what =
+    code === 'Z_BUF_ERROR'
+      ? 'its compressed data end too early: the file was cut short'
+      : 'its compressed data are damaged, or no gzip data';
+  return new InputError(`cannot read ${name}: ${what}`, {
+    code: 'input_malformed',
+    cause: error,
+  });
+}
+
+/** Compresses on the way to an output. */
+export function createGzipOutput(output: ByteOutput): ByteOutput {
+  const gzip = carryThrough(createGzip(), (bytes) => output.write(bytes));
+  return {
+    write: (bytes) => gzip.write(bytes),
+    async finish() {
+      await gzip.end();
+      await output.finish();
+    },
+    async abort() {
+      await gzip.destroy();
+      await output.abort();
+    },
+  };
+}
+
+/** What is written to a transform goes on as it comes out, at the pace of whoever takes it. */
+export interface Carrier {
+  /** Resolves when more may be written. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** Resolves when everything has gone on. */
+  end(): Promise<void>;
+  /** Drops what has not gone on. Never fails. */
+  destroy(): Promise<void>;
+}
+
+export function carryThrough(
+  transform: Transform,
+  goOn: (bytes: Uint8Array) => Promise<void>,
+): Carrier {
+  let failure: { readonly error: unknown } | undefined;
+  const carried = (async () => {
+    for await (const piece of transform) await goOn(piece as Uint8Array);
+  })();
+  // Whoever writes next, or ends, hears of it.
+  carried.catch((error: unknown) => {
+    failure = { error };
+  });
+  return {
+    async write(bytes) {
+      const taken = new Promise<void>((resolve) => {
+        transform.write(bytes, () => resolve());
+      });
+      await Promise.race([carried, taken]);
+      if (failure !== undefined) throw failure.error;
+    },
+    async end() {
+      transform.end();
+      await carried;
+    },
+    async destroy() {
+      transform.destroy();
+      await carried.catch(() => undefined);
+    },
+  };
+}
