@@ -1,16 +1,21 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { endColumns, endLines, endTable } from '../../../src/cli/messages/end-table.js';
+import { commands } from '../../../src/cli/commands.js';
+import { flagNaming } from '../../../src/cli/options/flag-names.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { textTable, textWidth } from '../../../src/cli/terminal/text-table.js';
 import { RunPapers, type Summary } from '../../../src/index.js';
+import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { FakeClock } from '../../client/fake-clock.js';
 import { withFolder } from '../../service/with-service.js';
 import { runInProcess } from '../run-in-process.js';
 import { exampleSummary } from '../../report/page/example-report.js';
 import { readAll } from '../read-all.js';
+
+beforeEach(() => nameOptionsBy(flagNaming(commands)));
 
 /** A run that verified two columns of emails and one of phones. */
 function twoEmails(): Summary {

@@ -309,7 +309,7 @@ describe('sluice load-statement', () => {
 
   test.each([
     ['no target', [], /name where the parts are loaded/],
-    ['a misspelt one', ['--for', 'snowflak'], /not in "snowflak".*snowflake/],
+    ['a misspelt one', ['--for', 'snowflak'], /must be one of .*not "snowflak"/],
     ['a folder without a manifest', ['--for', 'duckdb'], /name a folder of parts/],
   ])('ends with 2 for %s', async (_, args, words) => {
     const folder = await withFolder();
