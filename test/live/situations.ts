@@ -152,16 +152,11 @@ const structures: readonly Situation[] = [
     ],
     manner: tells,
   },
-  { what: 'an address literal', asks: some, domain: '[IP]', manner: tells },
-  {
-    what: 'an address literal in a private range',
-    asks: { anna: 'not_told' },
-    domain: '[10.0.0.1]',
-  },
   { what: 'a reserved name, never asked', asks: { anna: 'no_mailbox' }, domain: 'mail.example' },
   {
     what: 'a name of one label, never asked',
     asks: { anna: 'no_mailbox' },
+    flags: { is_syntax_error: true },
     domain: 'localhost',
   },
   {

@@ -5,7 +5,7 @@ import type { Resolver } from './resolver.js';
 
 /** A host that takes mail, with its addresses: those of IPv4 first. */
 export interface Exchanger {
-  /** Its name in lower case, or its address where the domain is an address literal. */
+  /** Its name in lower case. */
   readonly host: string;
   readonly preference: number;
   readonly addresses: readonly string[];
@@ -36,10 +36,9 @@ const mostAddresses = 4;
  * Finds where the mail of a domain goes, by RFC 5321, section 5.1: its MX records in order of
  * preference; without any, its own addresses ("implicit MX"). A null MX (RFC 7505) takes no mail.
  *
- * @param domain in ASCII and lower case, or an address literal with its brackets
+ * @param domain in ASCII and lower case
  */
 export async function findExchangers(domain: string, options: RouteOptions): Promise<MailRoute> {
-  if (domain.startsWith('[')) return literalRoute(domain, options);
   const mx = await options.resolver.resolve(domain, 'MX', options.signal);
   switch (mx.kind) {
     case 'no_name':
@@ -56,14 +55,6 @@ export async function findExchangers(domain: string, options: RouteOptions): Pro
       return hostsRoute(named.toSorted(inOrder).slice(0, mostHosts), options);
     }
   }
-}
-
-/** RFC 5321 4.1.3. */
-function literalRoute(domain: string, { mayAsk }: RouteOptions): MailRoute {
-  const address = domain.slice(1, -1).replace(/^ipv6:/i, '');
-  return mayAsk(address)
-    ? { kind: 'exchangers', exchangers: [{ host: address, preference: 0, addresses: [address] }] }
-    : { kind: 'closed_range' };
 }
 
 async function hostsRoute(hosts: readonly MxRecord[], options: RouteOptions): Promise<MailRoute> {

@@ -1,4 +1,3 @@
-import { isIPv4, isIPv6 } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /** Whether a text is ASCII alone: then its length is its octets, and it has one normal form. */
@@ -29,7 +28,7 @@ export function remember<Answer>(answer: (text: string) => Answer): (text: strin
 interface Mailbox {
   /** Local part as it stands, quotes included. */
   readonly local: string;
-  /** Domain in lower case and ASCII (A-labels), or an address literal with its brackets. */
+  /** Domain in lower case and ASCII (A-labels), of two labels or more. */
   readonly domain: string;
 }
 
@@ -65,8 +64,8 @@ function asciiTable(characters: string): Uint8Array {
 
 /**
  * Takes an email address apart by the `Mailbox` grammar of RFC 5321 4.1.2 as RFC 6531 3.3 extends it,
- * in one pass and without regular expressions. One-label domains, quoted local parts and address
- * literals are legal there, whatever mail servers do.
+ * in one pass and without regular expressions. Domains of one label and address literals are legal there,
+ * and refused here: no mail on the internet goes to them, and clients do not send them.
  *
  * @returns `undefined` when it is no mailbox.
  */
@@ -143,28 +142,30 @@ function isLowSurrogate(unit: number): boolean {
  * @returns `undefined` when it is no domain
  */
 export const readDomain = remember((text: string): string | undefined => {
-  if (text.startsWith('[')) return isAddressLiteral(text) ? text.toLowerCase() : undefined;
   const labels = readLabels(text);
   if (labels === undefined) return undefined;
-  if (labels.plain) return labels.tooLong ? undefined : text.toLowerCase();
+  if (labels.plain) return labels.unfit ? undefined : text.toLowerCase();
   // U-labels, and A-labels that must decode (RFC 5890 2.3.2.1): their length counts as A-labels.
   const ascii = domainToASCII(text);
   if (ascii === '' || ascii.length > maxDomainOctets) return undefined;
   const converted = readLabels(ascii);
-  return converted === undefined || converted.tooLong ? undefined : ascii;
+  return converted === undefined || converted.unfit ? undefined : ascii;
 });
 
-/** Domain = sub-domain *("." sub-domain), sub-domain = Let-dig [Ldh-str]. */
-function readLabels(text: string): { plain: boolean; tooLong: boolean } | undefined {
+/**
+ * Domain = sub-domain *("." sub-domain), sub-domain = Let-dig [Ldh-str]. Unfit is a domain of one label, or
+ * of more octets than a name or a label may have; an international one is judged when it is in ASCII.
+ */
+function readLabels(text: string): { plain: boolean; unfit: boolean } | undefined {
   let plain = !/xn--/i.test(text);
-  let tooLong = text.length > maxDomainOctets;
+  let unfit = text.length > maxDomainOctets || !text.includes('.');
   let begin = 0;
   for (let at = 0; at <= text.length; at += 1) {
     const unit = at === text.length ? dot : text.charCodeAt(at);
     if (unit === dot) {
       if (at === begin) return undefined;
       if (text.charCodeAt(begin) === hyphen || text.charCodeAt(at - 1) === hyphen) return undefined;
-      if (at - begin > maxLabelOctets) tooLong = true;
+      if (at - begin > maxLabelOctets) unfit = true;
       begin = at + 1;
     } else if (unit >= 128) {
       plain = false;
@@ -172,15 +173,7 @@ function readLabels(text: string): { plain: boolean; tooLong: boolean } | undefi
       return undefined;
     }
   }
-  return { plain, tooLong };
-}
-
-/** RFC 5321 4.1.3: IPv4 or IPv6 in brackets; no other tag is registered. */
-function isAddressLiteral(text: string): boolean {
-  if (!text.endsWith(']')) return false;
-  const inner = text.slice(1, -1);
-  if (/^ipv6:/i.test(inner)) return !inner.includes('%') && isIPv6(inner.slice('IPv6:'.length));
-  return isIPv4(inner);
+  return { plain, unfit };
 }
 
 function octets(text: string): number {

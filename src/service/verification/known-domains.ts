@@ -67,13 +67,10 @@ const reserved: ReadonlySet<string> = new Set([
 
 /**
  * Whether no mail can reach a domain (ASCII, lower case), as far as that can be known without asking:
- * reserved names, names of one label (ICANN forbids mail at top-level domains), and top-level labels of
- * digits alone (RFC 3696, section 2).
+ * reserved names, and top-level labels of digits alone (RFC 3696, section 2).
  */
 export function cannotHaveMail(domain: string): boolean {
-  if (domain.startsWith('[')) return false;
   const lastDot = domain.lastIndexOf('.');
-  if (lastDot === -1) return true;
   const topLevel = domain.slice(lastDot + 1);
   if (reserved.has(topLevel) || /^\d+$/.test(topLevel)) return true;
   const secondDot = domain.lastIndexOf('.', lastDot - 1);

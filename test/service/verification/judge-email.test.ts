@@ -34,11 +34,9 @@ describe('the verdict of an email', () => {
     'a@x.invalid',
     'a@x.test',
     'a@notsluice.test',
-    'a@localhost',
     'a@mail.localhost',
     'a@printer.local',
     'a@x.onion',
-    'a@intranet',
     'a@fjordwool.123',
   ])('is wrong, but no syntax error, where no mail can be: %s', (address) => {
     expect(judgeEmail(address)).toMatchObject({
@@ -50,7 +48,7 @@ describe('the verdict of an email', () => {
     });
   });
 
-  it.each(['a@notexample.com', 'a@example.co', 'a@localhost.com', 'a@[192.0.2.1]', 'a@test.de'])(
+  it.each(['a@notexample.com', 'a@example.co', 'a@localhost.com', 'a@test.de'])(
     'is unknown where mail could be: %s',
     (address) => {
       expect(judgeEmail(address).unknown).toBe(true);
