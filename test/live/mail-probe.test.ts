@@ -56,6 +56,85 @@ describe('asking exchangers', () => {
     expect(exchanger.asked[0]).toMatch(/^[a-z0-9]{20}@x1\.lab$/);
   });
 
+  const is = (address: string) => address.startsWith('name');
+  it.each<[string, Manner, number, Partial<NetworkEngineOptions>?]>([
+    [
+      'one recipient a conversation',
+      { rcpt: (a) => (is(a) ? '250 ok' : noUser) },
+      90,
+      { recipientsPerConversation: 1 },
+    ],
+    [
+      'ten recipients a conversation',
+      { rcpt: (a) => (is(a) ? '250 ok' : '550 no') },
+      90,
+      { recipientsPerConversation: 10 },
+    ],
+    [
+      'a server that takes three recipients at most',
+      {
+        rcpt: (a, { inConnection }) =>
+          inConnection > 3 ? '452 4.5.3 too many recipients' : is(a) ? '250 ok' : noUser,
+      },
+      90,
+    ],
+    ['no mailbox that is there', { rcpt: () => noUser }, 0],
+  ])(
+    'asks 90 addresses of a domain for nine made-up names at most: %s',
+    async (_what, manner, valid, options) => {
+      const [exchanger] = await exchangersOf([manner]);
+      const engine = await engineFor([exchanger], {
+        clock: fastClock(),
+        conversationsPerExchanger: 1,
+        ...options,
+      });
+      const verdicts = await verifyLive(
+        engine,
+        listOf(90, () => 'x1.lab'),
+      );
+      expect([...verdicts.values()].filter((verdict) => verdict.valid)).toHaveLength(valid);
+      expect(exchanger.asked.filter((address) => !is(address)).length).toBeLessThanOrEqual(9);
+    },
+  );
+
+  it('gives a domain up that takes its made-up name again and again', async () => {
+    const rcpt: Manner['rcpt'] = (a, { inConnection }) =>
+      !is(a) && inConnection === 1 ? noUser : '250 ok';
+    const [exchanger] = await exchangersOf([{ rcpt }]);
+    const engine = await engineFor([exchanger], {
+      clock: fastClock(),
+      conversationsPerExchanger: 1,
+    });
+    const verdicts = await verifyLive(
+      engine,
+      listOf(90, () => 'x1.lab'),
+    );
+    expect([...verdicts.values()].every(({ unknown }) => unknown)).toBe(true);
+    expect(exchanger.connections).toBeLessThanOrEqual(8);
+  });
+
+  it('proves acceptances again after a wrong name', async () => {
+    // Whoever has asked for a wrong name is told that everything is there.
+    let hasAsked = false;
+    const rcpt: Manner['rcpt'] = (a) => {
+      if (a.startsWith('name2@')) hasAsked = true;
+      else if (is(a) || hasAsked) return '250 ok';
+      return noUser;
+    };
+    const [exchanger] = await exchangersOf([{ rcpt }]);
+    const engine = await engineFor([exchanger], {
+      clock: fastClock(),
+      conversationsPerExchanger: 1,
+      recipientsPerConversation: 1,
+    });
+    const verdicts = await verifyLive(
+      engine,
+      listOf(6, () => 'x1.lab'),
+    );
+    const valid = [...verdicts].filter(([, verdict]) => verdict.valid).map(([address]) => address);
+    expect(valid).toEqual(['name0@x1.lab', 'name1@x1.lab']);
+  });
+
   it('asks again after each of the delays, and no more', async () => {
     const [exchanger] = await exchangersOf([
       { rcpt: (to) => (to.startsWith('anna@') ? '450 4.7.1 later' : noUser) },

@@ -168,8 +168,11 @@ export class MailProbe {
         onTaken: (tasks) => {
           onTaken();
           for (const task of tasks) {
+            // What the domain has shown since it waits spares the question.
+            const known = this.#memory.outcome(task.path.domain);
             if (task.signal.aborted) this.#pending -= 1;
-            else open.add(task);
+            else if (known === undefined) open.add(task);
+            else this.#settle(task, known);
           }
           return [...open];
         },

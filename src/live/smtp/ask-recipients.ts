@@ -119,7 +119,7 @@ class Conversation {
   }
 
   #hear(place: number, reply: Reply): void {
-    const { onAnswer, recipients } = this.#questions;
+    const { memory, onAnswer, recipients } = this.#questions;
     const path = recipients[place];
     if (path === undefined) return;
     const known = this.#canaries.get(path.domain);
@@ -146,6 +146,7 @@ class Conversation {
       case 'no_mailbox':
       case 'disabled':
         this.#trust();
+        memory.forgetProof(path.domain);
         this.#refusals.refused(place, finding, refusalText(reply, path.local));
         return;
       case 'too_many':
@@ -173,6 +174,12 @@ class Conversation {
     if (last === undefined) return;
     const { onAnswer, memory, recipients } = this.#questions;
     const domain = recipients[last]?.domain ?? '';
+    const isOfOne = this.#unproved.every((place) => recipients[place]?.domain === domain);
+    const load = { recipients: recipients.length, taken: this.#unproved.length };
+    if (isOfOne && memory.provesTaken(domain, load)) {
+      this.#trust();
+      return;
+    }
     const { connection } = this.#session;
     connection.send(this.#canaryCommand(domain));
     const reply = await connection.reply();
@@ -182,6 +189,7 @@ class Conversation {
       memory.learn(domain, 'wavers');
       return;
     }
+    memory.learnProof(domain, recipients.length);
     this.#trust();
   }
 

@@ -8,10 +8,20 @@ interface Remembered {
   readonly shown?:
     | Shown
     /** It told, and now takes everything: nothing it says of a mailbox can be believed. */
-    | 'contradicts';
-  readonly refusal?: string;
-  readonly witness?: string;
+    | 'contradicts'
+    | undefined;
+  readonly refusal?: string | undefined;
+  readonly witness?: string | undefined;
+  /** How often it took a made-up name in the conversation in which it had refused it. */
+  readonly wavered?: number | undefined;
+  /** A made-up name was refused after so many recipients, and so many were taken since. */
+  readonly proof?: { readonly recipients: number; readonly taken: number } | undefined;
 }
+
+/** A domain that wavers so often, with ever fewer recipients, tells nothing. */
+const mostWavering = 8;
+/** So many acceptances may rest on one made-up name. */
+const mostTakenAProof = 30;
 
 const mostDomains = 100_000;
 
@@ -26,7 +36,39 @@ export class DomainMemory {
   }
 
   learn(domain: string, shown: Shown): void {
-    this.#put(domain, { shown: merged(this.#known.get(domain)?.shown, shown) });
+    const known = this.#known.get(domain);
+    const wavered = (known?.wavered ?? 0) + (shown === 'wavers' ? 1 : 0);
+    const isHopeless = wavered >= mostWavering;
+    this.#put(domain, {
+      shown: isHopeless ? 'contradicts' : merged(known?.shown, shown),
+      wavered,
+    });
+  }
+
+  /** The domain refused a made-up name after so many recipients of a conversation. */
+  learnProof(domain: string, recipients: number): void {
+    const most = Math.max(recipients, this.#known.get(domain)?.proof?.recipients ?? 0);
+    this.#put(domain, { proof: { recipients: most, taken: 0 } });
+  }
+
+  /** The domain refused somebody: after wrong names, some servers take everything. */
+  forgetProof(domain: string): void {
+    if (this.#known.get(domain)?.proof) this.#put(domain, { proof: undefined });
+  }
+
+  /**
+   * Whether acceptances are proved by an earlier made-up name: no longer conversation, no wrong name since,
+   * and not too many acceptances. Counts them, if so.
+   */
+  provesTaken(
+    domain: string,
+    { recipients, taken }: { recipients: number; taken: number },
+  ): boolean {
+    const proof = this.#known.get(domain)?.proof;
+    if (!proof || recipients > proof.recipients) return false;
+    if (proof.taken + taken > mostTakenAProof) return false;
+    this.#put(domain, { proof: { ...proof, taken: proof.taken + taken } });
+    return true;
   }
 
   learnRefusal(domain: string, refusal: string): void {
@@ -39,7 +81,9 @@ export class DomainMemory {
 
   /** Whether a made-up name need not be asked for first. */
   isKnownToTell(domain: string): boolean {
-    return this.#known.get(domain)?.shown === 'tells';
+    const known = this.#known.get(domain);
+    // A bare refusal is enough: what is taken after it is proved all the same.
+    return known?.shown === 'tells' || (known?.shown === undefined && known?.refusal !== undefined);
   }
 
   /** What the domain said to a made-up name, as `refusalText` has it. */
