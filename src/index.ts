@@ -112,7 +112,7 @@ export { verdicts, type Verdict } from './engine/results/outcome-table.js';
 // Files that appear whole
 export { writeOutputFile, type OutputFileOptions } from './lists/files/outputs/output-file.js';
 export { checkOutputPath, type OutputTarget } from './lists/files/outputs/output-path.js';
-export { moreOpenFiles } from './lists/files/outputs/more-open-files.js';
+export { moreOpenFiles } from './lists/files/outputs/no-more-open.js';
 
 // Results of earlier runs
 export { History } from './engine/history/history.js';

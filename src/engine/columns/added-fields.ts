@@ -1,5 +1,5 @@
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
-import { caseless } from '../../lists/rows/column-spelling.js';
+import { caseless } from '../../lists/rows/column-names.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { editDistance } from '../../platform/text/edit-distance.js';
 import {

@@ -9,7 +9,7 @@ import {
   type FieldOptions,
   closestColumn,
 } from './added-fields.js';
-import { caseless } from '../../lists/rows/column-spelling.js';
+import { caseless } from '../../lists/rows/column-names.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /**

@@ -4,7 +4,7 @@ import { checkCountries } from '../plan/plan.js';
 import { observeRun } from '../../platform/observability/observe.js';
 import { checkOptions, type Needed } from '../../platform/options/check-options.js';
 import { comparedSource } from '../../lists/rows/sources/compared-source.js';
-import { holdSinks } from '../../lists/rows/hold-sinks.js';
+import { holdSinks } from '../../lists/rows/sink.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { systemFiles } from '../../platform/files/file-system.js';

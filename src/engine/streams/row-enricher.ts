@@ -1,5 +1,5 @@
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
-import { isSame } from '../../lists/rows/same-names.js';
+import { isSame } from '../../lists/rows/column-names.js';
 import type { AddedColumn, JoinedRows, OutputCell } from '../../lists/rows/sink.js';
 import type { Plan } from '../plan/plan.js';
 

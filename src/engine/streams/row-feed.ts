@@ -1,6 +1,6 @@
 import { type Duplex, pipeline, type Readable, Stream } from 'node:stream';
 import { kindOfRow, type Row } from '../../lists/rows/chunks/object-chunk.js';
-import { isSame } from '../../lists/rows/same-names.js';
+import { isSame } from '../../lists/rows/column-names.js';
 import { refuseSameObjects } from '../../lists/rows/same-object.js';
 import { beginRows } from '../../lists/rows/sources/once-only.js';
 import type { RowsInput } from '../../lists/rows/sources/rows-source.js';

@@ -1,6 +1,6 @@
 import { lineEnd, type Lines } from '../files/bytes/line-feed.js';
 import { type CellText, invalidText, type RowChunk } from '../rows/chunks/row-chunk.js';
-import { textOfValue } from '../rows/values/text-of-value.js';
+import { textOfValue } from '../rows/values/print-value.js';
 import { isJsonObject, type JsonRow, parseJsonRow } from './parse-json-row.js';
 
 /** A column of a JSONL file: the names that lead to its values, the outermost first. */

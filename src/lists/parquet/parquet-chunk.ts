@@ -2,7 +2,7 @@ import type { SchemaElement } from 'hyparquet';
 import type { Kind } from '../rows/values/kinds.js';
 import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
-import { textOfValue } from '../rows/values/text-of-value.js';
+import { textOfValue } from '../rows/values/print-value.js';
 import { logicalReader, type ReadLogical, nestedReader } from './parquet-values.js';
 import { kindOfElement } from './parquet-form.js';
 

@@ -1,7 +1,7 @@
 import type { FilePermissions } from '../../platform/files/file-permissions.js';
-import type { Kind } from './values/kinds.js';
 import type { RowChunk } from './chunks/row-chunk.js';
 import type { SourceReading } from './source.js';
+import type { Kind } from './values/kinds.js';
 
 /** What an output cell holds. */
 export type OutputCell = string | boolean | number | null;
@@ -202,4 +202,25 @@ export interface SinkWriting {
   finish(): Promise<void>;
   /** Drops what was written. */
   abort(): Promise<void>;
+}
+
+/** Holds several outputs until what comes is called, or none. @throws as `Sink.hold` does */
+export async function holdSinks(
+  sinks: readonly (Sink | undefined)[],
+  patience?: OutputPatience,
+): Promise<() => Promise<void>> {
+  const held: (() => Promise<void>)[] = [];
+  const letGo = async (): Promise<void> => {
+    for (const release of held) await release();
+  };
+  try {
+    for (const sink of sinks) {
+      const release = await sink?.hold?.(patience);
+      if (release) held.push(release);
+    }
+  } catch (error) {
+    await letGo();
+    throw error;
+  }
+  return letGo;
 }

@@ -3,7 +3,7 @@ import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { DatabaseFailure } from './failure.js';
 import type { TableName } from './names.js';
-import type { DialectName, TableColumn } from './tables/table-form.js';
+import type { DialectName, TableColumn } from './tables/table-reading.js';
 import type { RunMarker, TablePlan, TableThere, WritingMode } from './tables/table-plan.js';
 
 /** What a query is asked with. */

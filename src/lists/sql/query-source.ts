@@ -8,9 +8,12 @@ import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
 import type { Dialect, QueryRows } from './dialect.js';
 import { readingRefuser, type Refuse } from './failure.js';
-import type { TableChunk } from './tables/table-chunk.js';
-import { writeTableForm, type TableForm } from './tables/table-form.js';
-import { TableReading } from './tables/table-reading.js';
+import {
+  type TableChunk,
+  writeTableForm,
+  type TableForm,
+  TableReading,
+} from './tables/table-reading.js';
 
 /**
  * The rows of a query, over a connection of their own that is opened when they are asked for. They are

@@ -11,7 +11,7 @@ import {
   type OptionShape,
 } from '../../../platform/options/check-options.js';
 import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
-import { caseless } from '../../../lists/rows/column-spelling.js';
+import { caseless } from '../../../lists/rows/column-names.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import type { AddedCells, OutputCell, Sink } from '../../../lists/rows/sink.js';
 import { OutcomeForms } from '../../../lists/files/rows-writer.js';

@@ -2,7 +2,7 @@ import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { checkOptions, required, text } from '../../../platform/options/check-options.js';
 import { sharedStatusOf, type FoundSharedRun, type StoredRun } from '../shared/shared-status.js';
 import { quoteName } from '../../../lists/sql/names.js';
-import { parseServerUrl } from '../../../lists/sql/server-url.js';
+import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { prepareSchema, schemaVersion } from './schema.js';
 import { StoreConnection } from './store-connection.js';

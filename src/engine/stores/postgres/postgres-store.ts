@@ -11,7 +11,7 @@ import { LeasedRunStore } from '../shared/leased-store.js';
 import type { SharedStore } from '../run-store.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
-import { parseServerUrl } from '../../../lists/sql/server-url.js';
+import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { lookAtRun, nameOfRun } from './look-at-runs.js';
 import { schemaName } from './schema.js';

@@ -1,6 +1,6 @@
 import { quoteName } from '../../../lists/sql/names.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
-import { parseServerUrl } from '../../../lists/sql/server-url.js';
+import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { checkOptions, required, text } from '../../../platform/options/check-options.js';
 import { claimFunctions } from './claim-functions.js';

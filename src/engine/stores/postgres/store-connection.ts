@@ -8,7 +8,7 @@ import { notInstalled } from '../../../platform/not-installed.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../../platform/random.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
-import { tlsWords } from '../../../lists/sql/tls.js';
+import { tlsWords } from '../../../lists/sql/database-url.js';
 import { failureOf } from '../../../lists/sql/postgres/failure.js';
 
 const pauses = { firstMs: 100, longestMs: 2000 };

@@ -1,5 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import { checkOutputPath } from './output-path.js';
 
 /** The permissions of a file; those of a secret one where they cannot be had. */
 export async function permissionsOf(path: string): Promise<FilePermissions> {
@@ -25,4 +26,27 @@ export function mostOpen(than: FilePermissions | undefined, gid: number): number
 export function mostOpenFolder(than: FilePermissions | undefined, gid: number): number {
   const mode = mostOpen(than, gid);
   return mode | ((mode & 0o444) >> 2);
+}
+
+/**
+ * Which files of a run keep permissions under which others may read what they may not in another file: one
+ * that is there already keeps its own.
+ *
+ * @example
+ * ```ts
+ * const permissions = await fileSource('contacts.csv').permissions?.();
+ * if (permissions) console.log(await moreOpenFiles(['verified.csv'], permissions)); // []
+ * ```
+ */
+export async function moreOpenFiles(
+  paths: readonly string[],
+  than: FilePermissions,
+): Promise<readonly string[]> {
+  const open: string[] = [];
+  for (const path of paths) {
+    // What is wrong with a path, its own check says.
+    const target = await checkOutputPath(path).catch(() => undefined);
+    if (target?.existing && isMoreOpen(target.existing, than)) open.push(path);
+  }
+  return open;
 }

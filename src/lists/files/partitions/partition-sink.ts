@@ -1,12 +1,12 @@
-import { holdSinks } from '../../rows/hold-sinks.js';
-import { dropWriting, guardedSink, ofLibrary } from '../../rows/own-ends.js';
-import type {
-  JoinedRows,
-  OpenSinkOptions,
-  RowExaminer,
-  Sink,
-  SinkWriting,
+import {
+  holdSinks,
+  type JoinedRows,
+  type OpenSinkOptions,
+  type RowExaminer,
+  type Sink,
+  type SinkWriting,
 } from '../../rows/sink.js';
+import { dropWriting, guardedSink, ofLibrary } from '../../rows/own-ends.js';
 
 export interface RouteSinkOptions {
   /** How messages call all of them together. */

@@ -1,5 +1,5 @@
 import type { CellText, RowChunk } from './row-chunk.js';
-import { textOfValue } from '../values/text-of-value.js';
+import { textOfValue } from '../values/print-value.js';
 
 /** About what an array takes on the heap, and each of its cells beside its text. */
 const arrayBytes = 32;

@@ -1,5 +1,5 @@
 import type { CellText, RowChunk } from './row-chunk.js';
-import { textOfValue } from '../values/text-of-value.js';
+import { textOfValue } from '../values/print-value.js';
 
 /** A row as library users have it: column names and values. */
 export interface Row {

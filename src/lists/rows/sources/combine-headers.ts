@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { caseless } from '../column-spelling.js';
-import { isSame } from '../same-names.js';
+import { caseless, isSame } from '../column-names.js';
 import type { ColumnMap } from '../chunks/combined-chunk.js';
 import type { SourceReading } from '../source.js';
 

@@ -19,7 +19,7 @@ import { comparedSource } from './compared-source.js';
 import type { FilePermissions } from '../../../platform/files/file-permissions.js';
 import type { RowChunk } from '../chunks/row-chunk.js';
 import { aSource, guardedSource, ofLibrary } from '../own-ends.js';
-import { isSame } from '../same-names.js';
+import { isSame } from '../column-names.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
 
 export interface CombinedSourceOptions {

@@ -1,5 +1,5 @@
+import { type CellText, invalidText } from '../chunks/row-chunk.js';
 import { JsonText } from './json-text.js';
-import { invalidText } from '../chunks/row-chunk.js';
 
 /** Deeper values are printed no further; a hostile one must not end the process. */
 const maxDepth = 256;
@@ -90,4 +90,25 @@ function printBytes(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const text = buffer.toString('utf8');
   return Buffer.from(text).equals(buffer) ? text : buffer.toString('base64');
+}
+
+/**
+ * A value as the line rules see it: numbers and their like are taken as they print; what has no plain
+ * text is no valid cell.
+ */
+export function textOfValue(value: unknown): CellText {
+  switch (typeof value) {
+    case 'string':
+      return value;
+    case 'undefined':
+      return undefined;
+    case 'number':
+    case 'bigint':
+    case 'boolean':
+      return String(value);
+    default:
+      if (value === null) return undefined;
+      if (value instanceof JsonText) return value.text;
+      return value instanceof String ? value.valueOf() : invalidText;
+  }
 }

@@ -3,7 +3,7 @@ import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
+import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import { notInstalled } from '../../../platform/not-installed.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */

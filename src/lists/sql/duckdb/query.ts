@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { InputError } from '../../../platform/errors/errors.js';
 import { writeText } from '../cell-text.js';
 import type { Asking, QueryRows } from '../dialect.js';
-import { formOfKind, type TableColumn } from '../tables/table-form.js';
+import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import type { DuckdbConnection } from './connect.js';
 import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';
 import { findTable, locate } from './table.js';

@@ -4,8 +4,13 @@ import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { notInstalled } from '../../../platform/not-installed.js';
-import { parseServerUrl, type ServerUrl } from '../server-url.js';
-import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
+import {
+  parseServerUrl,
+  type ServerUrl,
+  connectWithTls,
+  isWithoutTls,
+  type TlsOptions,
+} from '../database-url.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {

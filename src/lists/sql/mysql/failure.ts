@@ -1,5 +1,5 @@
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
-import { tlsWords } from '../tls.js';
+import { tlsWords } from '../database-url.js';
 import type { DatabaseFailure, Refusal } from '../failure.js';
 
 const words = new Map([

@@ -3,7 +3,7 @@ import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
 import type { Asking, QueryRows } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
-import { formOfKind } from '../tables/table-form.js';
+import { formOfKind } from '../tables/table-reading.js';
 import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
 
 /** Rows that wait in this process at most. */

@@ -3,8 +3,13 @@ import type pg from 'pg';
 import { closeOnce } from '../connection.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
-import { parseServerUrl, type ServerUrl } from '../server-url.js';
-import { connectWithTls, isWithoutTls, type TlsOptions } from '../tls.js';
+import {
+  parseServerUrl,
+  type ServerUrl,
+  connectWithTls,
+  isWithoutTls,
+  type TlsOptions,
+} from '../database-url.js';
 
 /** How long a server may take to answer at all. */
 const connectTimeoutMs = 30_000;

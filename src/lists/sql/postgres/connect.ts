@@ -5,7 +5,7 @@ import type { Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { notInstalled } from '../../../platform/not-installed.js';
-import { parseServerUrl } from '../server-url.js';
+import { parseServerUrl } from '../database-url.js';
 import { openClient, schemes, type OpenClient } from './client.js';
 
 /** A connection with a session in which everything prints the same everywhere. */

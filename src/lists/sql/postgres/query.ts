@@ -2,7 +2,7 @@ import { writeText } from '../cell-text.js';
 import { notInstalled } from '../../../platform/not-installed.js';
 import { givesNoRows } from '../query-source.js';
 import type { Asking, QueryRows } from '../dialect.js';
-import { formOfKind, type TableColumn } from '../tables/table-form.js';
+import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection } from './connect.js';
 import { failureOf } from './failure.js';
 import { isOwnPostgresType, kindOfPostgresType } from './kinds.js';

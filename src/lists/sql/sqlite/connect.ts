@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import type Database from 'libsql';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
-import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../file-place.js';
+import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import { notInstalled } from '../../../platform/not-installed.js';
 import { sqliteValue } from './kinds.js';
 

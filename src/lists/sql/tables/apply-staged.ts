@@ -1,6 +1,6 @@
 import { OutputError } from '../../../platform/errors/errors.js';
 import type { LeftAlone } from '../../rows/sink.js';
-import type { Connection } from '../connection.js';
+import { type Connection, untilUnlocked, type Waiting } from '../connection.js';
 import type { Dialect, Staging } from '../dialect.js';
 import { RefusedRows } from '../failure.js';
 import { addLeftAlone, findLeftAlone } from './update-guard.js';
@@ -13,7 +13,6 @@ import {
   rowStatements,
   type RowRange,
 } from '../statements.js';
-import { untilUnlocked, type Waiting } from '../retry-on-lock.js';
 
 /** One writing of a table. */
 export interface TableWriting<Database extends Connection> {

@@ -1,12 +1,14 @@
-import { InputError } from '../../../platform/errors/errors.js';
-import { TableRows } from '../../rows/chunks/table-rows.js';
-import type { KindTally } from '../../rows/values/kind-tally.js';
+import { randomBytes } from 'node:crypto';
+import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
+import { AddressTable } from '../../../platform/hashing/address-table.js';
+import { optionName } from '../../../platform/text/option-name.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowExaminer } from '../../rows/sink.js';
-import type { TablePlan } from './table-plan.js';
+import type { KindTally } from '../../rows/values/kind-tally.js';
 import type { SampleRows } from './sample-rows.js';
-import { SeenKeys } from './seen-keys.js';
-import { TableChunk } from './table-chunk.js';
+import { TableChunk } from './table-reading.js';
+import type { TablePlan } from './table-plan.js';
 
 /**
  * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
@@ -83,4 +85,39 @@ const losesDigits = /^(?:[+0]\d+|\d{19,})$/;
 /** PostgreSQL gives nothing that a table has no form for, but in a database without an encoding. */
 function isSound(chunk: RowChunk, row: number): boolean {
   return chunk instanceof TableChunk && chunk.form.dialect === 'postgres' && chunk.isText(row);
+}
+
+/**
+ * Notices a key that stands in two rows while it costs nothing: a table has one row for each. It holds
+ * no key, only a hash of 96 bits, some 25 bytes for each row.
+ */
+export class SeenKeys {
+  readonly #columns: readonly string[];
+  readonly #table = new AddressTable({ seed: randomBytes(32) });
+
+  /** @param columns names of the key's columns */
+  constructor(columns: readonly string[]) {
+    this.#columns = columns;
+  }
+
+  /**
+   * Takes the key of the next row.
+   *
+   * @throws ConfigurationError when a row before has it
+   */
+  add(cells: readonly string[]): void {
+    // Of each cell its length too: "a" and "bc" are no other key than "ab" and "c" without it.
+    const key = cells.length === 1 ? (cells[0] ?? '') : cells.map(lengthAndText).join('');
+    const row = this.#table.size;
+    const first = this.#table.add(0, key);
+    if (first === row) return;
+    // Up to here each row had a key of its own, so that the numbers of keys are those of rows.
+    throw new ConfigurationError(
+      `data rows ${first + 1} and ${row + 1} of the input have the same key in ${this.#columns.map((name) => JSON.stringify(name)).join(', ')}, and a table has one row for each key: take one of them out, or give a further column with ${optionName('key')}`,
+    );
+  }
+}
+
+function lengthAndText(text: string): string {
+  return `${text.length} ${text}`;
 }

@@ -1,19 +1,18 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { optionName } from '../../../platform/text/option-name.js';
 import { refuseRepeatedNames } from '../../rows/chunks/table-rows.js';
-import type { Kind } from '../../rows/values/kinds.js';
-import { factsOfKind, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
-import type { Dialect } from '../dialect.js';
-import { fitNames } from './fit-names.js';
-import { findGuardedColumns, isOfPlace, ownColumn } from './update-guard.js';
+import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
+import type { Kind } from '../../rows/values/kinds.js';
+import type { Dialect, Statements } from '../dialect.js';
 import { qualifiedName, type TableName } from '../names.js';
 import type { NewColumn, RunMarker, TablePlan, TableThere } from './table-plan.js';
 import { TableReading } from './table-reading.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { findGuardedColumns, isOfPlace, ownColumn } from './update-guard.js';
 
 /** Where rows are to go, and what stands there. */
-export interface TablePlace {
+interface TablePlace {
   readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
   /** Which database it is. */
   readonly store: string;
@@ -24,7 +23,7 @@ export interface TablePlace {
 }
 
 /** What the caller wants done. */
-export interface TableTarget {
+interface TableTarget {
   /** Names of the columns that tell a row; none for a table of one's own. */
   readonly key: readonly string[];
   readonly isUpdate: boolean | undefined;
@@ -212,4 +211,37 @@ function isOwn(
   return keyPositions.every(
     (position) => ownColumn(reading, position, table) === reading.header[position],
   );
+}
+
+/** A name for a column, and what must stay at its end. */
+interface WantedName {
+  readonly name: string;
+  readonly ending?: string;
+}
+
+/**
+ * Shortens names that a database would cut, the same ones each time: in front of their ending, with a
+ * number where two would be the same. A name that fits is never changed.
+ */
+export function fitNames(
+  wanted: readonly WantedName[],
+  longest: Statements['longestName'],
+): readonly string[] {
+  if (!longest) return wanted.map(({ name }) => name);
+  const { most, unit } = longest;
+  const sizeOf = (text: string): number =>
+    unit === 'bytes' ? Buffer.byteLength(text) : Array.from(text).length;
+  const taken = new Set(wanted.flatMap(({ name }) => (sizeOf(name) <= most ? [name] : [])));
+  return wanted.map(({ name, ending = '' }) => {
+    if (sizeOf(name) <= most) return name;
+    for (let number = 1; ; number += 1) {
+      const end = `${number === 1 ? '' : `_${number}`}${ending}`;
+      let start = Array.from(name.slice(0, name.length - ending.length));
+      while (sizeOf(start.join('')) + sizeOf(end) > most) start = start.slice(0, -1);
+      const short = `${start.join('')}${end}`;
+      if (taken.has(short)) continue;
+      taken.add(short);
+      return short;
+    }
+  });
 }

@@ -5,7 +5,7 @@ import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
 import { writeValue } from '../cell-text.js';
 import type { TablePlan } from './table-plan.js';
 import { addedValue, plainText } from './row-values.js';
-import { TableChunk } from './table-chunk.js';
+import { TableChunk } from './table-reading.js';
 
 type LinesPlan = Pick<TablePlan, 'positions' | 'isText' | 'isPrinted'>;
 

@@ -1,11 +1,18 @@
+import * as z from 'zod';
+import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../../platform/errors/errors.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
-import { LineFeed, type Lines } from '../../files/bytes/line-feed.js';
+import { lineEnd, LineFeed, type Lines } from '../../files/bytes/line-feed.js';
 import { closableChunks } from '../../rows/chunks/closable-chunks.js';
-import type { Kind } from '../../rows/values/kinds.js';
+import {
+  type CellText,
+  invalidText,
+  type RawCells,
+  type RowChunk,
+} from '../../rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
-import { TableChunk } from './table-chunk.js';
-import { kindOfColumn, parseTableForm, type TableForm } from './table-form.js';
+import { type Kind, kindNames } from '../../rows/values/kinds.js';
+import { readText, valueOfText } from '../cell-text.js';
 
 /** No cell of a database is larger than a gibibyte; a row that is does not belong into a list. */
 const maxRowBytes = 64 * 1024 * 1024;
@@ -68,4 +75,209 @@ async function* toChunks(
   for (let lines = await feed.next(); lines !== undefined; lines = await feed.next()) {
     yield new TableChunk(lines, form);
   }
+}
+
+/** Which database something comes from or goes to. */
+export type DialectName = z.infer<typeof dialect>;
+const dialect = z.enum(['postgres', 'mysql', 'sqlite', 'duckdb']);
+
+const tableColumn = z.object({
+  name: z.string(),
+  /** What it holds; `any` is a column whose cells each have a kind of their own. */
+  kind: z.enum([...kindNames, 'any']),
+  /** Digits, as `lists/rows/values/kinds.ts` counts them. */
+  precision: z.number().optional(),
+  scale: z.number().optional(),
+  /** The type as its own database writes it: `numeric(10,2)`. */
+  type: z.string(),
+  /** Whether only that database knows the type. */
+  isOwnType: z.boolean().optional(),
+  /** The column of a table that it shows as it stands, where the database tells. */
+  origin: z.object({ table: z.string(), column: z.string() }).optional(),
+});
+export type TableColumn = z.infer<typeof tableColumn>;
+
+const tableForm = z.object({
+  sluice: z.literal('rows of a database 2'),
+  dialect,
+  /** Which database it was, without user and password. */
+  store: z.string(),
+  columns: z.array(tableColumn),
+});
+
+/** What rows of a database look like: written as the first line in front of them. */
+export type TableForm = Omit<z.infer<typeof tableForm>, 'sluice'>;
+
+export function writeTableForm(form: TableForm): Buffer {
+  return Buffer.from(`${JSON.stringify({ sluice: 'rows of a database 2', ...form })}\n`);
+}
+
+/** @returns `undefined` when the line is none of ours */
+function parseTableForm(line: string): TableForm | undefined {
+  try {
+    return tableForm.safeParse(JSON.parse(line)).data;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A kind as a column's form has it. */
+export function formOfKind(kind: Kind | 'any'): Pick<TableColumn, 'kind' | 'precision' | 'scale'> {
+  if (kind === 'any') return { kind };
+  const { name, ...digits } = kind;
+  return { kind: name, ...digits };
+}
+
+/** What a column holds; `undefined` when each cell has a kind of its own. */
+function kindOfColumn({ kind, precision, scale }: TableColumn): Kind | undefined {
+  if (kind === 'any') return undefined;
+  return {
+    name: kind,
+    ...(precision !== undefined && { precision }),
+    ...(scale !== undefined && { scale }),
+  };
+}
+
+const tabByte = 0x09;
+const escapeByte = 0x5c;
+/** Kinds whose cells may be written otherwise than as their text. */
+const writtenOtherwise: ReadonlySet<TableColumn['kind'] | undefined> = new Set([
+  'any',
+  'binary',
+  'boolean',
+  'float32',
+  'float64',
+]);
+
+/** Some rows of a database, a line each in the form of `cell-text.ts`. */
+export class TableChunk implements RowChunk, RawCells {
+  readonly raw: RawCells = this;
+  readonly length: number;
+  readonly byteSize: number;
+  readonly form: TableForm;
+  readonly bytes: Buffer;
+  readonly #starts: Uint32Array;
+  /** A database without an encoding gives the bytes it was given. */
+  readonly #isText: boolean;
+  /** The cell found last, and its bounds: cells are asked for row by row, mostly from left to right. */
+  #row = -1;
+  #column = 0;
+  #start = 0;
+  #end = 0;
+
+  /** @param first the first of the lines that is a row */
+  constructor(lines: Lines, form: TableForm, first = 0) {
+    this.form = form;
+    this.bytes = lines.bytes;
+    this.#starts = lines.starts.subarray(first);
+    this.#isText = isUtf8(lines.bytes);
+    this.length = this.#starts.length - 1;
+    this.byteSize = lines.bytes.length + this.#starts.byteLength;
+  }
+
+  /** Where the row's bytes start in `bytes`. */
+  rowStart(row: number): number {
+    const start = this.#starts[row];
+    if (start === undefined || row >= this.length) throw new RangeError(`there is no row ${row}`);
+    return start;
+  }
+
+  /** Where the row's bytes end, its line end left out. */
+  rowEnd(row: number): number {
+    return lineEnd(this.bytes, this.rowStart(row), this.#starts[row + 1] as number);
+  }
+
+  /** Whether all of the row is text, whatever its cells mean. */
+  isText(row: number): boolean {
+    return this.#isText || isUtf8(this.#line(row));
+  }
+
+  /** The cell as it stands between the tabs; `undefined` where the row has none. */
+  field(row: number, column: number): string | undefined {
+    if (!this.#find(row, column)) return undefined;
+    return this.bytes.toString('utf8', this.#start, this.#end);
+  }
+
+  cellStart(row: number, column: number): number {
+    this.#mustFind(row, column);
+    return this.#start;
+  }
+
+  /** A cell that is not what its bytes are ends before it starts: its text says what it is. */
+  cellEnd(row: number, column: number): number {
+    this.#mustFind(row, column);
+    if (writtenOtherwise.has(this.form.columns[column]?.kind)) return this.#start - 1;
+    for (let at = this.#start; at < this.#end; at += 1) {
+      if (this.bytes[at] === escapeByte) return this.#start - 1;
+    }
+    return this.#end;
+  }
+
+  text(row: number, column: number): CellText {
+    const value = this.#cell(row, column);
+    if (value === null || value === undefined) return undefined;
+    switch (typeof value) {
+      case 'string':
+        return value;
+      case 'symbol':
+        return invalidText;
+      case 'number':
+      case 'bigint':
+      case 'boolean':
+        return String(value);
+      default:
+        return readText(this.field(row, column) ?? '');
+    }
+  }
+
+  value(row: number, column: number): unknown {
+    return this.#cell(row, column);
+  }
+
+  cells(row: number): readonly unknown[] {
+    return this.form.columns.map((_, column) => this.#cell(row, column));
+  }
+
+  #cell(row: number, column: number): unknown {
+    const found = this.form.columns[column];
+    const field = this.field(row, column);
+    if (found === undefined || field === undefined) throw new RangeError(noColumn(row, column));
+    // The sign that stands for broken bytes may be a character of the text as well.
+    if (!this.#isText && field.includes('\ufffd') && !isUtf8(this.#line(row))) return invalidText;
+    const { kind: name, scale } = found;
+    return valueOfText({ name, ...(scale !== undefined && { scale }) }, readText(field));
+  }
+
+  #line(row: number): Buffer {
+    return this.bytes.subarray(this.rowStart(row), this.rowEnd(row));
+  }
+
+  #mustFind(row: number, column: number): void {
+    if (!this.#find(row, column)) throw new RangeError(noColumn(row, column));
+  }
+
+  /** @returns whether the row has the cell, whose bounds are known then */
+  #find(row: number, column: number): boolean {
+    if (row === this.#row && column === this.#column) return true;
+    const { bytes } = this;
+    const end = this.rowEnd(row);
+    const isAhead = row === this.#row && column > this.#column;
+    let at = isAhead ? this.#end + 1 : this.rowStart(row);
+    for (let left = column - (isAhead ? this.#column + 1 : 0); left > 0; at += 1) {
+      if (at >= end) return false;
+      if (bytes[at] === tabByte) left -= 1;
+    }
+    // Behind the last tab there is one more cell, if an empty one.
+    if (at > end) return false;
+    this.#row = row;
+    this.#column = column;
+    this.#start = at;
+    while (at < end && bytes[at] !== tabByte) at += 1;
+    this.#end = at;
+    return true;
+  }
+}
+
+function noColumn(row: number, column: number): string {
+  return `there is no column ${column} in row ${row}`;
 }

@@ -6,9 +6,8 @@ import {
   writeMarkers,
   type TableWriting,
 } from './apply-staged.js';
-import type { Connection } from '../connection.js';
+import { type Connection, untilUnlocked } from '../connection.js';
 import { createMarker, findMarkers, writeMarker } from './run-marker.js';
-import { untilUnlocked } from '../retry-on-lock.js';
 
 /**
  * Does with a few staged rows all that a writing does, under the real constraints, and takes it back.

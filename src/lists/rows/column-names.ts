@@ -4,3 +4,8 @@ export function isSame(one: readonly string[], other: readonly string[]): boolea
   for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
   return true;
 }
+
+/** A column's name, however it is written: names that a person takes for the same. */
+export function caseless(name: string): string {
+  return name.normalize('NFC').trim().toLowerCase();
+}

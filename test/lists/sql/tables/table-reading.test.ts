@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { writeText } from '../../../../src/lists/sql/cell-text.js';
-import { TableChunk } from '../../../../src/lists/sql/tables/table-chunk.js';
-import type { TableForm } from '../../../../src/lists/sql/tables/table-form.js';
+import { TableChunk, type TableForm } from '../../../../src/lists/sql/tables/table-reading.js';
 
 const columns = 3;
 const form: TableForm = {

@@ -1,0 +1,240 @@
+import { constants } from 'node:fs';
+import { access, readFile, stat } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { systemErrorCode } from '../../platform/files/disk-errors.js';
+import { isThere } from '../../platform/files/exists.js';
+import type { Purpose } from './dialect.js';
+
+/** How a connection is encrypted, in libpq's words. */
+type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+
+/** With the words that MySQL has for the same. */
+const modes = new Map<string, TlsMode>([
+  ['disable', 'disable'],
+  ['disabled', 'disable'],
+  ['allow', 'allow'],
+  ['prefer', 'prefer'],
+  ['preferred', 'prefer'],
+  ['require', 'require'],
+  ['required', 'require'],
+  ['verify-ca', 'verify-ca'],
+  ['verify_ca', 'verify-ca'],
+  ['verify-full', 'verify-full'],
+  ['verify_identity', 'verify-full'],
+]);
+
+/** @throws ConfigurationError */
+function parseTlsMode(text: string | undefined): TlsMode {
+  const mode = modes.get((text ?? 'prefer').toLowerCase());
+  if (mode !== undefined) return mode;
+  throw new ConfigurationError(
+    "sslmode in the database's URL is disable, allow, prefer, require, verify-ca or verify-full",
+  );
+}
+
+/** Where a server is, and how it is spoken to. */
+export interface ServerUrl {
+  /** The URL without what the driver would take for something else. */
+  readonly driverUrl: string;
+  /** How messages call the database: without its password, and its parameters, which may hold one. */
+  readonly name: string;
+  /** The same without a user. */
+  readonly store: string;
+  /** The socket, or the folder that it is in, where no network is between. */
+  readonly socket: string | undefined;
+  readonly tls: {
+    readonly mode: TlsMode;
+    /** Files: the certificate of the authority, one's own, and its key. */
+    readonly rootCertificate: string | undefined;
+    readonly certificate: string | undefined;
+    readonly key: string | undefined;
+  };
+}
+
+/** Parameters that are not the driver's, by the names that the databases' own programs have for them. */
+const ownParameters =
+  'sslmode sslrootcert sslcert sslkey host ssl-mode ssl-ca ssl-cert ssl-key socket'.split(' ');
+
+/**
+ * Takes the URL of a server apart. What is wrong with it is never quoted.
+ *
+ * @throws ConfigurationError
+ */
+export function parseServerUrl(text: string, schemes: readonly string[]): ServerUrl {
+  const url = readUrl(text);
+  const scheme = url?.protocol.slice(0, -1);
+  if (url === undefined || scheme === undefined || !schemes.includes(scheme)) {
+    throw new ConfigurationError(
+      `the database's URL cannot be read: it has the form ${schemes[0] ?? ''}://user:password@host:port/database, with what is special in the password percent-encoded`,
+    );
+  }
+  const parameter = (...names: readonly string[]): string | undefined =>
+    names.map((name) => url.searchParams.get(name)).find((value) => value !== null) ?? undefined;
+  const host = parameter('host', 'socket') ?? decodeURIComponent(url.hostname);
+  const isSocket = host.startsWith('/');
+  const tls = {
+    mode: parseTlsMode(parameter('sslmode', 'ssl-mode')),
+    rootCertificate: parameter('sslrootcert', 'ssl-ca'),
+    certificate: parameter('sslcert', 'ssl-cert'),
+    key: parameter('sslkey', 'ssl-key'),
+  };
+  for (const name of ownParameters) url.searchParams.delete(name);
+  // A host that is a path stands in the URL percent-encoded.
+  if (isSocket || host !== decodeURIComponent(url.hostname)) {
+    url.hostname = isSocket ? noHost : host;
+  }
+  const shown = isSocket ? encodeURIComponent(host) : url.host;
+  const user = url.username === '' ? '' : `${url.username}@`;
+  return {
+    driverUrl: url.href,
+    name: `${scheme}://${user}${shown}${url.pathname}`,
+    store: `${schemes[0] ?? scheme}://${shown}${url.pathname}`,
+    socket: isSocket ? host : undefined,
+    tls,
+  };
+}
+
+/** Stands for the host where there is none. */
+const noHost = 'localhost';
+
+/** A URL may name a user and no host. */
+function readUrl(text: string): URL | undefined {
+  const from = text.indexOf('://') + 3;
+  const length = text.slice(from).search(/[/?#]/);
+  const end = length === -1 ? text.length : from + length;
+  const isWithoutHost = text[end - 1] === '@';
+  const [url] = [text, isWithoutHost ? text.slice(0, end) + noHost + text.slice(end) : text]
+    .filter((each) => URL.canParse(each))
+    .map((each) => new URL(each));
+  if (url?.hostname === '') url.hostname = noHost;
+  return url;
+}
+
+/** The database that is in no file. */
+export const inMemory = ':memory:';
+
+/** The path in `sqlite:path`, or a path itself. @throws ConfigurationError */
+export function pathOfUrl(url: string, scheme: string): string {
+  const path = url.startsWith(`${scheme}:`) ? url.slice(scheme.length + 1) : url;
+  if (path !== '') return path;
+  throw new ConfigurationError(`name the file of the database: ${scheme}:path`);
+}
+
+/**
+ * How messages call the database in a file.
+ *
+ * @throws ConfigurationError for one that is written and would be gone with the process
+ */
+export function nameOfFile(url: string, scheme: string, purpose: Purpose): string {
+  const path = pathOfUrl(url, scheme);
+  if (purpose === 'read' || path !== inMemory) return `${scheme}:${path}`;
+  throw new ConfigurationError(
+    `a database in memory is gone with the process: name a file for the output, ${scheme}:path`,
+  );
+}
+
+/** The path of a database that is in a file. */
+export function fileOfUrl(url: string, scheme: string): string | undefined {
+  const path = pathOfUrl(url, scheme);
+  return path === inMemory ? undefined : path;
+}
+
+/** Where a database is opened, and whether opening it makes its file. Errors are the system's. */
+export async function placeOfFile(
+  path: string,
+  purpose: Purpose,
+): Promise<{ readonly store: string; readonly isNew: boolean }> {
+  if (path === inMemory) return { store: inMemory, isNew: false };
+  // A path, and never the address of a server.
+  const store = resolve(path);
+  if (purpose === 'read') await stat(path);
+  const isNew = !(await isThere(path));
+  if (!isNew || purpose === 'write') return { store, isNew };
+  await access(dirname(store), constants.W_OK);
+  return { store: inMemory, isNew: false };
+}
+
+/** What a driver is told of an encrypted connection. */
+export interface TlsOptions {
+  /** Whether the certificate has to be of an authority that is trusted. */
+  readonly rejectUnauthorized: boolean;
+  /** The authorities. @default those that Node.js trusts */
+  readonly ca?: string;
+  /** One's own certificate, and its key. */
+  readonly cert?: string;
+  readonly key?: string;
+  /** Whether the certificate has to be of this very host. */
+  readonly checksHost: boolean;
+}
+
+/**
+ * Connects as a URL asks for it, which may be in two ways, one after the other.
+ *
+ * @param connect is given what TLS is to be like; nothing for none
+ * @param isOfOtherWay whether an error says that the server wants it the other way
+ * @throws ConfigurationError when the certificate of the authority cannot be read
+ */
+export async function connectWithTls<Client>(
+  { socket, tls: { mode, ...files } }: ServerUrl,
+  connect: (tls: TlsOptions | undefined) => Promise<Client>,
+  isOfOtherWay: (error: unknown) => boolean,
+): Promise<Client> {
+  // On a socket nobody is between.
+  if (socket !== undefined || mode === 'disable') return connect(undefined);
+  const [cert, key] = await Promise.all([
+    readPem(files.certificate, 'sslcert'),
+    readPem(files.key, 'sslkey'),
+  ]);
+  const own = { ...(cert !== undefined && { cert }), ...(key !== undefined && { key }) };
+  const unverified: TlsOptions = { ...own, rejectUnauthorized: false, checksHost: false };
+  if (mode === 'allow' || mode === 'prefer') {
+    const [first, second] = mode === 'allow' ? [undefined, unverified] : [unverified, undefined];
+    return connect(first).catch((error: unknown) => {
+      if (isOfOtherWay(error)) return connect(second);
+      throw error;
+    });
+  }
+  const { rootCertificate } = files;
+  if (mode === 'require' && rootCertificate === undefined) return connect(unverified);
+  // libpq's word for the authorities that are trusted anyway.
+  const isKnown = rootCertificate === 'system';
+  const ca = isKnown ? undefined : await readPem(rootCertificate, 'sslrootcert');
+  return connect({
+    ...own,
+    rejectUnauthorized: true,
+    checksHost: mode === 'verify-full',
+    ...(ca !== undefined && { ca }),
+  });
+}
+
+async function readPem(path: string | undefined, parameter: string): Promise<string | undefined> {
+  if (path === undefined) return undefined;
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`the file ${path} (${parameter}) cannot be read`, { cause });
+  }
+}
+
+/** What an error says of a certificate, or of encryption; `undefined` for any other. */
+export function tlsWords(error: unknown): string | undefined {
+  const code = systemErrorCode(error) ?? '';
+  const message = error instanceof Error ? error.message : '';
+  if (/ALTNAME|altnames/.test(code + message)) {
+    return 'its certificate is of another host: connect by the name that is in it, or with sslmode=verify-ca';
+  }
+  if (/CERT|SIGNATURE|certificate/.test(code + message)) {
+    return 'its certificate is not trusted: name the file of its authority with sslrootcert, or connect with sslmode=require';
+  }
+  if (isWithoutTls(error)) {
+    return 'it takes no encrypted connections, which sslmode asks for';
+  }
+  return undefined;
+}
+
+/** Whether an error says that a server has no TLS. */
+export function isWithoutTls(error: unknown): boolean {
+  const message = error instanceof Error ? error.message : '';
+  return /does not support (?:SSL|secure) connection/i.test(message);
+}
