@@ -33,7 +33,7 @@ export const replay: Question = {
           const { seconds } = await timed(async () => {
             for (const batch of before.batches) {
               const kept = await before.state.readResults(batch, before.plan.outcomes);
-              const results = 'numbers' in kept ? kept : before.plan.join.byNumber(batch, kept);
+              const results = before.plan.join.byNumber(batch, kept);
               await before.plan.join.settle(batch, { results });
             }
           });

@@ -80,14 +80,12 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
         (uuid) => exported.includes(uuidKey(uuid)),
       );
     }
-  } catch (error) {
+    await state.clear();
+    await state.remove();
+    return deletions;
+  } finally {
     await state.close();
-    throw error;
   }
-  await state.clear();
-  await state.remove();
-  if (options.store) await state.close();
-  return deletions;
 }
 
 async function openRun(

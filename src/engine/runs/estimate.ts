@@ -112,13 +112,13 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);
     refused.add(outcomes, { chunk, from: 0 });
     misspelt.add({ chunk, from: 0 }, chunk.length);
-    batches.push(...plan.cutter.take());
+    for (const batch of plan.cutter.take()) batches.push(batch);
     rows += chunk.length;
     onProgress({ stage: 'reading', rows, addresses: plan.book.size });
   }
   await examine?.end?.();
   plan.cutter.closeAll();
-  batches.push(...plan.cutter.take());
+  for (const batch of plan.cutter.take()) batches.push(batch);
   const doubtful = doubtfulColumns(plan);
   // There is nothing to stop: whoever asks for an estimate reads it.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);

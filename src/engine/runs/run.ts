@@ -85,20 +85,31 @@ export async function run<From extends SourceInput, Given = unknown>(
         stateDir ?? (await stateDirFor(options.sink, found.sink)),
       );
   const work = new RunWork(place.run, checked, place);
-  let letGo: (() => Promise<void>) | undefined;
+  let release: (() => Promise<void>) | undefined;
+  const leave = async (): Promise<void> => {
+    try {
+      await release?.();
+    } finally {
+      await place.leave(work.isRemovable);
+    }
+  };
+  let summary: Summary;
   try {
     // Processes that share a run write its output in turn.
     if (!store)
-      letGo = await holdSinks([found.sink, found.maxUnknown?.suspect], { waitLockMs, signal });
-    return await observeRun(
+      release = await holdSinks([found.sink, found.maxUnknown?.suspect], { waitLockMs, signal });
+    summary = await observeRun(
       { kind: 'durable', input: found.source.name, output: found.sink.name },
       async () => work.toEnd(),
       observedEnd,
     );
-  } finally {
-    await letGo?.();
-    await place.leave(work.isRemovable);
+  } catch (error) {
+    // The first error is the one that is thrown.
+    await leave().catch(() => undefined);
+    throw error;
   }
+  await leave();
+  return summary;
 }
 
 /** Finds the places that options name. @throws ConfigurationError, InputError */

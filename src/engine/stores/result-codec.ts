@@ -1,11 +1,9 @@
 import { crc32 } from 'node:zlib';
-import type { BatchResults, LineResults } from '../results/match-export.js';
+import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
 /** Read as a number it tells a file of this form, and of a machine of this byte order. */
 const mark = 0x534c_5232;
-/** Of the first form, which named addresses by their numbers in the run. */
-const numbersMark = 0x534c_5231;
 const headWords = 3;
 const wordBytes = 4;
 
@@ -34,20 +32,16 @@ export function encodeResults({ lines, outcomes }: LineResults, table: OutcomeTa
 /**
  * Reads what {@link encodeResults} wrote; its outcomes get their ids in the table.
  *
- * @returns by number where an earlier version wrote it; `undefined` when the bytes are damaged
+ * @returns `undefined` when the bytes are damaged
  */
-export function decodeResults(
-  bytes: Uint8Array,
-  table: OutcomeTable,
-): LineResults | BatchResults | undefined {
+export function decodeResults(bytes: Uint8Array, table: OutcomeTable): LineResults | undefined {
   if (bytes.length % wordBytes !== 0 || bytes.length < (headWords + 1) * wordBytes)
     return undefined;
   // A copy begins at a whole word.
   const words = new Uint32Array(Uint8Array.from(bytes).buffer);
   const [found, count = 0, dictionaryBytes = 0] = words;
   const start = headWords + dictionaryBytes / wordBytes;
-  const isKnown = found === mark || found === numbersMark;
-  if (!isKnown || words.length !== start + 2 * count + 1) return undefined;
+  if (found !== mark || words.length !== start + 2 * count + 1) return undefined;
   if (crc32(bytes.subarray(0, -wordBytes)) !== words.at(-1)) return undefined;
   // This program wrote it, as the checksum tells.
   const keys = JSON.parse(
@@ -56,8 +50,7 @@ export function decodeResults(
   const ids = Uint32Array.from(keys, (key) => table.idOfKey(key));
   const outcomes = words.subarray(start + count, start + 2 * count);
   for (let index = 0; index < count; index += 1) outcomes[index] = ids[outcomes[index] ?? 0] ?? 0;
-  const named = words.subarray(start, start + count);
-  return found === mark ? { lines: named, outcomes } : { numbers: named, outcomes };
+  return { lines: words.subarray(start, start + count), outcomes };
 }
 
 function collectKeys(

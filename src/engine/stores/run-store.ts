@@ -1,7 +1,7 @@
 import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { Batch } from '../batches/batch.js';
 import type { PaceMember, SharedPace } from '../../client/rate/shared-rate.js';
-import type { BatchResults, LineResults } from '../results/match-export.js';
+import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { BatchTimes } from '../batches/batch-log.js';
@@ -87,7 +87,7 @@ export interface RunStore {
    * @returns by the numbers of addresses where an earlier version kept them
    * @throws StateError `state_damaged`; ClaimLostError where the run is over meanwhile; OutputError
    */
-  readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults>;
+  readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults>;
 
   /** Drops the run that is known; the store stays held. @throws OutputError */
   startOver(): Promise<void>;

@@ -3,7 +3,10 @@ import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
 import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
+import { abandonRun } from '../../../src/engine/runs/abandon-run.js';
 import { run } from '../../../src/engine/runs/run.js';
+import type { SharedStore } from '../../../src/engine/stores/run-store.js';
+import { nothingKnown } from '../../../src/engine/stores/run-state.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
 import type { Given } from '../../platform/options/given.js';
@@ -60,4 +63,27 @@ it('goes on with a new key of the same account', async () => {
   await service.setAccounts([{ ...old, key: 'the-key-from-now-on' }, other]);
   expect(await goOn('the-key-from-now-on')).toMatchObject({ rows: 2 });
   expect(await paid(service)).toHaveLength(2);
+});
+
+it('lets go of a state directory or a store that cannot be cleared', async () => {
+  const calls: string[] = [];
+  const failed = new Error('cannot be cleared');
+  const state = {
+    known: nothingKnown,
+    clear: async () => Promise.reject(failed),
+    remove: async () => void calls.push('removed'),
+    close: async () => void calls.push('closed'),
+  };
+  const store = {
+    name: 'run tonight',
+    open: async () =>
+      Promise.resolve({
+        ...state,
+        known: { ...nothingKnown, run: {} },
+        record: async () => undefined,
+      }),
+    look: async () => Promise.resolve(undefined),
+  } as unknown as SharedStore;
+  await expect(abandonRun({ store })).rejects.toBe(failed);
+  expect(calls).toEqual(['closed']);
 });

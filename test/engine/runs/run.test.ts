@@ -324,3 +324,51 @@ describe('a disk that fails', () => {
     }
   });
 });
+
+describe('a callback that fails before the state is removed', () => {
+  const beforeRemoval = async (): Promise<void> => Promise.reject(new Error('the log is full'));
+
+  it('is told of once, and the run ends as it would without', async () => {
+    const notices: string[] = [];
+    await verify({
+      beforeRemoval,
+      onProgress: (progress) => {
+        if (progress.stage === 'notice') notices.push(progress.message);
+      },
+    });
+    expect(notices.filter((notice) => notice.includes('the log is full'))).toHaveLength(1);
+    expect(await readdir(folder)).not.toContain('run');
+  });
+
+  it('hides no error of the run, and leaves nothing locked', async () => {
+    await expect(verify({ beforeRemoval, email: ['mail'] })).rejects.toMatchObject({
+      code: 'column_not_found',
+    });
+    await verify();
+    await expectPaidOnce();
+  });
+});
+
+it('what a launch has cost in whose place a batch was sent again stays in the sum', async () => {
+  const rows = Array.from({ length: 50 }, (_, id) => `${id},good${id}@sluice.test`);
+  const input = ['id,email', ...rows, ''].join('\n');
+  const faulty = await withService({
+    apiKey: canaryKey,
+    verifyDelayMs: 20,
+    faults: {
+      faults: [{ operation: 'exportBatch', requests: [1, 3], what: { batch: 'internal_error' } }],
+    },
+  });
+  const other = new Client({ baseUrl: faulty.service.baseUrl, apiKey: canaryKey });
+  onTestFinished(async () => other.close());
+  const first = await verify({ client: other, batchSize: 10 }, input);
+  expect(first.email?.buckets.failed).toBe(20);
+  const second = await verify({ client: other, batchSize: 10, retryFailed: true }, input);
+  let paid = 0;
+  for await (const _ of faulty.service.ledger()) paid += 1;
+  expect(second.email?.buckets.verified).toBe(50);
+  expect({ paid, credits: second.credits.email }).toMatchObject({
+    paid: 70,
+    credits: { spent: paid },
+  });
+});

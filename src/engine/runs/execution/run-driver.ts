@@ -144,25 +144,50 @@ class RunDrive {
     await takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
     takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
-    await this.#fetchByLine();
-    // Written down before it is deleted: a batch that is elected and gone would be in doubt.
     for (const driven of this.#batches.log.batches()) {
-      const { known } = driven;
-      if (!isBeforeLaunch(known)) continue;
-      const { attempt, fresh } = known;
-      await this.#batches.record({
-        ...driven,
-        name: driven.name ?? '',
-        known: { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 },
-      });
+      if (isBeforeLaunch(driven.known)) await this.#giveUp(driven);
     }
-    const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
-    // The reason of an abort is the caller's, whatever it is.
-    // oxlint-disable-next-line typescript/only-throw-error
-    if (stoppedBy !== undefined) throw stoppedBy;
+    // Nothing is launched for a list that is not tonight's, not even what was in doubt.
+    this.#drive.gate.hold();
+    do {
+      const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
+      // The reason of an abort is the caller's, whatever it is.
+      // oxlint-disable-next-line typescript/only-throw-error
+      if (stoppedBy !== undefined) throw stoppedBy;
+    } while (await this.#giveUpReady());
     if (takeUp.uploads.all().length === 0 && this.#batches.log.batches().length === 0) return;
     await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
     this.#tellLeft();
+  }
+
+  /** Written down before it is deleted: a batch that is elected and gone would be in doubt. */
+  async #giveUp(driven: DrivenBatch): Promise<void> {
+    const { attempt, fresh } = driven.known;
+    const known: KnownBatch = { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 };
+    await this.#batches.record({ ...driven, name: driven.name ?? '', known });
+  }
+
+  /**
+   * Deletes the batches whose launch was asked for and that the service calls ready: it was not carried out.
+   *
+   * @returns whether a launch has come after all
+   */
+  async #giveUpReady(): Promise<boolean> {
+    const { client, signal } = this.#options;
+    let isAnyLaunched = false;
+    for (const driven of this.#batches.log.batches()) {
+      const { known, name = '' } = driven;
+      if (known.stage !== 'ready') continue;
+      await this.#giveUp(driven);
+      const end = await this.#drive.inTurn(async () =>
+        deleteBatch(client, known.uuid, false, signal),
+      );
+      if (end !== 'launched') continue;
+      const launched: KnownBatch = { ...elected(known), stage: 'verifying', readies: 0 };
+      await this.#batches.record({ ...driven, name, known: launched });
+      isAnyLaunched = true;
+    }
+    return isAnyLaunched;
   }
 
   async #tidy(confirm: () => Promise<void>): Promise<void> {
@@ -298,18 +323,5 @@ class RunDrive {
 
   #exportedAt(batch: Batch): string {
     return this.#batches.log.times(batch).exported_at ?? this.#batches.now();
-  }
-
-  /** What an earlier version kept by the numbers of the old list is fetched again, which is free. */
-  async #fetchByLine(): Promise<void> {
-    for (const driven of this.#batches.log.batches()) {
-      const { batch, known, name = '' } = driven;
-      if (known.stage !== 'exported' || !(await this.#settling.isByNumber(batch))) continue;
-      await this.#batches.record({
-        ...driven,
-        name,
-        known: { ...elected(known), stage: 'done', broken: 0 },
-      });
-    }
   }
 }

@@ -84,15 +84,9 @@ export class BatchSettling {
     );
   }
 
-  /** Whether an earlier version kept its results by the numbers of addresses. */
-  async isByNumber(batch: Batch): Promise<boolean> {
-    const { state, plan } = this.#options;
-    return 'numbers' in (await state.readResults(batch, plan.outcomes));
-  }
-
   async #readResults(batch: Batch): Promise<BatchResults> {
     const { plan, state } = this.#options;
     const kept = await state.readResults(batch, plan.outcomes);
-    return 'numbers' in kept ? kept : plan.join.byNumber(batch, kept);
+    return plan.join.byNumber(batch, kept);
   }
 }

@@ -176,7 +176,7 @@ async function planAll(
       underway = partitioned ? partitioned.append(tickets) : write(tickets);
       // The next wait for it throws its failure.
       underway.catch(() => undefined);
-      to.batches.push(...cutter.take());
+      for (const batch of cutter.take()) to.batches.push(batch);
       rows += chunk.length;
       to.onRows(rows, book.size);
     }
@@ -184,7 +184,7 @@ async function planAll(
     await to.examine?.end?.();
     await partitioned?.number(async (tickets) => {
       await write(tickets);
-      to.batches.push(...cutter.take());
+      for (const batch of cutter.take()) to.batches.push(batch);
       to.onRows(rows, book.size);
     });
   } finally {
@@ -195,7 +195,7 @@ async function planAll(
   cutter.closeAll();
   await to.storage.flush();
   await to.storage.makeSafe();
-  to.batches.push(...cutter.take());
+  for (const batch of cutter.take()) to.batches.push(batch);
   to.batches.sort((a, b) => a.id - b.id);
   return rows;
 }

@@ -1,5 +1,4 @@
 import type { Client, VerificationService } from '../../../client/client.js';
-import { StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import { groupNumber } from '../../addresses/batch-group.js';
@@ -13,14 +12,13 @@ import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
 import type { AddressResult, ToldResults } from '../../plan/result-cache.js';
 import { addressOf } from '../../plan/result-join.js';
-import type { BatchResults, LineResults } from '../../results/match-export.js';
+import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { earlierBatches } from '../planning/batch-files.js';
-import { optionName } from '../../../platform/text/option-name.js';
 
 /** Whose state it is, and who reads it. */
 interface CarriedOptions {
@@ -120,10 +118,9 @@ export async function keepBatches(
 
 function outcomesByLine(
   { addresses }: Batch,
-  kept: LineResults | BatchResults,
+  kept: LineResults,
   outcomes: OutcomeTable,
 ): Uint32Array {
-  if (!('lines' in kept)) throw ofAnotherVersion();
   const byLine = new Uint32Array(addresses).fill(outcomes.idOf('no_result', 'no_record'));
   for (const [at, line] of kept.lines.entries()) byLine[line] = kept.outcomes[at] ?? 0;
   return byLine;
@@ -137,13 +134,6 @@ async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<A
     if ('key' in address) yield { group, key: address.key, outcome: outcomes[place] ?? 0 };
     place += 1;
   }
-}
-
-function ofAnotherVersion(): StateError {
-  return new StateError(
-    `results of an earlier version of Sluice are in the state directory: put the old list back to go on, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_damaged' },
-  );
 }
 
 /**

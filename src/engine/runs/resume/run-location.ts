@@ -62,13 +62,31 @@ export async function placeInDirectory(
     },
     async leave(isRemovable) {
       if (!isRemovable) return state.close();
-      await run.beforeRemoval?.();
-      await state.clear();
+      await beforeRemoval(run);
+      try {
+        await state.clear();
+      } catch (error) {
+        await state.close();
+        throw error;
+      }
       // A run that has sent nothing is gone before anybody says what is kept of it.
       if (run.lastAct && state.known.finished) run.lastAct(async () => state.remove());
       else await state.remove();
     },
   };
+}
+
+/** What was paid for is safe by now: a callback that fails ends nothing, and is told of. */
+async function beforeRemoval(run: ResolvedRun): Promise<void> {
+  try {
+    await run.beforeRemoval?.();
+  } catch (error) {
+    run.onProgress?.({
+      stage: 'notice',
+      isUrgent: true,
+      message: `warning: ${optionName('beforeRemoval')} failed: ${error instanceof Error ? error.message : String(error)}`,
+    });
+  }
 }
 
 /**

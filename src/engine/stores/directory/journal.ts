@@ -57,7 +57,7 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
       const head = id === undefined ? parseHead(value) : undefined;
       if (at === 0 && head === undefined) throw unknownVersion(path);
       if (head) ({ id } = head);
-      else if (Array.isArray(value)) entries.push(...(value as unknown[]));
+      else if (Array.isArray(value)) for (const entry of value as unknown[]) entries.push(entry);
       else entries.push(value);
     },
   });

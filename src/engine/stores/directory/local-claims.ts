@@ -7,7 +7,7 @@ import { noTimes } from '../../batches/batch-log.js';
 import { planned } from '../../batches/batch-state.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import { type BatchProgress, LocalClaims } from '../../batches/claim.js';
-import type { BatchResults, LineResults } from '../../results/match-export.js';
+import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import { decodeResults, encodeResults } from '../result-codec.js';
 import { entryOf, type KnownRun } from '../run-state.js';
@@ -82,10 +82,7 @@ export class ResultStore {
   }
 
   /** The same where there may be none: `undefined`. @throws as `read` does */
-  async find(
-    batch: Batch,
-    outcomes: OutcomeTable,
-  ): Promise<LineResults | BatchResults | undefined> {
+  async find(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | undefined> {
     const names = await onDisk(`read ${this.#directory}`, async () =>
       this.#files.readdir(this.#directory),
     );
@@ -93,7 +90,7 @@ export class ResultStore {
   }
 
   /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
-  async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+  async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
     const path = this.#path(batch);
     const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));
     const results = decodeResults(bytes, outcomes);

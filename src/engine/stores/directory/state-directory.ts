@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Batch } from '../../batches/batch.js';
-import type { BatchResults, LineResults } from '../../results/match-export.js';
+import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import {
   lockDirectory,
@@ -33,6 +33,7 @@ export class StateDirectory implements RunStore, RunScratch {
   readonly path: string;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
+  #released: Promise<void> | undefined;
   #journal: Journal;
   #known: KnownRun;
   #claims: LocalRunClaims;
@@ -184,7 +185,7 @@ export class StateDirectory implements RunStore, RunScratch {
     return this.#claims.claim(wanted);
   }
 
-  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
     return this.of(this.#known).results.read(batch, outcomes);
   }
 
@@ -214,20 +215,21 @@ export class StateDirectory implements RunStore, RunScratch {
   /** Leaves the directory as it is, for the next process. */
   async close(): Promise<void> {
     await this.#journal.close();
-    await this.#lock.release();
+    await this.#release();
+  }
+
+  /** Lets another process have it, once however often it is asked for. */
+  async #release(): Promise<void> {
+    this.#released ??= this.#lock.release();
+    await this.#released;
   }
 
   /** Removes all but the journal, which tells until its removal that the run is over. */
   async clear(): Promise<void> {
     await this.#journal.close();
-    try {
-      await onDisk(`clear the state directory ${this.path}`, async () =>
-        clear(this.#files, this.path),
-      );
-    } catch (error) {
-      await this.#lock.release();
-      throw error;
-    }
+    await onDisk(`clear the state directory ${this.path}`, async () =>
+      clear(this.#files, this.path),
+    );
   }
 
   /** Removes the directory, once it is cleared: the run is over. */
@@ -239,7 +241,7 @@ export class StateDirectory implements RunStore, RunScratch {
       );
       await removeEmpty(this.#files, this.path);
     } finally {
-      await this.#lock.release();
+      await this.#release();
     }
   }
 }

@@ -77,7 +77,7 @@ export class RunCalls {
         { run: this.run, after: all.at(-1)?.seq ?? after },
         connection,
       );
-      all.push(...page.entries);
+      for (const entry of page.entries) all.push(entry);
       ({ more } = page);
     }
     this.#seen = Math.max(this.#seen, all.at(-1)?.seq ?? 0);

@@ -3,7 +3,7 @@ import { ClaimLostError, type BatchProgress } from '../../batches/claim.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { PaceMember } from '../../../client/rate/shared-rate.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import type { BatchResults, LineResults } from '../../results/match-export.js';
+import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
@@ -211,7 +211,7 @@ export class LeasedRunStore implements SharedRunStore {
     else await this.#told.wait(signal);
   }
 
-  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | BatchResults> {
+  async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
     const label = batchLabel(batch);
     const bytes = await this.#do(async () => this.#steps.results(label));
     const results = bytes && decodeResults(bytes, outcomes);

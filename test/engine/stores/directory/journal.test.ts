@@ -4,7 +4,12 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OutputError } from '../../../../src/platform/errors/errors.js';
 import { systemFiles, type FileSystem } from '../../../../src/platform/files/file-system.js';
-import { Journal } from '../../../../src/engine/stores/directory/journal.js';
+import {
+  encodeGroup,
+  encodeHead,
+  Journal,
+  parseJournal,
+} from '../../../../src/engine/stores/directory/journal.js';
 import { withFolder } from '../../../service/with-service.js';
 import { unicodeText } from '../../../platform/text/unicode-text.js';
 import { versionOne } from '../version-one.js';
@@ -176,6 +181,16 @@ describe('Journal', () => {
       await journal.close();
     },
   );
+});
+
+it('reads a group of any number of entries', () => {
+  const head = encodeHead('id');
+  const group = encodeGroup(
+    'id',
+    head.length,
+    Array.from({ length: 200_000 }, () => '{}'),
+  );
+  expect(parseJournal(Buffer.concat([head, group]), 'journal').entries).toHaveLength(200_000);
 });
 
 async function turn(): Promise<void> {
