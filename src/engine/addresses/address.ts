@@ -13,6 +13,10 @@ export const notSubmittedReasons = [
   'quoted',
   /** A phone number that a spreadsheet has written as `4.91702E+11`: its last digits are lost. */
   'scientific_notation',
+  /** A character that nobody sees is inside an email: a soft hyphen, a zero-width space, a mark of direction. */
+  'invisible_character',
+  /** An email whose domain no mail server of the internet has: without a dot, an address literal, a label over 63 bytes. */
+  'domain_invalid',
 ] as const;
 
 export type NotSubmittedReason = (typeof notSubmittedReasons)[number];
@@ -27,7 +31,7 @@ export type AddressLine =
     }
   | { readonly reason: NotSubmittedReason };
 
-/** Takes Unicode white space and byte-order marks from both ends. */
+/** Takes Unicode white space, byte-order marks and {@link isInvisible invisible characters} from both ends. */
 export function trimCell(text: string): string {
   let start = 0;
   let end = text.length;
@@ -39,7 +43,7 @@ export function trimCell(text: string): string {
 /** What `String.prototype.trim` takes, and NEL, which is white space in Unicode and not in JavaScript. */
 function isTrimmed(code: number): boolean {
   if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
-  if (code < 0x1680) return code === 0x85 || code === 0xa0;
+  if (code < 0x1680) return code === 0x85 || code === 0xa0 || code === 0xad;
   return (
     code === 0x1680 ||
     (code >= 0x2000 && code <= 0x200a) ||
@@ -48,7 +52,26 @@ function isTrimmed(code: number): boolean {
     code === 0x202f ||
     code === 0x205f ||
     code === 0x3000 ||
-    code === 0xfeff
+    code === 0xfeff ||
+    isInvisible(code)
+  );
+}
+
+/**
+ * What is pasted with a text and not seen: soft hyphen, zero-width space, word joiner, marks of direction. Not
+ * the joiners of letters, which some languages write with, and not the mark that turns digits round (U+202E):
+ * what is meant is not sure there.
+ */
+export function isInvisible(code: number): boolean {
+  return (
+    code === 0xad ||
+    code === 0x180e ||
+    code === 0x200b ||
+    code === 0x200e ||
+    code === 0x200f ||
+    (code >= 0x202a && code <= 0x202d) ||
+    (code >= 0x2060 && code <= 0x2064) ||
+    (code >= 0x2066 && code <= 0x2069)
   );
 }
 

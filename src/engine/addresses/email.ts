@@ -1,25 +1,62 @@
+import { domainToASCII } from 'node:url';
 import { type CellText, invalidText } from '../../lists/rows/chunks/row-chunk.js';
-import { type AddressLine, refuseLine, trimCell } from './address.js';
+import { type AddressLine, isInvisible, refuseLine, trimCell } from './address.js';
 
 const maxEmailCharacters = 254;
 /** NFC makes one code point, of one or two units, out of at most four of two units each. */
 const maxUnitsBeforeNfc = maxEmailCharacters * 8;
 
+/** RFC 1035 2.3.4. */
+const maxLabelBytes = 63;
+
 /**
  * The line and the lookup key of an email cell. A malformed address is a line too, for the service
- * judges it; the line keeps its case, the key does not.
+ * judges it, but for those that no mail could reach; the line keeps its case, the key does not, and has the
+ * ASCII form of an international domain.
  */
 export function emailLine(cell: CellText): AddressLine {
   if (cell === undefined) return { reason: 'empty' };
   if (cell === invalidText) return { reason: 'invalid_encoding' };
-  if (isPlain(cell)) return { line: cell, key: cell.toLowerCase() };
+  if (isPlain(cell)) {
+    return isUnreachable(cell)
+      ? { reason: 'domain_invalid' }
+      : { line: cell, key: cell.toLowerCase() };
+  }
 
   const trimmed = trimCell(cell);
   if (trimmed.length > maxUnitsBeforeNfc) return { reason: 'too_long' };
   const line = trimmed.normalize('NFC');
   const reason = refuseLine(line, maxEmailCharacters);
+  if (reason !== undefined) return { reason };
+  if (hasInvisible(line)) return { reason: 'invisible_character' };
   // Lower case can leave a letter and its mark apart that NFC joins (J with caron).
-  return reason === undefined ? { line, key: line.toLowerCase().normalize('NFC') } : { reason };
+  const key = withAsciiDomain(line.toLowerCase().normalize('NFC'));
+  return isUnreachable(key) ? { reason: 'domain_invalid' } : { line, key };
+}
+
+function withAsciiDomain(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  if (domain === address || /^[\x20-\x7e]*$/.test(domain)) return address;
+  // What is no domain has no such form.
+  return address.slice(0, -domain.length) + (domainToASCII(domain) || domain);
+}
+
+function hasInvisible(line: string): boolean {
+  for (let at = 0; at < line.length; at += 1) if (isInvisible(line.charCodeAt(at))) return true;
+  return false;
+}
+
+/** Whether no mail server of the internet can have the domain of an address: the local service refuses it, too. */
+function isUnreachable(address: string): boolean {
+  const at = address.indexOf('@');
+  const isAddress = at > 0 && at < address.length - 1 && !address.includes('@', at + 1);
+  if (!isAddress) return false;
+  const labels = address.slice(at + 1).split('.');
+  return (
+    labels.length < 2 ||
+    address.charAt(at + 1) === '[' ||
+    labels.some((label) => label.length > maxLabelBytes)
+  );
 }
 
 /** Whether a cell is visible ASCII without comma or leading quote: the way of nearly all cells. */
@@ -35,6 +72,9 @@ function isPlain(cell: string): boolean {
 
 const quote = 0x22;
 const comma = 0x2c;
+const atSign = 0x40;
+const dot = 0x2e;
+const bracket = 0x5b;
 /** Longer ones are for the general way to refuse. */
 const maxEmailBytes = 254;
 
@@ -63,6 +103,21 @@ export function writePlainKey(
     const lower = lowerCase[bytes[start + at] as number] as number;
     if (lower === 0) return false;
     into[at] = lower;
+  }
+  return hasDomain(into, length);
+}
+
+/** Whether what follows the last at sign has a dot, no bracket and no label that is too long; as `isUnreachable`. */
+function hasDomain(bytes: Uint8Array, length: number): boolean {
+  let hasDot = false;
+  let labelEnd = length;
+  for (let at = length - 1; at >= 0; at -= 1) {
+    const byte = bytes[at];
+    if (byte !== atSign && byte !== dot) continue;
+    if (labelEnd - at - 1 > maxLabelBytes) return false;
+    if (byte === atSign) return hasDot && bytes[at + 1] !== bracket;
+    hasDot = true;
+    labelEnd = at;
   }
   return true;
 }

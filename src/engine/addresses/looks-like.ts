@@ -2,7 +2,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { AddressLine } from './address.js';
 import { phoneLine } from './phone/phone-line.js';
-import { phoneDigits, possibleNumbers } from './phone/phone-readings.js';
+import { holdsSeveral, phoneDigits, possibleNumbers } from './phone/phone-readings.js';
 
 /** Shorter runs of digits among letters are no phone number. */
 const fewestDigits = 5;
@@ -138,7 +138,8 @@ const digitsOfNumber = 7;
 function phoneForm(cell: string): CellForm | undefined {
   const numbers = cell.split(/[;,|/:\n]/).filter((part) => digitsIn(part) >= digitsOfNumber);
   const worded = cell.split(/\p{L}+/u).filter((part) => digitsIn(part) >= digitsOfNumber);
-  if (numbers.length > 1 || worded.length > 1) return 'several';
+  const isDigits = !/\p{L}/u.test(cell);
+  if (numbers.length > 1 || worded.length > 1 || (isDigits && holdsSeveral(cell))) return 'several';
   const [number = '', ...more] = cell.split(/[\p{L}#]/u);
   const isExtended = digitsIn(number) >= digitsOfNumber && digitsIn(more.at(-1) ?? '') > 0;
   return isExtended ? 'extension' : undefined;

@@ -12,8 +12,8 @@ export interface ExportTally {
   readonly conflicting: number;
 }
 
-export function tallyOf({ numbers, extra, ambiguous }: MatchedExport): ExportTally {
-  return { named: numbers.length + ambiguous, strangers: extra, conflicting: ambiguous };
+export function tallyOf({ numbers, extra, ambiguous, shared }: MatchedExport): ExportTally {
+  return { named: numbers.length - shared + ambiguous, strangers: extra, conflicting: ambiguous };
 }
 
 /** The same, compared with what the service counted. */

@@ -180,8 +180,9 @@ export class ResultJoin {
       const address = addressOf(batch, line);
       return 'key' in address ? find(address.key) : -1;
     };
+    const candidates = candidatesBy(batch.group, find);
     return {
-      candidates: candidatesBy(batch.group, find),
+      candidates,
       expected: () => new SubmittedLines(batch, this.#book, numberOf),
       linesOf: async (wanted) => {
         const found = new Map<number, string>();
@@ -191,6 +192,17 @@ export class ResultJoin {
         }
         return found;
       },
+      ...(batch.group.type === 'phone' && {
+        spellings: async function* (found, hasRecord) {
+          if (found >= batch.addresses) return;
+          for await (const line of readLines(batch)) {
+            const number = numberOf(line);
+            if (number === -1 || hasRecord(number)) continue;
+            const alike = candidates(line);
+            if (typeof alike !== 'number') yield [number, alike.filter((each) => each !== number)];
+          }
+        },
+      }),
     };
   }
 }

@@ -27,6 +27,16 @@ export interface BatchAddresses {
   expected?(): ExpectedKeys;
   /** The lines that were submitted for these addresses, by number; asked only when keys conflict. */
   linesOf(numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>>;
+  /**
+   * For addresses without a record: the others of the batch that may be the same number in another spelling, of
+   * which a service keeps one. @default none are
+   *
+   * @param found how many addresses have a record
+   */
+  spellings?(
+    found: number,
+    hasRecord: (number: number) => boolean,
+  ): AsyncIterable<readonly [number, readonly number[]]>;
 }
 
 /** What one export says about one batch: nothing of it is merged anywhere yet. */
@@ -39,6 +49,8 @@ export interface MatchedExport extends BatchResults {
   readonly repeated: number;
   /** Addresses without a result because the keys do not say which of several records is theirs. */
   readonly ambiguous: number;
+  /** Addresses that have the record of another spelling of their number. */
+  readonly shared: number;
   /** Members of the export that are no record: sections. */
   readonly others: number;
 }
@@ -89,7 +101,7 @@ export async function matchExport(
       },
     }),
   );
-  let ambiguous = 0;
+  const undecided = new Set<number>();
   if (contested.size > 0) {
     const claims = new ContestedClaims(contested, await addresses.linesOf(contested));
     await readExport(await open(), {
@@ -103,10 +115,29 @@ export async function matchExport(
     for (const number of contested) {
       const outcome = claims.outcomeOf(number);
       staged.replace(number, outcome);
-      if (outcome === undefined) ambiguous += 1;
+      if (outcome === undefined && claims.isUndecided(number)) undecided.add(number);
     }
   }
-  return { ...staged.toArrays(), records, extra, repeated, ambiguous, others };
+  const shared: [number, number][] = [];
+  const hasRecord = (number: number): boolean =>
+    undecided.has(number) || staged.outcomeOf(number) !== undefined;
+  for await (const [number, others] of addresses.spellings?.(staged.size, hasRecord) ?? []) {
+    const found = new Set(others.map((other) => staged.outcomeOf(other)));
+    found.delete(undefined);
+    const [outcome] = found;
+    // Two different records: neither says which of them it was.
+    if (outcome !== undefined && found.size === 1) shared.push([number, outcome]);
+  }
+  for (const [number, outcome] of shared) staged.stage(number, outcome);
+  return {
+    ...staged.toArrays(),
+    records,
+    extra,
+    repeated,
+    ambiguous: undecided.size,
+    shared: shared.length,
+    others,
+  };
 }
 
 /** A key is asked for twice in a row: whether its record is wanted, and whose it is. */
@@ -165,6 +196,11 @@ class ContestedClaims {
     }
   }
 
+  /** Whether a record may be of the address, or of another. */
+  isUndecided(number: number): boolean {
+    return this.#exact.has(number) || this.#undecided.has(number);
+  }
+
   /** The outcome of a contested address; undefined where it would be a guess. */
   outcomeOf(number: number): number | undefined {
     if (this.#exact.has(number)) return this.#exact.get(number);
@@ -215,6 +251,18 @@ export class StagedOutcomes {
     this.#hasGaps ||= outcome === undefined;
     if (place < this.#size) this.#outcomes[place] = outcome ?? none;
     else if (outcome !== undefined) this.#append(number, outcome);
+  }
+
+  /** How many were staged, those included that were taken back. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** What is staged for an address. */
+  outcomeOf(number: number): number | undefined {
+    const place = number > this.#greatest ? this.#size : this.#place(number);
+    const outcome = place < this.#size ? this.#outcomes[place] : none;
+    return outcome === none ? undefined : outcome;
   }
 
   /** The staged outcomes and, at the same places, the numbers of their addresses. */

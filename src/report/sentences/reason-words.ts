@@ -25,6 +25,15 @@ export const notSubmittedWords = {
     words: 'digits lost',
     meaning: 'a spreadsheet has cut its digits (4.91702E+11)',
   },
+  invisible_character: {
+    words: 'invisible character',
+    meaning: 'a character that nobody sees is inside the email (a zero-width space): type it again',
+  },
+  domain_invalid: {
+    words: 'no mail domain',
+    meaning:
+      'no mail reaches such a domain: it has no dot (me@localhost), a part of over 63 bytes, or brackets',
+  },
   control_character: {
     words: 'not printable',
     meaning: 'a line end, a null byte or the like is in it',

@@ -176,6 +176,11 @@ function readLabels(text: string): { plain: boolean; unfit: boolean } | undefine
   return { plain, unfit };
 }
 
+/** One label and an address literal are legal in RFC 5321, and no mail of the internet reaches them. */
+export function isOfInternet(domain: string): boolean {
+  return domain.includes('.') && !domain.startsWith('[');
+}
+
 function octets(text: string): number {
   return isAscii(text) ? text.length : Buffer.byteLength(text, 'utf8');
 }

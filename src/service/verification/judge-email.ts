@@ -1,4 +1,4 @@
-import { parseMailbox, readDomain, remember } from './email-syntax.js';
+import { isOfInternet, parseMailbox, readDomain, remember } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
 import { cannotHaveMail, isDisposableDomain, isFreeDomain } from './known-domains.js';
 import { isRoleName } from './role-names.js';
@@ -49,7 +49,7 @@ function has(known: number, fact: number): boolean {
  */
 export function judgeEmail(address: string): EmailVerdict {
   const mailbox = parseMailbox(address);
-  if (mailbox === undefined) return syntaxError;
+  if (mailbox === undefined || !isOfInternet(mailbox.domain)) return syntaxError;
   const { local, domain } = mailbox;
   if (isTestDomain(domain)) return judgeTestAddress(local);
   return verdictOn(factsOf(domain), isRoleName(local));
@@ -66,7 +66,8 @@ export function verdictOn(domainFacts: number, hasRoleName: boolean): EmailVerdi
  */
 export function domainFacts(text: string): number | undefined {
   const domain = readDomain(text);
-  return domain === undefined || isTestDomain(domain) ? undefined : factsOf(domain);
+  const isJudged = domain !== undefined && isOfInternet(domain) && !isTestDomain(domain);
+  return isJudged ? factsOf(domain) : undefined;
 }
 
 const factsOf = remember(

@@ -1,6 +1,6 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { parseMailbox, isAscii } from './email-syntax.js';
+import { isOfInternet, parseMailbox, isAscii } from './email-syntax.js';
 import { normalPhone, judgeTestNumber } from './judge-phone.js';
 
 /** A line of a batch, read by the rules of its type. */
@@ -29,7 +29,9 @@ function readEmail(line: string): AddressReading {
   const text = isAscii(line) ? line : line.normalize('NFC');
   const mailbox = parseMailbox(text);
   const key = text.toLowerCase();
-  if (mailbox === undefined) return { key, wellFormed: false, normalized: undefined };
+  if (mailbox === undefined || !isOfInternet(mailbox.domain)) {
+    return { key, wellFormed: false, normalized: undefined };
+  }
   // The local part belongs to its server, case included (RFC 5321 2.4); a domain has no case.
   const { local } = mailbox;
   const normalized = key === text ? text : local + text.slice(local.length).toLowerCase();

@@ -111,7 +111,8 @@ describe('phoneLine, over all countries and ways to write a number', () => {
     expect(countries.length).toBeGreaterThanOrEqual(245);
     for (const form of sure)
       expect(counts.get(form), form).toMatchObject({ asWritten: 0, refused: 0 });
-    expect(counts.get('scientific notation')).toMatchObject({ right: 0, asWritten: 0 });
+    // A number of few digits has all of them.
+    expect(counts.get('scientific notation')).toMatchObject({ asWritten: 0 });
     for (const form of [
       'zero in brackets',
       'national',

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { Planning } from './planning.js';
 
 const mobile = '+393906123456';
@@ -44,4 +44,32 @@ it('gives each its own record when another key names it to the letter', async ()
     `verified of ${mobile}`,
     `verified of ${landline}`,
   ]);
+});
+
+describe('spellings of which the service keeps one', () => {
+  const sure = '+3902123456';
+  const doubtful = '0039 02 123456';
+
+  it.each([
+    [[doubtful, '02 123456', sure], doubtful],
+    [[doubtful, sure], sure],
+    [[sure, '003902123456'], sure],
+  ])('have its record: %s', async (cells, key) => {
+    expect(await tell(cells, [key])).toEqual(cells.map(() => `verified of ${key}`));
+  });
+
+  it('have their own records where each has one', async () => {
+    expect(await tell([sure, doubtful], [sure, doubtful])).toEqual([
+      `verified of ${sure}`,
+      `verified of ${doubtful}`,
+    ]);
+  });
+
+  it('have none where two records may be theirs', async () => {
+    expect(await tell([sure, '+3903902123456', doubtful], [sure, '+3903902123456'])).toEqual([
+      `verified of ${sure}`,
+      'verified of +3903902123456',
+      'no_result',
+    ]);
+  });
 });

@@ -1,4 +1,4 @@
-import { isCountryCode, type CountryCode } from '../../../contract/countries.js';
+import { countryCodes, isCountryCode, type CountryCode } from '../../../contract/countries.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { editDistance } from '../../../platform/text/edit-distance.js';
 import { countryNames } from './country-names.js';
@@ -7,6 +7,8 @@ import { countryNames } from './country-names.js';
 const maxNameLength = 80;
 
 let byName: ReadonlyMap<string, CountryCode> | undefined;
+/** Asked last: the names of so many languages take a moment to read. */
+let byOwnName: ReadonlyMap<string, CountryCode | undefined> | undefined;
 
 /**
  * The country that a text surely names: by its code, by a code of three letters, or by a name, in any case,
@@ -15,7 +17,31 @@ let byName: ReadonlyMap<string, CountryCode> | undefined;
  */
 export function findCountry(text: string): CountryCode | undefined {
   if (text.length > maxNameLength) return undefined;
-  return codeIn(text) ?? named(text) ?? named(turned(text)) ?? namedTwice(text);
+  return codeIn(text) ?? named(text) ?? named(turned(text)) ?? namedTwice(text) ?? ownName(text);
+}
+
+/** The country that has a name in its own language. */
+function ownName(text: string): CountryCode | undefined {
+  if (!/\p{L}{3}|[^\p{ASCII}]/u.test(text)) return undefined;
+  byOwnName ??= readOwnNames();
+  return byOwnName.get(plain(text));
+}
+
+/** In the language that most people of a country speak, and in Latin letters where it is written in both. */
+function readOwnNames(): ReadonlyMap<string, CountryCode | undefined> {
+  const names = new Map<string, CountryCode | undefined>();
+  const inLanguage = new Map<string, Intl.DisplayNames>();
+  for (const code of countryCodes) {
+    const { language, script } = new Intl.Locale(`und-${code}`).maximize();
+    for (const locale of script === 'Cyrl' ? [language, `${language}-Latn`] : [language]) {
+      const own = inLanguage.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region' });
+      inLanguage.set(locale, own);
+      const name = plain(own.of(code) ?? '');
+      // What two countries call themselves names none.
+      names.set(name, names.has(name) && names.get(name) !== code ? undefined : code);
+    }
+  }
+  return names;
 }
 
 /** ASCII only: upper case makes country codes of other letters too (the Turkish i without a dot). */

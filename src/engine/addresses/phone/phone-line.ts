@@ -47,6 +47,9 @@ const opening = 0x28;
 const closing = 0x29;
 /** Longer ones are for the general way to read or to refuse. */
 const maxPhoneBytes = 64;
+/** More digits in front of a slash may be a whole number, and another one follows. */
+const longestAreaCode = 3;
+const fewestOfTwo = 12;
 
 /** Room for the digits of a plain cell. */
 export const plainDigits = Buffer.alloc(maxPhoneBytes);
@@ -68,12 +71,18 @@ export function readPlainDigits(bytes: Uint8Array, start: number, end: number): 
     if (isDigit(byte) || (byte === plus && count === 0)) {
       plainDigits[count] = byte;
       count += 1;
+    } else if (byte === slash && count > longestAreaCode) {
+      return 0;
+    } else if (byte === hyphen && bytes[at - 1] === space) {
+      return 0;
     } else if (byte === opening) {
       const next = bytes[at + 1];
       if (next === zero || next === space) return 0;
     } else if (!isSeparator(byte)) return 0;
   }
-  return count;
+  // It may be two numbers that both begin with their area code.
+  const isLong = count >= fewestOfTwo && count < end - start && plainDigits[0] === zero;
+  return isLong ? 0 : count;
 }
 
 /** So many of them as a text. */

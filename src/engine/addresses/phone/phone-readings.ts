@@ -32,9 +32,71 @@ export function phoneDigits(text: string): PhoneDigits | undefined {
 function findDigits(text: string): PhoneDigits | undefined {
   const digits = digitsOf(text);
   if (digits === undefined || digits === '' || digits === '+') return undefined;
+  if (digits.length >= fewestOfTwo && holdsSeveral(text)) return undefined;
   const match = hasBracket ? zeroInBrackets.exec(text) : undefined;
   const zeroAt = match ? (digitsOf(text.slice(0, match.index))?.length ?? 0) : 0;
   return zeroAt > 0 ? { digits, zeroAt } : { digits };
+}
+
+/** Two numbers in one cell have so many digits. */
+const fewestOfTwo = 9;
+const digitsOfNumber = 7;
+/** More in front of a slash are a whole number, and fewer an area code (`0641/12345`) or the half of one. */
+const mostInFront = 7;
+/** A calling code in front of it that nothing keeps apart. */
+const withCallingCode = 3;
+/** Shorter parts that begin with a zero are pairs of digits, or the extension of an exchange (`- 0`). */
+const leastBehind = { slash: 3, dash: 5 };
+
+/**
+ * Whether a cell of digits and separators holds more than one number (`030 12345 / 030 6789`), or another
+ * ending of its number (`0641 1234 / 5678`). A second number shows by the slash behind a first one, or by its
+ * own area code.
+ */
+export function holdsSeveral(text: string): boolean {
+  const domestic = text.replace(/^[^\d+]*(?:\+|00)\d{1,3}(?=\D)/u, '').replace(zeroInBrackets, '');
+  const limit = /^[^\d+]*(?:\+|00)/.test(domestic) ? mostInFront + withCallingCode : mostInFront;
+  const [head = '', ...more] = domestic.split(/[/／]/);
+  const first = digitsIn(head).replace(/^00/, '');
+  if (more.length > 0 && first.length > limit) return true;
+  if (more.filter((part) => digitsIn(part).length >= digitsOfNumber).length > 1) return true;
+  const isNumber = first.length > 3 && groupsOf(head).length > 1;
+  return (
+    more.some((part, at) => beginsAnew(part, leastBehind.slash) && (isNumber || at > 1)) ||
+    domestic.split(/\s[-–—]\s/u).some((part, at, parts) => {
+      const before = digitsIn(parts.slice(0, at).join(''));
+      return before.length >= digitsOfNumber && beginsAnew(part, leastBehind.dash);
+    }) ||
+    repeatsAreaCode(groupsOf(domestic))
+  );
+}
+
+/** Whether a part of a cell begins with the zero of an area code. */
+function beginsAnew(part: string, least: number): boolean {
+  const digits = digitsIn(part);
+  return digits.startsWith('0') && digits.length >= least;
+}
+
+/** Whether an area code stands there twice, each time with a number behind it. */
+function repeatsAreaCode(groups: readonly string[]): boolean {
+  const [area = ''] = groups;
+  const again = groups.indexOf(area, 1);
+  const length = (from: number, to?: number): number => groups.slice(from, to).join('').length;
+  return (
+    area.startsWith('0') &&
+    area.length > 2 &&
+    again > 0 &&
+    length(0, again) >= digitsOfNumber &&
+    length(again) >= digitsOfNumber
+  );
+}
+
+function groupsOf(text: string): readonly string[] {
+  return text.match(/\d+/g) ?? [];
+}
+
+function digitsIn(text: string): string {
+  return groupsOf(text).join('');
 }
 
 /** Whether a bracket was among the separators of the text that was read last. */
@@ -127,7 +189,16 @@ export function barePhone(trimmed: string): string {
   let text = trimmed;
   // All of them: what is sent must come to the same when it is read again.
   while (text.startsWith("'")) text = trimCell(text.slice(1));
-  return mayBeFraction(text) && fraction.test(text) ? text.slice(0, text.search(/[.,]/)) : text;
+  if (mayBeFraction(text) && fraction.test(text)) return text.slice(0, text.search(/[.,]/));
+  return wholeExponent(text) ?? text;
+}
+
+/** The digits of a number in scientific notation that has all of them, as Java writes it: `4.91701234567E11`. */
+function wholeExponent(text: string): string | undefined {
+  if (!/[eE]/.test(text)) return undefined;
+  const [, first = '', rest = '', exponent] =
+    /^\+?([1-9])[.,](\d+)e\+?(\d{1,2})$/i.exec(text) ?? [];
+  return rest.length === Number(exponent) ? first + rest : undefined;
 }
 
 /** Whether a comma or a point stands in front of the last digit or the last two. */
@@ -147,6 +218,9 @@ export function isScientific(text: string): boolean {
 
 /** What most countries dial in front of a calling code, and many people write in all of them. */
 const plainPrefix = '00';
+
+/** What North America dials in front of a calling code: it stands in numbers that were copied there. */
+const americanPrefix = '011';
 
 const none: readonly string[] = [];
 
@@ -219,7 +293,11 @@ function readingsOf({ digits, zeroAt }: PhoneDigits, country: CountryCode): Read
   const prefix = plan?.internationalPrefixOf(digits);
   const isPlain = digits.startsWith(plainPrefix);
   const home = plan ? national(digits, plan) : { likely: [], ifValid: none };
-  if (prefix === undefined && !isPlain) return home;
+  if (prefix === undefined && !isPlain) {
+    if (!digits.startsWith(americanPrefix)) return home;
+    const abroad = international(digits.slice(americanPrefix.length)).filter(isValid);
+    return { likely: home.likely, ifValid: [...home.ifValid, ...abroad] };
+  }
   const abroad = prefix === undefined ? [] : international(digits.slice(prefix.length));
   const atHome = [...home.likely, ...home.ifValid];
   if (!isPlain || prefix === plainPrefix) return { likely: abroad, ifValid: atHome };

@@ -132,3 +132,27 @@ describe('findCountry', () => {
     expect(findCountry(text)).toBeUndefined();
   });
 });
+
+describe('a country by its own name', () => {
+  it.each([
+    ['Nederland', 'NL'],
+    ['Česko', 'CZ'],
+    ['Ελλάδα', 'GR'],
+    ['Україна', 'UA'],
+    ['Srbija', 'RS'],
+    ['日本', 'JP'],
+    ['Republica Moldova', 'MD'],
+    ['Moçambique', 'MZ'],
+  ])('%s is %s', (name, code) => {
+    expect(findCountry(name)).toBe(code);
+  });
+
+  it('is known of every country in the language that most of its people speak', () => {
+    const unknown = countryCodes.filter((code) => {
+      const { language } = new Intl.Locale(`und-${code}`).maximize();
+      const name = new Intl.DisplayNames(language, { type: 'region' }).of(code) ?? '';
+      return findCountry(name) !== code;
+    });
+    expect(unknown).toEqual([]);
+  });
+});

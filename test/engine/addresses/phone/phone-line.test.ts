@@ -189,3 +189,64 @@ describe('plainFamily', () => {
     );
   });
 });
+
+describe('a cell of several numbers', () => {
+  it.each([
+    ['030 12345 / 030 6789', 'DE'],
+    ['06421 123 / 06421 456', 'DE'],
+    ['01 23456 / 01 34567', 'AT'],
+    ['0641 1234 / 5678', 'DE'],
+    ['22 12 34 56 / 22 12 34 57', 'NO'],
+    ['030 12345 - 030 6789', 'DE'],
+    ['030 12345 030 6789', 'DE'],
+    ['030/12345/030/6789', 'DE'],
+    ['0301234567/68', 'DE'],
+    ['+49 641 12345678 / 79', 'DE'],
+  ] as const)('is sent as it is written: %s', (cell, country) => {
+    expect(phoneLine(cell, country)).toEqual({ line: cell, key: `t${cell}` });
+  });
+
+  it.each([
+    ['030/901820', 'DE', '+4930901820'],
+    ['0641 / 12345', 'DE', '+4964112345'],
+    ['+49 (0) 641 / 12345', 'DE', '+4964112345'],
+    ['0049641/12345', 'DE', '+4964112345'],
+    ['01/23/45/67/89', 'FR', '+33123456789'],
+    ['02/123.45.67', 'BE', '+3221234567'],
+    ['555-123/4567', 'US', '+15551234567'],
+    ['030 1234567 - 0', 'DE', '+493012345670'],
+  ] as const)('is not %s', (cell, country, line) => {
+    expect(phoneLine(cell, country)).toMatchObject({ line });
+  });
+});
+
+describe('011 where it is not dialled', () => {
+  it.each([
+    ['011 49 30 123456', 'DE', '+4930123456'],
+    ['011 49 1512 3456789', 'DE', '+4915123456789'],
+    ['011 81 3-1234-5678', 'JP', '+81312345678'],
+    ['011 43 664 123456', 'AT', '+43664123456'],
+    // Turin, Sapporo
+    ['011 562 1234', 'IT', '+390115621234'],
+    ['011 813 1234', 'JP', '+81118131234'],
+  ] as const)('is %s in %s', (cell, country, line) => {
+    expect(phoneLine(cell, country)).toMatchObject({ line });
+  });
+});
+
+describe('a number with an exponent', () => {
+  it.each([
+    ['2.025550124E9', 'US', '+12025550124'],
+    ['1.2025550123e10', 'US', '+12025550123'],
+    ['4,91701234567E+11', 'DE', '491701234567'],
+  ] as const)('is the number where it has all digits: %s', (cell, country, line) => {
+    expect(phoneLine(cell, country)).toMatchObject({ line });
+  });
+
+  it.each(['4.91702E+11', '2.02555012E9', '2.0255501245E9'])(
+    'is none where it has not: %s',
+    (cell) => {
+      expect(phoneLine(cell, 'US')).toEqual({ reason: 'scientific_notation' });
+    },
+  );
+});
