@@ -61,8 +61,10 @@ export class RefusedCells {
       if (mark === badForm || mark === withComma) {
         const { type, position } = columns[index % width] as (typeof columns)[number];
         const reason = mark === badForm ? 'no_record' : 'contains_comma';
-        this.#addForm(index % width, reason, chunk.text(row, position));
-        if (type === 'phone' && mark === badForm) this.unfit.add(index % width, chunk, row);
+        const form = this.#addForm(index % width, reason, chunk.text(row, position));
+        // Another country would not help a cell of several numbers.
+        const mayFit = type === 'phone' && mark === badForm && form !== 'several';
+        if (mayFit) this.unfit.add(index % width, chunk, row);
       } else if (mark === wrong) {
         this.unfit.add(index % width, chunk, row);
       } else if (row !== counted) {
@@ -140,13 +142,14 @@ export class RefusedCells {
     else this.#values.set(value, { rows: 1, first: row });
   }
 
-  #addForm(column: number, reason: string, cell: CellText): void {
+  #addForm(column: number, reason: string, cell: CellText): ReturnType<typeof cellForm> {
     const { type } = this.#layout.columns[column] as ColumnLayout['columns'][number];
     const form = typeof cell === 'string' ? cellForm(type, trimCell(cell)) : undefined;
-    if (form === undefined) return;
+    if (form === undefined) return undefined;
     const byReason = this.#forms[column] as Map<string, Map<string, number>>;
     const counts = byReason.get(reason) ?? new Map<string, number>();
     byReason.set(reason, counts.set(form, (counts.get(form) ?? 0) + 1));
+    return form;
   }
 }
 
