@@ -169,7 +169,7 @@ const mostRows = 200;
  * @param next gives some more rows; nothing at the end
  * @returns the header and the rows behind it that were read; none where the sheet has none
  */
-export async function readToHeader(
+async function readToHeader(
   next: () => Promise<SheetRow[] | undefined>,
   { hasHeader, skipRows }: { readonly hasHeader: boolean; readonly skipRows: number | undefined },
 ): Promise<{ readonly rows: readonly SheetRow[]; readonly isGuessed: boolean }> {
