@@ -1,7 +1,8 @@
 import { ApiError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
+import { optionName } from '../platform/text/option-name.js';
 import type { Clause, Outcome } from './clause.js';
-import { Deviation, NotReached } from './deviation.js';
+import { Deviation, NotReached } from './shapes.js';
 import { allClauses } from './clauses/all-clauses.js';
 import { createExchange } from './exchange.js';
 import { sectionOf } from './sections.js';
@@ -28,7 +29,7 @@ export interface ConformanceOptions {
 }
 
 /** A clause of the specification, and what became of it. */
-export interface CheckedClause {
+interface CheckedClause {
   readonly clause: string;
   /** Where the specification has it: a page of the package, and an anchor in it. */
   readonly section: string;
@@ -142,4 +143,50 @@ function together(
   const outcome = worstFirst.find((candidate) => outcomes.includes(candidate));
   if (outcome === undefined) throw new Error(`no clause ${ids.join(', ')} comes before this one`);
   return [outcome, `as ${ids.join(', ')}`];
+}
+
+const words: Readonly<Record<Outcome, string>> = {
+  holds: 'holds',
+  fails: 'FAILS',
+  needs_spend: 'not asked: it costs',
+  not_reached: 'not reached',
+  not_observable: 'not observable',
+  not_shown: 'open',
+};
+
+/** What the outcomes mean, as the last lines of the table say it. */
+const sums = (): readonly (readonly [Outcome, string])[] => [
+  ['holds', 'hold'],
+  ['fails', 'fail'],
+  ['needs_spend', `not asked, because they cost credits (${optionName('spend')})`],
+  ['not_reached', 'not reached: the occasion did not come'],
+  ['not_observable', 'cannot be observed from outside'],
+  ['not_shown', 'left open by the specification'],
+];
+
+/**
+ * What the table has for one clause: its line, below the place of its section where that begins.
+ *
+ * @param before the section of the line before
+ */
+export function conformanceLines(checked: CheckedClause, before?: string): string {
+  const line = `${conformanceLine(checked)}\n`;
+  if (checked.section === before) return line;
+  return `${before === undefined ? '' : '\n'}${checked.section}\n${line}`;
+}
+
+/** A line of the table for one clause. */
+function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
+  const why = note === null ? '' : ` (${note})`;
+  return `${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`;
+}
+
+/** The last lines of the table: how many clauses came out how. */
+export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceReport): string {
+  const lines = sums().map(
+    ([outcome, text]) => `${String(outcomes[outcome]).padStart(5)}  ${text}`,
+  );
+  const left =
+    batchesLeft.length === 0 ? [] : ['', `batches that were left: ${batchesLeft.join(', ')}`];
+  return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');
 }

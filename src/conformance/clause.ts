@@ -1,7 +1,7 @@
 import type { Subject } from './subject.js';
 
 /** What checking a clause takes: reading, what is free of charge, or credits. */
-export type Need = 'read' | 'free' | 'spend';
+type Need = 'read' | 'free' | 'spend';
 
 /** What became of a clause. */
 export type Outcome =

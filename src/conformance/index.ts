@@ -7,5 +7,6 @@ export {
   checkConformance,
   type ConformanceOptions,
   type ConformanceReport,
+  conformanceLines,
+  conformanceSums,
 } from './check-conformance.js';
-export { conformanceLines, conformanceSums } from './conformance-table.js';

@@ -1,5 +1,15 @@
-import { Deviation, expectThat } from './deviation.js';
 import type { Answer } from './exchange.js';
+
+/** The service does not do what a clause says. */
+export class Deviation extends Error {}
+
+/** The occasion of a clause did not come. */
+export class NotReached extends Error {}
+
+/** @throws Deviation */
+export function expectThat(holds: boolean, otherwise: string): asserts holds {
+  if (!holds) throw new Deviation(otherwise);
+}
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 

@@ -2,9 +2,7 @@ import * as z from 'zod';
 import { countryCodes, type CountryCode } from './countries.js';
 import { exportFormats, verificationTypes, type VerificationType } from './enums.js';
 import { limits } from './limits.js';
-import { targetAudiences } from './target-audiences.js';
-import { targetIndustries } from './target-industries.js';
-import { targetObjectives } from './target-objectives.js';
+import { targetAudiences, targetIndustries, targetObjectives } from './targets.js';
 
 function targetId<Id extends number>(table: Readonly<Record<Id, string>>): z.ZodType<Id, Id> {
   const highest = Object.keys(table).length;

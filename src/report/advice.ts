@@ -6,11 +6,12 @@ import type {
   Summary,
 } from '../engine/summary/summary.js';
 import { missingCountrySentence, unknownCountrySentence } from './sentences/country-sentence.js';
-import { fewerRowsSentence } from './sentences/fewer-rows-sentence.js';
-import { foreignNumbersSentence } from './sentences/foreign-numbers-sentence.js';
-import { lostDigitsSentence } from './sentences/lost-digits-sentence.js';
-import { lostPlusSentence } from './sentences/missing-plus-sentence.js';
-import { noTextSentence } from './sentences/no-text-sentence.js';
+import { fewerRowsSentence, noTextSentence } from './sentences/list-sentences.js';
+import {
+  foreignNumbersSentence,
+  lostDigitsSentence,
+  lostPlusSentence,
+} from './sentences/phone-sentences.js';
 import { shellQuote } from '../platform/text/shell-quote.js';
 import { counted, grouped } from '../platform/text/shown-numbers.js';
 import { remedyForCredits } from './credit-remedy.js';

@@ -1,15 +1,18 @@
 import { describeStatus } from '../engine/runs/reporting/describe-status.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
-import { hasFailed, type Estimate, type RunEnd, type Summary } from '../engine/summary/summary.js';
-import { remedyForCredits } from './credit-remedy.js';
+import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
+import type { Sink } from '../lists/rows/sink.js';
+import { withMembers } from '../lists/rows/with-members.js';
+import { optionName } from '../platform/text/option-name.js';
 import {
   adviceOf,
   adviceOnEstimate,
+  type AdviceOptions,
   dutiesOf,
   isNotFinished,
-  type AdviceOptions,
 } from './advice.js';
-import { optionName } from '../platform/text/option-name.js';
+import { remedyForCredits } from './credit-remedy.js';
+import { ListFigures } from './page/list-figures.js';
 
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
@@ -70,4 +73,21 @@ export function nextAfter(
       ? "once the processes' logs and memory are looked at"
       : (remedyForCredits(reason) ?? conditions.get(exitCode));
   return condition === undefined ? next : `${condition}, ${next}`;
+}
+
+/** The same sink, whose rows are counted on their way into it. */
+export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void): Sink {
+  return withMembers(sink, {
+    async open(opening) {
+      const figures = new ListFigures(opening);
+      const writing = await sink.open(opening);
+      onFigures(figures);
+      return withMembers(writing, {
+        async write(rows) {
+          figures.add(rows);
+          await writing.write(rows);
+        },
+      });
+    },
+  });
 }

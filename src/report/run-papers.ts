@@ -22,8 +22,7 @@ import { printable } from '../platform/text/printable.js';
 import type { AdviceOptions } from './advice.js';
 import { PaperFile } from './paper-file.js';
 import type { ListFigures } from './page/list-figures.js';
-import { endOf, nextAfter } from './run-end.js';
-import { watchSink } from './watch-sink.js';
+import { endOf, nextAfter, watchSink } from './run-end.js';
 
 type TakeJson = (json: string) => Promise<void>;
 

@@ -1,8 +1,11 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { parseTarget } from '../../src/contract/parse-target.js';
-import { targetAudiences, type TargetAudience } from '../../src/contract/target-audiences.js';
-import { targetIndustries } from '../../src/contract/target-industries.js';
-import { targetObjectives } from '../../src/contract/target-objectives.js';
+import {
+  parseTarget,
+  targetAudiences,
+  type TargetAudience,
+  targetIndustries,
+  targetObjectives,
+} from '../../src/contract/targets.js';
 
 const tables: Readonly<Record<string, Readonly<Record<number, string>>>> = {
   targetAudiences,

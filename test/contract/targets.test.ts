@@ -1,7 +1,12 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
-import { targetAudiences, type TargetAudience } from '../../src/contract/target-audiences.js';
-import { targetIndustries, type TargetIndustry } from '../../src/contract/target-industries.js';
-import { targetObjectives, type TargetObjective } from '../../src/contract/target-objectives.js';
+import {
+  targetAudiences,
+  type TargetAudience,
+  targetIndustries,
+  type TargetIndustry,
+  targetObjectives,
+  type TargetObjective,
+} from '../../src/contract/targets.js';
 
 /** Id and meaning, one a line, as the specification lists them. */
 function parse(list: string): Record<number, string> {

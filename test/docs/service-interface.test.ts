@@ -12,9 +12,7 @@ import {
 } from '../../src/contract/operations.js';
 import * as parameters from '../../src/contract/parameters.js';
 import { emailRecord, phoneRecord } from '../../src/contract/records.js';
-import { targetAudiences } from '../../src/contract/target-audiences.js';
-import { targetIndustries } from '../../src/contract/target-industries.js';
-import { targetObjectives } from '../../src/contract/target-objectives.js';
+import { targetAudiences, targetIndustries, targetObjectives } from '../../src/contract/targets.js';
 import { codeSpans } from './page.js';
 import { section, specification } from './specification.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { watchSink } from '../../src/report/watch-sink.js';
+import { watchSink } from '../../src/report/run-end.js';
 import type { Sink } from '../../src/lists/rows/sink.js';
 
 /** A sink with a private field: a copy of its members would lose it. */

@@ -1,5 +1,5 @@
 import type { Summary } from '../../index.js';
-import { oddSentence, percent } from '../../report/sentences/odd-sentence.js';
+import { oddSentence, percent } from '../../report/sentences/list-sentences.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import type { Said } from './run-lines.js';
 

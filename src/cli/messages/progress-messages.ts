@@ -7,8 +7,10 @@ import {
 } from '../../index.js';
 import { adviceOn } from './describe-export.js';
 import type { Said } from './run-lines.js';
-import { foreignNumbersSentence } from '../../report/sentences/foreign-numbers-sentence.js';
-import { lostPlusSentence } from '../../report/sentences/missing-plus-sentence.js';
+import {
+  foreignNumbersSentence,
+  lostPlusSentence,
+} from '../../report/sentences/phone-sentences.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;

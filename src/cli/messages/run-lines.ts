@@ -1,7 +1,6 @@
 import { earlierCreditsSentence } from '../../platform/text/credit-words.js';
-import { fewerRowsSentence } from '../../report/sentences/fewer-rows-sentence.js';
+import { fewerRowsSentence, rowsSentence } from '../../report/sentences/list-sentences.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
-import { rowsSentence } from '../../report/sentences/rows-sentence.js';
 import type { RunEnd, Summary } from '../../index.js';
 
 /** Something that happened: a text for people, the same as fields for a log. */

@@ -1,9 +1,7 @@
 import type { Clause } from '../clause.js';
-import { expectThat } from '../deviation.js';
 import { verificationTypes } from '../expected.js';
-import { expectTaken, objectOf } from '../shapes.js';
-import type { VerifiedBatch } from '../subject.js';
-import { unitAnswer } from '../unit-answer.js';
+import { expectTaken, objectOf, expectThat } from '../shapes.js';
+import { type VerifiedBatch, unitAnswer } from '../subject.js';
 
 /** What the service does (spec 1). */
 export const section1: readonly Clause[] = [

@@ -1,5 +1,4 @@
 import type { Clause } from '../clause.js';
-import { expectThat, NotReached } from '../deviation.js';
 import {
   batchStatuses,
   costFields,
@@ -18,6 +17,8 @@ import {
   expectRefused,
   objectOf,
   objectsWith,
+  expectThat,
+  NotReached,
 } from '../shapes.js';
 import type { Subject } from '../subject.js';
 

@@ -1,8 +1,6 @@
 import type { Clause } from '../clause.js';
-import { expectThat } from '../deviation.js';
-import { expectRefused, expectTaken, objectOf } from '../shapes.js';
-import type { Subject } from '../subject.js';
-import { unitAnswer } from '../unit-answer.js';
+import { expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
+import { type Subject, unitAnswer } from '../subject.js';
 
 type Fields = Readonly<Record<string, string | null>>;
 

@@ -1,7 +1,13 @@
 import type { Clause } from '../clause.js';
-import { expectThat, NotReached } from '../deviation.js';
 import { countries, highestTargets, parameterDefaults } from '../expected.js';
-import { asObject, expectRefused, expectTaken, objectOf } from '../shapes.js';
+import {
+  asObject,
+  expectRefused,
+  expectTaken,
+  objectOf,
+  expectThat,
+  NotReached,
+} from '../shapes.js';
 import type { Subject } from '../subject.js';
 
 const required = { type: 'email', target_country: 'US' } as const;

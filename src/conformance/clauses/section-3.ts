@@ -1,6 +1,5 @@
 import type { Clause } from '../clause.js';
-import { expectThat, NotReached } from '../deviation.js';
-import { expectTaken, objectOf } from '../shapes.js';
+import { expectTaken, objectOf, expectThat, NotReached } from '../shapes.js';
 
 const atOnce = 20;
 const launchWords: ReadonlySet<unknown> = new Set([

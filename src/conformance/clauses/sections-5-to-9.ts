@@ -1,6 +1,5 @@
 import type { Clause } from '../clause.js';
-import { expectThat, NotReached } from '../deviation.js';
-import { asObject, expectTaken } from '../shapes.js';
+import { asObject, expectTaken, expectThat, NotReached } from '../shapes.js';
 import type { Subject } from '../subject.js';
 
 const nowhere = '00000000-0000-4000-8000-000000000000';

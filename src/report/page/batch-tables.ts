@@ -2,7 +2,7 @@ import { exportDiffers } from '../../engine/batches/export-check.js';
 import type { Summary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import { cardTable, mostRows } from './card-table.js';
+import { cardTable, mostRows } from './charts.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 const failedColumns = [

@@ -1,4 +1,4 @@
-import { html, nothing, type Html, table, type TableColumn } from '../../platform/html/html.js';
+import { html, type Html, nothing, table, type TableColumn } from '../../platform/html/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A part of a whole, as charts and the tables beside them show it. */
@@ -102,4 +102,12 @@ export function chart(title: string, shares: readonly Share[], unit: string): Ht
     <figcaption>${title}</figcaption>
     ${stackedBar(shown, `${title}: ${described}`)} ${legend(shown, unit)}
   </figure>`;
+}
+
+/** Rows that a table of the report has at most. */
+export const mostRows = 20;
+
+/** A table with a frame around it. */
+export function cardTable(columns: readonly TableColumn[], rows: readonly Html[]): Html {
+  return html`<div class="card-table">${table(columns, rows)}</div>`;
 }

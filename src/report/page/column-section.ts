@@ -2,9 +2,8 @@ import type { ColumnSummary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { reasonWords } from '../sentences/reason-words.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import { cardTable } from './card-table.js';
-import { chart, measures, type Share } from './charts.js';
-import type { Example, ReasonExamples } from './reason-examples.js';
+import { cardTable, chart, measures, type Share } from './charts.js';
+import type { Example, ReasonExamples } from './list-figures.js';
 
 /** What became of a verified column: its verdicts, their quality, and why cells have none. */
 export function columnSection(

@@ -2,8 +2,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { grouped, moment } from '../../platform/text/shown-numbers.js';
-import { cardTable } from './card-table.js';
-import { percent } from './charts.js';
+import { cardTable, percent } from './charts.js';
 
 type PastRun = NonNullable<NonNullable<Summary['compared']>['previous']>;
 type PastCounts = NonNullable<PastRun['email']>;

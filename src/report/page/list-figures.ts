@@ -1,9 +1,12 @@
+import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../../lists/rows/sink.js';
-import { ReasonExamples } from './reason-examples.js';
-import { TopCounts } from './top-counts.js';
+import { html, type Html, nothing, type TableColumn } from '../../platform/html/html.js';
+import { maskedCell } from '../../platform/text/masked-cell.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import { cardTable, mostRows, percent, stackedBar } from './charts.js';
 
 /** What became of a cell, as the report's charts tell it apart. */
-export const fates = ['valid', 'wrong', 'unknown', 'unverified'] as const;
+const fates = ['valid', 'wrong', 'unknown', 'unverified'] as const;
 type Fate = (typeof fates)[number];
 
 /** What an outcome means for the figures; of a run there are a few dozen. */
@@ -115,4 +118,166 @@ function domainOf(cell: unknown): string | undefined {
   const isDomain =
     cell.includes('@') && domain.length <= longestDomain && /^[^\s,;:<>()"']+$/.test(domain);
   return isDomain ? domain.toLowerCase() : undefined;
+}
+
+/** A cell that has no result, so that its owner finds it: the report is passed on, the list is not. */
+export interface Example {
+  /** In its sheet or file, where that is known; else the first row below the header is 1. */
+  readonly row: number;
+  /** Its form; empty where it holds nothing, or no text. */
+  readonly form: string;
+}
+
+const mostExamples = 5;
+/** Services name reasons, too. */
+const mostReasons = 50;
+
+/** The first cells of each reason, in one column. */
+export class ReasonExamples {
+  readonly #isEmail: boolean;
+  readonly #byReason = new Map<string, Example[]>();
+
+  constructor(isEmail: boolean) {
+    this.#isEmail = isEmail;
+  }
+
+  add(reason: string, row: number, cell: CellText): void {
+    let examples = this.#byReason.get(reason);
+    if (!examples) {
+      if (this.#byReason.size >= mostReasons) return;
+      examples = [];
+      this.#byReason.set(reason, examples);
+    }
+    if (examples.length >= mostExamples) return;
+    examples.push({ row, form: typeof cell === 'string' ? maskedCell(cell, this.#isEmail) : '' });
+  }
+
+  of(reason: string): readonly Example[] {
+    return this.#byReason.get(reason) ?? [];
+  }
+}
+
+/** The most frequent domains of emails, and operators of phones. */
+export function topTables({ domains, operators }: ListFigures): Html {
+  return html`${topTable('Domains', domains.top(mostRows))}
+  ${topTable('Operators', operators.top(mostRows))}`;
+}
+
+const fateTones = ['valid', 'wrong', 'unknown', 'rest'] as const;
+
+function topTable(title: string, { counts, words, missing }: Top): Html {
+  if (counts.length === 0) return nothing;
+  const about = missing > 0 ? `, each count too low by at most ${grouped(missing)}` : '';
+  const columns: readonly TableColumn[] = [
+    { name: title.slice(0, -1) },
+    { name: 'Cells', kind: 'number' },
+    { name: 'Valid', kind: 'number' },
+    { name: 'Wrong', kind: 'number' },
+    { name: 'Unknown', kind: 'number' },
+    { name: 'Share', kind: 'chart' },
+  ];
+  return html`<section>
+    <h2>${title}</h2>
+    ${
+      counts.length === words
+        ? nothing
+        : html`<p>
+            The ${counts.length} most frequent of
+            ${missing > 0 ? 'about ' : ''}${grouped(words)}${about}.
+          </p>`
+    }
+    ${cardTable(columns, counts.map(topRow))}
+  </section>`;
+}
+
+function topRow({ word, total, ways }: Top['counts'][number]): Html {
+  const shares = fates.map((label, way) => ({
+    label,
+    count: ways[way] ?? 0,
+    tone: fateTones[way] ?? 'none',
+  }));
+  const described = shares
+    .map(({ label, count }) => `${label} ${percent(count, total)}`)
+    .join(', ');
+  return html`<tr>
+    <th scope="row" class="word">${word}</th>
+    <td class="number">${grouped(total)}</td>
+    <td class="number">${grouped(ways[0] ?? 0)}</td>
+    <td class="number">${grouped(ways[1] ?? 0)}</td>
+    <td class="number">${grouped(ways[2] ?? 0)}</td>
+    <td class="chart">${stackedBar(shares, `${word}: ${described}`)}</td>
+  </tr>`;
+}
+
+/** How often each word was seen, and in which of a few ways. */
+interface TopCount {
+  readonly word: string;
+  readonly total: number;
+  /** By way. */
+  readonly ways: readonly number[];
+}
+
+interface Top {
+  readonly counts: readonly TopCount[];
+  /** How many different words there were, as far as that was counted. */
+  readonly words: number;
+  /** Whether rare words were forgotten on the way: counts may then be too low by so much. */
+  readonly missing: number;
+}
+
+/**
+ * Counts words in bounded memory: when there are too many, the rarer half is forgotten. A word that was
+ * forgotten `n` times over was seen at most `missing` times before.
+ */
+export class TopCounts {
+  readonly #ways: number;
+  readonly #mostWords: number;
+  readonly #counts = new Map<string, number[]>();
+  #missing = 0;
+  #forgotten = 0;
+
+  constructor({
+    ways,
+    mostWords = 20_000,
+  }: {
+    readonly ways: number;
+    readonly mostWords?: number;
+  }) {
+    this.#ways = ways;
+    this.#mostWords = mostWords;
+  }
+
+  add(word: string, way: number): void {
+    let counts = this.#counts.get(word);
+    if (!counts) {
+      if (this.#counts.size >= this.#mostWords) this.#forget();
+      counts = Array.from({ length: this.#ways }, () => 0);
+      this.#counts.set(word, counts);
+    }
+    counts[way] = (counts[way] ?? 0) + 1;
+  }
+
+  /** The words that were seen most often. */
+  top(most: number): Top {
+    const counts = [...this.#counts]
+      .map(([word, ways]) => ({ word, total: sum(ways), ways }))
+      .toSorted((one, other) => other.total - one.total || (one.word < other.word ? -1 : 1))
+      .slice(0, most);
+    return { counts, words: this.#counts.size + this.#forgotten, missing: this.#missing };
+  }
+
+  #forget(): void {
+    const totals = [...this.#counts.values()].map(sum).toSorted((one, other) => one - other);
+    const middle = totals[Math.floor(totals.length / 2)] ?? 0;
+    for (const [word, ways] of this.#counts) {
+      if (sum(ways) > middle) continue;
+      this.#counts.delete(word);
+      this.#forgotten += 1;
+    }
+    this.#missing += middle;
+  }
+}
+
+function sum(counts: readonly number[]): number {
+  return counts.reduce((total, count) => total + count, 0);
 }

@@ -2,18 +2,16 @@ import { html, nothing, type Html } from '../../platform/html/html.js';
 import { page } from '../../platform/html/page.js';
 import type { RunEnd, Summary } from '../../engine/summary/summary.js';
 import { version } from '../../platform/version.js';
-import { oddSentence } from '../sentences/odd-sentence.js';
-import { rowsSentence } from '../sentences/rows-sentence.js';
+import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
 import { duration, moment } from '../../platform/text/shown-numbers.js';
 import { differingBatches, failedBatches } from './batch-tables.js';
 import { columnSection } from './column-section.js';
 import { creditTable } from './credit-table.js';
 import { earlierRuns } from './earlier-runs.js';
 import { headline } from './headline.js';
-import type { ListFigures } from './list-figures.js';
+import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
 import { timeline } from './timeline.js';
-import { topTables } from './top-tables.js';
 
 export interface Report {
   readonly summary: Summary;

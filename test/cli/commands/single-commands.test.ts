@@ -6,7 +6,7 @@ import { checkCommand } from '../../../src/cli/commands/check.js';
 import { creditsCommand } from '../../../src/cli/commands/credits.js';
 import { formatCommand } from '../../../src/cli/commands/format.js';
 import { targetsCommand } from '../../../src/cli/commands/targets.js';
-import { targetIndustries } from '../../../src/contract/target-industries.js';
+import { targetIndustries } from '../../../src/contract/targets.js';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';

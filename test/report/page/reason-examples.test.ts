@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { ReasonExamples } from '../../../src/report/page/reason-examples.js';
+import { ReasonExamples } from '../../../src/report/page/list-figures.js';
 
 describe('a cell in the report', () => {
   it('is one of the first five of its reason, with its row', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { TopCounts } from '../../../src/report/page/top-counts.js';
+import { TopCounts } from '../../../src/report/page/list-figures.js';
 import { exampleFigures } from './example-report.js';
 
 describe('the most frequent words', () => {

@@ -1,3 +1,32 @@
+/** Audiences a batch can be aimed at (spec 2.4): id and meaning. */
+export const targetAudiences = {
+  1: 'Agency / Consultants',
+  2: 'Creators & Influencers',
+  3: 'Customer Support & Success',
+  4: 'Developers & Technical Leads',
+  5: 'E-commerce & Retail Managers',
+  6: 'Enterprise Decision-Makers',
+  7: 'Finance & Operations Professionals',
+  8: 'Founders & C-Level Executives',
+  9: 'Freelancers & Solopreneurs',
+  10: 'Government & Public Sector Employees',
+  11: 'HR & Talent Acquisition',
+  12: 'Healthcare Professionals',
+  13: 'Hobbyists & Enthusiasts',
+  14: 'Investors & VCs',
+  15: 'Job Seekers',
+  16: 'Legal Professionals',
+  17: 'Marketing & Sales Professionals',
+  18: 'Non-Profit Leaders & Staff',
+  19: 'Parents & Families',
+  20: 'Product & Project Managers',
+  21: 'Real Estate Professionals',
+  22: 'Small-to-Medium Business (SMB) Owners',
+  23: 'Students & Educators',
+} as const;
+
+export type TargetAudience = keyof typeof targetAudiences;
+
 /** Market industries a batch can belong to (spec 2.4): id and meaning. */
 export const targetIndustries = {
   1: 'Accommodation',
@@ -118,3 +147,47 @@ export const targetIndustries = {
 } as const;
 
 export type TargetIndustry = keyof typeof targetIndustries;
+
+/** Objectives a batch can serve (spec 2.4): id and meaning. */
+export const targetObjectives = {
+  1: 'App Installs / Downloads',
+  2: 'Audience Building (Email/Community)',
+  3: 'Brand Awareness & Recall',
+  4: 'Customer Acquisition / Sales',
+  5: 'Free Trial or Freemium Signups',
+  6: 'Lead Generation (Top/Mid-Funnel)',
+  7: 'Loyalty & Referral Program Growth',
+  8: 'Market & Customer Research',
+  9: 'New Market Entry',
+  10: 'Partner & Affiliate Recruitment',
+  11: 'Product Engagement & Feature Adoption',
+  12: 'Sales-Ready Leads (Bottom-Funnel)',
+  13: 'Upsell / Cross-sell Revenue',
+  14: 'User Retention & Churn Reduction',
+  15: 'Waitlist / Pre-order Signups',
+  16: 'Website / App Traffic Acquisition',
+} as const;
+
+export type TargetObjective = keyof typeof targetObjectives;
+
+/**
+ * Finds a target's id from what a person gives: the id (7, `'7'`) or its meaning, compared without
+ * case and surrounding blanks.
+ *
+ * @returns the id, or `undefined` when the table has neither.
+ *
+ * @example
+ * ```ts
+ * console.log(parseTarget(targetAudiences, '1')); // 1
+ * ```
+ */
+export function parseTarget<Id extends number>(
+  table: Readonly<Record<Id, string>>,
+  given: number | string,
+): Id | undefined {
+  const wanted = String(given).trim().toLowerCase();
+  for (const [id, meaning] of Object.entries<string>(table)) {
+    if (id === wanted || meaning.toLowerCase() === wanted) return Number(id) as Id;
+  }
+  return undefined;
+}

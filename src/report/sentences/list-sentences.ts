@@ -1,0 +1,98 @@
+import { optionName } from '../../platform/text/option-name.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+
+/** Of fewer rows nothing is concluded, unless there are none. */
+const leastRows = 10;
+
+interface CountedRows {
+  readonly rows: number;
+  readonly compared?:
+    | {
+        readonly previous: { readonly rows: number } | null;
+        readonly runs: readonly { readonly rows: number }[];
+      }
+    | undefined;
+}
+
+/**
+ * What to do about a list that has lost its rows, or more than half of those of the run before.
+ *
+ * @param isEmptied whether the output has replaced one that was longer
+ * @returns `undefined` where it has as many as it should
+ */
+export function fewerRowsSentence(
+  { rows, compared }: CountedRows,
+  isEmptied: boolean,
+): string | undefined {
+  const remedy = 'check what makes the list, then run again';
+  if (rows > 0) {
+    const before = compared?.previous?.rows ?? 0;
+    if (before < leastRows || rows * 2 >= before) return undefined;
+    return `the list has ${counted(rows, 'row')} and had ${grouped(before)} in the run before: ${remedy}`;
+  }
+  // One empty night does not make the next one usual.
+  const before = compared?.runs.findLast((run) => run.rows > 0)?.rows;
+  if (before !== undefined) {
+    return `the list has no rows and had ${grouped(before)} in an earlier run: ${remedy}`;
+  }
+  return isEmptied
+    ? `the list has no rows, and the output that it replaced was longer: ${remedy}`
+    : undefined;
+}
+
+/** What to do about cells whose bytes are no text in the encoding that the list was read in. */
+export function noTextSentence(cells: number, input: string): string {
+  const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
+  if (/\.(jsonl|ndjson)\b/i.test(input)) {
+    return `${are} no text: put one address into each, no object or list, and write the file in UTF-8`;
+  }
+  return `${are} no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`;
+}
+
+/** A share of a run that is far from what it usually is; all numbers are from 0 to 1. */
+interface OddShare {
+  readonly type: string;
+  readonly share: keyof typeof shareWords;
+  readonly now: number;
+  readonly usual: number;
+  /** How far from the usual a share may be without being odd. */
+  readonly allowed: number;
+}
+
+const shareWords = {
+  valid: 'valid results',
+  wrong: 'wrong results',
+  unknown: 'unknown results',
+  new: 'addresses that had to be paid for',
+} as const;
+
+export function oddSentence({ type, share, now, usual, allowed }: OddShare): string {
+  const from = percent(Math.max(0, usual - allowed));
+  const to = percent(Math.min(1, usual + allowed));
+  return `${type}: ${percent(now)} ${shareWords[share]}, usually ${percent(usual)} (${from} to ${to})`;
+}
+
+export function percent(share: number): string {
+  return `${(100 * share).toFixed(1)} %`;
+}
+
+/** Where the rows of a run went. */
+interface WrittenRows {
+  readonly rows: number;
+  readonly outputs: readonly { readonly name: string; readonly rows: number }[];
+}
+
+/** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
+export function rowsSentence({ rows, outputs }: WrittenRows): string {
+  const parts = outputs.map(
+    ({ name, rows: count }, index) => `${rowsTo(count, index === 0)} to ${name}`,
+  );
+  const left = rows - outputs.reduce((sum, output) => sum + output.rows, 0);
+  const others = left > 0 ? [`left out ${grouped(left)}`] : [];
+  return `wrote ${[...parts, ...others].join(', ')}`;
+}
+
+function rowsTo(count: number, isFirst: boolean): string {
+  if (!isFirst) return grouped(count);
+  return `${grouped(count)} ${count === 1 ? 'row' : 'rows'}`;
+}
