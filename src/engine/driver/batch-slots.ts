@@ -114,7 +114,7 @@ export class BatchSlots {
   ): Promise<KnownBatch> {
     const { gate } = this.#options;
     // What is never launched is not uploaded either.
-    if (gate.closedBy && !mayHaveLaunched(known)) return known;
+    if (gate.isClosedTo(batch) && !mayHaveLaunched(known)) return known;
     try {
       return await observeDrive(batch, known, {
         ...this.#options,

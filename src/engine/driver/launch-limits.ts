@@ -1,3 +1,4 @@
+import type { VerificationType } from '../../contract/enums.js';
 import { BudgetError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
@@ -9,11 +10,15 @@ import { optionName } from '../../platform/text/option-name.js';
 /**
  * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
  * once cannot overshoot the budget together; once closed, nothing more is launched, and what runs is
- * finished.
+ * finished. Each type has a budget of its own: where one is used up, the other goes on.
  */
 export class LaunchGate {
   readonly #maxCredits: number;
   #closedBy: SluiceError | undefined;
+  /** Whether it is closed for more than a budget. */
+  #isClosedToAll = false;
+  /** Types whose budget is used up. */
+  readonly #usedUp = new Set<VerificationType>();
   #isHeld = false;
 
   /** @param options.maxCredits most credits of each type, before refunds. @default Infinity */
@@ -21,9 +26,14 @@ export class LaunchGate {
     this.#maxCredits = options.maxCredits ?? Infinity;
   }
 
-  /** Why nothing more is launched; `undefined` while launches are allowed. */
+  /** Why something is not launched; `undefined` while all launches are allowed. */
   get closedBy(): SluiceError | undefined {
     return this.#closedBy;
+  }
+
+  /** Whether nothing more of a batch's type is launched. */
+  isClosedTo({ group }: Pick<Batch, 'group'>): boolean {
+    return this.#isClosedToAll || this.#usedUp.has(group.type);
   }
 
   /**
@@ -46,29 +56,32 @@ export class LaunchGate {
 
   /** Reserves the credits of a launch; `false` when it may not take place. @throws ClaimLostError */
   async reserve(
-    { group, addresses }: Pick<Batch, 'group' | 'addresses'>,
+    batch: Pick<Batch, 'group' | 'addresses'>,
     claim: Pick<BatchClaim, 'reserve'>,
   ): Promise<boolean> {
-    if (!this.#isOpen) return false;
+    const { group, addresses } = batch;
+    if (!this.#isOpenTo(batch)) return false;
     const reservation = await claim.reserve(this.#maxCredits);
     if (!reservation.isGranted) {
       const { credits, most } = reservation;
-      this.close(
-        new BudgetError(
-          `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
-        ),
+      this.#usedUp.add(group.type);
+      this.#closedBy ??= new BudgetError(
+        `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
       );
     }
     // Another launch may have been refused meanwhile. The credits stay reserved for this one.
-    return this.#isOpen;
+    return this.#isOpenTo(batch);
   }
 
   close(reason: SluiceError): void {
-    this.#closedBy ??= reason;
+    if (this.#isClosedToAll) return;
+    this.#isClosedToAll = true;
+    // What closes it to all says more than the budget of one type.
+    this.#closedBy = reason instanceof BudgetError ? (this.#closedBy ?? reason) : reason;
   }
 
-  get #isOpen(): boolean {
-    return this.#closedBy === undefined && !this.#isHeld;
+  #isOpenTo(batch: Pick<Batch, 'group'>): boolean {
+    return !this.#isHeld && !this.isClosedTo(batch);
   }
 }
 

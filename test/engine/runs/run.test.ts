@@ -372,3 +372,17 @@ it('what a launch has cost in whose place a batch was sent again stays in the su
     credits: { spent: paid },
   });
 });
+
+it('gives email and phone each its own budget', async () => {
+  const rows = Array.from({ length: 50 }, (_, id) =>
+    id < 5 ? `good${id}@sluice.test,+1213373425${id}` : `good${id}@sluice.test,`,
+  );
+  const input = ['email,phone', ...rows, ''].join('\n');
+  const both = { email: ['email'], phone: ['phone'], batchSize: 50 };
+  await expect(verify({ ...both, maxCredits: 10 }, input)).rejects.toMatchObject({
+    code: 'budget_exhausted',
+  });
+  expect(await charges()).toHaveLength(5);
+  await verify({ ...both, maxCredits: 50 }, input);
+  expect(await charges()).toHaveLength(55);
+});
