@@ -9,9 +9,12 @@ type LookedAt = readonly unknown[];
  * none, and all rows above it are narrower than that row or mostly empty.
  */
 export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'undecided' {
+  // Once for each row: sheets may have thousands of empty columns.
+  const filled = rows.map((row) => filledCells(row).length);
   for (const [at, row] of rows.entries()) {
     if (!isData(row)) continue;
-    const found = rows.findIndex((each) => !isTitle(each, row.length));
+    const width = row.length;
+    const found = rows.findIndex((each, place) => !isTitle(each.length, filled[place] ?? 0, width));
     const header = rows[found];
     // A line of its own, such as the number of rows in a title, or rows without a header.
     if (found >= at || header === undefined) continue;
@@ -27,9 +30,8 @@ export function isData(row: LookedAt): boolean {
   return row.some((cell) => isFilled(cell) && isDatum(cell));
 }
 
-function isTitle(row: LookedAt, width: number): boolean {
-  const filled = filledCells(row).length;
-  return filled === 0 || row.length < width || filled * 2 < width;
+function isTitle(length: number, filled: number, width: number): boolean {
+  return filled === 0 || length < width || filled * 2 < width;
 }
 
 function isHeader(row: LookedAt): boolean {
