@@ -3,9 +3,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLineBlocks } from '../../../src/service/storage/line-block.js';
-import { withFolder } from '../with-service.js';
+import { readLineBlocks, readLines, readText } from '../../../src/service/storage/line-block.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
+import { all } from '../wire.js';
+import { withFolder } from '../with-service.js';
 
 /** What the lines of a text are, said with strings alone. */
 function linesOf(text: string): string[] {
@@ -72,5 +73,30 @@ describe('blocks of lines', () => {
     lines.splice(20_000, 0, 'ü'.repeat(500_000));
     await writeFile(path, lines.join('\n'));
     expect((await read(path, () => true)).lines).toEqual(lines);
+  });
+});
+
+describe('reading lines', () => {
+  it('gives every line once, trimmed, whatever the blocks cut', async () => {
+    const path = join(await withFolder(), 'lines');
+    const lines = Array.from({ length: 20_000 }, (_, at) => `${'é😀'.repeat(at % 7)}line${at}`);
+    await writeFile(path, `\uFEFF${lines.map((line) => `  ${line}\t\r\n\n`).join('')}`);
+    expect((await all(readLines(path))).flat()).toEqual(lines);
+  });
+
+  it('ends lines at LF alone', async () => {
+    const path = join(await withFolder(), 'lines');
+    await writeFile(path, 'a\rb\u2028c\u0085d\ve\n');
+    expect((await all(readLines(path))).flat()).toEqual(['a\rb\u2028c\u0085d\ve']);
+  });
+
+  it('gives text that never cuts a character', async () => {
+    const path = join(await withFolder(), 'text');
+    const text = `x${'😀'.repeat(100_000)}`;
+    await writeFile(path, text);
+    const pieces = await all(readText(path));
+    expect(pieces.length).toBeGreaterThan(1);
+    expect(pieces.every((piece) => Buffer.from(piece).toString() === piece)).toBe(true);
+    expect(pieces.join('')).toBe(text);
   });
 });

@@ -1,9 +1,9 @@
 import { appendFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { createKeyMaker, keyBytes } from '../../../src/service/storage/key-table.js';
-import { AnswerCache } from '../../../src/service/storage/answer-cache.js';
 import { mailVerdict } from '../../../src/live/email-verifier.js';
+import { AnswerCache } from '../../../src/service/storage/answer-cache.js';
+import { createKeyMaker, keyBytes } from '../../../src/service/storage/key-table.js';
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { dayMs, withFolder } from '../with-service.js';
 

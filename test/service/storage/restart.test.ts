@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
 import { EventLog } from '../../../src/service/storage/event-log.js';
-import { TestClock, withFolder, withService } from '../with-service.js';
 import { all, Wire } from '../wire.js';
+import { TestClock, withFolder, withService } from '../with-service.js';
 
 const lines = ['good1@sluice.test', 'bad1@sluice.test', 'malformed'];
 

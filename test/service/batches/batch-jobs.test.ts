@@ -2,11 +2,11 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { batchDetails } from '../../../src/contract/bodies.js';
+import { createService } from '../../../src/service/index.js';
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { offlineEngine } from '../../../src/service/verification/offline-engine.js';
-import { createService } from '../../../src/service/index.js';
-import { TestClock, withFolder, withService } from '../with-service.js';
 import { Wire } from '../wire.js';
+import { TestClock, withFolder, withService } from '../with-service.js';
 
 async function untilFailed(wire: Wire, uuid: string) {
   while ((await wire.status(uuid)) !== 'internal_error');
