@@ -98,6 +98,37 @@ describe('standard input and output', () => {
     expect(charged).toBeLessThan(1500);
   });
 
+  it.each([
+    ['list.csv', 'csv', 'head'],
+    ['- < list.csv', 'csv', 'full'],
+    ['list.csv', 'jsonl', 'full'],
+    ['list.csv', 'xlsx', 'head'],
+    ['list.csv', 'parquet', 'full'],
+  ] as const)(
+    'ends with 6 and one message when the results of %s are in and %s cannot be written: %s',
+    async (input, format, end) => {
+      const folder = await withFolder();
+      const { service } = await withService();
+      const rows = Array.from({ length: 60_000 }, (_, at) => `good${at % 9}@sluice.test,${at}\n`);
+      await writeFile(join(folder, 'list.csv'), `email,id\n${rows.join('')}`);
+      const [to, why] = {
+        head: [
+          '| head -c 1 > /dev/null; exit "${PIPESTATUS[0]}"',
+          'whoever was reading it has gone',
+        ],
+        full: ['> /dev/full', 'no space is left on the device'],
+      }[end];
+      const ended = await runShell(
+        `sluice verify ${input} ${columns.join(' ')} --output-format ${format} ${to}`,
+        { cwd: folder, env: connectTo(service) },
+      );
+      expect(ended.code, ended.stderr).toBe(6);
+      const messages = ended.stderr.match(/^sluice: cannot write standard output: .*$/gm);
+      expect(messages).toEqual([expect.stringMatching(`${why}.* \\[output_failed\\]$`)]);
+      expect(ended.stderr).not.toMatch(/node:|Error:/);
+    },
+  );
+
   it('finishes when nobody reads standard error', async () => {
     const folder = await withFolder();
     await writeFile(join(folder, 'list.csv'), listOf(3));

@@ -181,11 +181,16 @@ export class Verify extends PatientDuplex {
       async (batch, uuid) => this.#notes.note(batch, uuid),
     );
     this.#drive = drive;
+    const fail = (error: Error): void => {
+      // Rows whose results were paid for come out before the error that says why no more come.
+      if (error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
+      else this.destroy(error);
+    };
+    // The pipeline is over when all results are in: what the rows still meet on their way out is told here.
+    tail.on('error', fail);
     this.#closed = new Promise((resolve) => {
       pipeline(this.#head, drive, tail, (error) => {
-        // Rows whose results were paid for come out before the error that says why no more come.
-        if (error && error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
-        else if (error) this.destroy(error);
+        if (error) fail(error);
         resolve();
       });
     });
