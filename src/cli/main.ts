@@ -1,10 +1,8 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
 import { loadScript } from './compiled-script.js';
-import { endWith } from './end-with.js';
+import { endWith, start, asksVersion, printVersion } from './start.js';
 import type { CommandLine } from './run-command-line.js';
-import { start } from './start.js';
-import { asksVersion, printVersion } from './version.js';
 
 if (asksVersion(process.argv.slice(2))) {
   // Whoever asks for it does not wait for the rest.

@@ -1,12 +1,10 @@
 import { collectAsUsual } from './gc-tuning.js';
 import type { Surroundings } from './command.js';
 import { commands } from './commands.js';
-import { endWith } from './end-with.js';
+import { endWith, start, asksVersion, printVersion } from './start.js';
 import { nameOptionsBy } from '../platform/text/option-name.js';
 import { flagNaming } from './options/flag-names.js';
 import { runCommand } from './run-command.js';
-import { start } from './start.js';
-import { asksVersion, printVersion } from './version.js';
 
 /** What the built command loads. */
 export interface CommandLine {

@@ -1,8 +1,10 @@
+import type { Writable } from 'node:stream';
+import { version } from '../index.js';
 import type { Surroundings } from './command.js';
-import { endWith } from './end-with.js';
-import { exitCodes } from './exit-code.js';
+import { exitCodeOf, exitCodes } from './exit-code.js';
 import { abortOnSignals } from './interruption.js';
-import { outliveClosedPipes, printed } from './terminal/print.js';
+import { describeError, errorEvent } from './messages/describe-error.js';
+import { outliveClosedPipes, print, printed, say, sayLines } from './terminal/print.js';
 
 /** Does the work of this process, and ends it with the exit code that this gives. */
 export async function start(work: (surroundings: Surroundings) => Promise<number>): Promise<never> {
@@ -30,4 +32,35 @@ export async function start(work: (surroundings: Surroundings) => Promise<number
   }, process.stderr);
   // At once, not after the engine has been taken down: behind the last act nothing may be killed.
   return process.exit(lastCode);
+}
+
+/**
+ * What work ends with; a failure is said.
+ *
+ * @param log what time it is, where standard error is a log. @default it is for people
+ */
+export async function endWith(
+  work: () => Promise<number>,
+  out: Writable,
+  log?: { readonly wallNow: () => number },
+): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    if (log) {
+      const time = new Date(log.wallNow()).toISOString();
+      say(JSON.stringify({ time, event: 'error', ...errorEvent(error) }), out);
+    } else sayLines(`${describeError(error)}\n`, out);
+    return exitCodeOf(error);
+  }
+}
+
+export function asksVersion([first]: readonly string[]): boolean {
+  return first === '--version' || first === '-V';
+}
+
+/** @returns the exit code */
+export async function printVersion(out: Writable): Promise<number> {
+  await print(`${version}\n`, out);
+  return exitCodes.done;
 }

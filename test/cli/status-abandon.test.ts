@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../src/cli/command.js';
-import { dropOldRun } from '../../src/cli/job/drop-old-run.js';
+import { dropOldRun } from '../../src/cli/job/confirm-discard.js';
 import { readRunStatus, type RunStatus } from '../../src/index.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';

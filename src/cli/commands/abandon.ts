@@ -9,8 +9,7 @@ import {
 } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { agreeToLose, launchedLine } from '../job/confirm-discard.js';
-import { print, say } from '../terminal/print.js';
-import { jsonOption } from '../terminal/print-answer.js';
+import { print, say, jsonOption } from '../terminal/print.js';
 import { sharedRunOptions } from '../options/store-options.js';
 import { sayTrouble } from '../messages/outage-message.js';
 import { onlySharedRun, onlyStateDirectory } from './status.js';

@@ -16,10 +16,10 @@ import {
 import { connectionOptions } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { fieldsText } from '../messages/fields-text.js';
-import { countryOption, findCountry, readType } from '../options/country-options.js';
+import { countryOption, findCountry, readType } from '../options/batch-options.js';
 import { choice } from '../options/option-types.js';
 import { onlyArgument } from '../options/positionals.js';
-import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
 import { withAnyService } from '../service/with-service.js';
 
 const checkOptions = defineOptions([

@@ -2,7 +2,7 @@ import { defineCommand, type CommandInput } from '../command.js';
 import { serviceOptions, type ServiceOption } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { noArguments } from '../options/positionals.js';
-import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
 import { textTable } from '../terminal/text-table.js';
 import { withService } from '../service/with-service.js';
 import { grouped } from '../../platform/text/shown-numbers.js';

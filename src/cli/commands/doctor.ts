@@ -1,15 +1,24 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
-import { resolve } from 'node:path';
-import { checkRunFolder, version } from '../../index.js';
+import { join, resolve } from 'node:path';
+import {
+  ApiError,
+  checkRunFolder,
+  Client,
+  type RequestReport,
+  TransportError,
+  version,
+} from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { defineCommand, defineOptions, type CommandInput } from '../command.js';
-import { chooseTarget, connectionOptions } from '../service/connect.js';
-import { checkService } from '../doctor/check-service.js';
-import { failed, noted, passed, type Check } from '../doctor/check.js';
-import { installedPackages } from '../doctor/installed-packages.js';
-import { exitCodes } from '../exit-code.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import { type CommandInput, defineCommand, defineOptions, type Surroundings } from '../command.js';
+import { exitCodeOf, exitCodes } from '../exit-code.js';
+import { describeError } from '../messages/describe-error.js';
 import { noArguments } from '../options/positionals.js';
-import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { chooseTarget, connectionOptions, type Target } from '../service/connect.js';
+import { localNotice } from '../service/connect.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
 
 /** Those that say which service and which key. */
 const whichService = connectionOptions.filter(
@@ -123,4 +132,147 @@ function wrapped(text: string, width: number): readonly string[] {
     } else line = line === '' ? word : `${line} ${word}`;
   }
   return [...lines, line];
+}
+
+/** One thing that a run needs, and whether it is there. */
+interface Check {
+  readonly check: string;
+  readonly state: 'ok' | 'failed' | 'note';
+  readonly text: string;
+  /** What a run would end with. */
+  readonly exitCode: number;
+  /** Whether it is a list of words that goes over several lines. */
+  readonly isList?: boolean;
+}
+
+function passed(check: string, text: string): Check {
+  return { check, state: 'ok', text, exitCode: 0 };
+}
+
+/** What is worth knowing, and keeps no run from its end. */
+function noted(check: string, text: string): Check {
+  return { check, state: 'note', text, exitCode: 0 };
+}
+
+/** @param exitCode what a run would end with. @default that of the error */
+function failed(check: string, error: unknown, exitCode = exitCodeOf(error)): Check {
+  const text = typeof error === 'string' ? error : describeError(error).replace(/^sluice: /, '');
+  return { check, state: 'failed', text, exitCode };
+}
+
+/** Whoever asks what works does not want to wait for what does not. */
+const patienceMs = 4000;
+/** A clock that is further off confuses whoever reads its times. */
+const mostClockMs = 60_000;
+
+/** Whether the service is reached, takes the key, has credits, and has the same time. */
+async function checkService(
+  target: Target,
+  { signal, clock }: Pick<Surroundings, 'signal' | 'clock'>,
+): Promise<readonly Check[]> {
+  if (target.kind === 'local') {
+    return [
+      target.isOnPurpose ? passed('service', 'the local one') : noted('service', localNotice),
+    ];
+  }
+  let report: RequestReport | undefined;
+  const client = new Client({
+    baseUrl: target.baseUrl,
+    apiKey: target.apiKey,
+    timeoutMs: patienceMs,
+    connectTimeoutMs: patienceMs,
+    totalTimeoutMs: patienceMs,
+    // What is refused for so long is not silent.
+    giveUpAfterMs: patienceMs / 2,
+    // What is wrong with it is said once, by the check.
+    onTrouble: () => undefined,
+    onRequest: (made) => {
+      report = made;
+    },
+  });
+  const dead = AbortSignal.timeout(patienceMs);
+  const { baseUrl } = client;
+  try {
+    const { email_credit: email, phone_credit: phone } = await client.credits({
+      signal: AbortSignal.any([signal, dead]),
+    });
+    const credits = `${grouped(email)} email, ${grouped(phone)} phone`;
+    return [
+      passed('service', `${baseUrl} answered in ${Math.round(report?.ms ?? 0)} ms`),
+      passed('key', 'taken'),
+      email + phone > 0
+        ? passed('credits', credits)
+        : failed('credits', `${credits}: buy some`, exitCodes.creditsUsedUp),
+      ...checkClock(report, clock),
+    ];
+  } catch (error) {
+    signal.throwIfAborted();
+    const status = report?.status;
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) {
+      return [
+        passed('service', `${baseUrl} answers`),
+        failed('key', error),
+        ...checkClock(report, clock),
+      ];
+    }
+    const broken = transportErrorIn(error);
+    const silence = broken
+      ? `cannot reach ${new URL(baseUrl).host}: ${broken.reason}`
+      : `${baseUrl} has not answered within ${patienceMs / 1000} s`;
+    const isSilent = broken !== undefined || (dead.aborted && status === undefined);
+    return [
+      isSilent ? failed('service', silence, exitCodes.serviceFailing) : failed('service', error),
+      ...checkClock(report, clock),
+    ];
+  } finally {
+    await client.close();
+  }
+}
+
+function transportErrorIn(error: unknown): TransportError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if (at instanceof TransportError) return at;
+  }
+  return undefined;
+}
+
+function checkClock(
+  report: RequestReport | undefined,
+  clock: Surroundings['clock'],
+): readonly Check[] {
+  const theirs = Date.parse(report?.date ?? '');
+  if (Number.isNaN(theirs)) return [];
+  const offMs = clock.wallNow() - theirs;
+  const text = `${grouped(Math.round(Math.abs(offMs) / 1000))} s ${offMs < 0 ? 'behind' : 'before'} the service's`;
+  // A Date has whole seconds.
+  if (Math.abs(offMs) < 2000) return [passed('clock', "the service's, to the second")];
+  return [
+    Math.abs(offMs) > mostClockMs
+      ? noted('clock', `${text}: set this machine's`)
+      : passed('clock', text),
+  ];
+}
+
+const fromHere = createRequire(import.meta.url);
+
+/** The packages that only some need, with their versions; `undefined` where they are not installed. */
+async function installedPackages(): Promise<readonly (readonly [string, string | undefined])[]> {
+  const { peerDependencies } = fromHere('sluice/package.json') as {
+    readonly peerDependencies: Readonly<Record<string, string>>;
+  };
+  return Promise.all(
+    Object.keys(peerDependencies).map(async (name) => [name, await versionOf(name)] as const),
+  );
+}
+
+/** Read, not loaded: a driver that breaks when it is loaded must not take the doctor with it. */
+async function versionOf(name: string): Promise<string | undefined> {
+  for (const folder of fromHere.resolve.paths(name) ?? []) {
+    const manifest = await readFile(join(folder, name, 'package.json'), 'utf8').catch(
+      () => undefined,
+    );
+    if (manifest !== undefined)
+      return (JSON.parse(manifest) as { readonly version?: string }).version;
+  }
+  return undefined;
 }

@@ -4,10 +4,10 @@ import { defineCommand, type CommandInput } from '../command.js';
 import { connectionOptions, type ConnectionOption } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
 import { fieldsText } from '../messages/fields-text.js';
-import { countryOption, readCountry, readType, typeOption } from '../options/country-options.js';
+import { countryOption, readCountry, readType, typeOption } from '../options/batch-options.js';
 import { openLineFile } from '../endpoints/line-file.js';
 import { onlyPath } from '../options/positionals.js';
-import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
 import { textTable } from '../terminal/text-table.js';
 import { withAnyService } from '../service/with-service.js';
 

@@ -8,8 +8,7 @@ import { print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { programName } from '../program-name.js';
-import { resolvePath } from '../endpoints/resolve-path.js';
-import { standard } from '../endpoints/stdio.js';
+import { resolvePath, standard } from '../endpoints/resolve-path.js';
 import { textTable } from '../terminal/text-table.js';
 
 export const historyCommand = defineCommand({

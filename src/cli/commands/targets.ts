@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../index.js';
 import { guess } from '../help/closest-name.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { jsonOption, printAnswer } from '../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
 import { textTable } from '../terminal/text-table.js';
 
 const tables = {

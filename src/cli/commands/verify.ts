@@ -6,14 +6,12 @@ import { placeOf, type NamedPlace } from '../endpoints/list-places.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
 import { programName } from '../program-name.js';
 import { progressMode } from '../progress/progress-mode.js';
-import { asWritten } from '../endpoints/resolve-path.js';
+import { asWritten, standard } from '../endpoints/resolve-path.js';
 import { refuseUnquoted } from '../endpoints/refuse-unquoted.js';
 import { Reporter } from '../terminal/reporter.js';
-import { runDurably, stream } from '../job/run-list.js';
+import { runDurably, stream, runShared } from '../job/run-list.js';
 import { openPapers } from '../job/run-papers.js';
-import { runShared } from '../job/run-shared.js';
-import { standard } from '../endpoints/stdio.js';
-import { isHeldBack, stateDirectoryOf } from '../endpoints/state-of-output.js';
+import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
 import { sayStopped, type RunSoFar } from '../messages/run-failure.js';
 import {
   refuseStandardInput,

@@ -12,7 +12,7 @@ import { findOutput, isSamePlace } from './list-ends.js';
 import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
 import type { Said } from '../messages/run-lines.js';
 import { keepOptions } from '../options/keep-options.js';
-import { standard } from './stdio.js';
+import { standard } from './resolve-path.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { filesOfOutput } from './verdict-output.js';
 import { whereGiven } from '../job/omit-undefined.js';

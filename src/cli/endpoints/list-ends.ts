@@ -2,23 +2,23 @@ import {
   columnsFor,
   combinedSource,
   ConfigurationError,
+  defaultStateDir,
+  type FileOptions,
   isSameList,
   listSink,
   listSource,
-  streamSink,
-  streamSource,
-  type FileOptions,
   type Sink,
   type Source,
+  streamSink,
+  streamSource,
 } from '../../index.js';
 import type { CommandInput, ParsedOptions, Surroundings } from '../command.js';
-import { databaseSink, databaseSource } from './database-ends.js';
-import { pathOf, type NamedPlace } from './list-places.js';
-import { checkRules } from '../options/option-rules.js';
-import { formOptions, verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { standard } from './stdio.js';
-import { filesOfOutput, verdictOutput } from './verdict-output.js';
 import { whereGiven } from '../job/omit-undefined.js';
+import { checkRules } from '../options/option-rules.js';
+import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import { type DatabaseUrl, type NamedPlace, pathOf } from './list-places.js';
+import { resolvePath, standard } from './resolve-path.js';
+import { filesOfOutput, verdictOutput } from './verdict-output.js';
 
 /** Where the rows of `sluice verify` come from, and where they go. */
 export interface ListEnds {
@@ -147,4 +147,104 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
     ...options.libraryValues(formOptions),
     ...whereGiven({ format: input }),
   };
+}
+
+/**
+ * The rows of a query.
+ *
+ * @throws ConfigurationError
+ */
+async function databaseSource(
+  { kind, url }: DatabaseUrl,
+  options: ParsedOptions<'query'>,
+): Promise<Source> {
+  const query = options.text('query');
+  if (query === undefined || query.trim() === '') {
+    throw new ConfigurationError('say which rows of the database are meant: --query <sql>');
+  }
+  switch (kind) {
+    case 'postgres': {
+      const { postgresSource } = await import('../../lists/sql/postgres/index.js');
+      return postgresSource({ url, query });
+    }
+    case 'sqlite': {
+      const { sqliteSource } = await import('../../lists/sql/sqlite/index.js');
+      return sqliteSource({ url, query });
+    }
+    case 'mysql': {
+      const { mysqlSource } = await import('../../lists/sql/mysql/index.js');
+      return mysqlSource({ url, query });
+    }
+    case 'duckdb': {
+      const { duckdbSource } = await import('../../lists/sql/duckdb/index.js');
+      return duckdbSource({ url, query });
+    }
+  }
+}
+
+/**
+ * A table.
+ *
+ * @throws ConfigurationError
+ */
+async function databaseSink(
+  { kind, url }: DatabaseUrl,
+  options: ParsedOptions<'into' | 'key'>,
+): Promise<Sink> {
+  const into = tableOption(options);
+  const key = options.texts('key');
+  const target = { url, into, ...(key.length > 0 && { key }) };
+  switch (kind) {
+    case 'postgres': {
+      const { postgresSink } = await import('../../lists/sql/postgres/index.js');
+      return postgresSink(target);
+    }
+    case 'sqlite': {
+      const { sqliteSink } = await import('../../lists/sql/sqlite/index.js');
+      return sqliteSink(target);
+    }
+    case 'mysql': {
+      const { mysqlSink } = await import('../../lists/sql/mysql/index.js');
+      return mysqlSink(target);
+    }
+    case 'duckdb': {
+      const { duckdbSink } = await import('../../lists/sql/duckdb/index.js');
+      return duckdbSink(target);
+    }
+  }
+}
+
+/** Where a run into a table keeps what it needs to go on. @throws ConfigurationError */
+function tableStateDirectory({ url }: DatabaseUrl, options: ParsedOptions<'into'>): string {
+  return defaultStateDir(url, tableOption(options));
+}
+
+function tableOption(options: ParsedOptions<'into'>): string {
+  const into = options.text('into');
+  if (into !== undefined && into !== '') return into;
+  throw new ConfigurationError('name the table that the rows go into: --into <table>');
+}
+
+/** Where a run into a place keeps what it needs to go on, if it keeps anything. */
+export function stateDirectoryOf(
+  { path, database, remote }: NamedPlace,
+  { options, cwd }: Pick<CommandInput<'state' | 'into'>, 'options' | 'cwd'>,
+): string | undefined {
+  const given = options.text('state');
+  if (given !== undefined) return given;
+  if (path === standard || (database && !options.has('into'))) return undefined;
+  const found = database
+    ? tableStateDirectory(database, options)
+    : defaultStateDir(remote?.url ?? path);
+  return resolvePath(cwd, found);
+}
+
+/** What is written directly has no state directory unless one is asked for. */
+export async function isHeldBack(
+  { database, remote }: NamedPlace,
+  sink: Sink,
+  options: ParsedOptions<'part-size'>,
+): Promise<boolean> {
+  if (database ?? remote ?? options.has('part-size')) return true;
+  return (await sink.mayBeginEarly?.()) === true;
 }

@@ -10,8 +10,7 @@ import {
 import { nearPath } from './path-suggestion.js';
 import type { Surroundings } from '../command.js';
 import { programName, type Called } from '../program-name.js';
-import { resolvePath } from './resolve-path.js';
-import { standard } from './stdio.js';
+import { resolvePath, standard } from './resolve-path.js';
 
 /** One end of a list, as it is named on the command line. */
 export interface NamedPlace {

@@ -1,5 +1,5 @@
+import type { OptionDefinition } from '../command.js';
 import { resolve } from 'node:path';
-import { standard } from './stdio.js';
 
 /**
  * What the command line names, as the file system finds it: from the folder of the command line. Where that
@@ -20,4 +20,16 @@ export function resolvePath(cwd: string, name: string): string {
 /** What was resolved, as it was written. */
 export function asWritten(cwd: string, name: string): string {
   return cwd !== '.' && name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
+}
+
+/** What stands for standard input and standard output. */
+export const standard = '-';
+
+/** The value of an option, found from the folder of the command line where it is a path. */
+export function placed(
+  value: string | true,
+  definition: OptionDefinition,
+  cwd: string,
+): string | true {
+  return value !== true && definition.type?.isPath === true ? resolvePath(cwd, value) : value;
 }

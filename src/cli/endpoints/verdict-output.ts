@@ -10,7 +10,7 @@ import {
 } from '../../index.js';
 import type { ParsedOptions } from '../command.js';
 import { pathOf, type NamedPlace } from './list-places.js';
-import { standard } from './stdio.js';
+import { standard } from './resolve-path.js';
 import { whereGiven } from '../job/omit-undefined.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';

@@ -1,18 +1,18 @@
+import { basename } from 'node:path';
+import { ConfigurationError, parseCountry } from '../../index.js';
 import { shownCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import { ask, type Person } from '../terminal/ask-person.js';
-import type { CommandInput } from '../command.js';
-import { costLines, countryLines, type EstimatedJob } from '../job/dry-run.js';
+import type { CommandInput, Surroundings } from '../command.js';
+import { isTaken, placeOf } from '../endpoints/list-places.js';
+import { resolvePath, standard } from '../endpoints/resolve-path.js';
 import { exitCodes } from '../exit-code.js';
-import { isTaken } from '../endpoints/list-places.js';
+import { costLines, countryLines, type EstimatedJob } from '../job/dry-run.js';
+import type { Said } from '../messages/run-lines.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { ask, type Person } from '../terminal/ask-person.js';
 import { say } from '../terminal/print.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { resolvePath } from '../endpoints/resolve-path.js';
-import { standard } from '../endpoints/stdio.js';
-import type { VerifyOption } from '../options/verify-options.js';
-import { askFallback, mostTries } from './ask-country.js';
-import { historyLine, manyRows, trialBeside, trialRows } from './trial.js';
-import { wholeCommand, type AddedOption } from './whole-command.js';
+import { type AddedOption, wholeCommand } from './whole-command.js';
 
 export interface WayIn {
   readonly reporter: Reporter;
@@ -113,4 +113,82 @@ export function showCommand(
   for (const shown of hidden) {
     say(`sluice: write ${shown} out again: it may hold a password, and is not printed`, stderr);
   }
+}
+
+/** So often a question is asked whose answer means nothing. */
+const mostTries = 3;
+
+/** @throws ConfigurationError when no country is answered */
+export async function askCountry(person: Person, signal: AbortSignal): Promise<AddedOption> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const answer = await ask('Country of these addresses, such as DE or Germany:', person, signal);
+    if (answer === undefined) break;
+    const country = countryIn(answer, person);
+    if (country !== undefined) return ['country', country];
+  }
+  throw new ConfigurationError('a target country is needed: --country <CC>; nothing was sent', {
+    code: 'country_missing',
+  });
+}
+
+/** @returns `undefined` when rows without a country are not to be sent */
+async function askFallback(person: Person, signal: AbortSignal): Promise<string | undefined> {
+  for (let tries = 0; tries < mostTries; tries += 1) {
+    const question = 'Country for these rows, such as DE or Germany [Enter: do not send them]:';
+    const answer = await ask(question, person, signal);
+    if (answer === undefined || answer === '') break;
+    const country = countryIn(answer, person);
+    if (country !== undefined) return country;
+  }
+  return undefined;
+}
+
+/** @returns `undefined` when the answer is none, and says why */
+function countryIn(answer: string, { output }: Person): string | undefined {
+  if (answer === '') return undefined;
+  try {
+    return parseCountry(answer);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    say(`sluice: ${error.message}`, output);
+    return undefined;
+  }
+}
+
+/** A list of more rows is tried with its first rows, where that is paid for. */
+const manyRows = 1000;
+const trialRows = 100;
+
+/** What a trial writes beside the output of all rows. */
+interface Trial {
+  readonly output: string;
+  /** Keeps its results, so that the run of all rows does not pay for them again. */
+  readonly history: string;
+}
+
+/**
+ * Names the files of a trial after the output of all rows.
+ *
+ * @returns `undefined` where there is no other output beside it
+ * @throws ConfigurationError
+ */
+function trialBeside(output: string, from: Pick<Surroundings, 'env' | 'cwd'>): Trial | undefined {
+  const { path, database, remote } = placeOf(output, from);
+  const isNamed = remote === undefined || remote.url === output;
+  if (database || path === standard || !isNamed) return undefined;
+  const name = basename(path);
+  const ending = /\.[a-z]+(?:\.gz)?$/i.exec(name)?.[0] ?? '';
+  const stem = path.slice(0, path.length - ending.length);
+  return {
+    output: `${stem}.trial${ending}`,
+    history: `${remote ? basename(stem) : stem}.history`,
+  };
+}
+
+function historyLine({ history }: Trial): Said {
+  return {
+    event: 'proposed_history',
+    fields: { history },
+    line: `history: ${history} keeps the trial's results, so that the run of all rows does not pay for them again; it holds keyed hashes and results, no address`,
+  };
 }

@@ -1,5 +1,22 @@
-import { ConfigurationError, describeStart, describeStatus, type RunStatus } from '../../index.js';
+import { stat } from 'node:fs/promises';
+import {
+  abandonRun,
+  ConfigurationError,
+  describeStart,
+  describeStatus,
+  isSluiceError,
+  readRunStatus,
+  type RunOptions,
+  type RunStatus,
+  showPlace,
+} from '../../index.js';
+import { counted } from '../../platform/text/shown-numbers.js';
+import type { ParsedOptions } from '../command.js';
+import { type NamedPlace, pathOf } from '../endpoints/list-places.js';
+import type { Said } from '../messages/run-lines.js';
+import { connect, type PatienceOption, type Target } from '../service/connect.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
+import type { Reporter } from '../terminal/reporter.js';
 
 /**
  * Says what is lost with an unfinished run that was paid for, and has whoever is at the terminal agree to
@@ -48,4 +65,149 @@ export async function agreeToLose(
 /** What is said of batches that were paid for and whose results were not fetched. */
 export function launchedLine(names: readonly string[]): string {
   return `launched and paid, so not deleted from the service: ${names.join(', ')}`;
+}
+
+/**
+ * Says what is lost with the run that `--fresh` drops, and asks. Deletes what it has on the service, when
+ * `--delete-batches` or the person at the terminal says so; says what is left there otherwise. Batches of
+ * the local service in this process go with the state directory.
+ *
+ * @throws ConfigurationError when the person at the terminal keeps the run; ApiError when the service cannot be asked
+ */
+export async function dropOldRun(
+  stateDir: string,
+  {
+    target,
+    options,
+    person,
+    reporter,
+    signal,
+  }: {
+    readonly target: Target;
+    readonly options: ParsedOptions<PatienceOption | 'quiet' | 'yes' | 'delete-batches'>;
+    readonly person: Person;
+    readonly reporter: Reporter;
+    readonly signal: AbortSignal;
+  },
+): Promise<void> {
+  const status = await findStatus(stateDir);
+  if (!status) return;
+  await agreeToLose('--fresh', status, {
+    // The option says what is wanted: a nightly command goes on without a person.
+    isAgreed: options.has('yes') || !isInteractive(person),
+    person,
+    warn: (line) => reporter.tell([{ event: 'dropped', line, isUrgent: true }]),
+    signal,
+  });
+  if (status.service === 'local' || status.uploads === 0) return;
+  const tell = (line: string): void => {
+    reporter.tell([{ event: 'dropped', line }]);
+  };
+  const there = `${counted(status.uploads, 'batch')} of the unfinished run that is dropped ${status.uploads === 1 ? 'is' : 'are'} on ${status.service}`;
+  if (target.kind === 'local' || target.baseUrl !== status.service) {
+    tell(`${there}, and stay there`);
+    return;
+  }
+  const mayDelete =
+    options.has('delete-batches') ||
+    (!options.has('quiet') &&
+      isInteractive(person) &&
+      (await agrees(`${there}. Delete them?`, person, signal)));
+  if (!mayDelete) {
+    tell(`${there}, and stay there; --fresh with --delete-batches deletes them`);
+    return;
+  }
+  const connection = await connect(target, options, undefined, { tell: reporter.trouble });
+  try {
+    const { deleted, left, launched } = await abandonRun({
+      stateDir,
+      client: connection.client,
+      exportedToo: true,
+      signal,
+    });
+    tell(`deleted ${counted(deleted, 'batch')} of the run that is dropped`);
+    if (left.length > 0) tell(`still on the service: ${left.join(', ')}`);
+    if (launched.length > 0) tell(launchedLine(launched));
+  } catch (error) {
+    if (!isSluiceError(error, 'state_mismatch')) throw error;
+    tell(`${there}, in another account, and stay there`);
+  } finally {
+    await connection.close();
+  }
+}
+
+/** A run that cannot be read is dropped all the same. */
+async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
+  try {
+    return await readRunStatus(stateDir);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * The file or folder that a new run would replace, where nothing keeps it from paying again for what the
+ * last one has paid for.
+ *
+ * @returns `undefined` where there is none, a history is given, or the service is free
+ */
+export async function replacedOutput(
+  to: NamedPlace,
+  target: Target,
+  options: ParsedOptions<'history' | 'store'>,
+): Promise<string | undefined> {
+  const path = pathOf(to);
+  if (path === undefined || target.kind === 'local') return undefined;
+  if (options.has('history') || options.has('store')) return undefined;
+  const found = await stat(path).catch(() => undefined);
+  return found?.isFile() === true || found?.isDirectory() === true ? showPlace(path) : undefined;
+}
+
+/** Said even when quiet: whoever repeats a finished command may think that it is resumed. */
+export function paidAgainLine(output: string, addresses: number): Said {
+  const all = addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`;
+  return {
+    event: 'paid_again',
+    fields: { output, addresses },
+    line: `this is a new run: it replaces ${output} and pays for ${all}; --history <file> keeps the results, and a later run pays only for what is new`,
+    isUrgent: true,
+  };
+}
+
+/**
+ * Asks whoever is at the terminal, before anything is read, whether a new run shall replace an output and
+ * pay again. Where an unfinished run is resumed or dropped, nothing is asked here.
+ *
+ * @throws ConfigurationError when the person does not agree
+ */
+export async function agreeToPayAgain(
+  output: string,
+  stateDir: string,
+  person: Person,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!isInteractive(person)) return;
+  const status = await readRunStatus(stateDir).catch(() => undefined);
+  // What is paid for and was not read is asked for first, and used.
+  if (status && (!status.isFinished || status.retry.exports > 0)) return;
+  const question = `${output} is there. This is a new run: it replaces it, and pays for all its addresses, also those that are paid already. Start it?`;
+  if (await agrees(question, person, signal)) return;
+  throw new ConfigurationError(
+    `stopped; nothing was sent, and ${output} is untouched: name another output (-o), or add --history <file>, so that a later run pays only for what is new`,
+  );
+}
+
+/** Says it once the list is read and before anything is sent, unless an unfinished run is resumed. */
+export function withPaidAgain(
+  onProgress: RunOptions['onProgress'],
+  output: string,
+  tell: (said: Said) => void,
+): NonNullable<RunOptions['onProgress']> {
+  let isResumed = false;
+  return (progress) => {
+    onProgress?.(progress);
+    if (progress.stage === 'going_on') isResumed = true;
+    if (progress.stage !== 'read' || isResumed || progress.toSend === 0) return;
+    tell(paidAgainLine(output, progress.toSend));
+  };
 }

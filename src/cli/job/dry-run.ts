@@ -8,7 +8,7 @@ import {
 } from '../../index.js';
 import { connect } from '../service/connect.js';
 import { describePrice } from '../options/launch-options.js';
-import { paidAgainLine } from './paid-again.js';
+import { paidAgainLine } from './confirm-discard.js';
 import { trialLines, type Said } from '../messages/run-lines.js';
 import type { Job } from './run-list.js';
 import { shownCell } from '../../platform/text/printable.js';

@@ -16,7 +16,7 @@ import { openHistory } from '../options/history-options.js';
 import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
 import { findListEnds } from '../endpoints/list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from '../endpoints/list-places.js';
-import { replacedOutput } from './paid-again.js';
+import { replacedOutput } from './confirm-discard.js';
 import { rowsOfOutput } from '../endpoints/rows-of-output.js';
 import { programName } from '../program-name.js';
 import { refuseAllColumns } from '../endpoints/refuse-all-columns.js';
@@ -28,7 +28,7 @@ import { sharedOptions } from './run-settings.js';
 import type { RunSoFar } from '../messages/run-failure.js';
 import { filesOfOutput } from '../endpoints/verdict-output.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { withEngine } from '../service/with-engine.js';
+import { withEngine } from '../service/with-service.js';
 
 /** What a run is told to, and by. */
 export interface RunParts {

@@ -1,16 +1,16 @@
-import { run, streamRun, type Summary } from '../../index.js';
-import type { Person } from '../terminal/ask-person.js';
+import { ConfigurationError, run, type SharedStore, streamRun, type Summary } from '../../index.js';
 import type { ParsedOptions, Surroundings } from '../command.js';
-import { connect, type Connection, type Target } from '../service/connect.js';
-import { dropOldRun } from './drop-old-run.js';
+import { trialLines } from '../messages/run-lines.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { checkRules } from '../options/option-rules.js';
-import { agreeToPayAgain, withPaidAgain } from './paid-again.js';
+import { listSizeOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import { connect, type Connection, type Target } from '../service/connect.js';
+import type { Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { trialLines } from '../messages/run-lines.js';
-import type { RunSettings } from './run-settings.js';
-import { listSizeOptions, verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import { agreeToPayAgain, dropOldRun, withPaidAgain } from './confirm-discard.js';
 import { whereGiven } from './omit-undefined.js';
+import type { RunSettings } from './run-settings.js';
+import type { Workers } from './workers.js';
 
 /** What is to be done with a list. */
 export interface Job {
@@ -120,6 +120,64 @@ export async function runDurably(
       lastAct,
     });
   } finally {
+    await connection?.close();
+  }
+}
+
+/** Works on a run that other processes work on, too. @throws ConfigurationError */
+export async function runShared(
+  { shared, target, options, person, program, reporter, rowsBefore, begin, tell }: Job,
+  {
+    store,
+    isHeldBack,
+    workers,
+  }: {
+    readonly store: SharedStore;
+    readonly isHeldBack: boolean;
+    /** Started beside this process once the run is begun, and ended with it. @default none */
+    readonly workers?: Workers;
+  },
+): Promise<void> {
+  if (target.kind === 'local') {
+    throw new ConfigurationError(
+      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${program} serve is one)`,
+    );
+  }
+  if (!isHeldBack) {
+    throw new ConfigurationError(
+      'with --store the output is a file, a folder of parts, a table or an s3:// URL, which appears whole: name one with -o',
+    );
+  }
+  const { signal = new AbortController().signal } = shared;
+  const launch = preflightOf(options, person, { reporter, signal });
+  reporter.target(target);
+  let connection: Connection | undefined;
+  try {
+    await run({
+      ...shared,
+      // The papers of a run that is over stay.
+      client: async () => {
+        await begin();
+        connection = await connect(target, options, undefined, { tell: reporter.trouble });
+        return connection.client;
+      },
+      onProgress: (progress) => {
+        shared.onProgress?.(progress);
+        if (progress.stage === 'read') workers?.start();
+      },
+      store,
+      ...whereGiven({ stateDir: options.text('state') }),
+      ...launch,
+      detach: options.has('detach'),
+      retryFailed: options.has('retry-failed'),
+      partial: options.has('partial'),
+      deleteBatches: options.has('delete-batches'),
+      ...options.libraryValues(listSizeOptions),
+      rowsBefore,
+      onSummary: tell,
+    });
+  } finally {
+    await workers?.stop();
     await connection?.close();
   }
 }

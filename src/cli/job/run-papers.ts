@@ -3,8 +3,7 @@ import type { CommandInput } from '../command.js';
 import { asksNetwork } from '../options/engine-options.js';
 import { pathOf, type NamedPlace } from '../endpoints/list-places.js';
 import { print } from '../terminal/print.js';
-import { resolvePath } from '../endpoints/resolve-path.js';
-import { standard } from '../endpoints/stdio.js';
+import { resolvePath, standard } from '../endpoints/resolve-path.js';
 import type { VerifyOption } from '../options/verify-options.js';
 
 /** @throws ConfigurationError, OutputError before anything is read */

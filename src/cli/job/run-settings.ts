@@ -9,7 +9,7 @@ import { thatSet, type CommandInput, type ParsedOptions } from '../command.js';
 import type { Target } from '../service/connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { batchSettings } from '../options/batch-settings.js';
+import { batchSettings } from '../options/batch-options.js';
 import { whereGiven } from './omit-undefined.js';
 
 /** What a run is asked for, whether it is durable or streams. */

@@ -5,7 +5,7 @@ import {
   type DoubtfulColumn,
   type RunProgress,
 } from '../../index.js';
-import { adviceOn } from './describe-export.js';
+import { adviceOn, batchCalled } from './batch-messages.js';
 import type { Said } from './run-lines.js';
 import {
   foreignNumbersSentence,
@@ -96,12 +96,6 @@ export function textColumnLine({ column, kind, output }: Progress<'text_column'>
     fields: { column, kind: kind ? printKind(kind) : null, output },
     line: `column ${JSON.stringify(column)} is written as text: ${output} cannot keep ${kind ? `${printKind(kind)} exactly` : 'values of several kinds in one column'}`,
   };
-}
-
-/** How a batch is called. */
-export function batchCalled({ name, known }: Progress<'batch'>): string {
-  const uuid = 'uuid' in known ? known.uuid : undefined;
-  return `batch ${name}${uuid === undefined ? '' : ` (${uuid})`}`;
 }
 
 /** What became of a batch. */

@@ -7,9 +7,9 @@ import {
   type CommandInput,
   type OptionDefinition,
 } from '../command.js';
-import { envFileOption } from './env-file.js';
+import { envFileOption } from './config-file.js';
 import { programName, type Called } from '../program-name.js';
-import { resolvePath } from '../endpoints/resolve-path.js';
+import { placed } from '../endpoints/resolve-path.js';
 
 /** Options that every command has. */
 export const commonOptions: readonly OptionDefinition[] = [
@@ -55,15 +55,6 @@ export function parseCommandLine(
     }
   }
   return { positionals, options: new ParsedOptions(values), valuesWithMore };
-}
-
-/** The value of an option, found from the folder of the command line where it is a path. */
-export function placed(
-  value: string | true,
-  definition: OptionDefinition,
-  cwd: string,
-): string | true {
-  return value !== true && definition.type?.isPath === true ? resolvePath(cwd, value) : value;
 }
 
 function unknownOption(

@@ -13,7 +13,7 @@ import { whereGiven } from '../job/omit-undefined.js';
 import { patienceOptions, type PatienceOption } from '../service/connect.js';
 import { needs, notWith } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
-import { standard } from '../endpoints/stdio.js';
+import { standard } from '../endpoints/resolve-path.js';
 
 const needsStore = needs(
   ['store'],

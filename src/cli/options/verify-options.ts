@@ -1,6 +1,6 @@
 import type { ColumnOptions } from '../../index.js';
 import { defineOptions, type NameOf, type OptionType } from '../command.js';
-import { descriptionOption, parameterOptions } from './batch-settings.js';
+import { descriptionOption, parameterOptions } from './batch-options.js';
 import { configOption } from './config-file.js';
 import { connectionOptions } from '../service/connect.js';
 import { engineOptions } from './engine-options.js';

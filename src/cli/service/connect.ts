@@ -1,5 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import type { Writable } from 'node:stream';
+import { say } from '../terminal/print.js';
 import { Client, ConfigurationError, OutputError, type ServiceTrouble } from '../../index.js';
 import type { VerificationEngine } from '../../service/index.js';
 import { collectSeldom } from '../gc-tuning.js';
@@ -203,4 +205,13 @@ async function readKeyFile(file: string): Promise<string> {
   } catch (error) {
     throw new ConfigurationError(`cannot read the key file ${file}`, { cause: error });
   }
+}
+
+export const localNotice =
+  'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one';
+
+/** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
+export function sayLocalService(target: Target, out: Writable): void {
+  if (target.kind !== 'local' || target.isOnPurpose) return;
+  say(`sluice: ${localNotice}`, out);
 }

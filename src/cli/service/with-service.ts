@@ -1,17 +1,19 @@
-import { ConfigurationError, type Client } from '../../index.js';
+import { type Client, ConfigurationError } from '../../index.js';
 import type { CommandInput } from '../command.js';
+import { sayTrouble } from '../messages/outage-message.js';
+import { asksNetwork, engineOf } from '../options/engine-options.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { programName } from '../program-name.js';
 import {
   chooseTarget,
   connect,
-  findTarget,
   type ConnectionOption,
+  findTarget,
   type PatienceOption,
   type ServiceOption,
+  sayLocalService,
   type Target,
 } from './connect.js';
-import { sayLocalService } from './local-notice.js';
-import { programName } from '../program-name.js';
-import { sayTrouble } from '../messages/outage-message.js';
 
 /**
  * Asks the service and closes the connection behind it, whatever happens.
@@ -52,4 +54,11 @@ async function askAt<Answer>(
   } finally {
     await connection.close();
   }
+}
+
+/** The local service asks exchangers where that is wanted. On purpose alone: it is this machine that asks. */
+export function withEngine(target: Target, { options, env }: CommandInput<VerifyOption>): Target {
+  return target.kind === 'local' && asksNetwork(options)
+    ? { ...target, engine: async () => engineOf(options, env) }
+    : target;
 }

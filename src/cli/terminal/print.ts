@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { OutputError } from '../../index.js';
 import { printable, printableJson, printableLine } from '../../platform/text/printable.js';
+import type { CommandInput, OptionDefinition } from '../command.js';
 
 /*
  * All that the command prints goes through here, but for rows and files that somebody asked to have on
@@ -71,4 +72,21 @@ export async function printed({ stderr }: NodeJS.Process): Promise<void> {
  */
 export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
+}
+
+/** The option that commands have whose answers scripts read. */
+export const jsonOption = { name: 'json', help: 'As JSON.' } as const satisfies OptionDefinition;
+
+/**
+ * Prints an answer as JSON where that is asked for, else as people read it.
+ *
+ * @throws OutputError
+ */
+export async function printAnswer(
+  { options, stdout }: Pick<CommandInput<'json'>, 'options' | 'stdout'>,
+  answer: unknown,
+  forPeople: () => string,
+): Promise<void> {
+  const text = options.has('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : forPeople();
+  await print(text, stdout);
 }

@@ -11,18 +11,27 @@ import {
 } from '../../index.js';
 import type { Target } from '../service/connect.js';
 import { describeError, errorEvent, technicalPart } from '../messages/describe-error.js';
-import { describeDifference, isExportWrong } from '../messages/describe-export.js';
-import { FailedBatches } from '../messages/failed-batches.js';
-import { HeldUpBatches } from '../messages/held-up-batches.js';
-import { comparedLines, oddLines } from '../messages/compared-lines.js';
-import { localNotice } from '../service/local-notice.js';
+import {
+  describeDifference,
+  isExportWrong,
+  FailedBatches,
+  HeldUpBatches,
+  batchCalled,
+} from '../messages/batch-messages.js';
+import {
+  comparedLines,
+  oddLines,
+  endLinesOf,
+  fewerRowsLines,
+  type Said,
+} from '../messages/run-lines.js';
+import { localNotice } from '../service/connect.js';
 import { sayLines } from './print.js';
 import { LiveLines } from '../progress/live-lines.js';
 import { progressLines, timeText } from '../progress/progress-lines.js';
 import { progressForm, widthOf } from '../progress/progress-mode.js';
 import { RunFigures } from '../progress/run-figures.js';
 import {
-  batchCalled,
   batchLine,
   carriedLine,
   doubtfulLines,
@@ -35,8 +44,7 @@ import {
   textColumnLine,
 } from '../messages/progress-messages.js';
 import { endColumns, endLines, endTable } from '../messages/end-table.js';
-import { endLinesOf, fewerRowsLines, type Said } from '../messages/run-lines.js';
-import { SaidLines, type SaidLinesOptions } from '../messages/said-lines.js';
+import { SaidLines, type SaidLinesOptions } from './logger.js';
 import { goingOnLine, type paidInVainLines } from '../messages/failure-messages.js';
 import { troubleLine } from '../messages/outage-message.js';
 import { counted } from '../../platform/text/shown-numbers.js';

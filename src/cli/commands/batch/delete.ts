@@ -3,7 +3,7 @@ import { defineCommand, type CommandInput } from '../../command.js';
 import { serviceOptions, type ServiceOption } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { parseUuid } from '../../options/positionals.js';
-import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../../terminal/print.js';
 import { programName } from '../../program-name.js';
 import { withService } from '../../service/with-service.js';
 

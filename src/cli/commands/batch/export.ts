@@ -6,7 +6,7 @@ import { exitCodes } from '../../exit-code.js';
 import { choice, path } from '../../options/option-types.js';
 import { onlyBatch } from '../../options/positionals.js';
 import { printBytes, printJson } from '../../terminal/print.js';
-import { standard } from '../../endpoints/stdio.js';
+import { standard } from '../../endpoints/resolve-path.js';
 import { withService } from '../../service/with-service.js';
 
 const exportOptions = defineOptions([

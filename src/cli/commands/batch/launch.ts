@@ -3,7 +3,7 @@ import { defineCommand } from '../../command.js';
 import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { onlyBatch } from '../../options/positionals.js';
-import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../../terminal/print.js';
 import { printableLine } from '../../../platform/text/printable.js';
 import { withService } from '../../service/with-service.js';
 

@@ -4,7 +4,7 @@ import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { count, date, whole } from '../../options/option-types.js';
 import { noArguments } from '../../options/positionals.js';
-import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../../terminal/print.js';
 import { textTable } from '../../terminal/text-table.js';
 import { withService } from '../../service/with-service.js';
 

@@ -4,7 +4,7 @@ import { serviceOptions, type ServiceOption } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
 import { fieldsText } from '../../messages/fields-text.js';
 import { onlyBatch } from '../../options/positionals.js';
-import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
+import { jsonOption, printAnswer } from '../../terminal/print.js';
 import { withService } from '../../service/with-service.js';
 
 const uuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';

@@ -1,10 +1,16 @@
 import { defineCommand } from '../../command.js';
 import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { countryOption, readCountry, readType, typeOption } from '../../options/country-options.js';
+import {
+  countryOption,
+  readCountry,
+  readType,
+  typeOption,
+  parameterOptions,
+  readParameters,
+} from '../../options/batch-options.js';
 import { onlyBatch } from '../../options/positionals.js';
-import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
-import { parameterOptions, readParameters } from '../../options/batch-settings.js';
+import { jsonOption, printAnswer } from '../../terminal/print.js';
 import { withService } from '../../service/with-service.js';
 
 export const updateCommand = defineCommand({

@@ -5,19 +5,21 @@ import { isSluiceError } from '../../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../../command.js';
 import { serviceOptions } from '../../service/connect.js';
 import { exitCodes } from '../../exit-code.js';
-import { countryOption, readCountry, readType, typeOption } from '../../options/country-options.js';
-import { text } from '../../options/option-types.js';
-import { openLineFile } from '../../endpoints/line-file.js';
-import { onlyPath } from '../../options/positionals.js';
-import { jsonOption, printAnswer } from '../../terminal/print-answer.js';
-import { say } from '../../terminal/print.js';
-import { printableLine } from '../../../platform/text/printable.js';
-import { programName, type Called } from '../../program-name.js';
 import {
+  countryOption,
+  readCountry,
+  readType,
+  typeOption,
   batchSettings,
   descriptionOption,
   parameterOptions,
-} from '../../options/batch-settings.js';
+} from '../../options/batch-options.js';
+import { text } from '../../options/option-types.js';
+import { openLineFile } from '../../endpoints/line-file.js';
+import { onlyPath } from '../../options/positionals.js';
+import { jsonOption, printAnswer, say } from '../../terminal/print.js';
+import { printableLine } from '../../../platform/text/printable.js';
+import { programName, type Called } from '../../program-name.js';
 import { withService } from '../../service/with-service.js';
 
 const uploadOptions = defineOptions([

@@ -1,17 +1,20 @@
 import {
+  type CountryCode,
   limits,
   targetAudiences,
   targetIndustries,
   targetObjectives,
+  type VerificationType,
+  verificationTypes,
 } from '../../contract/index.js';
-import type { BatchSettings } from '../../index.js';
+import { type BatchSettings, ConfigurationError } from '../../index.js';
 import {
   defineOptions,
   type NameOf,
   type OptionDefinition,
   type ParsedOptions,
 } from '../command.js';
-import { count, shortText, target } from './option-types.js';
+import { choice, count, country, shortText, target } from './option-types.js';
 
 export const descriptionOption = {
   name: 'description',
@@ -112,4 +115,37 @@ export function readParameters(
     remove_wrong_phone_format: removesWrongFormat,
     ...given,
   };
+}
+
+export const typeOption = {
+  name: 'type',
+  type: choice('<type>', verificationTypes),
+  help: 'What the addresses are: email or phone.',
+} as const satisfies OptionDefinition;
+
+export const countryOption = {
+  name: 'country',
+  type: country,
+  help: 'Target country, such as US.',
+} as const satisfies OptionDefinition;
+
+/** @throws ConfigurationError */
+export function readType(options: ParsedOptions<'type'>): VerificationType {
+  const { type } = options.values([typeOption]);
+  if (type !== undefined) return type;
+  throw new ConfigurationError('say what the addresses are: --type email or --type phone');
+}
+
+/** @throws ConfigurationError */
+export function readCountry(options: ParsedOptions<'country'>): CountryCode {
+  const given = findCountry(options);
+  if (given !== undefined) return given;
+  throw new ConfigurationError('a target country is needed: --country <CC>', {
+    code: 'country_missing',
+  });
+}
+
+/** @throws ConfigurationError */
+export function findCountry(options: ParsedOptions<'country'>): CountryCode | undefined {
+  return options.values([countryOption]).country;
 }

@@ -1,10 +1,10 @@
 import type { Writable } from 'node:stream';
 import { printableLine } from '../../platform/text/printable.js';
 import type { Surroundings } from '../command.js';
-import { say } from '../terminal/print.js';
+import type { Said } from '../messages/run-lines.js';
 import type { LiveLines } from '../progress/live-lines.js';
 import type { ProgressMode } from '../progress/progress-mode.js';
-import type { Said } from './run-lines.js';
+import { say } from './print.js';
 
 export interface SaidLinesOptions {
   readonly isQuiet: boolean;

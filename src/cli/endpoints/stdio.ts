@@ -1,2 +1,0 @@
-/** What stands for standard input and standard output. */
-export const standard = '-';
