@@ -6,7 +6,7 @@ import type { LiveLines } from '../progress/live-lines.js';
 import type { ProgressMode } from '../progress/progress-mode.js';
 import { say } from './print.js';
 
-export interface SaidLinesOptions {
+export interface LoggerOptions {
   readonly isQuiet: boolean;
   /** One JSON object a line, for log collectors, instead of texts. @default false */
   readonly isJson?: boolean;
@@ -16,15 +16,15 @@ export interface SaidLinesOptions {
 }
 
 /** Puts on standard error what is said: as a text or as JSON, and nothing twice in a row. */
-export class SaidLines {
+export class Logger {
   readonly #out: Writable;
-  readonly #options: SaidLinesOptions;
+  readonly #options: LoggerOptions;
   readonly #live: LiveLines | undefined;
   #latestLine = '';
   #latestMs: number;
 
   /** @param live lines that are drawn again and again: others go above them */
-  constructor(out: Writable, options: SaidLinesOptions, live: LiveLines | undefined) {
+  constructor(out: Writable, options: LoggerOptions, live: LiveLines | undefined) {
     this.#out = out;
     this.#options = options;
     this.#live = live;

@@ -44,7 +44,7 @@ import {
   textColumnLine,
 } from '../messages/progress-messages.js';
 import { endColumns, endLines, endTable } from '../messages/end-table.js';
-import { SaidLines, type SaidLinesOptions } from './logger.js';
+import { Logger, type LoggerOptions } from './logger.js';
 import { goingOnLine, type paidInVainLines } from '../messages/failure-messages.js';
 import { troubleLine } from '../messages/outage-message.js';
 import { counted } from '../../platform/text/shown-numbers.js';
@@ -56,7 +56,7 @@ const mostDifferences = 5;
 const lineEveryMs = 5000;
 const batchLineEveryMs = 60_000;
 
-export interface ReporterOptions extends SaidLinesOptions {
+export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
   /** Whether a person reads at a terminal: the end of a run is then a table. @default false */
   readonly isTerminal?: boolean;
@@ -72,7 +72,7 @@ export class Reporter {
   readonly #options: ReporterOptions;
   readonly #figures = new RunFigures();
   readonly #live: LiveLines | undefined;
-  readonly #lines: SaidLines;
+  readonly #lines: Logger;
   readonly #failures = new FailedBatches();
   readonly #heldUp = new HeldUpBatches();
   #differences = 0;
@@ -90,7 +90,7 @@ export class Reporter {
         return progressLines(this.#figures, form, options.clock.now());
       });
     }
-    this.#lines = new SaidLines(out, options, this.#live);
+    this.#lines = new Logger(out, options, this.#live);
   }
 
   /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
