@@ -8,7 +8,7 @@ import {
   type ConnectionOption,
 } from '../service/connect.js';
 import { exitCodes } from '../exit-code.js';
-import { agreeToLose, launchedLine } from '../job/confirm-discard.js';
+import { confirmDiscard, launchedLine } from '../job/confirm-discard.js';
 import { print, say, jsonOption } from '../terminal/print.js';
 import { sharedRunOptions } from '../options/store-options.js';
 import { sayTrouble } from '../messages/outage-message.js';
@@ -51,7 +51,7 @@ async function abandon(
       `the run's batches are on ${status.service}: set SLUICE_BASE_URL and SLUICE_API_KEY to delete them there`,
     );
   }
-  await agreeToLose('sluice abandon', status, {
+  await confirmDiscard('sluice abandon', status, {
     isAgreed: options.has('yes'),
     forgets: store !== undefined || status.retry.exports > 0,
     person: terminal(input),

@@ -14,7 +14,7 @@ import { notWith } from '../options/option-rules.js';
 import { amount, count, delay, path, text, whole } from '../options/option-types.js';
 import { print, say } from '../terminal/print.js';
 import { engineOf, engineOptions, readOptionFile } from '../options/engine-options.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 
 /** What the service is started with. */
 const serverOptions = defineOptions([
@@ -118,7 +118,7 @@ async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<
   const service = await start({
     port: 8080,
     ...options.libraryValues([...serverOptions, ...limitOptions]),
-    ...whereGiven({
+    ...omitUndefined({
       faults: await readFaults(options.text('faults')),
       engine: await engineOf(options, env),
     }),
@@ -147,7 +147,7 @@ function oneAccount(
   env: NodeJS.ProcessEnv,
 ): Partial<ServiceOptions> {
   return {
-    ...whereGiven({ apiKey: env['SLUICE_API_KEY'] || undefined }),
+    ...omitUndefined({ apiKey: env['SLUICE_API_KEY'] || undefined }),
     emailCredits: defaultCredits,
     phoneCredits: defaultCredits,
     ...options.libraryValues(creditOptions),

@@ -12,7 +12,7 @@ import { Reporter } from '../terminal/reporter.js';
 import { runDurably, stream, runShared } from '../job/run-list.js';
 import { openPapers } from '../job/run-papers.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
-import { sayStopped, type RunSoFar } from '../messages/run-failure.js';
+import { sayStopped, type RunContext } from '../messages/run-failure.js';
 import {
   refuseStandardInput,
   sharedRunOf,
@@ -106,7 +106,7 @@ async function sayIfStopped(
     clock,
   });
   const papers = await openPapers(input, to);
-  const run: RunSoFar = {
+  const run: RunContext = {
     input: positionals.map(showPlace).join(', '),
     output: showPlace(asWritten(input.cwd, to.path)),
     stateDir: stateDirectoryOf(to, input),

@@ -15,7 +15,7 @@ import { keepOptions } from '../options/keep-options.js';
 import { standard } from './resolve-path.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { filesOfOutput } from './verdict-output.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 
 /** How the column of a list of one address a line is named. */
 const lineColumn = 'value';
@@ -94,7 +94,7 @@ export async function keepOutput(
         suspect: split(findOutput(besidePlace(to, '.suspect'), input, to.path), '.suspect'),
       },
     }),
-    decides: whereGiven({
+    decides: omitUndefined({
       keep: options.has('keep') ? options.texts('keep').join(' ') : undefined,
       'keep-quality': options.text('keep-quality'),
       rejects: given,
@@ -114,7 +114,7 @@ function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
     column === undefined ? [] : [[column, words] as const],
   );
   if (keep.length === 0 && !quality) return undefined;
-  return whereGiven({
+  return omitUndefined({
     verdicts: ofAll[0]?.words,
     columns: columns.length === 0 ? undefined : Object.fromEntries(columns),
     quality,

@@ -13,7 +13,7 @@ import {
   streamSource,
 } from '../../index.js';
 import type { CommandInput, ParsedOptions, Surroundings } from '../command.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 import { checkRules } from '../options/option-rules.js';
 import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { type DatabaseUrl, type NamedPlace, pathOf } from './list-places.js';
@@ -130,7 +130,7 @@ export function findOutput(
 ): Sink {
   const { 'output-format': format, 'part-size': partBytes } = options.values(verifyOptions);
   const form = {
-    ...whereGiven({ format, namedAs, partBytes }),
+    ...omitUndefined({ format, namedAs, partBytes }),
     neutralizeFormulas: options.has('neutralize-formulas'),
   };
   if (path !== standard) return listSink(remote?.url ?? path, form);
@@ -145,7 +145,7 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
   return {
     columns: columnsFor(outputPath, output),
     ...options.libraryValues(formOptions),
-    ...whereGiven({ format: input }),
+    ...omitUndefined({ format: input }),
   };
 }
 

@@ -11,7 +11,7 @@ import {
 import type { ParsedOptions } from '../command.js';
 import { pathOf, type NamedPlace } from './list-places.js';
 import { standard } from './resolve-path.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
@@ -60,7 +60,7 @@ export function filesOfOutput(
     return {
       path: `${path}${path.endsWith('/') ? '' : '/'}${name}`,
       database: undefined,
-      ...whereGiven({
+      ...omitUndefined({
         remote: remote && { ...remote, url: `${folderUrl(remote.url)}${name}` },
       }),
     };

@@ -25,7 +25,7 @@ import type { Reporter } from '../terminal/reporter.js';
  * @param what how the run is dropped, such as `--fresh`
  * @throws ConfigurationError when the person does not agree, or is not there
  */
-export async function agreeToLose(
+export async function confirmDiscard(
   what: string,
   status: RunStatus,
   {
@@ -92,7 +92,7 @@ export async function dropOldRun(
 ): Promise<void> {
   const status = await findStatus(stateDir);
   if (!status) return;
-  await agreeToLose('--fresh', status, {
+  await confirmDiscard('--fresh', status, {
     // The option says what is wanted: a nightly command goes on without a person.
     isAgreed: options.has('yes') || !isInteractive(person),
     person,

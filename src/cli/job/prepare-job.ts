@@ -25,14 +25,14 @@ import { limitLines, trialLines } from '../messages/run-lines.js';
 import type { Job } from './run-list.js';
 import { filesAmong } from './run-papers.js';
 import { sharedOptions } from './run-settings.js';
-import type { RunSoFar } from '../messages/run-failure.js';
+import type { RunContext } from '../messages/run-failure.js';
 import { filesOfOutput } from '../endpoints/verdict-output.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { withEngine } from '../service/with-service.js';
 
 /** What a run is told to, and by. */
 export interface RunParts {
-  readonly run: RunSoFar;
+  readonly run: RunContext;
   readonly reporter: Reporter;
   readonly papers: RunPapers;
   /** Whether the service and the cost were said before, and agreed to. @default false */

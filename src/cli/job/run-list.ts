@@ -8,7 +8,7 @@ import { connect, type Connection, type Target } from '../service/connect.js';
 import type { Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { agreeToPayAgain, dropOldRun, withPaidAgain } from './confirm-discard.js';
-import { whereGiven } from './omit-undefined.js';
+import { omitUndefined } from './omit-undefined.js';
 import type { RunSettings } from './run-settings.js';
 import type { Workers } from './workers.js';
 
@@ -104,7 +104,7 @@ export async function runDurably(
         return connection.client;
       },
       stateDir,
-      ...whereGiven({ waitLockMs, onChange }),
+      ...omitUndefined({ waitLockMs, onChange }),
       fresh: options.has('fresh'),
       moved: options.has('moved'),
       ...launch,
@@ -166,7 +166,7 @@ export async function runShared(
         if (progress.stage === 'read') workers?.start();
       },
       store,
-      ...whereGiven({ stateDir: options.text('state') }),
+      ...omitUndefined({ stateDir: options.text('state') }),
       ...launch,
       detach: options.has('detach'),
       retryFailed: options.has('retry-failed'),

@@ -10,7 +10,7 @@ import type { Target } from '../service/connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { batchSettings } from '../options/batch-options.js';
-import { whereGiven } from './omit-undefined.js';
+import { omitUndefined } from './omit-undefined.js';
 
 /** What a run is asked for, whether it is durable or streams. */
 export type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
@@ -44,7 +44,7 @@ function groupOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & Coun
       'name the columns to verify: --email <column>, --phone <column>, or both',
     );
   }
-  const everyRow = whereGiven({
+  const everyRow = omitUndefined({
     country: options.text('country'),
     countryColumn: options.text('country-column'),
     countryFrom: options.text('country-from'),
@@ -58,7 +58,7 @@ function groupOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & Coun
     );
   }
   // Which of them there are, no compiler can see.
-  return { email, phone, ...everyRow, ...whereGiven({ emailCountry }) } as ColumnChoice &
+  return { email, phone, ...everyRow, ...omitUndefined({ emailCountry }) } as ColumnChoice &
     CountryChoice;
 }
 

@@ -12,7 +12,7 @@ import type { Reporter } from '../terminal/reporter.js';
 import { paidInVainLines, stopLines } from './failure-messages.js';
 
 /** What is known of a run while it goes; a run that stops has not come to all of it. */
-export interface RunSoFar {
+export interface RunContext {
   readonly input: string;
   readonly output: string;
   /** Its state directory, or where one is likely to be. */
@@ -31,7 +31,7 @@ export interface RunSoFar {
  */
 export async function sayStopped(
   error: unknown,
-  run: RunSoFar,
+  run: RunContext,
   {
     reporter,
     papers,
@@ -66,7 +66,7 @@ export async function sayStopped(
 }
 
 function whatIsKept(
-  { isStreaming, store, stateDir }: RunSoFar,
+  { isStreaming, store, stateDir }: RunContext,
   launchedCredits: RunStatus['launchedCredits'],
 ): Partial<Pick<Parameters<RunPapers['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
   if (store) return { store: store.name, launchedCredits };

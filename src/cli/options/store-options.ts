@@ -9,7 +9,7 @@ import {
   type Surroundings,
 } from '../command.js';
 import { placeOf } from '../endpoints/list-places.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 import { patienceOptions, type PatienceOption } from '../service/connect.js';
 import { needs, notWith } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
@@ -95,7 +95,7 @@ export function storePatience(
 ): StorePatience {
   const { giveUpAfterMs } = options.libraryValues(patienceOptions);
   const { leaseMs, copyLimitBytes } = options.libraryValues(storeOptions);
-  return whereGiven({ leaseMs, copyLimitBytes, giveUpAfterMs });
+  return omitUndefined({ leaseMs, copyLimitBytes, giveUpAfterMs });
 }
 
 /** @throws ConfigurationError */

@@ -12,7 +12,7 @@ import {
   type OptionDefinition,
 } from '../command.js';
 import { count, duration, path, patience, text } from '../options/option-types.js';
-import { whereGiven } from '../job/omit-undefined.js';
+import { omitUndefined } from '../job/omit-undefined.js';
 
 const apiKeyOption = {
   name: 'api-key-file',
@@ -160,7 +160,7 @@ export async function connect(
   const service = await createService({
     emailCredits: Infinity,
     phoneCredits: Infinity,
-    ...whereGiven({ dataDir, engine: await target.engine?.(), onError }),
+    ...omitUndefined({ dataDir, engine: await target.engine?.(), onError }),
   }).catch((error: unknown) => {
     throw isFull(error) ? fullDisk(dataDir, error) : error;
   });

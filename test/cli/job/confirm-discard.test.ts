@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { agreeToLose } from '../../../src/cli/job/confirm-discard.js';
+import { confirmDiscard } from '../../../src/cli/job/confirm-discard.js';
 import type { RunStatus } from '../../../src/index.js';
 import { personAtTerminal } from '../person-at-terminal.js';
 
@@ -13,11 +13,11 @@ const status = {
 
 async function abandon(
   answer: string,
-  given: Partial<Parameters<typeof agreeToLose>[2]> = {},
+  given: Partial<Parameters<typeof confirmDiscard>[2]> = {},
 ): Promise<string> {
   const person = personAtTerminal(answer);
   const warned: string[] = [];
-  await agreeToLose('sluice abandon', status, {
+  await confirmDiscard('sluice abandon', status, {
     isAgreed: false,
     forgets: true,
     person,
