@@ -9,7 +9,7 @@ import {
   type ServiceTrouble,
   type Summary,
 } from '../../index.js';
-import type { Target } from '../service/connect.js';
+import { localNotice, type Target } from '../service/connect.js';
 import { describeError, errorEvent, technicalPart } from '../messages/describe-error.js';
 import {
   describeDifference,
@@ -25,7 +25,6 @@ import {
   fewerRowsLines,
   type Said,
 } from '../messages/run-lines.js';
-import { localNotice } from '../service/connect.js';
 import { sayLines } from './print.js';
 import { LiveLines } from '../progress/live-lines.js';
 import { progressLines, timeText } from '../progress/progress-lines.js';
