@@ -1,7 +1,12 @@
 import type { RunEnd, Summary } from '../../index.js';
 import { earlierCreditsSentence } from '../../platform/text/credit-words.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
-import { fewerRowsSentence, oddSentence, percent, rowsSentence } from '../../report/sentences/list-sentences.js';
+import {
+  fewerRowsSentence,
+  oddSentence,
+  percent,
+  rowsSentence,
+} from '../../report/sentences/list-sentences.js';
 
 /** Something that happened: a text for people, the same as fields for a log. */
 export interface Said {
