@@ -41,7 +41,7 @@ function countInto(meter: Meter): DiagnosticsListeners {
     description: 'From the beginning of an attempt to the end of its answer.',
   });
 
-  /** Rows are told as they add up. */
+  /** Rows are counted as they come. */
   const counted = new Map<string, number>();
   return {
     'sluice:run:stage': ({ run, stage, rows: sum }) => {
