@@ -10,7 +10,6 @@ import { ClaimLostError, type BatchClaim } from '../batches/claim.js';
 import { type Batch, halveBatch } from '../batches/batch.js';
 import {
   defaults,
-  type BatchSettings,
   type CollectedExport,
   type DriveOptions,
   type DriveSettings,

@@ -10,7 +10,7 @@ import { tallyOf } from '../batches/export-check.js';
 import type { KnownBatch } from '../batches/batch-state.js';
 import { deleteBatch } from '../batches/uploads/delete-uploads.js';
 import { BatchPool } from './batch-pool.js';
-import { type DriveSettings, type CollectedExport } from './driver-options.js';
+import type { CollectedExport, DriveSettings } from './driver-options.js';
 import { LocalClaims } from '../batches/claim.js';
 
 interface CollectOptions extends Pick<

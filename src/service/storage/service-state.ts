@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { limits } from '../../contract/limits.js';
 import { type Batch, type LedgerHead, refundOf, type Stage } from './batch.js';
-import type { CacheHit, ServiceEvent } from './events.js';
+import type { ServiceEvent } from './events.js';
 
 /** An account and what is left of its credits. */
 export interface AccountState {
