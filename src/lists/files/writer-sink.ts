@@ -1,7 +1,12 @@
 import type { ByteOutput } from './outputs/byte-output.js';
 import { createOutputFile } from './outputs/output-file.js';
 import { holdOutput } from './outputs/hold-output.js';
-import { checkOutputPath, isHeldBack, type OutputFiles } from './outputs/output-path.js';
+import {
+  checkOutputPath,
+  isHeldBack,
+  refuseLate,
+  type OutputFiles,
+} from './outputs/output-path.js';
 import { ofLibrary } from '../rows/own-ends.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
@@ -37,8 +42,10 @@ export function filePlace(path: string, files?: OutputFiles): OutputPlace {
         return kind === 'file' ? holdOutput(path, realPath, patience) : async () => undefined;
       },
     }),
-    open: (permissions) =>
-      createOutputFile(path, { noMoreOpenThan: permissions, ...(files && { files }) }),
+    open: async (permissions) =>
+      createOutputFile(path, { noMoreOpenThan: permissions, ...(files && { files }) }).catch(
+        refuseLate,
+      ),
   };
 }
 

@@ -1,4 +1,5 @@
-import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { renameSync } from 'node:fs';
+import { mkdir, readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { inspect } from 'node:util';
@@ -6,8 +7,10 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
+import { partsSink } from '../../../src/lists/files/partitions/parts-sink.js';
 import { rowsSource } from '../../../src/lists/rows/sources/rows-source.js';
 import type { FileSystem } from '../../../src/platform/files/file-system.js';
+import { verdictFolder } from '../../../src/engine/runs/output/verdict-sink.js';
 import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
 import type { RunProgress } from '../../../src/engine/runs/reporting/run-progress.js';
 import { run } from '../../../src/engine/runs/run.js';
@@ -322,6 +325,34 @@ describe('a disk that fails', () => {
       expect(left, call).toHaveLength(2);
       expect((await charges()).length, call).toBe(before + 6 * round);
     }
+  });
+});
+
+describe('an output whose folder goes away in the middle of a run', () => {
+  it.each([
+    ['a file', (path: string) => fileSink(join(path, 'out.csv'))],
+    ['parts', (path: string) => partsSink(join(path, 'out'), { partBytes: 1_000_000 })],
+    [
+      'a file for each verdict',
+      (path: string) => verdictFolder(join(path, 'out'), { ending: 'csv' }),
+    ],
+  ])('is %s that failed, and what was paid is kept', async (_, sinkIn) => {
+    const [at, away] = [join(folder, 'mounted'), join(folder, 'away')];
+    await mkdir(at);
+    let isGone = false;
+    const onProgress = ({ stage }: RunProgress): void => {
+      if (stage !== 'batch' || isGone) return;
+      renameSync(at, away);
+      isGone = true;
+    };
+    await expect(verify({ sink: sinkIn(at), onProgress })).rejects.toMatchObject({
+      code: 'output_failed',
+    });
+    await expectPaidOnce();
+
+    await rename(away, at);
+    expect(await verify({ sink: sinkIn(at) })).toMatchObject({ rows: 6 });
+    await expectPaidOnce();
   });
 });
 

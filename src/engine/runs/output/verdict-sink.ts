@@ -123,14 +123,18 @@ export function verdictFolder(
     hold: async (patience) => holdFolder(path, patience),
     mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {
-      const made = await mkdir(path, { recursive: true }).catch((cause: unknown) => {
-        throw new OutputError(`cannot make the folder ${path}: ${describeSystemError(cause)}`, {
-          cause,
+      const isNew = !(await isThere());
+      // Not the folders above it: they were there when it was checked, and a disk may have gone since.
+      if (isNew) {
+        await mkdir(path).catch((cause: unknown) => {
+          throw new OutputError(`cannot make the folder ${path}: ${describeSystemError(cause)}`, {
+            cause,
+          });
         });
-      });
+      }
       // Only one that is empty goes.
       const unmake = async (): Promise<void> => {
-        if (made !== undefined) await rmdir(path).catch(() => undefined);
+        if (isNew) await rmdir(path).catch(() => undefined);
       };
       const writing = await sink.open(opening).catch(async (error: unknown) => {
         await unmake();

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { systemErrorCode, refuseWriting } from '../../../platform/files/disk-errors.js';
 
 /** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
@@ -62,6 +62,13 @@ export async function checkOutputPath(
   await files.access(dirname(realPath), constants.W_OK | constants.X_OK).catch(fail);
   const existing = stats && { mode: stats.mode & 0o7777, uid: stats.uid, gid: stats.gid };
   return { path, realPath, kind: 'file', existing };
+}
+
+/** An output is checked before anything is sent: a folder that is missing by now has gone in the meantime. */
+export function refuseLate(error: unknown): never {
+  throw error instanceof ConfigurationError
+    ? new OutputError(error.message, { cause: error })
+    : error;
 }
 
 /** Whether an output at a path appears by rename, and so is not seen before it is finished. */

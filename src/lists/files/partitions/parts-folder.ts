@@ -12,6 +12,7 @@ import { mostOpenFolder } from '../outputs/no-more-open.js';
 import { holdOutput } from '../outputs/hold-output.js';
 import type { OutputPatience } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
+import { refuseLate } from '../outputs/output-path.js';
 
 /** What stands in a folder of parts beside them, and tells that it is one. */
 export const manifestName = 'manifest.json';
@@ -68,14 +69,14 @@ async function followLinks(path: string): Promise<string> {
 
 /**
  * @param noMoreOpenThan permissions of the file that is in the parts
- * @throws ConfigurationError, OutputError
+ * @throws OutputError
  */
 export async function createPartsFolder(
   path: string,
   noMoreOpenThan?: FilePermissions,
 ): Promise<PartsFolder> {
   const fail = refuseWriting(path);
-  const target = await checkPartsFolder(path);
+  const target = await checkPartsFolder(path).catch(refuseLate);
   const written = besidePath(target, 'parts');
   const old = besidePath(target, 'old');
   // A process that was killed between the two renames of an exchange has left the old one aside.
