@@ -60,7 +60,7 @@ describe('README.md', () => {
       'docs/troubleshooting.md#every-email-is-unknown',
       'local service',
     ],
-    ['testing', 'docs/testing.md#a-first-test', 'createService'],
+    ['testing', 'docs/in-code.md#a-first-test', 'createService'],
     [
       'Snowflake',
       'docs/your-list.md#load-it-into-snowflake-or-another-warehouse',

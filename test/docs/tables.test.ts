@@ -1,7 +1,6 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readEntries } from '../../scripts/project.mjs';
 import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
-import { bounds } from '../../src/engine/batches/state-machine.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
 import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/topic-texts.js';
 import { commands } from '../../src/cli/commands.js';
@@ -173,14 +172,6 @@ describe('the options of the library', () => {
   it('leave out no operation of the client', () => {
     const listed = firstCodes(library, '### Operations').map((call) => call.replace(/\(.*/, ''));
     expect(sorted(listed)).toEqual(sorted(Object.keys(operations)));
-  });
-});
-
-describe('the bounds of what is tried again', () => {
-  it('in ARCHITECTURE.md are those of the life of a batch', () => {
-    const rows = tableRows(new Page('ARCHITECTURE.md').section('### Bounds'));
-    const listed = rows.map(([name = '', value]) => [codeSpans(name)[0], Number(value)] as const);
-    expect(Object.fromEntries(listed)).toEqual(bounds);
   });
 });
 

@@ -30,8 +30,8 @@ async function verdictsOf(numbers: readonly string[]): Promise<readonly string[]
   return verdicts;
 }
 
-it('the numbers of docs/testing.md have the verdicts that it says', async () => {
-  const { text } = new Page('docs/testing.md');
+it('the numbers of docs/in-code.md have the verdicts that it says', async () => {
+  const { text } = new Page('docs/in-code.md');
   const said = [...text.matchAll(/`(\+999\d+)` is (\w+)/g)];
   expect(said).toHaveLength(2);
   const verdicts = await verdictsOf(said.map(([, number]) => String(number)));

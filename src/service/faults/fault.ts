@@ -205,7 +205,7 @@ const faultPlan = z.strictObject({
   faults: z.array(fault),
 });
 
-/** What is to go wrong, and when, as it is written down; docs/faults.md describes it. */
+/** What is to go wrong, and when, as it is written down; docs/local-service.md#faults describes it. */
 export type FaultPlan = z.input<typeof faultPlan>;
 
 /** The same, checked, with its defaults. */

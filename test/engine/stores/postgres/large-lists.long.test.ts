@@ -16,7 +16,7 @@ import { newName } from '../../../lists/sql/new-name.js';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-const page = new Page('docs/large-lists.md');
+const page = new Page('docs/performance.md');
 
 /** The blocks of one language of a chapter, in order. */
 function blocks(heading: string, language: string): readonly string[] {
@@ -78,7 +78,7 @@ async function expectJoined(rows: readonly Readonly<Record<string, unknown>>[]):
   );
 }
 
-describe('docs/large-lists.md', () => {
+describe('docs/performance.md', () => {
   it('has partitions made by DuckDB, verified, and joined by it', async () => {
     const [cut = '', joined = ''] = blocks('## DuckDB', 'sql');
     const here = (sql: string): string =>
