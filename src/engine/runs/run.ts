@@ -55,7 +55,7 @@ export async function run<From extends SourceInput, Given = unknown>(
     ...others,
     signal,
     onProgress,
-    // Before the run is over: should one be rejected, the same call goes on, and pays nothing.
+    // Before the run is over: should one have failed, the same call tells the summary again, and pays nothing.
     onSummary: async (summary: Summary) => {
       await options.onSummary?.(summary);
       await settled();

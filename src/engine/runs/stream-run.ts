@@ -63,7 +63,9 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
       await ends.sink.check(countVerified(options));
       const letGo = await holdSinks([ends.sink]);
       try {
-        return await streamToEnd({ ...options, ...ends, signal, onProgress }, settled);
+        const summary = await streamToEnd({ ...options, ...ends, signal, onProgress });
+        await settled();
+        return summary;
       } finally {
         await letGo();
       }
@@ -74,10 +76,7 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
 
 type ResolvedStreamRun = StreamRunSettings & Pick<ResolvedRun, 'source' | 'sink'>;
 
-async function streamToEnd(
-  options: ResolvedStreamRun,
-  settled: () => Promise<void>,
-): Promise<Summary> {
+async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   let layout: ColumnLayout | undefined;
@@ -101,7 +100,6 @@ async function streamToEnd(
   );
   try {
     const rows = await flow(options, { reading, writing, plan, tally, log });
-    await settled();
     await writing.finish();
     const batches = log.batches();
     const summary = summarize({

@@ -1,14 +1,14 @@
-/**
- * Callbacks that may give a promise, which nobody waits for until the end: one that is rejected ends the work,
- * as one that throws does.
- */
+/** Callbacks that may give a promise, which nobody waits for until the end. */
 export class CalledBack {
-  readonly #onFailed: (error: unknown) => void;
+  readonly #onFailed: ((error: unknown) => void) | undefined;
   readonly #open = new Set<Promise<void>>();
   #failed: { readonly error: unknown } | undefined;
 
-  /** @param onFailed called once, with the error of the first that was rejected */
-  constructor(onFailed: (error: unknown) => void) {
+  /**
+   * @param onFailed ends the work, with the error of the first that was rejected; what a callback throws
+   *   passes. @default the work goes on, whatever they throw: `settled` has the first error
+   */
+  constructor(onFailed?: (error: unknown) => void) {
     this.#onFailed = onFailed;
   }
 
@@ -18,12 +18,18 @@ export class CalledBack {
   ): ((...given: Given) => void) | undefined {
     if (!call) return undefined;
     return (...given) => {
-      const answer = call(...given);
+      let answer: unknown;
+      try {
+        answer = call(...given);
+      } catch (error) {
+        if (this.#onFailed) throw error;
+        this.#failed ??= { error };
+      }
       if (typeof answer === 'object' && answer !== null && 'then' in answer) this.#await(answer);
     };
   }
 
-  /** Resolves when all promises have. @throws the error of the first that was rejected */
+  /** Resolves when all promises have. @throws the first error */
   async settled(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
     if (this.#failed) throw this.#failed.error;
@@ -36,7 +42,7 @@ export class CalledBack {
         (error: unknown) => {
           if (this.#failed) return;
           this.#failed = { error };
-          this.#onFailed(error);
+          this.#onFailed?.(error);
         },
       )
       .finally(() => this.#open.delete(open));

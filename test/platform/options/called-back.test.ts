@@ -1,4 +1,4 @@
-import { access } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
@@ -42,26 +42,47 @@ it('a promise for the last progress is waited for', async () => {
   expect(isNoted).toBe(true);
 });
 
-it('onProgress that gives a promise ends run(), which the same call goes on with', async () => {
-  const { client, service } = await withClient();
-  const sink = join(await withFolder(), 'out.csv');
-  const options = { source, sink, client, ...columns };
-  await expect(run({ ...options, onProgress: reject })).rejects.toBe(refused);
-  await expect(access(sink)).rejects.toThrow('ENOENT');
-  // The last of all: everything is paid for by then.
-  const atEnd = ({ stage }: { readonly stage: string }): unknown =>
-    stage === 'written' ? reject() : undefined;
-  await expect(run({ ...options, onProgress: atEnd })).rejects.toBe(refused);
-  expect(await chargesOf(service)).toHaveLength(300);
-  expect((await run(options)).rows).toBe(300);
-  expect(await chargesOf(service)).toHaveLength(300);
-});
+/** What `onProgress` may do that fails, on each call or on one. */
+const failures = {
+  'gives a promise': reject,
+  throws: (): unknown => {
+    throw refused;
+  },
+  'throws at once, and otherwise later': ({ stage }: { readonly stage: string }): unknown => {
+    throw stage === 'written' ? new Error('a later one') : refused;
+  },
+  'fails at the very end': ({ stage }: { readonly stage: string }): unknown =>
+    stage === 'written' ? reject() : undefined,
+};
 
-it('so it is with streamRun() and estimateRun()', async () => {
-  const { client } = await withClient();
-  const sink = rowsSink(() => undefined);
-  const streamed = streamRun({ source, sink, client, ...columns, onProgress: reject });
-  await expect(streamed).rejects.toBe(refused);
+it.each(Object.entries(failures))(
+  'onProgress that %s ends no run(): it writes what is paid for, and says so then',
+  async (_, onProgress) => {
+    const { client, service } = await withClient();
+    const sink = join(await withFolder(), 'out.csv');
+    const options = { source, sink, client, ...columns };
+    await expect(run({ ...options, onProgress })).rejects.toBe(refused);
+    const written = await readFile(sink, 'utf8');
+    expect(written.match(/,verified,/g)).toHaveLength(300);
+    expect(await chargesOf(service)).toHaveLength(300);
+    expect((await run(options)).rows).toBe(300);
+    expect(await chargesOf(service)).toHaveLength(300);
+  },
+);
+
+it.each(Object.entries(failures))(
+  'onProgress that %s ends no streamRun()',
+  async (_, onProgress) => {
+    const { client, service } = await withClient();
+    const sink = join(await withFolder(), 'out.csv');
+    const streamed = streamRun({ source, sink, client, ...columns, onProgress });
+    await expect(streamed).rejects.toBe(refused);
+    expect((await readFile(sink, 'utf8')).match(/,verified,/g)).toHaveLength(300);
+    expect(await chargesOf(service)).toHaveLength(300);
+  },
+);
+
+it('onProgress that fails ends no estimateRun() before it is counted', async () => {
   const { pollIntervalMs: _, ...estimated } = columns;
   await expect(estimateRun({ source, ...estimated, onProgress: reject })).rejects.toBe(refused);
 });

@@ -138,7 +138,12 @@ export interface RunSettings<From extends SourceInput = SourceInput>
   readonly deleteBatches?: boolean | undefined;
   /** Aborts the run, which rejects with its reason; the same call later goes on. @default never */
   readonly signal?: AbortSignal | undefined;
-  /** Called with what happens: rows read and written, steps of batches, notices. @default nothing is called */
+  /**
+   * Called with what happens: rows read and written, steps of batches, notices. When it throws, or a promise
+   * of its is rejected, the run goes on to its end, and rejects with the first such error behind a complete
+   * output; the same call again gives the summary, and pays nothing.
+   * @default nothing is called
+   */
   readonly onProgress?: ((progress: RunProgress) => void) | undefined;
   /**
    * Called when the output is complete, before the state directory is removed, and waited for. When it
