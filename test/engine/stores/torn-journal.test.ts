@@ -11,7 +11,6 @@ import {
 } from '../../../src/engine/stores/directory/journal.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
-import { headOfVersionOne, versionOne } from './version-one.js';
 import { watchedFiles } from '../runs/watched-files.js';
 
 let path: string;
@@ -144,53 +143,6 @@ it('reads and writes a journal of version 2 to the letter as earlier versions di
   expect(journalOf(given, groups).toString()).toBe(written);
   await writeFile(path, written, { mode: 0o600 });
   expect(await Journal.read(systemFiles, path)).toEqual(groups.flat());
-});
-
-describe('a journal of version 1', () => {
-  const old = versionOne([headOfVersionOne, { a: 1 }, { b: 2 }]);
-
-  it('is read, and gone on with as one of version 2', async () => {
-    await writeFile(path, old);
-    expect(await Journal.read(systemFiles, path)).toEqual([{ a: 1 }, { b: 2 }]);
-    for (const number of [1, 2]) {
-      const { journal, entries } = await Journal.open(systemFiles, path);
-      expect(entries).toHaveLength(1 + number);
-      await journal.append({ number });
-      await journal.close();
-    }
-    expect(await Journal.read(systemFiles, path)).toEqual([
-      { a: 1 },
-      { b: 2 },
-      { number: 1 },
-      { number: 2 },
-    ]);
-  });
-
-  it('loses a torn last write of several lines, and nothing else', async () => {
-    const torn = '00000000 {"torn":1}\n00000000 {"torn":2}\n0000';
-    await writeFile(path, `${old}${torn}`);
-    expect(await Journal.read(systemFiles, path)).toEqual([{ a: 1 }, { b: 2 }]);
-    const { journal } = await Journal.open(systemFiles, path);
-    await journal.close();
-    expect(await readFile(path, 'utf8')).not.toContain('torn');
-    await writeFile(path, `${old}${torn}\n${versionOne([{ c: 3 }])}`);
-    await expect(Journal.open(systemFiles, path)).rejects.toMatchObject({ code: 'state_damaged' });
-  });
-
-  it('is refused when it was damaged before it was gone on with', async () => {
-    await writeFile(path, old);
-    const { journal } = await Journal.open(systemFiles, path);
-    await journal.append({ c: 3 });
-    const lastGroup = (await readFile(path)).length;
-    await journal.append({ d: 4 });
-    await journal.close();
-    const whole = await readFile(path);
-    for (let at = 0; at < lastGroup; at += 1) {
-      const bytes = Buffer.from(whole);
-      bytes[at] = (bytes[at] ?? 0) ^ (1 << (at % 8));
-      expect(() => parseJournal(bytes, path), `byte ${at}`).toThrow(/is damaged|not written by/);
-    }
-  });
 });
 
 describe('two processes that a lock does not keep apart', () => {

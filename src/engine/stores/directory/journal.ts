@@ -12,19 +12,16 @@ import { optionName } from '../../../platform/text/option-name.js';
  * counts whole or not at all, whatever part of its write a power cut leaves.
  *
  * The checksum of a group covers the journal's id and the group's place too.
- *
- * Version 1 had a line for each entry, without groups. It is still read; the first process that opens
- * such a journal adds a head of version 2, and groups from there on.
  */
 
-const firstHead = { journal: 'sluice', version: 1 } as const;
+const form = { journal: 'sluice', version: 2 } as const;
 
 /** What a journal holds. */
 interface JournalContent {
   readonly entries: readonly unknown[];
   /** What comes after them is the rest of the last write: it never counted. */
   readonly keptBytes: number;
-  /** The journal's id; `undefined` where it has no head of version 2 yet. */
+  /** The journal's id; `undefined` where it has no head yet. */
   readonly id: string | undefined;
 }
 
@@ -33,7 +30,7 @@ export function newJournalId(): string {
 }
 
 export function encodeHead(id: string): Buffer {
-  return encodeLine(JSON.stringify({ journal: 'sluice', version: 2, id }), 0);
+  return encodeLine(JSON.stringify({ ...form, id }), 0);
 }
 
 /** @param at where the group begins in the file */
@@ -54,11 +51,9 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
     dropped: 'last write',
     seedAt: (at) => (id === undefined ? 0 : seedOf(id, at)),
     take(value, at) {
-      const head = id === undefined ? parseHead(value) : undefined;
-      if (at === 0 && head === undefined) throw unknownVersion(path);
-      if (head) ({ id } = head);
+      if (at === 0) id = parseHead(value, path);
       else if (Array.isArray(value)) for (const entry of value as unknown[]) entries.push(entry);
-      else entries.push(value);
+      else throw damaged(path, `at byte ${at}`);
     },
   });
   if (isDamaged || isHeadDamaged(bytes, keptBytes, id)) throw damaged(path, `at byte ${keptBytes}`);
@@ -73,20 +68,14 @@ export function damaged(path: string, what: string, cause?: unknown): StateError
   );
 }
 
-function unknownVersion(path: string): StateError {
-  return new StateError(
+/** @returns the journal's id */
+function parseHead(value: unknown, path: string): string {
+  const { journal, version, id } = Object(value) as Readonly<Record<string, unknown>>;
+  if (journal === form.journal && version === form.version && typeof id === 'string') return id;
+  throw new StateError(
     `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with ${optionName('fresh')}`,
     { code: 'state_damaged' },
   );
-}
-
-/** A head of version 1 has no id. */
-function parseHead(value: unknown): { readonly id: string | undefined } | undefined {
-  if (typeof value !== 'object' || value === null || !('journal' in value)) return undefined;
-  const { journal, version, id } = value as Readonly<Record<string, unknown>>;
-  if (journal !== firstHead.journal) return undefined;
-  if (version === firstHead.version) return { id: undefined };
-  return version === 2 && typeof id === 'string' ? { id } : undefined;
 }
 
 /** Without its head nobody can tell the groups of a journal from the rest of a write. */

@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OutputError } from '../../../../src/platform/errors/errors.js';
@@ -10,9 +11,9 @@ import {
   Journal,
   parseJournal,
 } from '../../../../src/engine/stores/directory/journal.js';
+import { encodeLine } from '../../../../src/platform/files/log-lines.js';
 import { withFolder } from '../../../service/with-service.js';
 import { unicodeText } from '../../../platform/text/unicode-text.js';
-import { versionOne } from '../version-one.js';
 import { systemError, watchedFiles } from '../../runs/watched-files.js';
 
 let path: string;
@@ -104,8 +105,17 @@ describe('Journal', () => {
   });
 
   it('refuses what another version wrote', async () => {
-    await writeFile(path, versionOne([{ journal: 'sluice', version: 3 }]));
+    const head = { journal: 'sluice', version: 3, id: 'a' };
+    await writeFile(path, encodeLine(JSON.stringify(head), 0));
     await expect(reopened()).rejects.toThrow(/was not written by this version of Sluice/);
+  });
+
+  it('refuses an entry that is in no group', async () => {
+    const id = '0123456789abcdef';
+    const head = encodeHead(id);
+    const entry = encodeLine('{"a":1}', crc32(`${id} ${head.length} `));
+    await writeFile(path, Buffer.concat([head, entry]));
+    await expect(reopened()).rejects.toMatchObject({ code: 'state_damaged' });
   });
 
   it('says what putting back an older copy means, and what starting over costs', async () => {
