@@ -9,6 +9,8 @@ import {
   TransportError,
 } from '../../src/platform/errors/errors.js';
 import { freePort } from '../servers/free-port.js';
+import { chargesOf } from '../engine/streams/with-client.js';
+import { withService } from '../service/with-service.js';
 import { eventually } from './eventually.js';
 import { createHastyClock } from './hasty-clock.js';
 import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
@@ -16,6 +18,34 @@ import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.
 
 const credits = { email_credit: 1, phone_credit: 2 };
 const unit = { type: 'email', email: 'a@b.example' };
+
+describe('a unit verification that may be charged, and whose answer is lost', () => {
+  const faults = {
+    'a reset': { cutAtByte: 0, by: 'reset' },
+    'a 500': { answer: { status: 500 } },
+    'an answer that is cut': { cutAtByte: 5, by: 'end' },
+    'an answer that is no JSON': { answer: { status: 200, text: 'ok' } },
+  } as const;
+  test.each(Object.entries(faults))('is not asked for again after %s', async (_, what) => {
+    const { service } = await withService({
+      apiKey: 'a-key-of-this-test',
+      faults: { faults: [{ operation: 'verifyUnit', requests: [1], what }] },
+    });
+    const client = createTestClient(service.baseUrl, { apiKey: 'a-key-of-this-test' });
+    const request = { type: 'email', email: 'good@sluice.test' } as const;
+    const error = await caught(client.verifyUnit(request));
+    expect(error).toMatchObject({ operation: 'verifyUnit', sent: 'unknown', retryable: false });
+    // An answer in place of the true one comes before anything is charged; no client can know it.
+    expect(await chargesOf(service)).toHaveLength('answer' in what ? 0 : 1);
+  });
+
+  test.each([401, 402, 422, 429])('is surely refused by %i', async (status) => {
+    const server = await startServer((_, response) => sendJson(response, status, {}));
+    const client = createTestClient(server.baseUrl, { giveUpAfterMs: 1 });
+    const error = (await caught(client.verifyUnit(unit))) as ApiError | DeadlineError;
+    expect(error).toMatchObject({ sent: 'no', retryable: status === 429 });
+  });
+});
 
 describe('an error answer', () => {
   const codes = {
@@ -67,7 +97,7 @@ describe('an error answer', () => {
     ]) {
       const error = await caught(call());
       expect(error).toBeInstanceOf(ApiError);
-      expect(error).toMatchObject({ code: 'server_error', retryable: true });
+      expect(error).toMatchObject({ code: 'server_error', sent: 'unknown', retryable: false });
     }
     expect(server.seen).toHaveLength(3);
   });
@@ -197,7 +227,7 @@ describe('a lost connection', () => {
     const client = createTestClient(server.baseUrl);
     const error = await caught(client.launchBatch(uuid));
     expect(error).toBeInstanceOf(TransportError);
-    expect(error).toMatchObject({ code: 'connection_lost', sent: 'unknown', retryable: true });
+    expect(error).toMatchObject({ code: 'connection_lost', sent: 'unknown', retryable: false });
     expect(await client.credits()).toEqual(credits);
   });
 

@@ -21,7 +21,7 @@ describe('a silent service', () => {
     await clock.advance(1000);
     const error = await launch;
     expect(error).toBeInstanceOf(TransportError);
-    expect(error).toMatchObject({ code: 'request_timeout', sent: 'unknown', retryable: true });
+    expect(error).toMatchObject({ code: 'request_timeout', sent: 'unknown', retryable: false });
     expect(String(error)).toContain('30000 ms');
     await eventually(server.connections).toBe(0);
     expect(clock.sleeping).toBe(0);

@@ -36,6 +36,7 @@ export async function readRefusal(
   return toApiError({
     subject: request.subject,
     operation: request.operation,
+    repeatable: operations[request.operation].repeatable,
     creditType: request.creditType,
     status,
     serviceMessage: words,
@@ -180,6 +181,8 @@ function codeOfStatus(status: number): ErrorCodes['ApiError'] {
 export function toApiError(answer: {
   readonly subject: string;
   readonly operation: string;
+  /** Whether asking twice does what asking once does: else asking again may pay again. */
+  readonly repeatable: boolean;
   /** Of the one credit that the request costs. */
   readonly creditType?: VerificationType | undefined;
   readonly status: number;
@@ -200,7 +203,7 @@ export function toApiError(answer: {
     status,
     serviceMessage,
     retryAfterMs: answer.retryAfterMs,
-    retryable: status === 429 || isServiceTrouble(status),
+    retryable: status === 429 || (isServiceTrouble(status) && answer.repeatable),
   });
 }
 

@@ -1,3 +1,4 @@
+import { type OperationName, operations } from '../../contract/operations.js';
 import { TransportError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import type { Awaited } from './timeouts.js';
@@ -6,7 +7,7 @@ import type { Awaited } from './timeouts.js';
 interface FailedRequest {
   /** What the request is about, for messages. */
   readonly subject: string;
-  readonly operation: string;
+  readonly operation: OperationName;
   /** Whether a connection was there and the request handed to it: before that, nothing was sent. */
   readonly isStarted: boolean;
   readonly redact: (text: string) => string;
@@ -59,8 +60,10 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
     reason,
     code: isStarted ? 'connection_lost' : 'connection_failed',
     operation,
-    sent: isStarted ? 'unknown' : 'no',
-    retryable: !isHandshake && !misuseCode.test(code) && !proxyRefusal.test(cause.message),
+    ...evidence(request),
+    ...((isHandshake || misuseCode.test(code) || proxyRefusal.test(cause.message)) && {
+      retryable: false,
+    }),
     cause,
   });
 }
@@ -92,8 +95,19 @@ export function toTimeoutError(
     reason,
     code: isStarted ? 'request_timeout' : 'connection_failed',
     operation,
-    sent: isStarted ? 'unknown' : 'no',
+    ...evidence(request),
   });
+}
+
+/** What may have been carried out is asked again only where that pays nothing twice. */
+function evidence({ isStarted, operation }: FailedRequest): {
+  readonly sent: 'no' | 'unknown';
+  readonly retryable: boolean;
+} {
+  return {
+    sent: isStarted ? 'unknown' : 'no',
+    retryable: !isStarted || operations[operation].repeatable,
+  };
 }
 
 /** Text of an error, also of one that only holds others, as Node's attempts at several addresses do. */

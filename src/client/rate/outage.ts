@@ -179,9 +179,14 @@ export function warnOnce(service: { readonly baseUrl: string }): (trouble: Servi
 }
 
 /** What a request is given up with when the service, or the request itself, has failed for too long. */
+function sentOf(error: Error): 'no' | 'unknown' {
+  const isKnown = error instanceof TransportError || error instanceof ApiError;
+  return isKnown ? error.sent : 'unknown';
+}
+
 export function givenUpError(baseUrl: string, failingForMs: number, last: Error): DeadlineError {
   return new DeadlineError(
     `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}`,
-    { code: 'service_unavailable', cause: last },
+    { code: 'service_unavailable', sent: sentOf(last), cause: last },
   );
 }

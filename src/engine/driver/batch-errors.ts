@@ -62,7 +62,7 @@ export function isRefusal(error: unknown): error is ApiError {
     error instanceof ApiError &&
     (error.code === 'bad_request' ||
       error.code === 'validation_failed' ||
-      (error.code === 'unexpected_status' && !error.retryable))
+      (error.code === 'unexpected_status' && error.sent === 'no'))
   );
 }
 
@@ -81,10 +81,10 @@ export function hasFailed(news: BatchEvent): boolean {
 }
 
 /** The service may have carried the request out, or not. */
-function isWithoutAnswer(error: unknown): boolean {
+export function isWithoutAnswer(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent === 'unknown';
-  // Retryable but for a 429: the service, or what stands before it, was in trouble.
-  if (error instanceof ApiError) return error.retryable && error.code !== 'too_many_requests';
+  // The service, or what stands before it, was in trouble; a redirect is an answer, and the wrong one.
+  if (error instanceof ApiError) return error.sent === 'unknown' && error.code !== 'redirected';
   return error instanceof ContractError;
 }
 

@@ -6,6 +6,7 @@ import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { type BatchClaim, ClaimLostError } from '../batches/claim.js';
 import { driveBatch } from './batch-driver.js';
+import { isWithoutAnswer } from './batch-errors.js';
 import type { DriveOptions } from './driver-options.js';
 import { PollEstimator } from './poll-learning.js';
 
@@ -147,7 +148,7 @@ interface Place {
 
 /** What the service says to the form of the first batch, it says to the configuration. */
 function refusedAtOnce(error: unknown): unknown {
-  if (!(error instanceof ApiError) || error.retryable) return error;
+  if (!(error instanceof ApiError) || error.retryable || isWithoutAnswer(error)) return error;
   if (error.code === 'unauthorized' || error.code === 'forbidden') return error;
   return new ConfigurationError(
     `the service refuses the first batch, so nothing was paid: ${error.message}`,

@@ -150,6 +150,8 @@ export class ApiError extends SluiceError {
   readonly operation: string;
   /** HTTP status. */
   readonly status: number;
+  /** `no`: the service refused the request; `unknown`: it may have been carried out all the same. */
+  readonly sent: 'no' | 'unknown';
   /** The service's own words, as far as the body held some; without control characters, addresses, numbers and cells. */
   readonly serviceMessage: string | undefined;
   /** How long the service asked to wait, in milliseconds, clamped; absent when it did not say. */
@@ -177,10 +179,16 @@ export class ApiError extends SluiceError {
     });
     this.operation = options.operation;
     this.status = options.status;
+    this.sent = isRefusal(options.status) ? 'no' : 'unknown';
     this.serviceMessage = options.serviceMessage;
     this.retryAfterMs = options.retryAfterMs;
     this.needs = options.needs;
   }
+}
+
+/** Timeouts and redirects come from in between as well: what they answer may have been carried out. */
+function isRefusal(status: number): boolean {
+  return status >= 400 && status < 500 && status !== 408 && status !== 425;
 }
 
 /**
@@ -196,6 +204,8 @@ export class ContractError extends SluiceError {
   override readonly name = 'ContractError';
   declare readonly code: ErrorCodes['ContractError'];
   readonly operation: string;
+  /** The request may have been carried out: the answer says so, and not how. */
+  readonly sent = 'unknown';
 
   constructor(
     message: string,
@@ -225,11 +235,14 @@ export class ContractError extends SluiceError {
 export class DeadlineError extends SluiceError {
   override readonly name = 'DeadlineError';
   declare readonly code: ErrorCodes['DeadlineError'];
+  /** Of one request that was given up: as of a TransportError, for its last attempt. Absent of all else. */
+  readonly sent: 'no' | 'unknown' | undefined;
 
   constructor(
     message: string,
     options: {
       readonly code?: ErrorCodes['DeadlineError'];
+      readonly sent?: 'no' | 'unknown' | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -238,6 +251,7 @@ export class DeadlineError extends SluiceError {
       retryable: true,
       cause: options.cause,
     });
+    this.sent = options.sent;
   }
 }
 

@@ -37,8 +37,8 @@ export type SluiceErrorCode = ErrorCodes[keyof ErrorCodes];
 export interface SluiceErrorOptions {
   readonly code: SluiceErrorCode;
   /**
-   * Whether the same call may succeed later without a change by the caller: nobody has to pay, agree, or
-   * choose other options. A rule that repeats a call still needs an end.
+   * Whether the same call may succeed later without a change by the caller, and cannot pay again: nobody
+   * has to pay, agree, or choose other options. A rule that repeats a call still needs an end.
    *
    * @default false
    */

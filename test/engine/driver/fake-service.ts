@@ -68,6 +68,7 @@ export function refusal(status: number, operation: string, words?: string): ApiE
   return toApiError({
     subject: operation,
     operation,
+    repeatable: !['uploadBatch', 'launchBatch', 'verifyUnit'].includes(operation),
     status,
     serviceMessage: words,
     retryAfterMs: undefined,
