@@ -76,7 +76,7 @@ export async function placeInDirectory(
   };
 }
 
-/** What was paid for is safe by now: a callback that fails ends nothing, and is told of. */
+/** What was paid for is safe by now: a callback that fails ends nothing, and is a warning. */
 async function beforeRemoval(run: ResolvedRun): Promise<void> {
   try {
     await run.beforeRemoval?.();
@@ -84,7 +84,7 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
     run.onProgress?.({
       stage: 'notice',
       isUrgent: true,
-      message: `warning: ${optionName('beforeRemoval')} failed: ${error instanceof Error ? error.message : String(error)}`,
+      message: `warning: the step before the removal of the state failed: ${error instanceof Error ? error.message : String(error)}`,
     });
   }
 }
