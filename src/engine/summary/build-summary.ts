@@ -37,6 +37,8 @@ export function summarize(run: Summarized): Summary {
   const leftOut = sink.rowsLeftOut?.() ?? 0;
   const validLeftOut = sink.validLeftOut?.() ?? [];
   const leftAlone = sink.leftAlone?.();
+  const alone = leftAlone ? leftAlone.changed + leftAlone.gone : 0;
+  const outputs = sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }];
   const cells = tally.columns();
   const countries = tally.refused.countries();
   return {
@@ -46,7 +48,10 @@ export function summarize(run: Summarized): Summary {
     rows,
     ...(run.limit !== undefined && { limit: run.limit }),
     rows_left_out: leftOut,
-    outputs: sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }],
+    // The output is the first; it has been given rows that it did not take.
+    outputs: outputs.map((output, at) =>
+      at === 0 ? { ...output, rows: output.rows - alone } : output,
+    ),
     reachable_rows: tally.reachableRows,
     suspect: run.isSuspect ?? false,
     ...(leftAlone && { left_alone: leftAlone }),

@@ -1,3 +1,4 @@
+import type { Summary } from '../../engine/summary/summary.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
@@ -80,14 +81,16 @@ export function percent(share: number): string {
 interface WrittenRows {
   readonly rows: number;
   readonly outputs: readonly { readonly name: string; readonly rows: number }[];
+  readonly left_alone?: Summary['left_alone'];
 }
 
 /** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
-export function rowsSentence({ rows, outputs }: WrittenRows): string {
+export function rowsSentence({ rows, outputs, left_alone: alone }: WrittenRows): string {
   const parts = outputs.map(
     ({ name, rows: count }, index) => `${rowsTo(count, index === 0)} to ${name}`,
   );
-  const left = rows - outputs.reduce((sum, output) => sum + output.rows, 0);
+  const written = outputs.reduce((sum, output) => sum + output.rows, 0);
+  const left = rows - written - (alone ? alone.changed + alone.gone : 0);
   const others = left > 0 ? [`left out ${grouped(left)}`] : [];
   return `wrote ${[...parts, ...others].join(', ')}`;
 }

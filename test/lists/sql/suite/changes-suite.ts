@@ -1,3 +1,4 @@
+import { rowsSentence } from '../../../../src/report/sentences/list-sentences.js';
 import { describe, expect, test, vi } from 'vitest';
 import type { RunProgress, Sink } from '../../../../src/index.js';
 import type { JoinedRows } from '../../../../src/lists/rows/sink.js';
@@ -74,6 +75,11 @@ export function describeChanges(database: Database): void {
         email: ['email'],
       });
       expect(summary.left_alone).toEqual({ changed: 3, gone: 1, keys: ['1', '2', '4', '5'] });
+      const [output] = summary.outputs;
+      expect(output?.rows).toBe(summary.rows - 4);
+      expect(rowsSentence(summary)).toMatch(
+        new RegExp(`^wrote ${summary.rows - 4} rows? to [^,]+$`),
+      );
       const rows = await ask(
         `SELECT id, note, email_verification, email_wrong FROM ${table} ORDER BY id`,
       );
