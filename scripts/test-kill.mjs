@@ -19,7 +19,7 @@ const { values } = parseArgs({
 });
 // Asked for some of them, the others are not what is wanted.
 const only = [
-  ...(values.fixed ? ['--fileParallelism=true', 'named-'] : []),
+  ...(values.fixed ? ['--fileParallelism=true', '--testTimeout=300000', 'named-'] : []),
   ...(values.kills === undefined ? [] : ['journal-kills', 'random-kills']),
   ...(values.copies === undefined ? [] : ['copied-state']),
   ...(values.shared === undefined ? [] : ['shared-kills']),

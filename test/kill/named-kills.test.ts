@@ -1,3 +1,5 @@
+import { execFile, type ChildProcess } from 'node:child_process';
+import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import type { ServiceOptions } from '../../src/service/index.js';
 import { goOnOnBoth, machineOrders } from './go-on-on-both.js';
@@ -59,6 +61,12 @@ it('is so, too, when its batches are too large and are sent in parts', async () 
   );
 });
 
+/** What the system calls the state of a process: `T` where it is stopped. */
+async function stateOf({ pid }: ChildProcess): Promise<string> {
+  const { stdout } = await promisify(execFile)('ps', ['-o', 'state=', '-p', String(pid)]);
+  return stdout;
+}
+
 /** The first machine is killed when the copy is made, or comes to its end. */
 const copies = machineOrders.flatMap((order) => [
   { order, record: 'batch 1 launching', isKilled: true },
@@ -74,6 +82,8 @@ it('is whole on both machines and pays once, its state copied at a record and go
       await says(`stopped after ${record}`);
       const copy = await run.copy();
       expect(copy.hasState).toBe(true);
+      // It says so right before it is: a signal to go on that comes in between would be lost.
+      await expect.poll(() => stateOf(child)).toMatch(/^T/);
       child.kill(isKilled ? 'SIGKILL' : 'SIGCONT');
       await ended;
       await goOnOnBoth(run, copy.run, { order, output });
