@@ -24,9 +24,9 @@ const { values } = parseArgs({
 const serverSuites = ['databases', 'browser', 'office', 'mail', 'storage', 'system', 'package'];
 
 /** A run of suites, whose tests are counted one by one. */
-const suites = (name, ...projects) => ({
+const suites = (name, projects, ...args) => ({
   name,
-  command: ['vitest', 'run', ...projects.flatMap((project) => ['--project', project])],
+  command: ['vitest', 'run', ...projects.flatMap((project) => ['--project', project]), ...args],
   isReported: true,
 });
 const check = (name, ...command) => ({ name, command });
@@ -51,7 +51,8 @@ const deciding = [
     check('licences', 'node', 'scripts/check-licences.mjs'),
     check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
-  [suites('servers', ...serverSuites)],
+  // They wait for servers much of the time.
+  [suites('servers', serverSuites, '--maxWorkers', String(2 * availableParallelism()))],
   [
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
@@ -63,8 +64,8 @@ const deciding = [
 const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   [check('library reference', 'typedoc')],
-  [suites('long', 'long')],
-  [{ ...suites('tests with drawn values', 'fast'), env: { SLUICE_DRAW: '1' } }],
+  [suites('long', ['long'])],
+  [{ ...suites('tests with drawn values', ['fast']), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000')],
   [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '10000')],
   [check('faults', 'node', 'scripts/test-faults.mjs')],
@@ -101,7 +102,7 @@ process.exitCode = failed.length > 0 ? 1 : 0;
 
 async function tests() {
   const given = values['tests-ended-with'];
-  if (given === undefined) return run(suites('tests', 'fast'));
+  if (given === undefined) return run(suites('tests', ['fast']));
   const log = await readFile(logFile('tests'), 'utf8').catch(() => '');
   return reported('tests', Number(given), log);
 }

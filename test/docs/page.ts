@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const projectRoot = fileURLToPath(new URL('../../', import.meta.url));
@@ -151,4 +152,14 @@ function blocksOf(text: string): readonly Block[] {
     }
   }
   return blocks;
+}
+
+/** The sample list. */
+export const contacts = join('examples', 'contacts.csv');
+
+/** The command that a page runs first on the sample list. */
+export function mainJobOf(page: Page): Block {
+  const found = page.blocks('sh').find(({ text }) => text.includes(contacts));
+  if (!found) throw new Error(`${page.path} does not run the main job`);
+  return found;
 }

@@ -4,7 +4,6 @@ import { expect, it } from 'vitest';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
 import { run } from '../../../src/engine/runs/run.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
-import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../service/with-service.js';
 import { untilQuiet } from '../../engine/streams/quiet.js';

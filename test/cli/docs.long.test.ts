@@ -2,21 +2,17 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createService, type Service } from '../../src/service/index.js';
-import { allPages, Page, projectRoot, tableRows, type Block } from '../docs/page.js';
+import { allPages, mainJobOf, Page, projectRoot, type Block } from '../docs/page.js';
 import { plainLines, type PlainLine } from '../docs/plain-lines.js';
-import { runAtTerminal } from './at-terminal.js';
 import { runInProcess } from './run-in-process.js';
 import { runShell, runSluice, startSluice, type Ended } from './run-sluice.js';
 
-const contacts = join('examples', 'contacts.csv');
 /** Lines of the list that the pages but for the first command have. */
 const contactsLines = 40;
 
-const readme = new Page('README.md');
-const mainJob = readme.blocks('sh').find(({ text }) => text.includes(contacts));
+const mainJob = mainJobOf(new Page('README.md'));
 
 /** What a page says is the service, and the keys it says are the account's. */
 const baseUrls = ['https://verify.example.com', 'http://127.0.0.1:8080'];
@@ -105,7 +101,7 @@ const pages = allPages().filter((page) => page.folder() !== 'an empty folder');
 const runnable = pages.flatMap((page) =>
   page
     .blocks('sh')
-    .filter(({ text, line }) => /\bsluice\b/.test(text) && line !== mainJob?.line)
+    .filter(({ text, line }) => /\bsluice\b/.test(text) && line !== mainJob.line)
     .map((block) => ({ page, block, where: `${page.path}, line ${block.line}` })),
 );
 const isServing = ({ block }: { readonly block: Block }): boolean =>
@@ -127,7 +123,8 @@ describe('the commands of the pages', () => {
   it.each(runnable.filter(isServing))('serve as written: $where', async ({ page, block }) => {
     const cwd = await folderFor(page);
     const plan = /--faults (\S+)/.exec(block.text)?.[1];
-    if (plan !== undefined) await writeFile(join(cwd, plan), page.blocks('json')[0]?.text ?? '');
+    const shown = page.blocks('json').findLast(({ line }) => line < block.line);
+    if (plan !== undefined) await writeFile(join(cwd, plan), shown?.text ?? '');
     const { code, stdout, stderr } = await serveAndEnd(block.text.trim(), cwd);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(String(stdout)).toMatch(/^http:\/\/127\.0\.0\.1:\d+\n$/);
@@ -141,53 +138,3 @@ describe('the commands of the pages', () => {
     expect(headings).toEqual(known);
   });
 });
-
-describe('the first command of README.md', () => {
-  const path = 'main-job';
-  let seen = '';
-
-  it('ends with 0', async () => {
-    if (mainJob === undefined) throw new Error('README.md does not run the main job');
-    await mkdir(join(folder, path, 'examples'), { recursive: true });
-    await cp(join(projectRoot, contacts), join(folder, path, contacts));
-    const [, line = ''] = mainJob.text.trim().split('npx --no-install sluice ');
-    const ended = await runAtTerminal(line.split(' '), { cwd: join(folder, path), answers: [] });
-    expect(ended).toMatchObject({ code: 0 });
-    seen = ended.seen;
-  });
-
-  // `npx vitest run -u test/cli/docs.package.test.ts` writes what it says now.
-  it('says what the page shows', async () => {
-    const [shown] = readme.blocks('text');
-    if (shown === undefined) throw new Error('README.md shows nothing');
-    // What is drawn above it depends on the machine; below it are where the rows are, and what to do.
-    const [said = ''] = /^ +email +mobile\n(?:.+\n)+/m.exec(seen) ?? [];
-    const page = readme.withBlocks(new Map([[shown, said]]));
-    await expect(page).toMatchFileSnapshot(`${projectRoot}README.md`);
-  });
-
-  it('writes the rows that the page shows', async () => {
-    const rows = await readTable(join(folder, path, 'verified.csv'));
-    const shown = tableRows(readme.section('## Try it'));
-    const names = tableHead(readme.section('## Try it'));
-    const written = shown.map(([id]) => {
-      const row = rows.find((candidate) => candidate.get('id') === id);
-      return names.map((name) => row?.get(name));
-    });
-    expect(shown.length).toBeGreaterThan(3);
-    expect(written).toEqual(shown);
-  });
-});
-
-function tableHead(text: string): readonly string[] {
-  const head = text.split('\n').find((line) => line.startsWith('|')) ?? '';
-  return head
-    .split('|')
-    .slice(1, -1)
-    .map((name) => name.trim());
-}
-
-async function readTable(path: string): Promise<readonly ReadonlyMap<string, string>[]> {
-  const [names = [], ...rows] = parse(await readFile(path));
-  return rows.map((row) => new Map(names.map((name, at) => [name, row[at] ?? ''])));
-}
