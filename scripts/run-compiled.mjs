@@ -1,5 +1,13 @@
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { buildSync } from 'esbuild';
 import { projectRoot } from './project.mjs';
@@ -20,14 +28,16 @@ export function runCompiled(name, folders, module) {
 }
 
 /**
- * Turns the TypeScript of some folders into JavaScript under `.cache/<name>`, tests left out. Types are
- * checked elsewhere: here they only go away.
+ * Turns the TypeScript of some folders into JavaScript, tests left out, in a folder of this process's own under
+ * `.cache`: the same program may be run twice at a time. Types are checked elsewhere: here they only go away.
  *
  * @returns the folder, in which paths are as from the project's root
  */
 export function compileForNode(name, folders) {
-  const built = join(projectRoot, '.cache', name);
-  rmSync(built, { recursive: true, force: true });
+  const cache = join(projectRoot, '.cache');
+  mkdirSync(cache, { recursive: true });
+  const built = mkdtempSync(join(cache, `${name}-`));
+  process.on('exit', () => rmSync(built, { recursive: true, force: true }));
   buildSync({
     absWorkingDir: projectRoot,
     entryPoints: folders.flatMap((folder) =>
