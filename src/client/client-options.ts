@@ -1,4 +1,3 @@
-import { createHmac } from 'node:crypto';
 import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
 import { ConfigurationError } from '../platform/errors/errors.js';
@@ -39,11 +38,12 @@ export interface ClientOptions {
   /** Where the service is: https, or http on this machine. A path in it is kept. */
   readonly baseUrl: string;
   /**
-   * Sent with every operation but `format`; never printed.
+   * Sent with every operation but `format`; never printed. A function is asked before the first request,
+   * and once more by each request whose key was refused: keys may be replaced while the client is used.
    *
    * @default none: every operation but `format` throws ConfigurationError before it sends anything
    */
-  readonly apiKey?: string | undefined;
+  readonly apiKey?: string | (() => string | Promise<string>) | undefined;
   /**
    * undici's, for a proxy or certificates of your own; you close it.
    *
@@ -112,7 +112,10 @@ const shape: OptionShape<ClientOptions> = {
     ...text,
     what: 'the URL of the service, such as "https://verify.example.com"',
   }),
-  apiKey: text,
+  apiKey: {
+    what: 'a string, or a function that gives one',
+    isRight: (value) => typeof value === 'string' || typeof value === 'function',
+  },
   dispatcher: withMethods("a dispatcher of undici's", 'dispatch'),
   timeoutMs: duration,
   connectTimeoutMs: duration,
@@ -156,55 +159,6 @@ export function parseClientOptions(options: ClientOptions) {
     onRequest: options.onRequest,
     onTrouble: options.onTrouble ?? warnOnce({ baseUrl: options.baseUrl }),
   };
-}
-
-/** What stands in a text where the key stood. */
-const placeholder = '[key]';
-
-/** Below this, a key's text stands in ordinary words, and taking it out would only garble them. */
-const shortestRedacted = 4;
-
-/**
- * An API key that cannot be printed by accident: no inspection, conversion or serialisation shows it.
- */
-export class ApiKey {
-  readonly #value: string;
-
-  constructor(value: string) {
-    this.#value = value;
-  }
-
-  /** The key itself, for the request header and nothing else. */
-  reveal(): string {
-    return this.#value;
-  }
-
-  /** A hash of the key under a secret salt, in hex. */
-  fingerprint(salt: string): string {
-    return createHmac('sha256', salt).update(this.#value).digest('hex');
-  }
-
-  /** Takes the key out of a text that came from outside: a service may repeat what it was sent. */
-  redact(text: string): string {
-    if (this.#value.length < shortestRedacted) return text;
-    return text.replaceAll(this.#value, placeholder);
-  }
-}
-
-/**
- * Checks a key; blanks and line ends around it are dropped, as files end in one.
- *
- * @throws ConfigurationError `invalid_option`: empty, or with characters that no header can carry
- */
-export function parseApiKey(text: string): ApiKey {
-  const value = text.trim();
-  if (value === '') throw new ConfigurationError('the API key is empty');
-  if (!/^[\u0020-\u007e\u00a0-\u00ff]+$/.test(value)) {
-    throw new ConfigurationError(
-      'the API key holds a line break, a control character or one that is not Latin-1',
-    );
-  }
-  return new ApiKey(value);
 }
 
 /** Where the service is. */

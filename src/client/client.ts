@@ -21,12 +21,8 @@ import type {
   UnitRequest,
   UploadFormInput,
 } from '../contract/parameters.js';
-import {
-  type ClientOptions,
-  parseApiKey,
-  parseBaseUrl,
-  parseClientOptions,
-} from './client-options.js';
+import { KeyRing } from './api-key.js';
+import { type ClientOptions, parseBaseUrl, parseClientOptions } from './client-options.js';
 import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
 import { type ExportAnswer, readExport, readJson } from './http/response.js';
@@ -75,6 +71,7 @@ export interface CallOptions {
 export class Client {
   readonly #wire: WireSettings;
   readonly #requests: Requests;
+  readonly #keys: KeyRing | undefined;
   readonly #closeConnections: () => Promise<void>;
   /** From one request to the next, as it was given, in milliseconds; 0 where it was not. */
   readonly intervalMs: number;
@@ -85,13 +82,14 @@ export class Client {
   constructor(options: ClientOptions) {
     const settings = parseClientOptions(options);
     const base = parseBaseUrl(options.baseUrl, options);
-    const apiKey = options.apiKey === undefined ? undefined : parseApiKey(options.apiKey);
+    const keys = options.apiKey === undefined ? undefined : new KeyRing(options.apiKey);
+    this.#keys = keys;
     const own = options.dispatcher
       ? { dispatcher: options.dispatcher, close: async () => undefined }
       : createDispatcher({ ...settings, isLoopback: base.isLoopback });
     this.#wire = {
       base,
-      apiKey,
+      hasKey: keys !== undefined,
       userAgent: settings.userAgent,
       isOwnDispatcher: options.dispatcher === undefined,
     };
@@ -99,7 +97,7 @@ export class Client {
       settings,
       dispatcher: own.dispatcher,
       origin: base.origin,
-      redact: (text) => apiKey?.redact(text) ?? text,
+      keys,
     });
     this.#closeConnections = own.close;
     const { requestsPerMinute, giveUpAfterMs } = settings;
@@ -116,9 +114,10 @@ export class Client {
    * Distinguishes one key from another without holding it: a keyed hash, in hex; empty without a key.
    *
    * @param salt secret and random, so that a key cannot be found by trying
+   * @throws ConfigurationError `invalid_option`: the function `apiKey` gives none
    */
-  keyFingerprint(salt: string): string {
-    return this.#wire.apiKey?.fingerprint(salt) ?? '';
+  async keyFingerprint(salt: string): Promise<string> {
+    return (await this.#keys?.get())?.fingerprint(salt) ?? '';
   }
 
   /**

@@ -1,10 +1,12 @@
 import * as z from 'zod';
 import type { Dispatcher } from 'undici';
 import { batchSummary } from '../contract/bodies.js';
-import { type OperationName, operations } from '../contract/operations.js';
+import { apiKeyHeader, type OperationName, operations } from '../contract/operations.js';
 import { ApiError, ContractError, TransportError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
+import { orAborted } from '../platform/waiting/on-abort.js';
 import { isHeard, publish, currentScope } from '../platform/observability/channels.js';
+import type { ApiKey, KeyRing } from './api-key.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
@@ -43,8 +45,7 @@ interface RequestsOptions {
   readonly dispatcher: Dispatcher;
   /** Of the service. */
   readonly origin: string;
-  /** Takes the key out of texts from outside. */
-  readonly redact: (text: string) => string;
+  readonly keys: KeyRing | undefined;
 }
 
 /** Reads an answer that says yes; what it throws counts as the attempt's failure. */
@@ -86,6 +87,7 @@ export class Requests {
   }
 
   /**
+   * @throws ConfigurationError when there is no key to be had
    * @throws what the last attempt threw when it is not to be repeated; DeadlineError
    *   `service_unavailable` when repeating has not helped for long enough; the signal's reason
    */
@@ -96,18 +98,27 @@ export class Requests {
   ): Promise<T> {
     const { clock, giveUpAfterMs, random } = this.#options.settings;
     const { repeatable, keyed } = operations[request.operation];
+    const keys = keyed ? this.#options.keys : undefined;
+    let mayRenew = true;
     const priority = priorities[request.operation];
     const since = clock.now();
     let notBefore = since;
     let failingSince: number | undefined;
     let oddAnswers = 0;
     for (let attempts = 1; ; attempts += 1) {
-      const turn = { priority, keyed, safe: repeatable, since, notBefore, signal };
+      if (keys) await orAborted(keys.get(), signal);
+      const turn = { priority, safe: repeatable, since, notBefore, signal };
       const permit = await this.#governor.acquire(turn);
-      const attempted = await this.#attempt(request, read, signal, permit, attempts);
+      const key = keys?.latest;
+      const attempted = await this.#attempt(withKey(request, key), read, signal, permit, attempts);
       if ('value' in attempted) return attempted.value;
       const { error } = attempted;
       signal?.throwIfAborted();
+      if (key && mayRenew && isRefusedKey(error)) {
+        mayRenew = false;
+        // Whoever refuses a key has carried nothing out.
+        if (await orAborted(keys.renew(key), signal)) continue;
+      }
       if (error instanceof ContractError) oddAnswers += 1;
       const now = clock.now();
       failingSince ??= now;
@@ -136,7 +147,7 @@ export class Requests {
     const { clock } = this.#options.settings;
     const startedAt = clock.now();
     const attempted = await this.#send(request, read, signal);
-    permit.settle(outcomeOf(attempted, operations[request.operation].keyed));
+    permit.settle(outcomeOf(attempted));
     this.#report({
       operation: request.operation,
       status: attempted.status,
@@ -156,7 +167,8 @@ export class Requests {
     read: AnswerReader<T>,
     signal: AbortSignal | undefined,
   ): Promise<Attempted<T>> {
-    const { settings, dispatcher, redact } = this.#options;
+    const { settings, dispatcher, keys } = this.#options;
+    const redact = (text: string): string => keys?.redact(text) ?? text;
     const { clock, timeoutMs, connectTimeoutMs, maxAnswerBytes } = settings;
     const totalTimeoutMs =
       settings.totalTimeoutMs ?? (unhurried.has(request.operation) ? undefined : 4 * timeoutMs);
@@ -199,8 +211,18 @@ export class Requests {
   }
 }
 
+/** Spec 4, note 5: the key never goes where no authentication is declared. */
+function withKey(request: WireRequest, key: ApiKey | undefined): WireRequest {
+  if (!key) return request;
+  return { ...request, headers: { ...request.headers, [apiKeyHeader]: key.reveal() } };
+}
+
+function isRefusedKey(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403);
+}
+
 /** What an attempt says of the service as a whole. */
-function outcomeOf(attempted: Attempted<unknown>, keyed: boolean): Outcome {
+function outcomeOf(attempted: Attempted<unknown>): Outcome {
   const { limits } = attempted;
   if ('value' in attempted) return { kind: 'answered', limits };
   const { error } = attempted;
@@ -208,7 +230,6 @@ function outcomeOf(attempted: Attempted<unknown>, keyed: boolean): Outcome {
     const { status, retryAfterMs } = error;
     if (status === 429) return { kind: 'throttled', error, retryAfterMs, limits };
     if (isServiceTrouble(status)) return { kind: 'failed', error, retryAfterMs };
-    if (keyed && (status === 401 || status === 403)) return { kind: 'refused', error };
     return { kind: 'answered', limits };
   }
   if (error instanceof TransportError || error instanceof ContractError) {

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { parseApiKey, parseBaseUrl } from '../../src/client/client-options.js';
+import { parseApiKey } from '../../src/client/api-key.js';
+import { parseBaseUrl } from '../../src/client/client-options.js';
 import { ConfigurationError } from '../../src/platform/errors/errors.js';
 
 test('a key is trimmed, as files end in a line break', () => {

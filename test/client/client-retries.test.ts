@@ -329,28 +329,65 @@ describe('reports of requests', () => {
   });
 });
 
-test('a refused key stops everything once', async () => {
-  const server = await startServer((_, response, count) => {
-    if (count > 20) sendJson(response, 401, { message: 'Unauthorized' });
-    else sendJson(response, 200, credits);
+describe('a refused key', () => {
+  test('ends the call that was refused, once, and no other', async () => {
+    const server = await startServer((_, response, count) => {
+      if (count === 2) sendJson(response, 401, { message: 'Unauthorized' });
+      else sendJson(response, 200, credits);
+    });
+    const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 1 });
+    const calls = [client.credits(), client.credits(), client.credits()];
+    const [first, second, third] = await Promise.allSettled(calls);
+    expect([first, third]).toMatchObject([{ value: credits }, { value: credits }]);
+    expect(second).toMatchObject({
+      reason: {
+        code: 'unauthorized',
+        retryable: false,
+        // What a bare status does not say is said beside it, and its name once.
+        message:
+          'credits: the service answered 401 Unauthorized; the API key is wrong, revoked, or of another service',
+        serviceMessage: 'Unauthorized',
+      },
+    });
+    expect(server.seen).toHaveLength(3);
   });
-  const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 4 });
-  const calls = Array.from({ length: 100 }, async () => client.credits());
-  const settled = await Promise.allSettled(calls);
-  expect(settled.filter(({ status }) => status === 'fulfilled')).toHaveLength(20);
-  expect(server.seen.length).toBeLessThanOrEqual(24);
-  const refused = settled.filter((each) => each.status === 'rejected');
-  expect(refused.every(({ reason }) => reason instanceof ApiError)).toBe(true);
-  expect(refused[0]?.reason).toMatchObject({ code: 'unauthorized', retryable: false });
-  // What a bare status does not say is said beside it, and its name once.
-  expect(refused[0]?.reason).toMatchObject({
-    message:
-      'credits: the service answered 401 Unauthorized; the API key is wrong, revoked, or of another service',
-    serviceMessage: 'Unauthorized',
+
+  test('is asked for again by all that it was refused to, once for each of them', async () => {
+    const accepted = new Set(['first']);
+    const server = await startServer(({ headers }, response) => {
+      if (accepted.has(String(headers['x-api-key']))) sendJson(response, 200, { status: 'ok' });
+      else sendJson(response, 401, { message: `no ${String(headers['x-api-key'])}` });
+    });
+    const given = ['first', 'second', 'third'];
+    let asked = 0;
+    const apiKey = async (): Promise<string> => given[asked++] ?? 'third';
+    const client = createTestClient(server.baseUrl, { apiKey });
+    await client.launchBatch(uuid);
+    expect(asked).toBe(1);
+    accepted.clear();
+    accepted.add('second');
+    await Promise.all([client.launchBatch(uuid), client.prepareBatch(uuid)]);
+    expect(asked).toBe(2);
+    accepted.clear();
+    // The key that is given now is refused, too: the call ends, and prints neither of them.
+    const error = await caught(client.launchBatch(uuid));
+    expect(error).toMatchObject({ code: 'unauthorized', serviceMessage: 'no [key]' });
+    expect(server.seen).toHaveLength(7);
+    // A function that has nothing else to give is not asked for ever.
+    await caught(client.launchBatch(uuid));
+    expect([asked, server.seen.length]).toEqual([4, 8]);
   });
-  const sent = server.seen.length;
-  expect(await caught(client.launchBatch(uuid))).toMatchObject({ code: 'unauthorized' });
-  expect(server.seen).toHaveLength(sent);
+
+  test('that cannot be asked for is an error of the call, before anything is sent', async () => {
+    const server = await startServer((_, response) => sendJson(response, 200, credits));
+    const client = createTestClient(server.baseUrl, {
+      apiKey: () => {
+        throw new Error('no vault');
+      },
+    });
+    expect(await caught(client.credits())).toMatchObject({ code: 'invalid_option' });
+    expect(server.seen).toHaveLength(0);
+  });
 });
 
 describe('a shared pause', () => {

@@ -1,16 +1,11 @@
 import type * as z from 'zod';
 import { batchUuid as batchUuidSchema } from '../../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../../contract/enums.js';
-import {
-  apiKeyHeader,
-  operations,
-  type Operation,
-  type OperationName,
-} from '../../contract/operations.js';
+import { operations, type Operation, type OperationName } from '../../contract/operations.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkNames } from '../../platform/options/check-options.js';
 import { shapeOfSchema } from '../../platform/options/schema-shape.js';
-import type { ApiKey, BaseUrl } from '../client-options.js';
+import type { BaseUrl } from '../client-options.js';
 import type { SentLines } from '../redaction.js';
 import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
 
@@ -33,6 +28,7 @@ export interface WireRequest {
   readonly method: Operation['method'];
   readonly origin: string;
   readonly path: string;
+  /** All but the key's. */
   readonly headers: Readonly<Record<string, string>>;
   /** The lines that it is about: the service may repeat them. */
   readonly sent: SentLines | undefined;
@@ -44,7 +40,7 @@ export interface WireRequest {
 /** What every request of one client has in common. */
 export interface WireSettings {
   readonly base: BaseUrl;
-  readonly apiKey: ApiKey | undefined;
+  readonly hasKey: boolean;
   readonly userAgent: string;
   /** Connections of our own are known to send a chunk before they ask for another. */
   readonly isOwnDispatcher: boolean;
@@ -64,8 +60,7 @@ export function createWireRequest(
   const shape: Operation = operations[operation];
   // No Accept-Encoding: no compressed answer is asked for.
   const headers: Record<string, string> = { 'user-agent': settings.userAgent };
-  // Spec 4, note 5: the key never goes where no authentication is declared.
-  if (shape.keyed) headers[apiKeyHeader] = keyOf(operation, settings.apiKey).reveal();
+  if (shape.keyed && !settings.hasKey) throw noKeyError(operation);
   return {
     operation,
     subject: input.batchUuid === undefined ? operation : `${operation} ${input.batchUuid}`,
@@ -92,9 +87,8 @@ function unitLine(json: unknown): SentLines | undefined {
   return text === '' ? undefined : { open: () => [Buffer.from(text)] };
 }
 
-function keyOf(operation: OperationName, key: ApiKey | undefined): ApiKey {
-  if (key !== undefined) return key;
-  throw new ConfigurationError(
+function noKeyError(operation: OperationName): ConfigurationError {
+  return new ConfigurationError(
     `${operation} needs an API key: the client has none. Give it apiKey; if that comes from the environment, its variable is not set`,
   );
 }

@@ -28,10 +28,10 @@ export class WaitingLine<W extends Waiter> {
     this.#waiters.delete(waiter);
   }
 
-  /** Takes out all that fit, in the order they came. */
-  takeAll(fits: (waiter: W) => boolean): W[] {
-    const taken = [...this.#waiters].filter(fits);
-    for (const waiter of taken) this.#waiters.delete(waiter);
+  /** Takes out all, in the order they came. */
+  takeAll(): W[] {
+    const taken = [...this.#waiters];
+    this.#waiters.clear();
     return taken;
   }
 

@@ -12,8 +12,6 @@ import { type SharedPace, Slots } from './shared-rate.js';
 
 /** A request that asks for its turn. */
 export interface Turn extends Waiter {
-  /** Whether it carries the key: what refuses the key refuses all of these. */
-  readonly keyed: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -29,8 +27,6 @@ export type Outcome =
     }
   /** No answer, or one that says that the service is in trouble. */
   | { readonly kind: 'failed'; readonly error: Error; readonly retryAfterMs?: number | undefined }
-  /** The key was refused. */
-  | { readonly kind: 'refused'; readonly error: Error }
   /** Ended from this side: nothing is learned. */
   | { readonly kind: 'dropped' };
 
@@ -49,9 +45,6 @@ export type GovernorOptions = Pick<
     readonly origin: string;
   };
 
-/** How long a refused key is taken as refused; then one request may try it again. */
-const refusalHoldMs = 60_000;
-
 interface Waiting extends Turn {
   admit(permit: Permit): void;
   refuse(error: unknown): void;
@@ -59,7 +52,7 @@ interface Waiting extends Turn {
 
 /**
  * Lets the requests of one client through: so many at once, the urgent ones first, none while the
- * service has asked for a pause, one at a time while it is down, and none after it refused the key.
+ * service has asked for a pause, and one at a time while it is down.
  */
 export class Governor {
   readonly #origin: string;
@@ -76,7 +69,6 @@ export class Governor {
   #shared: readonly Slots[] = [];
   #running = 0;
   #isProbing = false;
-  #refusal: { readonly error: Error; readonly at: number; until: number } | undefined;
   #closed = false;
 
   constructor(options: GovernorOptions) {
@@ -100,7 +92,6 @@ export class Governor {
   /**
    * Waits for a turn.
    *
-   * @throws the error that refused the key, to every keyed request that waits
    * @throws DeadlineError `service_unavailable` when the service has failed for too long
    * @throws ConfigurationError when the governor is closed
    * @throws the signal's reason, untouched
@@ -109,7 +100,6 @@ export class Governor {
     turn.signal?.throwIfAborted();
     if (this.#closed) throw closedError();
     const now = this.#clock.now();
-    if (turn.keyed) this.#checkRefusal(now);
     const isIdle = this.#running === 0 && this.#line.isEmpty;
     if (isIdle && this.#patience.isStale(now)) {
       this.#patience.forget();
@@ -177,14 +167,6 @@ export class Governor {
     this.#pump();
   }
 
-  #checkRefusal(now: number): void {
-    const refusal = this.#refusal;
-    if (refusal === undefined) return;
-    if (now < refusal.until) throw refusal.error;
-    // This one finds out whether the key is taken again.
-    refusal.until = now + refusalHoldMs;
-  }
-
   /** Lets through all that may go now, and sets the alarm for the next. */
   #pump(): void {
     const now = this.#clock.now();
@@ -195,7 +177,7 @@ export class Governor {
     while (this.#gate() <= now && this.#line.earliest() <= now && this.#slot(now) <= now) {
       const next = this.#line.take(now, this.#circuit.probeAt !== undefined);
       if (next === undefined) break;
-      next.admit(this.#start(next, now));
+      next.admit(this.#start(now));
     }
     this.#alarm.set(this.#nextMoment());
   }
@@ -214,7 +196,7 @@ export class Governor {
     return this.#shared.at(-1)?.next(now) ?? Number.NEGATIVE_INFINITY;
   }
 
-  #start(turn: Turn, startedAt: number): Permit {
+  #start(startedAt: number): Permit {
     const isProbe = this.#circuit.probeAt !== undefined;
     this.#isProbing ||= isProbe;
     const slotAt = this.#shared.at(-1)?.used();
@@ -229,7 +211,7 @@ export class Governor {
         isSettled = true;
         this.#running -= 1;
         if (isProbe) this.#isProbing = false;
-        this.#learn(outcome, turn, { startedAt, isProbe });
+        this.#learn(outcome, { startedAt, isProbe });
         this.#trouble?.end();
         this.#pump();
       },
@@ -238,7 +220,6 @@ export class Governor {
 
   #learn(
     outcome: Outcome,
-    turn: Turn,
     request: { readonly startedAt: number; readonly isProbe: boolean },
   ): void {
     const now = this.#clock.now();
@@ -249,7 +230,6 @@ export class Governor {
         this.#pace.answered(startedAt);
         this.#window.widen();
         if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
-        if (turn.keyed && this.#refusal && startedAt > this.#refusal.at) this.#refusal = undefined;
         return;
       case 'throttled':
         this.#patience.failed(now, outcome.error);
@@ -261,13 +241,6 @@ export class Governor {
       case 'failed':
         this.#patience.failed(now, outcome.error);
         this.#circuit.failed(now, isProbe, outcome.retryAfterMs);
-        return;
-      case 'refused':
-        this.#answered();
-        this.#refusal = { error: outcome.error, at: now, until: now + refusalHoldMs };
-        for (const waiting of this.#line.takeAll(({ keyed }) => keyed)) {
-          waiting.refuse(outcome.error);
-        }
         return;
       case 'dropped':
         return;
@@ -281,7 +254,7 @@ export class Governor {
   }
 
   #refuseAll(error: unknown): void {
-    for (const waiting of this.#line.takeAll(() => true)) waiting.refuse(error);
+    for (const waiting of this.#line.takeAll()) waiting.refuse(error);
   }
 
   #nextMoment(): number {

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/waiting/clock.js';
 /** Whose pace a process keeps, and which rate it was given. */
 export interface PaceMember {
   /** The same for whoever has the same key for the same service. @param salt of the store */
-  account(salt: string): string;
+  account(salt: string): Promise<string>;
   /** From one request to the next, in milliseconds; 0 where it was given no rate. */
   readonly intervalMs: number;
 }

@@ -134,7 +134,7 @@ export async function isOfAccount(
   { known }: Pick<RunStore, 'known'>,
   signal: AbortSignal,
 ): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
-  if (client.keyFingerprint(run.seed) === run.account) return 'same';
+  if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
   const uuids = [{ batches: known.batches }, ...known.earlier]
     .flatMap(({ batches }) => [...batches.values()])
     .map((entry) => ('uuid' in entry.known ? entry.known.uuid : undefined))
@@ -156,7 +156,7 @@ export async function checkAccount(
 ): Promise<void> {
   const found = await isOfAccount(client, known, state, signal);
   if (found === 'replaced') {
-    await state.record({ entry: 'account', account: client.keyFingerprint(known.seed) });
+    await state.record({ entry: 'account', account: await client.keyFingerprint(known.seed) });
   }
   if (found !== 'other') return;
   throw new StateError(

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { ApiKey } from '../../../src/client/client-options.js';
+import { ApiKey } from '../../../src/client/api-key.js';
 import { plainCause } from '../../../src/client/http/transport-error.js';
 
 const key = new ApiKey('secret-key');

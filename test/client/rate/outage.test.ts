@@ -18,7 +18,7 @@ function watched(giveUpAfterMs = 600_000) {
     onTrouble: (trouble) => told.push(trouble),
   });
   const acquire = async (notBefore = clock.now()): Promise<Permit> =>
-    governor.acquire({ priority: 1, keyed: true, safe: true, since: clock.now(), notBefore });
+    governor.acquire({ priority: 1, safe: true, since: clock.now(), notBefore });
   return { clock, told, governor, acquire };
 }
 

@@ -31,7 +31,7 @@ function createGovernor(options: Partial<ConstructorParameters<typeof Governor>[
 
 function turnOf(clock: FakeClock, given: Partial<Turn> = {}): Turn {
   const now = clock.now();
-  return { priority: 1, keyed: true, safe: true, since: now, notBefore: now, ...given };
+  return { priority: 1, safe: true, since: now, notBefore: now, ...given };
 }
 
 /** A service in simulated time: how it answers a request that began at a moment. */
@@ -370,44 +370,6 @@ describe('a service that stays away', () => {
     const again = governor.acquire(turnOf(clock));
     await clock.advance(1000);
     expect(await again).toBeDefined();
-  });
-});
-
-describe('a refused key', () => {
-  const refusal = new Error('401');
-
-  test('refuses what waits with the same error, but not what carries no key', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 1 });
-    const running = await governor.acquire(turnOf(clock));
-    const keyed = caught(governor.acquire(turnOf(clock)));
-    const open = governor.acquire(turnOf(clock, { keyed: false }));
-    running.settle({ kind: 'refused', error: refusal });
-    expect(await keyed).toBe(refusal);
-    (await open).settle(answered);
-    expect(await caught(governor.acquire(turnOf(clock)))).toBe(refusal);
-  });
-
-  test('stays refused when an answer from before comes late', async () => {
-    const { clock, governor } = createGovernor();
-    const [first, late] = [
-      await governor.acquire(turnOf(clock)),
-      await governor.acquire(turnOf(clock)),
-    ];
-    await clock.advance(10);
-    first.settle({ kind: 'refused', error: refusal });
-    await clock.advance(10);
-    late.settle(answered);
-    expect(await caught(governor.acquire(turnOf(clock)))).toBe(refusal);
-  });
-
-  test('is tried again by one request after a minute', async () => {
-    const { clock, governor } = createGovernor();
-    (await governor.acquire(turnOf(clock))).settle({ kind: 'refused', error: refusal });
-    await clock.advance(60_000);
-    const trial = await governor.acquire(turnOf(clock));
-    expect(await caught(governor.acquire(turnOf(clock)))).toBe(refusal);
-    trial.settle(answered);
-    (await governor.acquire(turnOf(clock))).settle(answered);
   });
 });
 

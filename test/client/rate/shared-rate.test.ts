@@ -28,7 +28,7 @@ function sharing(...requestsPerMinute: readonly (number | undefined)[]) {
       );
       onTestFinished(async () => clock.runUntil(store.close()));
       const intervalMs = given === undefined ? 0 : intervalOf(given);
-      const pace = await clock.runUntil(store.joinPace({ account: () => 'a', intervalMs }));
+      const pace = await clock.runUntil(store.joinPace({ account: async () => 'a', intervalMs }));
       const governor = start();
       governor.share(pace);
       governors.push(governor);

@@ -631,7 +631,8 @@ function describeSharing<Store extends RunStore>(
 
     it('gives all processes of an account one pace: the lowest rate, and the pause of any', async () => {
       await withStores(2, async ([one, two]) => {
-        const account = (salt: string): string => `${salt} of the suite, ${runEntry.id}`;
+        const account = async (salt: string): Promise<string> =>
+          `${salt} of the suite, ${runEntry.id}`;
         const [ours, theirs] = [
           await (one as unknown as SharedRunStore).joinPace({ account, intervalMs: 60_000 }),
           await (two as unknown as SharedRunStore).joinPace({ account, intervalMs: 0 }),

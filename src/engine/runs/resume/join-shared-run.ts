@@ -114,7 +114,7 @@ export class SharedOpening implements Opening {
       const { known } = state;
       if (known.run && known.plan) return { run: known.run, plan: known.plan };
       const own = {
-        ...newRun(client, { ...run, ...(history && { history }) }),
+        ...(await newRun(client, { ...run, ...(history && { history }) })),
         version: ownVersion,
       };
       const passOne = await this.#read(own, history);

@@ -26,13 +26,13 @@ export async function beginRun(
   given: Pick<RunEntry, 'outputId' | 'retries'> = {},
 ): Promise<RunEntry> {
   const place = await state.place();
-  const entry = { ...newRun(client, options), ...(place && { place }), ...given };
+  const entry = { ...(await newRun(client, options)), ...(place && { place }), ...given };
   await state.begin(entry);
   return entry;
 }
 
 /** A run that is not begun yet. */
-export function newRun(client: Client, options: ResolvedRun): RunEntry {
+export async function newRun(client: Client, options: ResolvedRun): Promise<RunEntry> {
   // With the history's own, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
   return {
@@ -41,7 +41,7 @@ export function newRun(client: Client, options: ResolvedRun): RunEntry {
     seed,
     startedAt: new Date((options.clock ?? systemClock).wallNow()).toISOString(),
     service: serviceOf(client, options),
-    account: client.keyFingerprint(seed),
+    account: await client.keyFingerprint(seed),
     decides: decidingOptions(options),
     ...(options.deleteBatches === true && { deletes: true }),
   };

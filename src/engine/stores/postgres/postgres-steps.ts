@@ -49,7 +49,7 @@ function createPaceSteps(calls: RunCalls): PaceSteps {
   let account = '';
   return {
     async join(own) {
-      account = own.account(calls.salt);
+      account = await own.account(calls.salt);
       return calls.call('join_pace', { run, owner, account, interval_ms: own.intervalMs });
     },
     async takeSlot() {

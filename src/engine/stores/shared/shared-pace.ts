@@ -14,8 +14,8 @@ export async function sharePace(
   state: Pick<SharedRunStore, 'joinPace'>,
 ): Promise<() => void> {
   const { baseUrl, intervalMs } = client;
-  const account = (salt: string): string =>
-    `${client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
+  const account = async (salt: string): Promise<string> =>
+    `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
   return client.sharePace(await state.joinPace({ account, intervalMs }));
 }
 

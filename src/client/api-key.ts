@@ -1,0 +1,120 @@
+import { createHmac } from 'node:crypto';
+import { ConfigurationError } from '../platform/errors/errors.js';
+
+/** What stands in a text where the key stood. */
+const placeholder = '[key]';
+
+/** Below this, a key's text stands in ordinary words, and taking it out would only garble them. */
+const shortestRedacted = 4;
+
+/**
+ * An API key that cannot be printed by accident: no inspection, conversion or serialisation shows it.
+ */
+export class ApiKey {
+  readonly #value: string;
+
+  constructor(value: string) {
+    this.#value = value;
+  }
+
+  /** The key itself, for the request header and nothing else. */
+  reveal(): string {
+    return this.#value;
+  }
+
+  /** A hash of the key under a secret salt, in hex. */
+  fingerprint(salt: string): string {
+    return createHmac('sha256', salt).update(this.#value).digest('hex');
+  }
+
+  equals(other: ApiKey): boolean {
+    return this.#value === other.#value;
+  }
+
+  /** Takes the key out of a text that came from outside: a service may repeat what it was sent. */
+  redact(text: string): string {
+    if (this.#value.length < shortestRedacted) return text;
+    return text.replaceAll(this.#value, placeholder);
+  }
+}
+
+/**
+ * Checks a key; blanks and line ends around it are dropped, as files end in one.
+ *
+ * @throws ConfigurationError `invalid_option`: empty, or with characters that no header can carry
+ */
+export function parseApiKey(text: string): ApiKey {
+  const value = text.trim();
+  if (value === '') throw new ConfigurationError('the API key is empty');
+  if (!/^[\u0020-\u007e\u00a0-\u00ff]+$/.test(value)) {
+    throw new ConfigurationError(
+      'the API key holds a line break, a control character or one that is not Latin-1',
+    );
+  }
+  return new ApiKey(value);
+}
+
+/** The key of one client: always the same, or the latest that its function gave. */
+export class KeyRing {
+  readonly #ask: (() => string | Promise<string>) | undefined;
+  #latest: ApiKey | undefined;
+  /** Answers to requests that were sent with it may still come. */
+  #before: ApiKey | undefined;
+  #asked: Promise<ApiKey> | undefined;
+
+  /** @throws ConfigurationError `invalid_option` */
+  constructor(input: string | (() => string | Promise<string>)) {
+    if (typeof input === 'function') this.#ask = input;
+    else this.#latest = parseApiKey(input);
+  }
+
+  /** The key that a request is sent with, once one was waited for. */
+  get latest(): ApiKey {
+    if (this.#latest) return this.#latest;
+    throw new Error('a key is used that was not waited for');
+  }
+
+  /** @throws ConfigurationError `invalid_option`: the function fails, or gives no key */
+  async get(): Promise<ApiKey> {
+    return this.#latest ?? this.#askOnce();
+  }
+
+  /**
+   * Asks for another key than the one that was refused: once for all requests that were refused with it.
+   *
+   * @returns whether there is one
+   * @throws as `get()` does
+   */
+  async renew(refused: ApiKey): Promise<boolean> {
+    if (this.#ask && this.#latest === refused) await this.#askOnce();
+    return !this.latest.equals(refused);
+  }
+
+  redact(text: string): string {
+    const redacted = this.#latest?.redact(text) ?? text;
+    return this.#before?.redact(redacted) ?? redacted;
+  }
+
+  async #askOnce(): Promise<ApiKey> {
+    this.#asked ??= this.#askNow().finally(() => {
+      this.#asked = undefined;
+    });
+    return this.#asked;
+  }
+
+  async #askNow(): Promise<ApiKey> {
+    let given: unknown;
+    try {
+      given = await this.#ask?.();
+    } catch (cause) {
+      throw new ConfigurationError('apiKey() failed: it must give the API key', { cause });
+    }
+    if (typeof given !== 'string') {
+      throw new ConfigurationError(`apiKey() must give a string, not ${typeof given}`);
+    }
+    const key = parseApiKey(given);
+    this.#before = this.#latest;
+    this.#latest = key;
+    return key;
+  }
+}
