@@ -229,18 +229,38 @@ describe('batches that break', () => {
 
   it('writes what there is when it is content with a part, and completes it later', async () => {
     const { service } = await withService();
-    const partial = await verify(service, '--max-credits', '20', '--partial');
+    let isDown = false;
+    const front = await startFront(service, () => (isDown ? { status: 503, body: {} } : undefined));
+    const partial = await verify(front, '--max-credits', '20', '--partial');
     expect(partial.code).toBe(3);
+    const half = { verified: 20, failed: 10 };
     expect(await readSummary()).toMatchObject({
-      email: { buckets: { verified: 20, failed: 10 }, reasons: { not_finished: 10 } },
+      email: { buckets: half, reasons: { not_finished: 10 } },
       next: 'with a higher --max-credits, run the same command again: it goes on and completes the output',
     });
     await expectInputKept(join(folder, 'list.csv'), join(folder, 'out.csv'));
 
-    expect((await verify(service)).code).toBe(0);
+    isDown = true;
+    expect((await verify(front, '--partial', '--give-up-after', '0.2')).code).toBe(3);
+    expect(await readSummary()).toMatchObject({ email: { buckets: half }, exit_code: 3 });
+    await expectInputKept(join(folder, 'list.csv'), join(folder, 'out.csv'));
+
+    isDown = false;
+    expect((await verify(front)).code).toBe(0);
     expect(await readSummary()).toMatchObject({ email: { buckets: { verified: 30 } } });
     expect(await chargesOf(service)).toHaveLength(addresses);
     expect(await left()).toEqual(['out.csv', 'summary.json']);
+  });
+
+  it('writes a part of nothing, too, and completes that', async () => {
+    const { service } = await withService();
+    let isDown = true;
+    const front = await startFront(service, () => (isDown ? { status: 503, body: {} } : undefined));
+    expect((await verify(front, '--partial', '--give-up-after', '0.2')).code).toBe(3);
+    expect(await readSummary()).toMatchObject({ email: { reasons: { not_finished: addresses } } });
+    isDown = false;
+    expect((await verify(front)).code).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(addresses);
   });
 });
 

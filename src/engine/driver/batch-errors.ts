@@ -1,10 +1,10 @@
 import { sayable } from '../../client/redaction.js';
 import {
   ApiError,
+  BudgetError,
   ConfigurationError,
   ContractError,
   DeadlineError,
-  StateError,
   TransportError,
 } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
@@ -168,8 +168,8 @@ export function unpaidError(
 
 /** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
 export function stopsForNow(error: unknown): error is SluiceError {
-  const never = ['unauthorized', 'forbidden', 'batch_refused', 'output_failed', 'detached'];
-  // Another process works on the run, or its state is in doubt: nothing is written for that.
-  if (error instanceof StateError) return false;
-  return error instanceof SluiceError && !never.includes(error.code);
+  if (error instanceof ApiError) return !['unauthorized', 'forbidden'].includes(error.code);
+  return [BudgetError, DeadlineError, TransportError, ContractError].some(
+    (kind) => error instanceof kind,
+  );
 }

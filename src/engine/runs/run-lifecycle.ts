@@ -1,13 +1,15 @@
 import { ClaimLostError } from '../batches/claim.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
 import type { Client } from '../../client/client.js';
+import { stopsForNow } from '../driver/batch-errors.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { readBalance, readBalanceAfter, untoldNotice, withBalance } from './credits/preflight.js';
 import { checkBeforeSending, tellBalance, openInTurn } from './resume/new-run.js';
-import { driveRun } from './execution/run-driver.js';
-import type { DriveRunEnd } from './execution/driver-options.js';
+import { driveRun, settleStopped } from './execution/run-driver.js';
+import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
 import type { History } from '../history/history.js';
 import { hasSent } from '../stores/run-state.js';
 import { outputIdOf } from '../stores/journal-entries.js';
@@ -67,7 +69,37 @@ export class RunWork {
     // Until the service's list is read it is not known what an earlier process has sent.
     this.isRemovable = false;
     const signal = this.#signal;
-    const takeUp = await Reconciliation.begin(client, entry, state, { ...this.#options, signal });
+    const takeUp = await Reconciliation.of(client, entry, state, { ...this.#options, signal });
+    const begun = this.#begin(client, takeUp, opened, isFirst);
+    const { before, stoppedBy } = await begun.catch((error: unknown) => {
+      if (this.#options.partial !== true || !stopsForNow(error)) throw error;
+      return { before: undefined, stoppedBy: error };
+    });
+    this.isRemovable = false;
+    try {
+      await this.#join(opened);
+      const end = await this.#drive(client, takeUp, opened, stoppedBy);
+      return await this.#finish(opened, { client, end }, async () =>
+        this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
+      );
+    } finally {
+      await this.#outputClaim?.output.stop();
+    }
+  }
+
+  /**
+   * Learns what the service has of the run, and what the account has for it.
+   *
+   * @throws ConfigurationError when the run shall not go on; as requests do
+   */
+  async #begin(
+    client: Client,
+    takeUp: Reconciliation,
+    { passOne }: OpenedRun,
+    isFirst: boolean,
+  ): Promise<{ readonly before: CreditBalance | undefined; readonly stoppedBy?: SluiceError }> {
+    const state = this.#state;
+    await takeUp.readList();
     this.isRemovable = isFirst && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
     // The process that begins a shared run has asked before.
     if (this.isRemovable && !state.news) await checkBeforeSending(this.#options, passOne);
@@ -80,16 +112,7 @@ export class RunWork {
       }),
     );
     if (isFirst && isUnknown) tellBalance(this.#options, passOne, before);
-    this.isRemovable = false;
-    try {
-      await this.#join(opened);
-      const end = await this.#drive(client, takeUp, opened);
-      return await this.#finish(opened, { client, end }, async () =>
-        this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
-      );
-    } finally {
-      await this.#outputClaim?.output.stop();
-    }
+    return { before };
   }
 
   /** Where processes share the run, one has the history while it ends it. */
@@ -109,10 +132,16 @@ export class RunWork {
     }
   }
 
-  async #drive(client: Client, takeUp: Reconciliation, opened: OpenedRun): Promise<DriveRunEnd> {
+  /** @param stoppedBy what keeps it from being driven */
+  async #drive(
+    client: Client,
+    takeUp: Reconciliation,
+    opened: OpenedRun,
+    stoppedBy: SluiceError | undefined,
+  ): Promise<DriveRunEnd> {
     const { passOne } = opened;
     const state = this.#state;
-    const end = await driveRun({
+    const options: DriveRunOptions = {
       ...this.#checked,
       run: this.#options,
       client,
@@ -125,7 +154,9 @@ export class RunWork {
       wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
       ...(state.news && { stop: (error) => this.#stop.abort(error) }),
-    });
+    };
+    if (stoppedBy) return settleStopped(options, stoppedBy);
+    const end = await driveRun(options);
     // Refused in its form, the run has nothing on the service that is worth going on with.
     this.isRemovable =
       end.isRefused &&

@@ -24,6 +24,14 @@ export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
   return new RunDrive(options).toEnd();
 }
 
+/** Settles a run that cannot begin, as far as its journal tells: nothing is sent. */
+export async function settleStopped(
+  options: DriveRunOptions,
+  stoppedBy: unknown,
+): Promise<DriveRunEnd> {
+  return new RunDrive(options).toStop(stoppedBy);
+}
+
 /**
  * Brings what a run has launched to its end, and deletes what it has not: another takes its place.
  *
@@ -95,7 +103,7 @@ class RunDrive {
       }
     }
     await this.#batches.takeUp(this.#options.batches);
-    const { takeUp, batches, plan, run, state } = this.#options;
+    const { takeUp, run, state } = this.#options;
     if (run.retryFailed === true && state.known.finished) await this.#batches.reopen();
     this.#batches.tellRecalled();
     await takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
@@ -117,6 +125,19 @@ class RunDrive {
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
     this.#tellLeft();
+    return this.#endOf(stoppedBy, isWhole);
+  }
+
+  /** Where the service could not be asked what it has, the journal alone tells. */
+  async toStop(stoppedBy: unknown): Promise<DriveRunEnd> {
+    for (const batch of this.#options.batches) await this.#batches.applyRemote(batch);
+    await this.#shared.applyRemote();
+    this.#batches.tellRecalled();
+    return this.#endOf(stoppedBy, false);
+  }
+
+  #endOf(stoppedBy: unknown, isWhole: boolean): DriveRunEnd {
+    const { batches, plan, run } = this.#options;
     const isPartial = run.partial === true && !isWhole && stopsForNow(stoppedBy);
     if (isPartial) run.onProgress?.({ stage: 'stopped', error: stoppedBy });
     const { log } = this.#batches;
@@ -127,7 +148,7 @@ class RunDrive {
       stoppedBy,
       isWhole,
       isPartial,
-      isRefused,
+      isRefused: isSluiceError(stoppedBy, 'batch_refused'),
       settleAll: async () => {
         // Others may have ended theirs since.
         if (isPartial) await this.#shared.applyRemote();

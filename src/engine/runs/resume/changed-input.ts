@@ -98,7 +98,9 @@ async function takeUpOf(
   { run, client, state, signal }: SettleOptions,
   entry: RunEntry,
 ): Promise<Reconciliation> {
-  return Reconciliation.begin(client, entry, state, { ...run, signal });
+  const takeUp = await Reconciliation.of(client, entry, state, { ...run, signal });
+  await takeUp.readList();
+  return takeUp;
 }
 
 /** Brings what a run has launched to its end, from the files of its batches alone. */

@@ -43,6 +43,14 @@ export class Reconciliation {
   /** Uuids of batches that were elected and that the list lacks. */
   readonly #missing: string[] = [];
   readonly #isThere: (uuid: string) => Promise<boolean>;
+  /**
+   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
+   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
+   * Until then the journal alone is known.
+   *
+   * @throws as requests do
+   */
+  readonly readList: () => Promise<void>;
 
   private constructor(
     { uploads, runId, namePrefix }: { uploads: RunUploads; runId: string; namePrefix: string },
@@ -53,6 +61,7 @@ export class Reconciliation {
       readonly sharedBefore: Pick<KnownRun, 'batches'> | undefined;
       readonly restarted: () => boolean;
       readonly there: (uuid: string) => Promise<boolean>;
+      readonly reading: () => Promise<void>;
     },
   ) {
     this.runId = runId;
@@ -64,15 +73,11 @@ export class Reconciliation {
     this.#isRestarted = is.restarted;
     this.#isThere = is.there;
     this.#deletes = is.deleting;
+    this.readList = is.reading;
   }
 
-  /**
-   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
-   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
-   *
-   * @throws as requests do
-   */
-  static async begin(
+  /** @throws OutputError */
+  static async of(
     service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
     run: RunEntry,
     state: Pick<RunStore, 'known' | 'record' | 'news' | 'isRestarted'> &
@@ -90,10 +95,8 @@ export class Reconciliation {
     const takenUp = state.known.run !== undefined;
     // Its maps take in what comes later.
     const sharedBefore = state.news && { batches: new Map(state.known.batches) };
-    if (takenUp) await uploads.read();
     const here = await state.place?.();
     const moved = options.moved === true;
-    if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
     return new Reconciliation(
       { uploads, runId: run.id, namePrefix: options.batchName ?? defaults.batchName },
       {
@@ -103,6 +106,10 @@ export class Reconciliation {
         restarted: () => state.isRestarted === true,
         there: async (uuid) => isVisible(service, uuid, options.signal),
         deleting: !moved && (options.deleteBatches === true || run.deletes === true),
+        reading: async () => {
+          if (takenUp) await uploads.read();
+          if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
+        },
       },
     );
   }
