@@ -9,7 +9,6 @@ import {
   SluiceError,
   StateError,
 } from '../index.js';
-import { Interruption } from './interruption.js';
 
 /** What a script may branch on. */
 export const exitCodes = {
@@ -38,4 +37,35 @@ export function exitCodeOf(error: unknown): number {
     if (error.code === 'payment_required') return exitCodes.creditsUsedUp;
   }
   return error instanceof SluiceError ? exitCodes.serviceFailing : exitCodes.defect;
+}
+
+const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
+
+type StopSignal = keyof typeof signalCodes;
+
+/** The reason of an abort that a person or a supervisor asked for. */
+export class Interruption extends Error {
+  readonly exitCode: number;
+
+  constructor(signal: StopSignal) {
+    super(`stopped by ${signal}`);
+    this.name = 'Interruption';
+    this.exitCode = signalCodes[signal];
+  }
+}
+
+/**
+ * Aborts when the process is asked to stop. Asked a second time, the process ends at once: what is
+ * written down by then is what the next run goes on from.
+ */
+export function abortOnSignals(own: NodeJS.Process): AbortSignal {
+  const controller = new AbortController();
+  for (const signal of Object.keys(signalCodes) as StopSignal[]) {
+    own.on(signal, () => {
+      const interruption = new Interruption(signal);
+      if (controller.signal.aborted) own.exit(interruption.exitCode);
+      controller.abort(interruption);
+    });
+  }
+  return controller.signal;
 }

@@ -1,10 +1,30 @@
-import { collectAsUsual } from './gc-tuning.js';
-import type { Surroundings } from './command.js';
-import { commands } from './commands.js';
-import { endWith, start, asksVersion, printVersion } from './start.js';
+import { existsSync } from 'node:fs';
+import { version, ConfigurationError } from '../index.js';
 import { nameOptionsBy } from '../platform/text/option-name.js';
+import { printableLine } from '../platform/text/printable.js';
+import { shellQuote } from '../platform/text/shell-quote.js';
+import {
+  type Surroundings,
+  type Command,
+  type ParsedOptions,
+  programName,
+  type Called,
+} from './command.js';
+import { commands } from './commands.js';
+import { resolvePath } from './endpoints/resolve-path.js';
+import { exitCodes } from './exit-code.js';
+import { guess } from './help/closest-name.js';
+import { helpTopics } from './help/help-topics.js';
+import { commandHelp, programHelp } from './help/help.js';
+import { workerName } from './job/workers.js';
+import { configOption, withConfig, envFileOption, loadEnvFile } from './options/config-file.js';
+import { asksNetwork } from './options/engine-options.js';
 import { flagNaming } from './options/flag-names.js';
-import { runCommand } from './run-command.js';
+import { checkRules } from './options/option-rules.js';
+import { parseCommandLine } from './options/parse-command-line.js';
+import { endWith, start, asksVersion, printVersion } from './start.js';
+import { print, sayLines } from './terminal/print.js';
+import { collectAsUsual } from './v8-tuning.js';
 
 /** What the built command loads. */
 export interface CommandLine {
@@ -40,4 +60,110 @@ export async function runCommandLine(surroundings: Surroundings): Promise<number
     // Also what is said before the options are understood.
     args.includes('--json-log') ? surroundings.clock : undefined,
   );
+}
+
+/**
+ * Finds the command that a line begins with, and runs it, or shows help.
+ *
+ * @returns the exit code
+ * @throws what stopped the command
+ */
+export async function runCommand(
+  args: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  const { stdout, stderr } = surroundings;
+  const [name] = args;
+  const isHelp = name === 'help';
+  if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
+    await print(programHelp(commands, version), stdout);
+    return exitCodes.done;
+  }
+  if (name === workerName && process.send) {
+    const { runWorker } = await import('./job/run-worker.js');
+    return runWorker(surroundings);
+  }
+  const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;
+  if (topic) {
+    await print(topic.text(), stdout);
+    return exitCodes.done;
+  }
+  const found = findCommand(isHelp ? args.slice(1) : args);
+  if (!found) {
+    sayLines(
+      args.length === 0
+        ? programHelp(commands, version)
+        : troubleWith((isHelp ? args[1] : name) ?? '', isHelp, surroundings),
+      stderr,
+    );
+    return exitCodes.usage;
+  }
+  const { command, rest } = found;
+  const parsed = parseCommandLine(command, rest, surroundings);
+  const { options } = parsed;
+  if (isHelp || options.has('help') || options.has('help-all')) {
+    const width = stdout.isTTY ? stdout.columns : undefined;
+    await print(commandHelp(command, { isWhole: options.has('help-all'), width }), stdout);
+    return exitCodes.done;
+  }
+  await loadEnvFile(options, surroundings.env);
+  return command.run({
+    ...parsed,
+    ...surroundings,
+    given: options,
+    options: await settled(command, options, surroundings),
+  });
+}
+
+function troubleWith(name: string, isHelp: boolean, called: Called): string {
+  const program = programName(called);
+  const topics = helpTopics.map((topic) => topic.name);
+  const names = commands.map((command) => command.name);
+  const meant = existsSync(resolvePath(called.cwd, name))
+    ? `; to verify that list: ${program} verify ${shellQuote(name)}`
+    : topics.includes(name)
+      ? `; ${program} help ${name} explains it`
+      : guess(name, isHelp ? [...names, ...topics] : names);
+  const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
+  return `sluice: there is no ${isHelp ? 'command or topic' : 'command'} ${printableLine(name)}${meant}\n${program} --help lists all commands${rest}\n`;
+}
+
+/**
+ * Finds the command that a line begins with, of one word or two.
+ *
+ * @returns `undefined` when its first word is none
+ * @throws ConfigurationError when its second word is none
+ */
+function findCommand([name, ...rest]: readonly string[]):
+  | { readonly command: Command; readonly rest: readonly string[] }
+  | undefined {
+  const command = commands.find((known) => known.name === name);
+  const [second] = rest;
+  if (!command?.subcommands || second === undefined || second.startsWith('-')) {
+    return command && { command, rest };
+  }
+  const { subcommands } = command;
+  const subcommand = subcommands.find((known) => known.name === `${command.name} ${second}`);
+  if (subcommand) return { command: subcommand, rest: rest.slice(1) };
+  const names = subcommands.map((known) => known.name.slice(command.name.length + 1));
+  throw new ConfigurationError(
+    `there is no sluice ${command.name} ${second}${guess(second, names) || `; there is ${names.join(', ')}`}`,
+  );
+}
+
+/** With the options of a configuration, and the environment that it names; all of them checked. */
+async function settled(
+  { options: definitions }: Command,
+  given: ParsedOptions,
+  { cwd, env }: Surroundings,
+): Promise<ParsedOptions> {
+  const isConfigurable = definitions.some(({ name }) => name === configOption.name);
+  const options = isConfigurable
+    ? await withConfig(given, [...definitions, envFileOption], cwd)
+    : given;
+  // That of the command line is read by now.
+  if (options !== given) await loadEnvFile(options, env);
+  options.values(definitions);
+  checkRules(options, definitions, { 'network verification': asksNetwork(options) });
+  return options;
 }

@@ -1,8 +1,7 @@
 import type { Writable } from 'node:stream';
 import { version } from '../index.js';
 import type { Surroundings } from './command.js';
-import { exitCodeOf, exitCodes } from './exit-code.js';
-import { abortOnSignals } from './interruption.js';
+import { exitCodeOf, exitCodes, abortOnSignals } from './exit-code.js';
 import { describeError, errorEvent } from './messages/describe-error.js';
 import { outliveClosedPipes, print, printed, say, sayLines } from './terminal/print.js';
 

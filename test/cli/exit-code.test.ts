@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf } from '../../src/cli/exit-code.js';
-import { Interruption } from '../../src/cli/interruption.js';
+import { exitCodeOf, Interruption } from '../../src/cli/exit-code.js';
 import {
   ApiError,
   BudgetError,

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { readEntries } from '../../scripts/project.mjs';
 import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/exit-code.js';
-import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/topic-texts.js';
+import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/help-topics.js';
 import { commands } from '../../src/cli/commands.js';
 import { flagNaming } from '../../src/cli/options/flag-names.js';
 import { nameOptionsBy } from '../../src/platform/text/option-name.js';

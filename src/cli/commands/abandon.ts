@@ -1,12 +1,7 @@
 import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import {
-  chooseTarget,
-  connect,
-  connectionOptions,
-  type ConnectionOption,
-} from '../service/connect.js';
+import { chooseTarget, connect, connectionOptions, type ConnectionOption } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { confirmDiscard, launchedLine } from '../job/confirm-discard.js';
 import { print, say, jsonOption } from '../terminal/print.js';

@@ -16,7 +16,7 @@ import { type CommandInput, defineCommand, defineOptions, type Surroundings } fr
 import { exitCodeOf, exitCodes } from '../exit-code.js';
 import { describeError } from '../messages/describe-error.js';
 import { noArguments } from '../options/positionals.js';
-import { localNotice, chooseTarget, connectionOptions, type Target } from '../service/connect.js';
+import { localNotice, chooseTarget, connectionOptions, type Target } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 
 /** Those that say which service and which key. */

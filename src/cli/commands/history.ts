@@ -1,13 +1,12 @@
 import { text } from 'node:stream/consumers';
 import { recordFields } from '../../contract/index.js';
 import { ConfigurationError, History, type HistoryResult, type HistoryStats } from '../../index.js';
-import { defineCommand, type CommandInput } from '../command.js';
+import { defineCommand, type CommandInput, programName } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { maxAgeOption, waitLockOption } from '../options/history-options.js';
 import { print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-import { programName } from '../program-name.js';
 import { resolvePath, standard } from '../endpoints/resolve-path.js';
 import { textTable } from '../terminal/text-table.js';
 

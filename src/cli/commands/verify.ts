@@ -1,10 +1,9 @@
 import { RunPapers, showPlace } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
-import { defineCommand, type CommandInput } from '../command.js';
+import { defineCommand, type CommandInput, programName } from '../command.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
 import { placeOf, type NamedPlace } from '../endpoints/list-places.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
-import { programName } from '../program-name.js';
 import { progressMode } from '../progress/progress-mode.js';
 import { asWritten, standard } from '../endpoints/resolve-path.js';
 import { refuseUnquoted } from '../endpoints/refuse-unquoted.js';

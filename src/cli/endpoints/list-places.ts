@@ -8,8 +8,7 @@ import {
   type DatabaseKind,
 } from '../../index.js';
 import { nearPath } from './path-suggestion.js';
-import type { Surroundings } from '../command.js';
-import { programName, type Called } from '../program-name.js';
+import { type Surroundings, programName, type Called } from '../command.js';
 import { resolvePath, standard } from './resolve-path.js';
 
 /** One end of a list, as it is named on the command line. */

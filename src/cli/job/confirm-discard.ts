@@ -14,7 +14,7 @@ import { counted } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import { type NamedPlace, pathOf } from '../endpoints/list-places.js';
 import type { Said } from '../messages/run-lines.js';
-import { connect, type PatienceOption, type Target } from '../service/connect.js';
+import { connect, type PatienceOption, type Target } from '../connect.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 

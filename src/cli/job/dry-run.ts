@@ -6,7 +6,7 @@ import {
   type RunPapers,
   type TypeEstimate,
 } from '../../index.js';
-import { connect } from '../service/connect.js';
+import { connect } from '../connect.js';
 import { describePrice } from '../options/launch-options.js';
 import { paidAgainLine } from './confirm-discard.js';
 import { trialLines, type Said } from '../messages/run-lines.js';

@@ -1,3 +1,4 @@
+import { asksNetwork, engineOf } from '../options/engine-options.js';
 import { stat } from 'node:fs/promises';
 import { terminal } from '../terminal/ask-person.js';
 import {
@@ -9,8 +10,8 @@ import {
   type Summary,
 } from '../../index.js';
 import { askAboutColumns } from '../options/launch-options.js';
-import type { CommandInput } from '../command.js';
-import { chooseTarget, type Target } from '../service/connect.js';
+import { type CommandInput, programName } from '../command.js';
+import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../options/history-options.js';
 import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
@@ -18,7 +19,6 @@ import { findListEnds } from '../endpoints/list-ends.js';
 import { findInputs, pathOf, removePlace, type NamedPlace } from '../endpoints/list-places.js';
 import { replacedOutput } from './confirm-discard.js';
 import { rowsOfOutput } from '../endpoints/rows-of-output.js';
-import { programName } from '../program-name.js';
 import { refuseAllColumns } from '../endpoints/refuse-all-columns.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { limitLines, trialLines } from '../messages/run-lines.js';
@@ -28,7 +28,6 @@ import { sharedOptions } from './run-settings.js';
 import type { RunContext } from '../messages/run-failure.js';
 import { filesOfOutput } from '../endpoints/verdict-output.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { withEngine } from '../service/with-service.js';
 
 /** What a run is told to, and by. */
 export interface RunParts {
@@ -148,4 +147,11 @@ function refuseUnmeant(target: Target, { database }: NamedPlace): void {
   throw new ConfigurationError(
     'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
   );
+}
+
+/** The local service asks exchangers where that is wanted. On purpose alone: it is this machine that asks. */
+function withEngine(target: Target, { options, env }: CommandInput<VerifyOption>): Target {
+  return target.kind === 'local' && asksNetwork(options)
+    ? { ...target, engine: async () => engineOf(options, env) }
+    : target;
 }

@@ -4,7 +4,7 @@ import { trialLines } from '../messages/run-lines.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { checkRules } from '../options/option-rules.js';
 import { listSizeOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
-import { connect, type Connection, type Target } from '../service/connect.js';
+import { connect, type Connection, type Target } from '../connect.js';
 import type { Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { agreeToPayAgain, dropOldRun, withPaidAgain } from './confirm-discard.js';

@@ -6,7 +6,7 @@ import {
   type RunOptions,
 } from '../../index.js';
 import { thatSet, type CommandInput, type ParsedOptions } from '../command.js';
-import type { Target } from '../service/connect.js';
+import type { Target } from '../connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { batchSettings } from '../options/batch-options.js';

@@ -1,6 +1,5 @@
 import { ApiError, SluiceError, TransportError } from '../../index.js';
-import { exitCodeOf } from '../exit-code.js';
-import { Interruption } from '../interruption.js';
+import { exitCodeOf, Interruption } from '../exit-code.js';
 import { printable, printableLine } from '../../platform/text/printable.js';
 
 /** What a person reads when a command stops: one line, but for a defect. */

@@ -1,6 +1,5 @@
 import { describeStart, describeStatus, isSluiceError, type RunStatus } from '../../index.js';
-import { Interruption } from '../interruption.js';
-import { exitCodeOf, exitCodes } from '../exit-code.js';
+import { Interruption, exitCodeOf, exitCodes } from '../exit-code.js';
 import type { Said } from './run-lines.js';
 import { shellQuote } from '../../platform/text/shell-quote.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';

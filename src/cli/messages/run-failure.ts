@@ -6,8 +6,7 @@ import {
   type SharedStore,
 } from '../../index.js';
 import { errorText } from './describe-error.js';
-import { exitCodeOf, exitCodes } from '../exit-code.js';
-import { Interruption } from '../interruption.js';
+import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { paidInVainLines, stopLines } from './failure-messages.js';
 

@@ -13,7 +13,7 @@ import {
   type OptionType,
   type ParsedOptions,
 } from '../command.js';
-import type { Target } from '../service/connect.js';
+import type { Target } from '../connect.js';
 import { needs } from './option-rules.js';
 import { path, patience } from './option-types.js';
 import { notWithStore } from './store-options.js';

@@ -6,9 +6,10 @@ import {
   type Command,
   type CommandInput,
   type OptionDefinition,
+  programName,
+  type Called,
 } from '../command.js';
 import { envFileOption } from './config-file.js';
-import { programName, type Called } from '../program-name.js';
 import { placed } from '../endpoints/resolve-path.js';
 
 /** Options that every command has. */

@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../../index.js';
-import type { CommandInput } from '../command.js';
-import { programName, type Called } from '../program-name.js';
+import { type CommandInput, programName, type Called } from '../command.js';
 import { resolvePath } from '../endpoints/resolve-path.js';
 
 /** @throws ConfigurationError when a command is given an argument that it does not take */

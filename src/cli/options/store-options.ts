@@ -10,7 +10,7 @@ import {
 } from '../command.js';
 import { placeOf } from '../endpoints/list-places.js';
 import { omitUndefined } from '../job/omit-undefined.js';
-import { patienceOptions, type PatienceOption } from '../service/connect.js';
+import { patienceOptions, type PatienceOption } from '../connect.js';
 import { needs, notWith } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
 import { standard } from '../endpoints/resolve-path.js';

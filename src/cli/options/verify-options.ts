@@ -2,7 +2,7 @@ import type { ColumnOptions } from '../../index.js';
 import { defineOptions, type NameOf, type OptionType } from '../command.js';
 import { descriptionOption, parameterOptions } from './batch-options.js';
 import { configOption } from './config-file.js';
-import { connectionOptions } from '../service/connect.js';
+import { connectionOptions } from '../connect.js';
 import { engineOptions } from './engine-options.js';
 import { historyOptions } from './history-options.js';
 import { keepOptions } from './keep-options.js';

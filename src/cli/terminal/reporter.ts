@@ -9,7 +9,7 @@ import {
   type ServiceTrouble,
   type Summary,
 } from '../../index.js';
-import { localNotice, type Target } from '../service/connect.js';
+import { localNotice, type Target } from '../connect.js';
 import { describeError, errorEvent, technicalPart } from '../messages/describe-error.js';
 import {
   describeDifference,

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { batchCommand } from '../../../src/cli/commands/batch/batch.js';
+import { batchCommand } from '../../../src/cli/commands/batch.js';
 import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';

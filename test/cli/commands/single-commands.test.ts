@@ -2,9 +2,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { checkCommand } from '../../../src/cli/commands/check.js';
-import { creditsCommand } from '../../../src/cli/commands/credits.js';
-import { formatCommand } from '../../../src/cli/commands/format.js';
+import {
+  checkCommand,
+  creditsCommand,
+  formatCommand,
+} from '../../../src/cli/commands/single-requests.js';
 import { targetsCommand } from '../../../src/cli/commands/targets.js';
 import { targetIndustries } from '../../../src/contract/targets.js';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeError } from '../../../src/cli/messages/describe-error.js';
-import { Interruption } from '../../../src/cli/interruption.js';
+import { Interruption } from '../../../src/cli/exit-code.js';
 import {
   ApiError,
   ConfigurationError,

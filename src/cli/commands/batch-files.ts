@@ -1,10 +1,24 @@
 import { randomBytes } from 'node:crypto';
 import { basename } from 'node:path';
-import { uploadedBatch, type UploadAnswer } from '../../../contract/index.js';
-import { isSluiceError } from '../../../index.js';
-import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../../command.js';
-import { serviceOptions } from '../../service/connect.js';
-import { exitCodes } from '../../exit-code.js';
+import {
+  uploadedBatch,
+  type UploadAnswer,
+  exportFormats,
+  type ExportFormat,
+} from '../../contract/index.js';
+import { isSluiceError, checkOutputPath, writeOutputFile } from '../../index.js';
+import { printableLine } from '../../platform/text/printable.js';
+import {
+  defineCommand,
+  defineOptions,
+  type CommandInput,
+  type NameOf,
+  programName,
+  type Called,
+} from '../command.js';
+import { openLineFile } from '../endpoints/line-file.js';
+import { standard } from '../endpoints/resolve-path.js';
+import { exitCodes } from '../exit-code.js';
 import {
   countryOption,
   readCountry,
@@ -13,14 +27,11 @@ import {
   batchSettings,
   descriptionOption,
   parameterOptions,
-} from '../../options/batch-options.js';
-import { text } from '../../options/option-types.js';
-import { openLineFile } from '../../endpoints/line-file.js';
-import { onlyPath } from '../../options/positionals.js';
-import { jsonOption, printAnswer, say } from '../../terminal/print.js';
-import { printableLine } from '../../../platform/text/printable.js';
-import { programName, type Called } from '../../program-name.js';
-import { withService } from '../../service/with-service.js';
+} from '../options/batch-options.js';
+import { text, choice, path } from '../options/option-types.js';
+import { onlyPath, onlyBatch } from '../options/positionals.js';
+import { serviceOptions, withService } from '../connect.js';
+import { jsonOption, printAnswer, say, printBytes, printJson } from '../terminal/print.js';
 
 const uploadOptions = defineOptions([
   typeOption,
@@ -92,4 +103,55 @@ function sayWhetherItArrived(
     `sluice: it may have arrived: look for ${name} with ${programName(input)} batch list before you repeat it`,
     input.stderr,
   );
+}
+
+const exportOptions = defineOptions([
+  {
+    name: 'output',
+    short: 'o',
+    type: path('<path>'),
+    help: 'Where they go (default -: standard output).',
+  },
+  {
+    name: 'format',
+    type: choice('<format>', exportFormats),
+    help: "json or xlsx (default: by the output's ending, else json).",
+  },
+  { name: 'details', help: 'With the section of details.' },
+  { name: 'statistics', help: 'With the section of statistics.' },
+  ...serviceOptions,
+]);
+
+export const exportCommand = defineCommand({
+  name: 'batch export',
+  usage: '<batch_uuid> [-o <path>] [options]',
+  summary: "Fetch a batch's results as the service gives them; it costs nothing.",
+  options: exportOptions,
+  examples: [
+    'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 -o results.json',
+    'sluice batch export 0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10 --details --statistics -o results.xlsx',
+  ],
+  run: exportBatch,
+});
+
+async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): Promise<number> {
+  const { options, signal, stdout } = input;
+  const batch = onlyBatch(input);
+  const output = options.text('output') ?? standard;
+  if (output !== standard) await checkOutputPath(output);
+  const query = {
+    format: options.values(exportOptions).format ?? formatOf(output),
+    include_details: options.has('details'),
+    include_statistics: options.has('statistics'),
+  };
+  await withService(input, async (client) => {
+    const { body } = await client.exportBatch(batch, query, { signal });
+    if (output !== standard) await writeOutputFile(output, body);
+    else await (query.format === 'json' ? printJson(body, stdout) : printBytes(body, stdout));
+  });
+  return exitCodes.done;
+}
+
+function formatOf(output: string): ExportFormat {
+  return output.toLowerCase().endsWith('.xlsx') ? 'xlsx' : 'json';
 }

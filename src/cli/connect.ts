@@ -1,18 +1,21 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { Writable } from 'node:stream';
-import { say } from '../terminal/print.js';
-import { Client, ConfigurationError, OutputError, type ServiceTrouble } from '../../index.js';
-import type { VerificationEngine } from '../../service/index.js';
-import { collectSeldom } from '../gc-tuning.js';
+import { Client, ConfigurationError, OutputError, type ServiceTrouble } from '../index.js';
+import type { VerificationEngine } from '../service/index.js';
 import {
   defineOptions,
   type ParsedOptions,
   type NameOf,
   type OptionDefinition,
-} from '../command.js';
-import { count, duration, path, patience, text } from '../options/option-types.js';
-import { omitUndefined } from '../job/omit-undefined.js';
+  type CommandInput,
+  programName,
+} from './command.js';
+import { omitUndefined } from './job/omit-undefined.js';
+import { sayTrouble } from './messages/outage-message.js';
+import { count, duration, path, patience, text } from './options/option-types.js';
+import { say } from './terminal/print.js';
+import { collectSeldom } from './v8-tuning.js';
 
 const apiKeyOption = {
   name: 'api-key-file',
@@ -150,7 +153,7 @@ export async function connect(
     return { client, close: async () => client.close() };
   }
   // Only when it is wanted: its tables take a quarter of the command's start.
-  const { createService } = await import('../../service/index.js');
+  const { createService } = await import('../service/index.js');
   const onError =
     fail &&
     ((error: unknown): void => {
@@ -214,4 +217,45 @@ export const localNotice =
 export function sayLocalService(target: Target, out: Writable): void {
   if (target.kind !== 'local' || target.isOnPurpose) return;
   say(`sluice: ${localNotice}`, out);
+}
+
+/**
+ * Asks the service and closes the connection behind it, whatever happens.
+ *
+ * @throws ConfigurationError when no service is named
+ */
+export async function withService<Answer>(
+  input: CommandInput<ServiceOption>,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const target = await findTarget(input.options, input.env);
+  if (target.kind === 'local') {
+    throw new ConfigurationError(
+      `this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local service)`,
+    );
+  }
+  return askAt(target, input, ask);
+}
+
+/** The same where the local service in this process does as well: nothing is kept between two calls. */
+export async function withAnyService<Answer>(
+  input: CommandInput<ConnectionOption>,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const target = await chooseTarget(input.options, input.env);
+  sayLocalService(target, input.stderr);
+  return askAt(target, input, ask);
+}
+
+async function askAt<Answer>(
+  target: Target,
+  { options, stderr }: CommandInput<PatienceOption>,
+  ask: (client: Client) => Promise<Answer>,
+): Promise<Answer> {
+  const connection = await connect(target, options, undefined, { tell: sayTrouble(stderr) });
+  try {
+    return await ask(connection.client);
+  } finally {
+    await connection.close();
+  }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
-import { completedCommands } from '../../../src/cli/completion/completed-commands.js';
+import { completedCommands } from '../../../src/cli/help/completion.js';
 import { runInProcess } from '../run-in-process.js';
 import { bash, expectOffers } from './offered-by-shells.js';
 

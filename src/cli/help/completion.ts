@@ -1,13 +1,18 @@
 import { ConfigurationError } from '../../index.js';
-import { guess } from '../help/closest-name.js';
-import type { Command } from '../command.js';
-import { bashCompletion } from '../completion/bash-completion.js';
-import { completedCommands, type CompletedCommand } from '../completion/completed-commands.js';
-import { fishCompletion } from '../completion/fish-completion.js';
-import { zshCompletion } from '../completion/zsh-completion.js';
+import type { Command, OptionDefinition } from '../command.js';
+import {
+  bashCompletion,
+  fishCompletion,
+  lastWord,
+  zshCompletion,
+  type CompletedCommand,
+  type CompletedOption,
+} from './completion-scripts.js';
 import { exitCodes } from '../exit-code.js';
+import { commonOptions } from '../options/parse-command-line.js';
 import { onlyArgument } from '../options/positionals.js';
 import { print } from '../terminal/print.js';
+import { guess } from './closest-name.js';
 
 const scripts = {
   bash: bashCompletion,
@@ -40,5 +45,36 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
       await print(scripts[shell](completedCommands(allCommands())), stdout);
       return exitCodes.done;
     },
+  };
+}
+
+/** The commands as shells complete them: those of two words stand behind the one they begin with. */
+export function completedCommands(commands: readonly Command[]): readonly CompletedCommand[] {
+  return commands.flatMap((command) => [
+    completedCommand(command),
+    ...completedCommands(command.subcommands ?? []),
+  ]);
+}
+
+function completedCommand(command: Command): CompletedCommand {
+  const { name, summary, usage, options, subcommands = [], words = [] } = command;
+  return {
+    name,
+    summary,
+    options: [...options, ...commonOptions].map(completedOption),
+    words: [...words, ...subcommands.map((subcommand) => lastWord(subcommand.name))],
+    takesFiles: /<(?:input|file|state)/.test(usage),
+  };
+}
+
+function completedOption(option: OptionDefinition): CompletedOption {
+  const { name, short, type, help, isRepeatable = false } = option;
+  const kind = !type ? 'none' : type.isPath === true ? 'file' : 'text';
+  return {
+    name,
+    short,
+    help,
+    isRepeatable,
+    value: type?.words ? { kind: 'words', words: type.words } : { kind },
   };
 }

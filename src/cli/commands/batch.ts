@@ -1,0 +1,245 @@
+import { limits, type LaunchAnswer } from '../../contract/index.js';
+import { ConfigurationError, type Client } from '../../index.js';
+import { printableLine } from '../../platform/text/printable.js';
+import {
+  defineCommand,
+  type Command,
+  defineOptions,
+  type CommandInput,
+  type NameOf,
+  programName,
+} from '../command.js';
+import { exitCodes } from '../exit-code.js';
+import { fieldsText } from '../messages/fields-text.js';
+import {
+  countryOption,
+  readCountry,
+  readType,
+  typeOption,
+  parameterOptions,
+  readParameters,
+} from '../options/batch-options.js';
+import { count, date, whole } from '../options/option-types.js';
+import { noArguments, onlyBatch, parseUuid } from '../options/positionals.js';
+import { serviceOptions, type ServiceOption, withService } from '../connect.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
+import { textTable } from '../terminal/text-table.js';
+import { exportCommand, uploadCommand } from './batch-files.js';
+
+const { listLimit } = limits;
+const someUuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';
+
+/** Of the service's own list. */
+const queryOptions = defineOptions([
+  {
+    name: 'limit',
+    type: count('<n>', listLimit),
+    help: `How many, at most ${listLimit.max} (default ${listLimit.default}).`,
+  },
+  { name: 'offset', type: whole(), help: 'How many to leave out first (default 0).' },
+  {
+    name: 'from',
+    library: 'from_date',
+    type: date('00:00:00.000'),
+    help: 'From that day or moment on, such as 2026-11-01.',
+  },
+  {
+    name: 'to',
+    library: 'to_date',
+    type: date('23:59:59.999'),
+    help: 'Up to that day or moment; a day counts to its end.',
+  },
+]);
+
+const listOptions = defineOptions([...queryOptions, jsonOption, ...serviceOptions]);
+
+const listCommand = defineCommand({
+  name: 'batch list',
+  usage: '[options]',
+  summary: "List the account's batches, a page at a time.",
+  options: listOptions,
+  examples: ['sluice batch list', 'sluice batch list --from 2026-11-01 --limit 1000 --json'],
+  run: listBatches,
+});
+
+async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Promise<number> {
+  const { options, positionals, signal } = input;
+  noArguments('batch list', positionals);
+  const query = options.libraryValues(queryOptions);
+  const batches = await withService(input, (client) => client.listBatches(query, { signal }));
+  await printAnswer(input, batches, () =>
+    batches.length === 0
+      ? 'no batches\n'
+      : textTable([
+          ['BATCH', 'STATUS', 'CREATED', 'NAME'],
+          ...batches.map((each) => [each.batch_uuid, each.status, each.created_at, each.name]),
+        ]),
+  );
+  return exitCodes.done;
+}
+
+const statusCommand = defineCommand({
+  name: 'batch status',
+  usage: '<batch_uuid> [options]',
+  summary: 'Show the status of a batch, and what it has cost.',
+  options: [jsonOption, ...serviceOptions],
+  examples: [`sluice batch status ${someUuid}`],
+  run: async (input) => show(input, (client, batch) => client.batchStatus(batch, input)),
+});
+
+const detailsCommand = defineCommand({
+  name: 'batch details',
+  usage: '<batch_uuid> [options]',
+  summary: 'Show all that the service knows of a batch; it may tell addresses, too.',
+  options: [jsonOption, ...serviceOptions],
+  examples: [`sluice batch details ${someUuid} --json`],
+  run: async (input) => show(input, (client, batch) => client.batchDetails(batch, input)),
+});
+
+async function show(
+  input: CommandInput<ServiceOption | 'json'>,
+  ask: (client: Client, batch: string) => Promise<unknown>,
+): Promise<number> {
+  const batch = onlyBatch(input);
+  const answer = await withService(input, (client) => ask(client, batch));
+  await printAnswer(input, answer, () => fieldsText(answer));
+  return exitCodes.done;
+}
+
+const updateCommand = defineCommand({
+  name: 'batch update',
+  usage: '<batch_uuid> --type <type> --country <CC> [options]',
+  summary: "Replace a batch's parameters, all of them; then it has to be prepared again.",
+  options: [typeOption, countryOption, ...parameterOptions, jsonOption, ...serviceOptions],
+  examples: [`sluice batch update ${someUuid} --type email --country DE --no-global-cache`],
+  run: async (input) => {
+    const { options } = input;
+    const batch = onlyBatch(input);
+    const parameters = {
+      ...readParameters(options),
+      type: readType(options),
+      target_country: readCountry(options),
+    };
+    const answer = await withService(input, (client) =>
+      client.updateBatch(batch, parameters, input),
+    );
+    await printAnswer(input, answer, () => `${batch} is updated: prepare it again\n`);
+    return exitCodes.done;
+  },
+});
+
+const prepareCommand = defineCommand({
+  name: 'batch prepare',
+  usage: '<batch_uuid> [options]',
+  summary: 'Have a batch parsed and prepared; it costs nothing and may be repeated.',
+  options: [jsonOption, ...serviceOptions],
+  examples: [`sluice batch prepare ${someUuid}`],
+  run: async (input) => {
+    const batch = onlyBatch(input);
+    const answer = await withService(input, (client) => client.prepareBatch(batch, input));
+    const isTaken = answer.status === 'ok';
+    await printAnswer(input, answer, () =>
+      isTaken
+        ? `${batch} is being prepared: launch it when ${programName(input)} batch status says ready_for_verification\n`
+        : `${batch} was not prepared: ${printableLine(answer.status)}\n`,
+    );
+    return isTaken ? exitCodes.done : exitCodes.serviceFailing;
+  },
+});
+
+const launchCommand = defineCommand({
+  name: 'batch launch',
+  usage: '<batch_uuid> [options]',
+  summary:
+    'Launch a batch: from here on it is paid for. One that is launched is not launched again.',
+  options: [jsonOption, ...serviceOptions],
+  examples: [`sluice batch launch ${someUuid}`],
+  run: async (input) => {
+    const batch = onlyBatch(input);
+    const answer = await withService(input, (client) => client.launchBatch(batch, input));
+    await printAnswer(input, answer, () => `${batch} ${describe(answer)}\n`);
+    return isLaunched(answer) ? exitCodes.done : exitCodes.serviceFailing;
+  },
+});
+
+/** That it runs or has run already is what was wanted (spec 3, rule 3). */
+function isLaunched({ status }: LaunchAnswer): boolean {
+  return ['ok', 'verification_already_ongoing', 'verification_already_done'].includes(status);
+}
+
+function describe({ status }: LaunchAnswer): string {
+  switch (status) {
+    case 'ok':
+      return 'is launched';
+    case 'verification_already_ongoing':
+      return 'was launched before, and is being verified';
+    case 'verification_already_done':
+      return 'was launched before, and is done';
+    case 'not_ready_for_verification':
+      return 'is not ready: prepare it, and wait until its status is ready_for_verification';
+    default:
+      return `was not launched: ${printableLine(status)}`;
+  }
+}
+
+const deleteCommand = defineCommand({
+  name: 'batch delete',
+  usage: '<batch_uuid>... [options]',
+  summary: 'Delete batches and their results from the service.',
+  options: [jsonOption, ...serviceOptions],
+  examples: [`sluice batch delete ${someUuid}`],
+  run: deleteBatches,
+});
+
+async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
+  const { positionals } = input;
+  if (positionals.length === 0) {
+    throw new ConfigurationError(
+      `name the batches by their uuids, as ${programName(input)} batch list shows them`,
+    );
+  }
+  const batches = [...new Set(positionals.map((text) => parseUuid(text, input)))];
+  const deleted: string[] = [];
+  try {
+    await withService(input, async (client) => {
+      for (const batch of batches) {
+        await client.deleteBatch(batch, input);
+        deleted.push(batch);
+      }
+    });
+  } finally {
+    // Those before the one that could not be deleted are gone.
+    await printAnswer(input, { deleted }, () =>
+      deleted.map((uuid) => `${uuid} is deleted\n`).join(''),
+    );
+  }
+  return exitCodes.done;
+}
+
+const subcommands: readonly Command[] = [
+  listCommand,
+  uploadCommand,
+  statusCommand,
+  detailsCommand,
+  updateCommand,
+  prepareCommand,
+  launchCommand,
+  exportCommand,
+  deleteCommand,
+];
+
+export const batchCommand = defineCommand({
+  name: 'batch',
+  usage: '<what> [options]',
+  summary: 'Work with single batches on the service, by hand.',
+  options: [],
+  subcommands,
+  examples: [
+    'sluice batch upload emails.txt --type email --country US',
+    'sluice batch list --limit 10',
+  ],
+  run: async () => {
+    const names = subcommands.map(({ name }) => name.split(' ').at(-1));
+    throw new ConfigurationError(`say what to do with a batch: ${names.join(', ')}`);
+  },
+});

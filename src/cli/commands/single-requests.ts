@@ -1,0 +1,167 @@
+import * as z from 'zod';
+import {
+  defaultUnitRequest,
+  verificationTypes,
+  type UnitAnswer,
+  type UnitRequest,
+  type VerificationType,
+  type FormatAnswer,
+} from '../../contract/index.js';
+import { ConfigurationError, type Client } from '../../index.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
+import {
+  defineCommand,
+  type CommandInput,
+  defineOptions,
+  type ParsedOptions,
+  type NameOf,
+} from '../command.js';
+import { openLineFile } from '../endpoints/line-file.js';
+import { exitCodes } from '../exit-code.js';
+import { fieldsText } from '../messages/fields-text.js';
+import {
+  countryOption,
+  findCountry,
+  readType,
+  readCountry,
+  typeOption,
+} from '../options/batch-options.js';
+import { choice } from '../options/option-types.js';
+import { noArguments, onlyArgument, onlyPath } from '../options/positionals.js';
+import {
+  serviceOptions,
+  type ServiceOption,
+  connectionOptions,
+  type ConnectionOption,
+  withService,
+  withAnyService,
+} from '../connect.js';
+import { jsonOption, printAnswer } from '../terminal/print.js';
+import { textTable } from '../terminal/text-table.js';
+
+export const creditsCommand = defineCommand({
+  name: 'credits',
+  usage: '[options]',
+  summary: "Show the account's credits.",
+  options: [jsonOption, ...serviceOptions],
+  examples: ['sluice credits', 'sluice credits --json'],
+  run: showCredits,
+});
+
+async function showCredits(input: CommandInput<ServiceOption | 'json'>): Promise<number> {
+  noArguments('credits', input.positionals);
+  const balance = await withService(input, (client) => client.credits({ signal: input.signal }));
+  await printAnswer(input, balance, () =>
+    textTable([
+      ['email credits', grouped(balance.email_credit)],
+      ['phone credits', grouped(balance.phone_credit)],
+    ]),
+  );
+  return exitCodes.done;
+}
+
+const checkOptions = defineOptions([
+  {
+    name: 'type',
+    type: choice('<type>', verificationTypes),
+    help: 'email or phone (default: an address with an @ is an email).',
+  },
+  { ...countryOption, help: 'Target country, such as US; phones need it.' },
+  jsonOption,
+  ...connectionOptions,
+]);
+
+export const checkCommand = defineCommand({
+  name: 'check',
+  usage: '<address> [--country <CC>] [options]',
+  summary: 'Verify one address at once; it costs a credit.',
+  options: checkOptions,
+  examples: [
+    'sluice check ada@example.com --local',
+    'sluice check "+1 202 555 0123" --country US --local --json',
+  ],
+  run: checkOne,
+});
+
+async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promise<number> {
+  const { options, signal } = input;
+  const address = onlyArgument(input.positionals, 'name one address to verify').trim();
+  if (address === '') throw new ConfigurationError('the address is empty');
+  const request = unitRequest(address, options);
+  const answer = await withAnyService(input, (client) => verify(client, request, signal));
+  await printAnswer(input, answer, () => fieldsText(flattened(answer)));
+  return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
+}
+
+async function verify(
+  client: Client,
+  request: UnitRequest,
+  signal: AbortSignal,
+): Promise<UnitAnswer> {
+  return client.verifyUnit(request, { signal });
+}
+
+function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>): UnitRequest {
+  const type = options.has('type') ? readType(options) : typeOf(address);
+  const targetCountry = findCountry(options);
+  if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });
+  if (type === 'email') return { type, email: address };
+  throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
+    code: 'country_missing',
+  });
+}
+
+function typeOf(address: string): VerificationType {
+  return address.includes('@') ? 'email' : 'phone';
+}
+
+/** The verdict stands first, whatever the service has put around it. */
+function flattened(answer: UnitAnswer): unknown {
+  const { result, ...others } = answer;
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return answer;
+  return { ...result, ...others };
+}
+
+export const formatCommand = defineCommand({
+  name: 'format',
+  usage: '<file.txt> --type <type> --country <CC> [options]',
+  summary: 'Have the format of addresses normalized, one a line; it costs nothing.',
+  options: [typeOption, countryOption, jsonOption, ...connectionOptions],
+  examples: [
+    'sluice format phones.txt --type phone --country US --local',
+    'sluice format phones.txt --type phone --country US --local --json',
+  ],
+  run: formatFile,
+});
+
+async function formatFile(
+  input: CommandInput<ConnectionOption | 'type' | 'country' | 'json'>,
+): Promise<number> {
+  const { options, signal } = input;
+  const path = onlyPath(input, 'name one file that holds an address on each line');
+  const form = { type: readType(options), target_country: readCountry(options) };
+  const file = await openLineFile(path);
+  const answer = await withAnyService(input, (client) =>
+    client.format({ ...form, file }, { signal }),
+  );
+  await printAnswer(input, answer, () => describe(answer));
+  return isOk(answer) ? exitCodes.done : exitCodes.someFailed;
+}
+
+/** The specification shows nothing of the answer: this is the local service's, others are shown as they are. */
+const pairs = z.looseObject({
+  results: z.array(z.looseObject({ input: z.string(), formatted: z.string().nullable() })),
+});
+
+function describe(answer: FormatAnswer): string {
+  const parsed = pairs.safeParse(answer);
+  if (!parsed.success) return fieldsText(answer);
+  return textTable(parsed.data.results.map(({ input, formatted }) => [input, formatted ?? '-']));
+}
+
+/** A problem of the outcome is told in the field `status` of a 200 (spec 7). */
+const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty']) });
+
+function isOk(answer: FormatAnswer): boolean {
+  return !troubled.safeParse(answer).success;
+}
