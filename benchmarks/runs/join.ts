@@ -33,22 +33,22 @@ export const join: Question = {
       checkedAs: 'output',
       run: async (scale) =>
         withScratch(async (folder) => {
-          const passOne = await planRun(await input(scale), folder);
-          for (const batch of passOne.batches) {
-            const text = await batchText(passOne, batch.id);
+          const plannedInput = await planRun(await input(scale), folder);
+          for (const batch of plannedInput.batches) {
+            const text = await batchText(plannedInput, batch.id);
             const results = async () => asyncly(syntheticExport(text));
-            await passOne.plan.join.settle(batch, { results });
+            await plannedInput.plan.join.settle(batch, { results });
           }
           const output = joinPath(folder, 'output.csv');
           const { seconds } = await timed(async () =>
             writeJoined({
-              ...passOne,
+              ...plannedInput,
               sink: fileSink(output),
               signal: new AbortController().signal,
               onRows: () => undefined,
             }),
           );
-          await passOne.state.close();
+          await plannedInput.state.close();
           return { check: await hashOfFile(output), values: { seconds } };
         }),
     },

@@ -15,7 +15,7 @@ export async function planRun(
   options: Pick<PlanInputOptions, 'partitionFrom'> = {},
 ): Promise<PlannedInput & { readonly state: StateDirectory }> {
   const state = await StateDirectory.open(systemFiles, join(folder, 'state'), { fresh: true });
-  const passOne = await readIntoBatches({
+  const plannedInput = await readIntoBatches({
     ...options,
     source: fileSource(input),
     columns: { email: ['email'] },
@@ -28,13 +28,13 @@ export async function planRun(
     signal: new AbortController().signal,
     onRows: () => undefined,
   });
-  return { ...passOne, state };
+  return { ...plannedInput, state };
 }
 
 /** The text of a batch's TXT file. */
-export async function batchText(passOne: PlannedInput, batch: number): Promise<string> {
+export async function batchText(plannedInput: PlannedInput, batch: number): Promise<string> {
   const pieces: Buffer[] = [];
-  const found = passOne.batches[batch];
+  const found = plannedInput.batches[batch];
   if (!found) throw new Error(`there is no batch ${batch}`);
   for await (const piece of found.open()) pieces.push(Buffer.from(piece));
   return Buffer.concat(pieces).toString();

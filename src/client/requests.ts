@@ -14,7 +14,7 @@ import type { WireRequest } from './http/request.js';
 import { isServiceTrouble, judgeFailure } from './http/retry.js';
 import { givenUpError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
-import { Governor, type Outcome, type Permit } from './rate/request-scheduler.js';
+import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
 import type { SharedPace } from './rate/shared-rate.js';
 
 /**
@@ -69,21 +69,21 @@ type Attempted<T> =
 /** Carries out requests: each waits for its turn, is sent, and is sent again where that is right. */
 export class Requests {
   readonly #options: RequestsOptions;
-  readonly #governor: Governor;
+  readonly #scheduler: RequestScheduler;
 
   constructor(options: RequestsOptions) {
     this.#options = options;
-    this.#governor = new Governor({ ...options.settings, origin: options.origin });
+    this.#scheduler = new RequestScheduler({ ...options.settings, origin: options.origin });
   }
 
   /** From now on it keeps the pace that other processes share. @returns ends that */
   sharePace(pace: SharedPace): () => void {
-    return this.#governor.share(pace);
+    return this.#scheduler.share(pace);
   }
 
   /** Refuses what waits and what comes. */
   close(): void {
-    this.#governor.close();
+    this.#scheduler.close();
   }
 
   /**
@@ -108,7 +108,7 @@ export class Requests {
     for (let attempts = 1; ; attempts += 1) {
       if (keys) await orAborted(keys.get(), signal);
       const turn = { priority, safe: repeatable, since, notBefore, signal };
-      const permit = await this.#governor.acquire(turn);
+      const permit = await this.#scheduler.acquire(turn);
       const key = keys?.latest;
       const attempted = await this.#attempt(withKey(request, key), read, signal, permit, attempts);
       if ('value' in attempted) return attempted.value;
@@ -183,7 +183,7 @@ export class Requests {
         clock,
         signal,
         redact,
-        onSent: () => this.#governor.moved(),
+        onSent: () => this.#scheduler.moved(),
       });
       status = answer.status;
       const wallNowMs = clock.wallNow();
@@ -200,8 +200,8 @@ export class Requests {
   #report(report: RequestReport): void {
     if (isHeard('sluice:request')) {
       const { run, batch } = currentScope();
-      const { date: _, ...told } = report;
-      publish('sluice:request', { run, batch, ...told });
+      const { date: _, ...published } = report;
+      publish('sluice:request', { run, batch, ...published });
     }
     try {
       this.#options.settings.onRequest?.(report);

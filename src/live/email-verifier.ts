@@ -13,17 +13,17 @@ export const outcomeVerdicts: Readonly<
     Pick<EmailVerdict, 'valid' | 'wrong' | 'unknown' | 'quality' | 'result' | 'is_catch_all'>
   >
 > = {
-  accepted: said('valid', 'good', 'ok'),
-  full: said('valid', 'risky', 'ok'),
-  no_mailbox: said('wrong', 'bad', 'invalid'),
+  accepted: verdict('valid', 'good', 'ok'),
+  full: verdict('valid', 'risky', 'ok'),
+  no_mailbox: verdict('wrong', 'bad', 'invalid'),
   // The contract has no word of its own for it.
-  disabled: said('wrong', 'bad', 'invalid'),
-  catch_all: { ...said('unknown', 'risky', 'unknown'), is_catch_all: true },
-  not_told: said('unknown', 'unknown', 'unknown'),
-  failed: said('unknown', 'unknown', 'error'),
+  disabled: verdict('wrong', 'bad', 'invalid'),
+  catch_all: { ...verdict('unknown', 'risky', 'unknown'), is_catch_all: true },
+  not_told: verdict('unknown', 'unknown', 'unknown'),
+  failed: verdict('unknown', 'unknown', 'error'),
 };
 
-function said(
+function verdict(
   bucket: 'valid' | 'wrong' | 'unknown',
   quality: EmailVerdict['quality'],
   result: EmailVerdict['result'],

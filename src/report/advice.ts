@@ -10,7 +10,7 @@ import { fewerRowsSentence, noTextSentence } from './sentences/list-sentences.js
 import {
   foreignNumbersSentence,
   lostDigitsSentence,
-  lostPlusSentence,
+  missingPlusSentence,
 } from './sentences/phone-sentences.js';
 import { shellQuote } from '../platform/text/shell-quote.js';
 import { counted, grouped } from '../platform/text/shown-numbers.js';
@@ -68,7 +68,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...countryAdvice(summary),
     ...summary.columns.flatMap(formsAdvice),
     ...summary.columns.flatMap(suggestedAdvice),
-    ...summary.columns.flatMap(lostPlusAdvice),
+    ...summary.columns.flatMap(missingPlusAdvice),
     ...summary.columns.flatMap(foreignAdvice),
     ...summary.columns.flatMap((column) => numbersAdvice(column, summary)),
     ...unknownAdvice(summary, options),
@@ -274,13 +274,13 @@ const formTexts = {
 };
 
 /** What they were taken for may be another number: valid, and paid. */
-function lostPlusAdvice({
+function missingPlusAdvice({
   name,
   ambiguous: cells = 0,
   ambiguous_rows: rows = [],
 }: ColumnEstimate): readonly CellAdvice[] {
   if (cells === 0) return [];
-  return [{ cells, text: `${name}: ${lostPlusSentence({ cells, rows })}, then run again` }];
+  return [{ cells, text: `${name}: ${missingPlusSentence({ cells, rows })}, then run again` }];
 }
 
 /** Those without a calling code may be of these countries, too: judged as others, and paid. */

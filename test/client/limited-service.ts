@@ -1,4 +1,4 @@
-import { Governor, type Outcome } from '../../src/client/rate/request-scheduler.js';
+import { RequestScheduler, type Outcome } from '../../src/client/rate/request-scheduler.js';
 import { FakeClock } from './fake-clock.js';
 
 /** How a service counts what it lets through. */
@@ -17,8 +17,8 @@ interface Load {
   readonly waiting: number;
   readonly requests?: number;
   readonly untilMs?: number;
-  /** Lets processes begin, each with a governor of its own. @default one */
-  begin?(clock: FakeClock, start: () => Governor): Promise<readonly Governor[]>;
+  /** Lets processes begin, each with a scheduler of its own. @default one */
+  begin?(clock: FakeClock, start: () => RequestScheduler): Promise<readonly RequestScheduler[]>;
 }
 
 const minuteMs = 60_000;
@@ -35,23 +35,23 @@ export async function sendRequests(service: Service, load: Load): Promise<number
   const { waiting, requests = Infinity, untilMs = Infinity } = load;
   let seed = 7;
   const random = (): number => (seed = (seed * 48_271) % 0x7fffffff) / 0x7fffffff;
-  const start = (): Governor =>
-    new Governor({
+  const start = (): RequestScheduler =>
+    new RequestScheduler({
       origin: 'https://verify.example.com',
       clock,
       random,
       maxConcurrentRequests: 16,
       giveUpAfterMs: 600_000,
     });
-  const governors = (await load.begin?.(clock, start)) ?? [start()];
+  const schedulers = (await load.begin?.(clock, start)) ?? [start()];
   let left = requests;
-  const send = async (governor: Governor): Promise<void> => {
+  const send = async (scheduler: RequestScheduler): Promise<void> => {
     while (left > 0 && clock.now() < untilMs) {
       left -= 1;
       const since = clock.now();
       for (let isTaken = false; !isTaken;) {
         const turn = { priority: 1, keyed: true, safe: true, since, notBefore: since };
-        const permit = await governor.acquire(turn);
+        const permit = await scheduler.acquire(turn);
         await clock.sleep(latencyMs / 2);
         const outcome = service(clock.now());
         await clock.sleep(latencyMs / 2);
@@ -60,8 +60,8 @@ export async function sendRequests(service: Service, load: Load): Promise<number
       }
     }
   };
-  const all = governors.flatMap((governor) =>
-    Array.from({ length: waiting / governors.length }, async () => send(governor)),
+  const all = schedulers.flatMap((scheduler) =>
+    Array.from({ length: waiting / schedulers.length }, async () => send(scheduler)),
   );
   await clock.runUntil(Promise.all(all));
   return clock.now();

@@ -55,7 +55,7 @@ interface Given {
 
 const mostLost = 40;
 /** So short that a process often asks for the next. */
-const newsPage = 7;
+const updatesPage = 7;
 const lost = { lost: true };
 /** Entries have numbers so far apart: after a restore, others lie between. */
 const counts = 1000;
@@ -210,7 +210,7 @@ export class MemoryDatabase {
       const begunBy = this.#tables.journal[0]?.owner;
       const { recalled } = this.#tables;
       this.#change({ recalled: new Map([...recalled].filter(([owner]) => owner === begunBy)) });
-      return { news: this.#news(given.seen) };
+      return { updates: this.#updates(given.seen) };
     },
 
     keep_recalled: (given) => {
@@ -229,7 +229,7 @@ export class MemoryDatabase {
       const later = this.#tables.journal.filter(({ seq }) => seq > given.seen);
       const isHeard = later.every(({ batch }) => batch === undefined);
       if (isHeard && last?.ended === true) this.#reopen(given, last);
-      return { news: this.#news(given.seen) };
+      return { updates: this.#updates(given.seen) };
     },
 
     append: (given) => {
@@ -241,10 +241,10 @@ export class MemoryDatabase {
       if (given.resumes) this.#forgetLosses();
       if (!isThere) this.#append(given, given.entry);
       if (!isThere && given.limits) this.#limit(given.most);
-      return { news: this.#news(given.seen) };
+      return { updates: this.#updates(given.seen) };
     },
 
-    news: ({ after }) => this.#news(after),
+    updates: ({ after }) => this.#updates(after),
 
     claim: (given) => {
       const refused = this.#refusal(given);
@@ -252,12 +252,12 @@ export class MemoryDatabase {
       const { proven, journal } = this.#tables;
       const isCopying = journal.length === 0 && given.batches[0] === copy;
       if (!isOpen(this.#tables) && !isCopying) {
-        return { proven: false, news: this.#news(given.seen) };
+        return { proven: false, updates: this.#updates(given.seen) };
       }
       this.#addMissing(given);
       const row = this.#withLoss(this.#claimable(given), given);
       if (row && row.losses >= 5) {
-        return { breaking: row.batch, proven, news: this.#news(given.seen) };
+        return { breaking: row.batch, proven, updates: this.#updates(given.seen) };
       }
       const epoch = (row?.epoch ?? 0) + 1;
       if (row) {
@@ -266,7 +266,7 @@ export class MemoryDatabase {
         this.#put({ ...row, epoch, owner, call: 0, claimedAt, leaseUntil });
       }
       const { batch = null } = row ?? {};
-      return { batch, epoch, proven, server: this.#server, news: this.#news(given.seen) };
+      return { batch, epoch, proven, server: this.#server, updates: this.#updates(given.seen) };
     },
 
     record: (given) => {
@@ -335,11 +335,11 @@ export class MemoryDatabase {
         ([owner, { aliveUntil }]) => owner !== given.owner && aliveUntil > this.#now(),
       );
       return {
-        pace: this.#pace.heardBy(given.owner),
+        pace: this.#pace.updateFor(given.owner),
         rowsWritten: Math.max(0, ...others.map(([, other]) => other.rows)),
         held: held.map(({ batch }) => batch),
         mayClaim: isOpen(this.#tables) && rows.some((row) => !row.ended && this.#isFree(row)),
-        news: this.#news(given.seen),
+        updates: this.#updates(given.seen),
       };
     },
 
@@ -423,9 +423,9 @@ export class MemoryDatabase {
     this.#put({ ...last, ended: false, owner: undefined });
   }
 
-  #news(after: number): unknown {
-    const entries = this.#tables.journal.filter(({ seq }) => seq > after).slice(0, newsPage);
-    return { entries, more: entries.length === newsPage };
+  #updates(after: number): unknown {
+    const entries = this.#tables.journal.filter(({ seq }) => seq > after).slice(0, updatesPage);
+    return { entries, more: entries.length === updatesPage };
   }
 
   #addMissing({ batches, types, addresses }: Given): void {

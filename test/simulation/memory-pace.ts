@@ -1,4 +1,4 @@
-import type { PaceNews } from '../../src/client/rate/shared-rate.js';
+import type { PaceUpdate } from '../../src/client/rate/shared-rate.js';
 
 interface Member {
   readonly account: string;
@@ -16,9 +16,9 @@ export class MemoryPace {
     this.#now = now;
   }
 
-  join(owner: string, member: Member): PaceNews {
+  join(owner: string, member: Member): PaceUpdate {
     this.#members.set(owner, member);
-    return this.#newsOf(member.account);
+    return this.#updateOf(member.account);
   }
 
   leave(owner: string): void {
@@ -28,7 +28,7 @@ export class MemoryPace {
   takeSlot(account: string): { readonly waitMs: number } {
     const pace = this.#paceOf(account);
     const at = Math.max(pace.nextAt, pace.pausedUntil, this.#now());
-    pace.nextAt = at + this.#newsOf(account).intervalMs;
+    pace.nextAt = at + this.#updateOf(account).intervalMs;
     return { waitMs: at - this.#now() };
   }
 
@@ -38,12 +38,12 @@ export class MemoryPace {
   }
 
   /** What a process hears of it with a sign of life. @returns `null` where it has none */
-  heardBy(owner: string): PaceNews | null {
+  updateFor(owner: string): PaceUpdate | null {
     const member = this.#members.get(owner);
-    return member ? this.#newsOf(member.account) : null;
+    return member ? this.#updateOf(member.account) : null;
   }
 
-  #newsOf(account: string): PaceNews {
+  #updateOf(account: string): PaceUpdate {
     const given = [...this.#members.values()].filter((member) => member.account === account);
     return {
       intervalMs: Math.max(0, ...given.map(({ intervalMs }) => intervalMs)),

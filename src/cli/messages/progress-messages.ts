@@ -9,7 +9,7 @@ import { adviceOn, batchCalled } from './batch-messages.js';
 import type { Said } from './run-lines.js';
 import {
   foreignNumbersSentence,
-  lostPlusSentence,
+  missingPlusSentence,
 } from '../../report/sentences/phone-sentences.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
@@ -83,7 +83,7 @@ function doubtsOf(column: DoubtfulColumn): readonly string[] {
         ]
       : []),
     ...(ambiguous > 0
-      ? [`: ${lostPlusSentence({ cells: ambiguous, of: filled, rows, examples })}`]
+      ? [`: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples })}`]
       : []),
     ...(foreign ? [`: ${foreignNumbersSentence(name, foreign)}`] : []),
   ];

@@ -76,7 +76,7 @@ const brokenPipe: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET']);
  * its own end, which after a reset is at once.
  */
 function makePatient<S extends Socket>(socket: S): S {
-  const told = (done: WriteDone): WriteDone => {
+  const afterReading = (done: WriteDone): WriteDone => {
     return (error) => {
       const code = error instanceof Error && 'code' in error ? error.code : undefined;
       const mayHoldAnswer = !socket.destroyed && !socket.readableEnded;
@@ -85,8 +85,8 @@ function makePatient<S extends Socket>(socket: S): S {
     };
   };
   const write = socket._write.bind(socket);
-  socket._write = (chunk, encoding, done) => write(chunk, encoding, told(done));
+  socket._write = (chunk, encoding, done) => write(chunk, encoding, afterReading(done));
   const writeMany = socket._writev?.bind(socket);
-  if (writeMany) socket._writev = (chunks, done) => writeMany(chunks, told(done));
+  if (writeMany) socket._writev = (chunks, done) => writeMany(chunks, afterReading(done));
   return socket;
 }

@@ -192,12 +192,12 @@ export function toApiError(answer: {
   const { subject, status, serviceMessage } = answer;
   const code = codeOfStatus(status);
   const name = STATUS_CODES[status] ?? '';
-  const said = `${subject}: the service answered ${`${status} ${name}`.trim()}`;
+  const sentence = `${subject}: the service answered ${`${status} ${name}`.trim()}`;
   // A service that only repeats the name of the status has said nothing.
   const isBare = serviceMessage === undefined || serviceMessage === name;
   const words = isBare ? '' : `: ${serviceMessage}`;
   const hint = hintOn(code, answer.creditType);
-  return new ApiError(said + words + hint, {
+  return new ApiError(sentence + words + hint, {
     code,
     operation: answer.operation,
     status,

@@ -69,10 +69,10 @@ export function toTransportError(error: unknown, request: FailedRequest): Transp
 }
 
 function unknownHost(error: unknown, code: string): string | undefined {
-  const said = lookups[code];
-  if (said === undefined) return undefined;
+  const reason = lookups[code];
+  if (reason === undefined) return undefined;
   const name = error instanceof Error && 'hostname' in error ? ` ${String(error.hostname)}` : '';
-  return `the host${name} ${said}`;
+  return `the host${name} ${reason}`;
 }
 
 const waits: Readonly<Record<Awaited, string>> = {

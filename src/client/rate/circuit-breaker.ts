@@ -63,7 +63,7 @@ const unknownHostCodes: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN',
 const longestStaleMs = 2 * 60_000;
 
 /** How long a service may fail. Knows no timer: the moments are given to it. */
-export class Patience {
+export class GiveUpPolicy {
   readonly #giveUpAfterMs: number;
   #failing: Failing | undefined;
   /** When the first request asked for its turn; `undefined` once the service has answered one. */

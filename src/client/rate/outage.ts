@@ -2,7 +2,7 @@ import { ApiError, DeadlineError, TransportError } from '../../platform/errors/e
 import { duration } from '../../platform/text/shown-numbers.js';
 import { Alarm } from '../../platform/waiting/alarm.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { Patience } from './circuit-breaker.js';
+import type { GiveUpPolicy } from './circuit-breaker.js';
 
 /** What keeps the requests of a client waiting. */
 export type ServiceTrouble =
@@ -28,24 +28,24 @@ const againMs = 60_000;
  */
 export class TroubleWatch {
   readonly #clock: Clock;
-  readonly #patience: Pick<Patience, 'failing'>;
+  readonly #giveUp: Pick<GiveUpPolicy, 'failing'>;
   readonly #tell: (trouble: ServiceTrouble) => void;
   readonly #isAsked: () => boolean;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
   /** How often the trouble was told. */
-  #told = 0;
+  #reports = 0;
   readonly #alarm: Alarm;
 
   /** @param ports.isAsked whether the service has a request to answer: requests also wait for a rate */
   constructor(
     clock: Clock,
-    patience: Pick<Patience, 'failing'>,
+    giveUp: Pick<GiveUpPolicy, 'failing'>,
     ports: { readonly tell: (trouble: ServiceTrouble) => void; readonly isAsked: () => boolean },
   ) {
     this.#clock = clock;
-    this.#patience = patience;
+    this.#giveUp = giveUp;
     this.#tell = ports.tell;
     this.#isAsked = ports.isAsked;
     this.#alarm = new Alarm(clock, () => {
@@ -57,7 +57,7 @@ export class TroubleWatch {
   /** A request asks for its turn. */
   begin(): void {
     // Between two attempts of the only request nothing asks, and the trouble is the same.
-    if (this.#asking === 0 && !this.#patience.failing) this.#since = this.#clock.now();
+    if (this.#asking === 0 && !this.#giveUp.failing) this.#since = this.#clock.now();
     this.#asking += 1;
     this.#watch();
   }
@@ -70,34 +70,34 @@ export class TroubleWatch {
 
   /** Something moves: a service that takes an upload piece by piece is not silent. */
   moved(): void {
-    if (!this.#patience.failing && this.#told === 0) this.#since = this.#clock.now();
+    if (!this.#giveUp.failing && this.#reports === 0) this.#since = this.#clock.now();
   }
 
   /** The service has answered, or what it failed at is too long ago to matter. */
   answered(): void {
     const forMs = this.#clock.now() - this.#since;
-    const wasTold = this.#told > 0;
+    const wasReported = this.#reports > 0;
     this.#since = this.#clock.now();
-    this.#told = 0;
-    if (wasTold) this.#say({ state: 'over', forMs });
+    this.#reports = 0;
+    if (wasReported) this.#say({ state: 'over', forMs });
   }
 
   #watch(): void {
     if (this.#asking === 0 || this.#alarm.at !== Number.POSITIVE_INFINITY) return;
-    this.#alarm.set(this.#since + firstMs + this.#told * againMs);
+    this.#alarm.set(this.#since + firstMs + this.#reports * againMs);
   }
 
   #look(): void {
     const now = this.#clock.now();
     const forMs = now - this.#since;
     // A clock of fractions may wake a hair too early: it would be woken for the same hair for ever.
-    if (forMs + 1 < firstMs + this.#told * againMs) return;
-    const { failing } = this.#patience;
+    if (forMs + 1 < firstMs + this.#reports * againMs) return;
+    const { failing } = this.#giveUp;
     if (!failing && !this.#isAsked()) {
       this.#since = now;
       return;
     }
-    this.#told += 1;
+    this.#reports += 1;
     const leftMs = failing && Math.max(0, failing.giveUpAt - now);
     this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
   }

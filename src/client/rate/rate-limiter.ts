@@ -96,23 +96,23 @@ export class Pace {
   /** A 429 came, for a request begun at `startedAt`. */
   throttled(now: number, startedAt: number, retryAfterMs: number | undefined): void {
     // Several requests of one burst are refused together: they are one reason to slow down.
-    const isNews = startedAt > this.#throttledAt;
-    if (isNews) {
+    const isNew = startedAt > this.#throttledAt;
+    if (isNew) {
       this.#throttles += 1;
       this.#throttledAt = now;
     }
     const askedMs = retryAfterMs ?? 0;
-    this.#pausedUntil = Math.max(this.#pausedUntil, now + this.#pauseMs(isNews, askedMs));
-    if (isNews) this.#rate.refused(now, this.#pausedUntil, askedMs > 0);
+    this.#pausedUntil = Math.max(this.#pausedUntil, now + this.#pauseMs(isNew, askedMs));
+    if (isNew) this.#rate.refused(now, this.#pausedUntil, askedMs > 0);
     else this.#rate.refusedToo(this.#pausedUntil);
   }
 
   /** Another process that shares the rate was refused, and all pause for so long. */
-  heardOfPause(now: number, pausedMs: number): void {
+  applyRemotePause(now: number, pausedMs: number): void {
     if (pausedMs === 0 || now + pausedMs <= this.#pausedUntil + newsMs) return;
-    const isNews = now >= this.#pausedUntil;
-    this.#pausedUntil = now + this.#pauseMs(isNews, pausedMs);
-    if (!isNews) {
+    const isNew = now >= this.#pausedUntil;
+    this.#pausedUntil = now + this.#pauseMs(isNew, pausedMs);
+    if (!isNew) {
       this.#rate.refusedToo(this.#pausedUntil);
       return;
     }
@@ -132,7 +132,7 @@ export class Pace {
   }
 
   /** Headers said how many requests are left; `running` ones may not be counted in them yet. */
-  heard(now: number, limits: RateLimit, running: number): void {
+  applyLimits(now: number, limits: RateLimit, running: number): void {
     const left = Math.max(0, limits.remaining - running);
     const few = limits.limit === undefined ? fewRemaining : limits.limit / 10;
     if (left > few) {
@@ -147,10 +147,10 @@ export class Pace {
     }
   }
 
-  #pauseMs(isNews: boolean, askedMs: number): number {
+  #pauseMs(isNew: boolean, askedMs: number): number {
     if (askedMs > 0) {
       return askedMs + this.#random() * Math.min(mostJitterMs, askedMs * jitterShare);
     }
-    return isNews ? backoffMs(this.#throttles, pauseBounds, this.#random) : 0;
+    return isNew ? backoffMs(this.#throttles, pauseBounds, this.#random) : 0;
   }
 }

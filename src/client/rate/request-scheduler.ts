@@ -3,7 +3,7 @@ import { Alarm } from '../../platform/waiting/alarm.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { onAbort } from '../../platform/waiting/on-abort.js';
 import type { ClientOptions, ClientSettings } from '../client-options.js';
-import { Circuit, Patience } from './circuit-breaker.js';
+import { Circuit, GiveUpPolicy } from './circuit-breaker.js';
 import { givenUpError, TroubleWatch } from './outage.js';
 import type { RateLimit } from './rate-headers.js';
 import { Pace } from './rate-limiter.js';
@@ -35,7 +35,7 @@ export interface Permit {
   settle(outcome: Outcome): void;
 }
 
-export type GovernorOptions = Pick<
+export type RequestSchedulerOptions = Pick<
   ClientSettings,
   'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
 > &
@@ -54,10 +54,10 @@ interface Waiting extends Turn {
  * Lets the requests of one client through: so many at once, the urgent ones first, none while the
  * service has asked for a pause, and one at a time while it is down.
  */
-export class Governor {
+export class RequestScheduler {
   readonly #origin: string;
   readonly #clock: Clock;
-  readonly #patience: Patience;
+  readonly #giveUp: GiveUpPolicy;
   readonly #line = new WaitingLine<Waiting>();
   readonly #pace: Pace;
   readonly #hasRate: boolean;
@@ -71,11 +71,11 @@ export class Governor {
   #isProbing = false;
   #closed = false;
 
-  constructor(options: GovernorOptions) {
+  constructor(options: RequestSchedulerOptions) {
     this.#origin = options.origin;
     this.#clock = options.clock;
     this.#alarm = new Alarm(options.clock, () => this.#pump());
-    this.#patience = new Patience(options.giveUpAfterMs);
+    this.#giveUp = new GiveUpPolicy(options.giveUpAfterMs);
     this.#pace = new Pace(options.random, options.requestsPerMinute);
     this.#hasRate = options.requestsPerMinute !== undefined;
     this.#circuit = new Circuit(options.random);
@@ -83,7 +83,7 @@ export class Governor {
     const { clock, onTrouble } = options;
     this.#trouble =
       onTrouble &&
-      new TroubleWatch(clock, this.#patience, {
+      new TroubleWatch(clock, this.#giveUp, {
         tell: onTrouble,
         isAsked: () => this.#running > 0,
       });
@@ -93,7 +93,7 @@ export class Governor {
    * Waits for a turn.
    *
    * @throws DeadlineError `service_unavailable` when the service has failed for too long
-   * @throws ConfigurationError when the governor is closed
+   * @throws ConfigurationError when the scheduler is closed
    * @throws the signal's reason, untouched
    */
   async acquire(turn: Turn): Promise<Permit> {
@@ -101,11 +101,11 @@ export class Governor {
     if (this.#closed) throw closedError();
     const now = this.#clock.now();
     const isIdle = this.#running === 0 && this.#line.isEmpty;
-    if (isIdle && this.#patience.isStale(now)) {
-      this.#patience.forget();
+    if (isIdle && this.#giveUp.isStale(now)) {
+      this.#giveUp.forget();
       this.#trouble?.answered();
     }
-    this.#patience.asked(now);
+    this.#giveUp.asked(now);
     this.#trouble?.begin();
     return new Promise((resolve, reject) => {
       const forget = onAbort(turn.signal, (reason) => {
@@ -145,8 +145,8 @@ export class Governor {
   share(pace: SharedPace): () => void {
     const slots = new Slots(pace, {
       clock: this.#clock,
-      onNews: ({ pausedMs }) => {
-        this.#pace.heardOfPause(this.#clock.now(), pausedMs);
+      onUpdate: ({ pausedMs }) => {
+        this.#pace.applyRemotePause(this.#clock.now(), pausedMs);
         this.#pump();
       },
       onSlot: () => this.#pump(),
@@ -170,7 +170,7 @@ export class Governor {
   /** Lets through all that may go now, and sets the alarm for the next. */
   #pump(): void {
     const now = this.#clock.now();
-    const { failing } = this.#patience;
+    const { failing } = this.#giveUp;
     if (failing && now >= failing.giveUpAt) {
       this.#refuseAll(givenUpError(this.#origin, now - failing.since, failing.error));
     }
@@ -229,17 +229,17 @@ export class Governor {
         this.#answered();
         this.#pace.answered(startedAt);
         this.#window.widen();
-        if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        if (outcome.limits) this.#pace.applyLimits(now, outcome.limits, this.#running);
         return;
       case 'throttled':
-        this.#patience.failed(now, outcome.error);
+        this.#giveUp.failed(now, outcome.error);
         this.#pace.throttled(now, startedAt, outcome.retryAfterMs);
         this.#window.narrow(now, startedAt);
-        if (outcome.limits) this.#pace.heard(now, outcome.limits, this.#running);
+        if (outcome.limits) this.#pace.applyLimits(now, outcome.limits, this.#running);
         for (const slots of this.#shared) slots.paused(now, this.#pace.pausedUntil);
         return;
       case 'failed':
-        this.#patience.failed(now, outcome.error);
+        this.#giveUp.failed(now, outcome.error);
         this.#circuit.failed(now, isProbe, outcome.retryAfterMs);
         return;
       case 'dropped':
@@ -249,7 +249,7 @@ export class Governor {
 
   #answered(): void {
     this.#circuit.succeeded();
-    this.#patience.answered();
+    this.#giveUp.answered();
     this.#trouble?.answered();
   }
 
@@ -262,7 +262,7 @@ export class Governor {
     const due = Math.max(this.#gate(), this.#line.earliest());
     const now = this.#clock.now();
     const next = due <= now ? this.#slot(now) : due;
-    return Math.min(next, this.#patience.failing?.giveUpAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(next, this.#giveUp.failing?.giveUpAt ?? Number.POSITIVE_INFINITY);
   }
 }
 

@@ -9,7 +9,7 @@ export interface PaceMember {
 }
 
 /** What the processes that share a pace have come to. */
-export interface PaceNews {
+export interface PaceUpdate {
   /** From one request of all of them to the next, in milliseconds; 0 where none was given a rate. */
   readonly intervalMs: number;
   /** How long none of them sends a request, because the service refused one with 429; in milliseconds. */
@@ -30,10 +30,10 @@ export interface SharedPace {
   pause(ms: number): void;
 
   /**
-   * @param hear told how it is now, and whenever it is looked at again
+   * @param listener told how it is now, and whenever it is looked at again
    * @returns ends that
    */
-  listen(hear: (news: PaceNews) => void): () => void;
+  listen(listener: (update: PaceUpdate) => void): () => void;
 }
 
 /** A slot that is used later, or heard of later, could come together with those after it. */
@@ -45,7 +45,7 @@ const samePauseMs = 500;
 
 export interface SlotsOptions {
   readonly clock: Clock;
-  readonly onNews: (news: PaceNews) => void;
+  readonly onUpdate: (update: PaceUpdate) => void;
   /** There may be a slot. */
   readonly onSlot: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -66,10 +66,10 @@ export class Slots {
   constructor(pace: SharedPace, options: SlotsOptions) {
     this.#pace = pace;
     this.#options = options;
-    this.leave = pace.listen((news) => {
-      this.#intervalMs = news.intervalMs;
-      this.#pausedUntil = Math.max(this.#pausedUntil, options.clock.now() + news.pausedMs);
-      options.onNews(news);
+    this.leave = pace.listen((update) => {
+      this.#intervalMs = update.intervalMs;
+      this.#pausedUntil = Math.max(this.#pausedUntil, options.clock.now() + update.pausedMs);
+      options.onUpdate(update);
     });
   }
 

@@ -26,7 +26,7 @@ export type KnownBatch =
   | ({
       readonly stage: 'launching';
       /** The service answered `error`, which is no proof that nothing was launched. */
-      readonly saidError: boolean;
+      readonly answeredError: boolean;
     } & Elected)
   | ({
       readonly stage: 'verifying';
@@ -151,8 +151,8 @@ export function elected(known: Elected): Elected {
   return { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
 }
 
-/** Patience belongs to a process: one that takes a batch up again has all of it. */
-export function renewPatience(known: KnownBatch): KnownBatch {
+/** Tries belong to a process: one that takes a batch up again has all of it. */
+export function renewTries(known: KnownBatch): KnownBatch {
   switch (known.stage) {
     case 'planned':
       return { ...known, uploads: 0 };

@@ -91,21 +91,21 @@ export function exportDiffers({
 /**
  * Judges the export of a batch; its lines are looked at only where it does not name all of them.
  *
- * @param told what it holds, and what the service counted
+ * @param compared what it holds, and what the service counted
  * @param doubts exports of the batch before this one that were not what was asked for
  */
 export async function checkExport(
   batch: Batch,
-  told: Omit<ComparedExport, 'missing'>,
+  compared: Omit<ComparedExport, 'missing'>,
   doubts: number,
 ): Promise<{ readonly doubt: ExportDoubt | undefined; readonly exported: ComparedExport }> {
   const { addresses } = batch;
-  const wellFormed = told.named < addresses ? await countWellFormed(batch) : 0;
-  const facts = { ...told, addresses, wellFormed, doubts };
+  const wellFormed = compared.named < addresses ? await countWellFormed(batch) : 0;
+  const facts = { ...compared, addresses, wellFormed, doubts };
   const missing = countMissing(facts);
   return {
     doubt: judgeExport(facts),
-    exported: { ...told, ...(missing > 0 && { missing }) },
+    exported: { ...compared, ...(missing > 0 && { missing }) },
   };
 }
 

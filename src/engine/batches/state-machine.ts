@@ -92,7 +92,7 @@ export function before(known: KnownBatch, step: Step): KnownBatch {
   }
   if (step.do === 'launch' && known.stage === 'ready') {
     const launches = known.launches + 1;
-    return { ...elected(known), stage: 'launching', launches, saidError: false };
+    return { ...elected(known), stage: 'launching', launches, answeredError: false };
   }
   return known;
 }

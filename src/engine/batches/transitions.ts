@@ -33,27 +33,27 @@ export type BatchEvent =
   /** The uuid that the upload was answered with seems to be another one's: the list settles it. */
   | { readonly of: 'another' };
 
-/** Takes in what an answer told. News that do not belong to the stage change nothing. */
-export function learn(known: KnownBatch, news: BatchEvent): KnownBatch {
-  switch (news.of) {
+/** Takes in what an answer told. Events that do not belong to the stage change nothing. */
+export function learn(known: KnownBatch, event: BatchEvent): KnownBatch {
+  switch (event.of) {
     case 'upload':
-      return known.stage === 'uploading' ? learnUpload(known, news) : known;
+      return known.stage === 'uploading' ? learnUpload(known, event) : known;
     case 'too_large':
-      return learnTooLarge(known, news.addresses);
+      return learnTooLarge(known, event.addresses);
     case 'find':
-      return known.stage === 'uploading' ? learnFind(known, news.uuid) : known;
+      return known.stage === 'uploading' ? learnFind(known, event.uuid) : known;
     case 'prepare':
-      return known.stage === 'uploaded' ? learnPrepare(found(known), news.status) : known;
+      return known.stage === 'uploaded' ? learnPrepare(found(known), event.status) : known;
     case 'status':
       // Results that were there may be lost with the batch.
-      if (known.stage === 'done' && news.status === 'internal_error') {
+      if (known.stage === 'done' && event.status === 'internal_error') {
         return lost(known, 'internal_error');
       }
-      return isOnItsWay(known) ? learnStatus(found(known), news.status) : known;
+      return isOnItsWay(known) ? learnStatus(found(known), event.status) : known;
     case 'launch':
-      return known.stage === 'launching' ? learnLaunch(found(known), news.status) : known;
+      return known.stage === 'launching' ? learnLaunch(found(known), event.status) : known;
     case 'export':
-      return known.stage === 'done' ? learnExport(found(known), news.result) : known;
+      return known.stage === 'done' ? learnExport(found(known), event.result) : known;
     case 'missing':
       return isOnItsWay(known) || known.stage === 'done' ? learnMissing(known) : known;
     case 'another':
@@ -71,13 +71,13 @@ function isOnItsWay(known: KnownBatch): known is OnItsWay {
 
 function learnUpload(
   known: Of<'uploading'>,
-  news: Extract<BatchEvent, { readonly of: 'upload' }>,
+  event: Extract<BatchEvent, { readonly of: 'upload' }>,
 ): KnownBatch {
-  switch (news.status) {
+  switch (event.status) {
     case 'ok':
-      return news.uuid === undefined
+      return event.uuid === undefined
         ? { ...known, accepted: true }
-        : elect(known, news.uuid, false);
+        : elect(known, event.uuid, false);
     case 'unknown':
       return known;
     case 'refused': {
@@ -179,7 +179,7 @@ function learnReady(known: OnItsWay): KnownBatch {
     case 'parsing':
       return { ...elected(known), stage: 'ready' };
     case 'launching':
-      return known.saidError && known.launches >= bounds.launches
+      return known.answeredError && known.launches >= bounds.launches
         ? fail(known, 'launch_error')
         : toReadyAgain(known);
     case 'verifying': {
@@ -216,7 +216,7 @@ function learnLaunch(
         ? { ...toParsing(known), prepared: known.doubt }
         : fail(toParsing(known), 'launch_error');
     case 'error':
-      return { ...known, saidError: true, doubt: true };
+      return { ...known, answeredError: true, doubt: true };
     default:
       return { ...known, doubt: true };
   }

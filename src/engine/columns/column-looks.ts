@@ -49,7 +49,7 @@ export function addCell(looks: ColumnLooks, isAlike: boolean, isOther = false): 
 }
 
 /** Counts a phone number that may have lost its `+`. @param row its number */
-export function addLostPlus(
+export function addMissingPlusSign(
   looks: ColumnLooks,
   kind: 'fixed' | 'mobile',
   { cell, row }: { readonly cell: CellText; readonly row: number },

@@ -6,7 +6,7 @@ import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
 import { countVerified, findCharge, type Charge } from '../batches/charge.js';
 import type { DriveOptions } from './driver-options.js';
 import {
-  failureNews,
+  classifyError,
   hasFailed,
   isRefusal,
   isSurelyRefused,
@@ -21,7 +21,7 @@ import { checkExport, type ComparedExport } from '../batches/export-check.js';
 import {
   isPrepared,
   mayHaveLaunched,
-  renewPatience,
+  renewTries,
   type KnownBatch,
 } from '../batches/batch-state.js';
 import { isOpenToDoubt, learn, type BatchEvent } from '../batches/transitions.js';
@@ -73,7 +73,7 @@ class Drive {
 
   constructor(batch: Batch, known: KnownBatch, options: DriveOptions) {
     this.#batch = batch;
-    this.#known = renewPatience(known);
+    this.#known = renewTries(known);
     this.#options = options;
     const timed = { type: batch.group.type, addresses: batch.addresses };
     this.#wait = new PollSchedule(known, timed, options);
@@ -99,9 +99,9 @@ class Drive {
       }
       await this.#become(before(this.#known, step));
       if (step.do === 'prepare') await this.#options.claim.confirm();
-      const news = await this.#perform(step.do);
-      await this.#become(learn(this.#known, news));
-      this.#checkPatience(step.do, hasFailed(news));
+      const event = await this.#perform(step.do);
+      await this.#become(learn(this.#known, event));
+      this.#giveUpIfOverdue(step.do, hasFailed(event));
     }
   }
 
@@ -194,11 +194,11 @@ class Drive {
     }
     if (step === 'export' && isRefusal(error)) {
       // It may have broken since it was done: the status tells, and that it is paid for.
-      const news = await this.#perform('read_status');
-      if (news.of === 'status' && news.status === 'internal_error') return news;
+      const event = await this.#perform('read_status');
+      if (event.of === 'status' && event.status === 'internal_error') return event;
     }
-    const news = failureNews(step, error);
-    if (!news) {
+    const event = classifyError(step, error);
+    if (!event) {
       // Written down before the run stops: nothing is in doubt that need not be.
       if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
         await this.#become(learn(this.#known, { of: step, status: 'refused' }));
@@ -206,11 +206,11 @@ class Drive {
       throw error;
     }
     this.#trouble = error;
-    return news;
+    return event;
   }
 
   /** What the client may not repeat fails for no longer than what it repeats, though all else is answered. */
-  #checkPatience(step: RequestStep, hasFailed: boolean): void {
+  #giveUpIfOverdue(step: RequestStep, hasFailed: boolean): void {
     const { clock, service } = this.#options;
     const now = clock.now();
     const since = hasFailed ? (this.#failingSince.get(step) ?? now) : undefined;
@@ -253,14 +253,14 @@ class Drive {
   async #upload(signal: AbortSignal): Promise<BatchEvent> {
     const { service, settings, uuids } = this.#options;
     const name = this.#name();
-    const news = await sendUpload(this.#batch, name, { service, settings, signal });
+    const event = await sendUpload(this.#batch, name, { service, settings, signal });
     const isOfAnother =
-      news.of === 'upload' &&
-      news.status === 'ok' &&
-      news.uuid !== undefined &&
-      !uuids.take(news.uuid, name);
+      event.of === 'upload' &&
+      event.status === 'ok' &&
+      event.uuid !== undefined &&
+      !uuids.take(event.uuid, name);
     // The list says, by the name, which uuid is this upload's.
-    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : news;
+    return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : event;
   }
 
   async #find(signal: AbortSignal): Promise<BatchEvent> {
@@ -276,9 +276,9 @@ class Drive {
     const collected = await this.#options.collect(batch, this.#uuid(), signal);
     const { named, strangers, conflicting } = collected;
     if (this.#counted === null && named < batch.addresses) await this.#readStatus();
-    const told = { counted: this.#counted, named, strangers, conflicting };
+    const compared = { counted: this.#counted, named, strangers, conflicting };
     const doubts = (this.#known.stage === 'done' && this.#known.doubts) || 0;
-    const { doubt, exported } = await checkExport(batch, told, doubts);
+    const { doubt, exported } = await checkExport(batch, compared, doubts);
     this.#exported = exported;
     if (doubt) return { of: 'export', result: doubt };
     await collected.keep();

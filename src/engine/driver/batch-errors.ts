@@ -21,7 +21,7 @@ export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
  * What the failure of a request tells of its batch; `undefined` when it tells nothing that the batch
  * could go on with. Not to be asked of the reason of an abort.
  */
-export function failureNews(step: RequestStep, error: unknown): BatchEvent | undefined {
+export function classifyError(step: RequestStep, error: unknown): BatchEvent | undefined {
   switch (step) {
     case 'upload':
       return isWithoutAnswer(error) ? { of: 'upload', status: 'unknown' } : undefined;
@@ -67,14 +67,14 @@ export function isRefusal(error: unknown): error is ApiError {
 }
 
 /** Whether the service could not do what it was asked for, or did not say what became of it. */
-export function hasFailed(news: BatchEvent): boolean {
-  switch (news.of) {
+export function hasFailed(event: BatchEvent): boolean {
+  switch (event.of) {
     case 'upload':
-      return news.status === 'error' || news.status === 'unknown';
+      return event.status === 'error' || event.status === 'unknown';
     case 'launch':
-      return news.status === 'error' || news.status === 'lost';
+      return event.status === 'error' || event.status === 'lost';
     case 'export':
-      return news.result === 'broken';
+      return event.result === 'broken';
     default:
       return false;
   }

@@ -29,14 +29,14 @@ export async function sendUpload(
       },
       { signal, sent: batch },
     );
-    return uploadNews(answer);
+    return uploadEvent(answer);
   } finally {
     await reading.close();
   }
 }
 
 /** What the answer to an upload tells of its batch. */
-function uploadNews(answer: { readonly status: string }): BatchEvent {
+function uploadEvent(answer: { readonly status: string }): BatchEvent {
   switch (answer.status) {
     case 'ok':
       return { of: 'upload', status: 'ok', uuid: uuidOf(answer) };

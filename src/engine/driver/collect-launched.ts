@@ -67,7 +67,7 @@ export async function collectLaunched(
 /** Its launch was asked for, and the answer is not known. */
 function leftAt(uuid: string): KnownBatch {
   const tries = { attempt: 1, fresh: 0, uploads: 0, misses: 0, prepares: 0, launches: 0 };
-  return { stage: 'launching', uuid, isFound: false, ...tries, saidError: false, doubt: true };
+  return { stage: 'launching', uuid, isFound: false, ...tries, answeredError: false, doubt: true };
 }
 
 async function collect(

@@ -104,7 +104,7 @@ export interface DriveOptions {
   readonly signal: AbortSignal;
   /**
    * Called before each step that may have an effect and after each answer, and waited for: where runs
-   * are durable, it returns when the news are on disk.
+   * are durable, it returns when the event are on disk.
    */
   record(progress: BatchProgress): Promise<void> | void;
   /**

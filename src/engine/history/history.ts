@@ -211,13 +211,13 @@ export class History implements ResultHistory {
 
   async keepLaunched(
     batch: LaunchedBatch,
-    told: Parameters<ResultHistory['keepLaunched']>[1],
+    launched: Parameters<ResultHistory['keepLaunched']>[1],
   ): Promise<void> {
     const { batchUuid } = batch;
-    const adding = this.#adding({ batchUuid, atMs: told.atMs }, told.outcomes);
+    const adding = this.#adding({ batchUuid, atMs: launched.atMs }, launched.outcomes);
     let index = 0;
     for (const hash of batch.hashes()) {
-      const outcome = told.outcomeOf(index);
+      const outcome = launched.outcomeOf(index);
       index += 1;
       if (outcome !== undefined && adding.add(hash, outcome)) await adding.send();
     }

@@ -2,7 +2,11 @@ import type { AddressLine, NotSubmittedReason } from '../addresses/address.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/looks-like.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
-import { lostPlus, lostPlusOf, mayHaveLostPlus } from '../addresses/phone/phone-country.js';
+import {
+  missingPlusSign,
+  missingPlusSignOf,
+  mayMissPlusSign,
+} from '../addresses/phone/phone-country.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
 import {
   phoneLine,
@@ -23,7 +27,7 @@ import type { AddressBook } from './address-book.js';
 import {
   hasCallingCode,
   addCell,
-  addLostPlus,
+  addMissingPlusSign,
   createLooks,
   type ColumnLooks,
 } from '../columns/column-looks.js';
@@ -218,8 +222,9 @@ export class CellReader {
     if (length === 0) return false;
     const looks = this.#looksOf(index);
     addCell(looks, true);
-    const kind = mayHaveLostPlus(plainDigits, count) && lostPlusOf(plainText(count), country);
-    if (kind) this.#addLostPlus(index, kind, chunk, row);
+    const kind =
+      mayMissPlusSign(plainDigits, count) && missingPlusSignOf(plainText(count), country);
+    if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     // Digits that are written as they stand have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addOwn(length === count);
     else if (looks.callingCodes) {
@@ -248,8 +253,8 @@ export class CellReader {
     }
     const isAlike = looksLike(type, address, country);
     addCell(this.#looksOf(index), isAlike, !isAlike && looksLikeOther(type, cell));
-    const kind = type === 'phone' ? lostPlus(cell, country) : undefined;
-    if (kind) this.#addLostPlus(index, kind, chunk, row);
+    const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
+    if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     if ('reason' in address) {
       this.#lines[place] = address.reason;
       return;
@@ -264,10 +269,13 @@ export class CellReader {
     this.#book.hashInto(this.hashes, place, group.number, address.key);
   }
 
-  #addLostPlus(index: number, kind: 'fixed' | 'mobile', chunk: RowChunk, row: number): void {
+  #addMissingPlusSign(index: number, kind: 'fixed' | 'mobile', chunk: RowChunk, row: number): void {
     const { position } = this.#columns[index] as VerifiedColumn;
     const number = chunk.number?.(row) ?? this.#rowsBefore + row + 1;
-    addLostPlus(this.#looksOf(index), kind, { cell: chunk.text(row, position), row: number });
+    addMissingPlusSign(this.#looksOf(index), kind, {
+      cell: chunk.text(row, position),
+      row: number,
+    });
   }
 
   #looksOf(column: number): ColumnLooks {

@@ -9,7 +9,7 @@ const pieceBytes = 128 * 1024;
 /** So many lines a key is compared with: the service may have left out those before it. */
 const mostSkipped = 16;
 /** So many more keys may be elsewhere than here, before the export counts as written in another order. */
-const patience = 256;
+const mostMissed = 256;
 
 /**
  * The lines of a batch with the numbers of their addresses, both in the order in which they were given
@@ -71,7 +71,7 @@ export class SubmittedLines implements ExpectedKeys {
       number += 1;
     }
     this.#missed += 1;
-    if (this.#missed > this.#found + patience) this.#isTrusted = false;
+    if (this.#missed > this.#found + mostMissed) this.#isTrusted = false;
     return -1;
   }
 

@@ -59,7 +59,7 @@ export interface ResultHistory {
    *
    * @throws OutputError
    */
-  keep(told: ToldResults): Promise<void>;
+  keep(results: ToldResults): Promise<void>;
   /**
    * Notes a batch right before its launch. Until its results are kept, or it is dropped, they are still to
    * be collected: when it has returned, that outlasts a power cut.
@@ -87,7 +87,7 @@ export interface ResultHistory {
    */
   keepLaunched(
     batch: LaunchedBatch,
-    told: Pick<ToldResults, 'atMs' | 'outcomes'> & {
+    results: Pick<ToldResults, 'atMs' | 'outcomes'> & {
       /** Of its address of this number; `undefined` where that has no sure result. */
       outcomeOf(index: number): number | undefined;
     },

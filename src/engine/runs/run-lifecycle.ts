@@ -24,7 +24,7 @@ import { isRetriable, type Summary } from '../summary/summary.js';
 import { Reconciliation } from './resume/reconcile.js';
 
 /** What one process does for a run: all of it, or its share beside others. */
-export class RunWork {
+export class RunLifecycle {
   readonly #options: ResolvedRun;
   readonly #checked: CheckedRun;
   readonly #place: RunLocation;
@@ -51,26 +51,29 @@ export class RunWork {
   async toEnd(): Promise<Summary> {
     const { opening } = this.#place;
     const state = this.#state;
-    const told = await opening.finishedSummary();
-    if (told) return this.#end(told);
+    const finished = await opening.finishedSummary();
+    if (finished) return this.#end(finished);
     // What a plan is of may have been sent by another process.
     this.isRemovable = !hasSent(state.known) && state.known.plan === undefined;
     const client = await this.#place.connect();
     const opened = await opening.open(client);
-    const { entry, passOne } = opened;
+    const { entry, plannedInput } = opened;
     const isFirst = !hasSent(state.known);
     this.#options.onProgress?.({
       stage: 'read',
-      rows: passOne.entry.rows,
-      addresses: passOne.plan.book.size,
-      toSend: passOne.batches.reduce((sum, { addresses }) => sum + addresses, 0),
-      batches: passOne.batches.length,
+      rows: plannedInput.entry.rows,
+      addresses: plannedInput.plan.book.size,
+      toSend: plannedInput.batches.reduce((sum, { addresses }) => sum + addresses, 0),
+      batches: plannedInput.batches.length,
     });
     // Until the service's list is read it is not known what an earlier process has sent.
     this.isRemovable = false;
     const signal = this.#signal;
-    const takeUp = await Reconciliation.of(client, entry, state, { ...this.#options, signal });
-    const begun = this.#begin(client, takeUp, opened, isFirst);
+    const reconciliation = await Reconciliation.of(client, entry, state, {
+      ...this.#options,
+      signal,
+    });
+    const begun = this.#begin(client, reconciliation, opened, isFirst);
     const { before, stoppedBy } = await begun.catch((error: unknown) => {
       if (this.#options.partial !== true || !stopsForNow(error)) throw error;
       return { before: undefined, stoppedBy: error };
@@ -78,7 +81,7 @@ export class RunWork {
     this.isRemovable = false;
     try {
       await this.#join(opened);
-      const end = await this.#drive(client, takeUp, opened, stoppedBy);
+      const end = await this.#drive(client, reconciliation, opened, stoppedBy);
       return await this.#finish(opened, { client, end }, async () =>
         this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
       );
@@ -94,15 +97,17 @@ export class RunWork {
    */
   async #begin(
     client: Client,
-    takeUp: Reconciliation,
-    { passOne }: OpenedRun,
+    reconciliation: Reconciliation,
+    { plannedInput }: OpenedRun,
     isFirst: boolean,
   ): Promise<{ readonly before: CreditBalance | undefined; readonly stoppedBy?: SluiceError }> {
     const state = this.#state;
-    await takeUp.readList();
-    this.isRemovable = isFirst && takeUp.uploads.all().length === 0 && !takeUp.isCopied;
+    await reconciliation.readList();
+    this.isRemovable =
+      isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
     // The process that begins a shared run has asked before.
-    if (this.isRemovable && !state.news) await checkBeforeSending(this.#options, passOne);
+    if (this.isRemovable && !state.waitForUpdates)
+      await checkBeforeSending(this.#options, plannedInput);
     const isUnknown = state.known.balance === undefined;
     const before = await readBalance(client, state, this.#surroundings(), (why) =>
       this.#options.onProgress?.({
@@ -111,7 +116,7 @@ export class RunWork {
         isUrgent: true,
       }),
     );
-    if (isFirst && isUnknown) tellBalance(this.#options, passOne, before);
+    if (isFirst && isUnknown) tellBalance(this.#options, plannedInput, before);
     return { before };
   }
 
@@ -135,25 +140,25 @@ export class RunWork {
   /** @param stoppedBy what keeps it from being driven */
   async #drive(
     client: Client,
-    takeUp: Reconciliation,
+    reconciliation: Reconciliation,
     opened: OpenedRun,
     stoppedBy: SluiceError | undefined,
   ): Promise<DriveRunEnd> {
-    const { passOne } = opened;
+    const { plannedInput } = opened;
     const state = this.#state;
     const options: DriveRunOptions = {
       ...this.#checked,
       run: this.#options,
       client,
-      takeUp,
-      plan: passOne.plan,
-      batches: passOne.batches,
+      reconciliation,
+      plan: plannedInput.plan,
+      batches: plannedInput.batches,
       state,
       signal: this.#signal,
       onSettled: () => this.#outputClaim?.output.tell(),
       wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
-      ...(state.news && { stop: (error) => this.#stop.abort(error) }),
+      ...(state.waitForUpdates && { stop: (error) => this.#stop.abort(error) }),
     };
     if (stoppedBy) return settleStopped(options, stoppedBy);
     const end = await driveRun(options);
@@ -166,14 +171,14 @@ export class RunWork {
   }
 
   /** Claims the last step, where no process has it: rows may be written as results come. */
-  async #join({ entry, passOne }: OpenedRun): Promise<boolean> {
+  async #join({ entry, plannedInput }: OpenedRun): Promise<boolean> {
     if (this.#outputClaim) return true;
     const claim = await this.#state.join();
     if (!claim) return false;
     const output = await RunOutput.begin({
       run: this.#options,
       runId: outputIdOf(entry),
-      passOne,
+      plannedInput,
       signal: this.#signal,
       confirm: async () => claim.confirm(),
     });
@@ -199,7 +204,7 @@ export class RunWork {
     write: () => Promise<Summary>,
   ): Promise<Summary> {
     for (;;) {
-      const summary = this.#toldByOthers();
+      const summary = this.#summaryOfOthers();
       if (summary) return this.#end(summary);
       // The reason of an abort is the caller's, whatever it is.
       if (end.stoppedBy !== undefined && !end.isPartial) {
@@ -213,20 +218,20 @@ export class RunWork {
           if (!(error instanceof ClaimLostError) && this.#outputClaim) throw error;
         }
       }
-      await this.#state.news?.(this.#signal);
+      await this.#state.waitForUpdates?.(this.#signal);
     }
   }
 
   /** @throws StateError `state_mismatch` when another process has given the run up */
-  #toldByOthers(): Summary | undefined {
-    if (!this.#state.news) return undefined;
+  #summaryOfOthers(): Summary | undefined {
+    if (!this.#state.waitForUpdates) return undefined;
     const { run, finished } = this.#state.known;
     if (run) return finished?.summary;
     throw new StateError('the run was abandoned', { code: 'state_mismatch' });
   }
 
   async #write(
-    { entry, passOne }: OpenedRun,
+    { entry, plannedInput }: OpenedRun,
     end: DriveRunEnd,
     {
       client,
@@ -244,17 +249,17 @@ export class RunWork {
     await end.settleAll();
     if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
     const { tally, sink, isSuspect } = await outputClaim.output.finish();
-    onProgress?.({ stage: 'written', rows: passOne.entry.rows });
+    onProgress?.({ stage: 'written', rows: plannedInput.entry.rows });
     if (end.isWhole) await end.tidy(async () => outputClaim.claim.confirm());
     const written = summarize({
       input: source.name,
       sink,
       service: entry.service,
-      rows: passOne.entry.rows,
+      rows: plannedInput.entry.rows,
       limit,
       isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
-      plan: passOne.plan,
+      plan: plannedInput.plan,
       tally,
       batches: end.batches,
       balances: await readBalanceAfter(client, before, end.batches, this.#surroundings()),

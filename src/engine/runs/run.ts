@@ -19,7 +19,7 @@ import {
   refuseWithStore,
 } from './resume/run-location.js';
 import { runShape } from './options/option-shapes.js';
-import { RunWork } from './run-lifecycle.js';
+import { RunLifecycle } from './run-lifecycle.js';
 import type { Summary } from '../summary/summary.js';
 import { watchCalls } from './watched-calls.js';
 
@@ -84,7 +84,7 @@ export async function run<From extends SourceInput, Given = unknown>(
         checked,
         stateDir ?? (await stateDirFor(options.sink, found.sink)),
       );
-  const work = new RunWork(place.run, checked, place);
+  const work = new RunLifecycle(place.run, checked, place);
   let release: (() => Promise<void>) | undefined;
   const leave = async (): Promise<void> => {
     try {

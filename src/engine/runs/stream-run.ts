@@ -61,13 +61,13 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
     async () => {
       checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
       await ends.sink.check(countVerified(options));
-      const letGo = await holdSinks([ends.sink]);
+      const release = await holdSinks([ends.sink]);
       try {
         const summary = await streamToEnd({ ...options, ...ends, signal, onProgress });
         await settled();
         return summary;
       } finally {
-        await letGo();
+        await release();
       }
     },
     observedEnd,

@@ -45,7 +45,7 @@ const shapes: Shapes = {
   uploaded: elected,
   parsing: { ...elected, prepared: z.boolean(), polls: count },
   ready: elected,
-  launching: { ...elected, saidError: z.boolean() },
+  launching: { ...elected, answeredError: z.boolean() },
   verifying: { ...elected, readies: count },
   // Journals of earlier versions do not count doubts.
   done: { ...elected, broken: count, doubts: count.optional() },

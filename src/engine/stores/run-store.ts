@@ -66,7 +66,7 @@ export interface RunStore {
    *
    * @throws the signal's reason
    */
-  news?(signal: AbortSignal): Promise<void>;
+  waitForUpdates?(signal: AbortSignal): Promise<void>;
 
   /**
    * Whether the store was started again since this process opened it: it may have been set back to an
@@ -191,7 +191,7 @@ export interface SharedRunStore extends RunStore {
   readRecalled(): Promise<Uint8Array>;
   /** Keeps the pace of an account's requests with all of its processes, in whichever run. */
   joinPace(member: PaceMember): Promise<SharedPace>;
-  news(signal: AbortSignal): Promise<void>;
+  waitForUpdates(signal: AbortSignal): Promise<void>;
   /**
    * Makes a finished run unfinished: writes down what is known of batches from now on, all at once, and
    * lets them be claimed again. Where anything was written down of a batch since this process last heard of

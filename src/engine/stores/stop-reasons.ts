@@ -38,17 +38,17 @@ export function letsFinish({ code }: StoppedEntry): boolean {
 }
 
 /** The error with which a process ends that another has stopped. */
-export function stopOfOthers({ code, message: said }: StoppedEntry): SluiceError {
-  const message = `another process of the run was stopped: ${said}`;
+export function stopOfOthers({ code, message: reason }: StoppedEntry): SluiceError {
+  const message = `another process of the run was stopped: ${reason}`;
   switch (code) {
     case 'budget_exhausted':
       return new BudgetError(message);
     case 'detached':
-      return new DetachedError(said, { retryable: false });
+      return new DetachedError(reason, { retryable: false });
     case 'abandoned':
-      return new StateError(said, { code: 'state_mismatch' });
+      return new StateError(reason, { code: 'state_mismatch' });
     case 'processes_lost':
-      return new DeadlineError(said, { code });
+      return new DeadlineError(reason, { code });
     case 'payment_required':
       return new ApiError(message, { code, operation: 'launchBatch', status: 402 });
     case 'unauthorized':

@@ -210,7 +210,7 @@ export async function holdSinks(
   patience?: OutputPatience,
 ): Promise<() => Promise<void>> {
   const held: (() => Promise<void>)[] = [];
-  const letGo = async (): Promise<void> => {
+  const releaseAll = async (): Promise<void> => {
     for (const release of held) await release();
   };
   try {
@@ -219,8 +219,8 @@ export async function holdSinks(
       if (release) held.push(release);
     }
   } catch (error) {
-    await letGo();
+    await releaseAll();
     throw error;
   }
-  return letGo;
+  return releaseAll;
 }

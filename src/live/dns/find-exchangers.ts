@@ -146,16 +146,16 @@ export class RouteFinder {
   }
 
   async #find(domain: string): Promise<void> {
-    let hear: (task: MailTask) => void;
+    let notify: (task: MailTask) => void;
     try {
       const route = await findExchangers(domain, this.#options);
-      hear = (task) => this.#hearer.onRoute(task, route);
+      notify = (task) => this.#hearer.onRoute(task, route);
     } catch (error) {
-      hear = (task) => this.#hearer.onError(task, error);
+      notify = (task) => this.#hearer.onError(task, error);
     }
     const tasks = this.#waiting.get(domain) ?? [];
     this.#waiting.delete(domain);
     if (this.#options.signal.aborted) return;
-    for (const task of tasks) hear(task);
+    for (const task of tasks) notify(task);
   }
 }

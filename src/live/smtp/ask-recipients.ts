@@ -58,8 +58,8 @@ class Conversation {
     const canaries = [...unknown].map((domain) => this.#canaryCommand(domain));
     if (pipelines) connection.send(mail, ...canaries);
     else connection.send(mail);
-    const said = judgeSession(await connection.reply());
-    if (said !== 'ready') return said;
+    const judged = judgeSession(await connection.reply());
+    if (judged !== 'ready') return judged;
     for (const domain of unknown) {
       if (!pipelines) connection.send(this.#canaryCommand(domain));
       this.#learn(domain, await connection.reply());
@@ -78,7 +78,7 @@ class Conversation {
         if (this.#isFull) break;
         connection.send(commands[index] ?? '');
       }
-      this.#hear(place, await connection.reply());
+      this.#take(place, await connection.reply());
     }
   }
 
@@ -118,7 +118,7 @@ class Conversation {
     if (finding === 'no_mailbox') memory.learn(domain, 'tells');
   }
 
-  #hear(place: number, reply: Reply): void {
+  #take(place: number, reply: Reply): void {
     const { memory, onAnswer, recipients } = this.#questions;
     const path = recipients[place];
     if (path === undefined) return;

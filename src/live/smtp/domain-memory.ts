@@ -103,8 +103,8 @@ export class DomainMemory {
     return known === 'contradicts' ? 'not_told' : undefined;
   }
 
-  #put(domain: string, news: Remembered): void {
-    this.#known.put(domain, { ...this.#known.get(domain), ...news }, this.#ttlMs);
+  #put(domain: string, facts: Remembered): void {
+    this.#known.put(domain, { ...this.#known.get(domain), ...facts }, this.#ttlMs);
   }
 }
 

@@ -120,10 +120,10 @@ async function hello(
 ): Promise<ReadonlySet<string> | NoSession> {
   connection.send(`EHLO ${heloName}`);
   const reply = await connection.reply();
-  const said = judgeSession(reply);
-  if (said === 'ready') return keywordsOf(reply);
+  const judged = judgeSession(reply);
+  if (judged === 'ready') return keywordsOf(reply);
   // RFC 5321 3.2: HELO for servers that do not know EHLO.
-  if (reply.code < 500 || reply.code > 504) return said;
+  if (reply.code < 500 || reply.code > 504) return judged;
   connection.send(`HELO ${heloName}`);
   const plain = judgeSession(await connection.reply());
   return plain === 'ready' ? new Set() : plain;

@@ -46,7 +46,7 @@ export function lostDigitsSentence(cells: number, name: string): string {
 }
 
 /** Digits that are read by the country of their row, and may be a number of another, with their rows. */
-export function lostPlusSentence({
+export function missingPlusSentence({
   cells,
   of,
   rows,

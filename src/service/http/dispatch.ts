@@ -69,9 +69,9 @@ export function createDispatch({
       const problem = problemOf(error);
       if (problem === undefined && !isGone(request, response)) onError(error);
       if (response.destroyed) return;
-      const told = problem ?? (isTransient(error) ? transient : defect);
-      const { status, body } = told;
-      await sendReply(response, { status, json: body }, { ...headers, ...told.headers });
+      const answer = problem ?? (isTransient(error) ? transient : defect);
+      const { status, body } = answer;
+      await sendReply(response, { status, json: body }, { ...headers, ...answer.headers });
     }
   }
 

@@ -67,23 +67,23 @@ export function judgeTestAddress(local: string): EmailVerdict {
   for (const part of local.replace(/\+.*$/s, '').toLowerCase().split('.')) {
     verdict = add(verdict, words.get(withoutDigits(part)) ?? {});
   }
-  const said = JSON.stringify(verdict);
-  const known = made.get(said);
+  const given = JSON.stringify(verdict);
+  const known = made.get(given);
   if (known) return known;
-  made.set(said, verdict);
+  made.set(given, verdict);
   return verdict;
 }
 
-function add(verdict: EmailVerdict, said: Partial<EmailVerdict>): EmailVerdict {
-  if (verdict.valid) return { ...verdict, ...said };
+function add(verdict: EmailVerdict, given: Partial<EmailVerdict>): EmailVerdict {
+  if (verdict.valid) return { ...verdict, ...given };
   // The bucket is taken, and exactly one holds: only flags still add up, and what is wrong is bad.
   return {
     ...verdict,
-    quality: verdict.wrong ? verdict.quality : (said.quality ?? verdict.quality),
-    is_free: verdict.is_free || said.is_free === true,
-    is_role: verdict.is_role || said.is_role === true,
-    is_disposable: verdict.is_disposable || said.is_disposable === true,
-    is_catch_all: verdict.is_catch_all || said.is_catch_all === true,
+    quality: verdict.wrong ? verdict.quality : (given.quality ?? verdict.quality),
+    is_free: verdict.is_free || given.is_free === true,
+    is_role: verdict.is_role || given.is_role === true,
+    is_disposable: verdict.is_disposable || given.is_disposable === true,
+    is_catch_all: verdict.is_catch_all || given.is_catch_all === true,
   };
 }
 

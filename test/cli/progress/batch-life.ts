@@ -29,7 +29,7 @@ export const life: readonly KnownBatch[] = [
   { stage: 'uploaded', ...elected },
   { stage: 'parsing', prepared: true, polls: 0, ...elected },
   { stage: 'ready', ...elected },
-  { stage: 'launching', saidError: false, ...elected },
+  { stage: 'launching', answeredError: false, ...elected },
   { stage: 'verifying', readies: 0, ...elected },
   { stage: 'done', broken: 0, ...elected },
   { stage: 'exported', ...elected },

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
 import { describeTrouble, type ServiceTrouble } from '../../../src/client/rate/outage.js';
-import { Governor, type Permit } from '../../../src/client/rate/request-scheduler.js';
+import { RequestScheduler, type Permit } from '../../../src/client/rate/request-scheduler.js';
 import { TransportError } from '../../../src/platform/errors/errors.js';
 import { FakeClock } from '../fake-clock.js';
 import { caught } from '../test-client.js';
@@ -9,7 +9,7 @@ import { caught } from '../test-client.js';
 function watched(giveUpAfterMs = 600_000) {
   const clock = new FakeClock();
   const told: ServiceTrouble[] = [];
-  const governor = new Governor({
+  const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',
     random: () => 0.5,
@@ -18,8 +18,8 @@ function watched(giveUpAfterMs = 600_000) {
     onTrouble: (trouble) => told.push(trouble),
   });
   const acquire = async (notBefore = clock.now()): Promise<Permit> =>
-    governor.acquire({ priority: 1, safe: true, since: clock.now(), notBefore });
-  return { clock, told, governor, acquire };
+    scheduler.acquire({ priority: 1, safe: true, since: clock.now(), notBefore });
+  return { clock, told, scheduler, acquire };
 }
 
 function notReached(code: string): TransportError {
@@ -77,11 +77,11 @@ it('tells of the pause that a service asks for', async () => {
 });
 
 it('says nothing of a service that answers, or takes an upload piece by piece', async () => {
-  const { clock, told, governor, acquire } = watched();
+  const { clock, told, scheduler, acquire } = watched();
   const upload = await acquire();
   for (let second = 0; second < 60; second += 3) {
     await clock.advance(3000);
-    governor.moved();
+    scheduler.moved();
   }
   upload.settle({ kind: 'answered' });
   for (let count = 0; count < 20; count += 1) {

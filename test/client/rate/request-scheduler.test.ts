@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { longestRetryAfterMs } from '../../../src/client/rate/rate-headers.js';
 import {
-  Governor,
+  RequestScheduler,
   type Outcome,
   type Permit,
   type Turn,
@@ -13,12 +13,12 @@ import { caught } from '../test-client.js';
 
 const failure = new Error('503');
 
-function createGovernor(options: Partial<ConstructorParameters<typeof Governor>[0]> = {}): {
+function createGovernor(options: Partial<ConstructorParameters<typeof RequestScheduler>[0]> = {}): {
   readonly clock: FakeClock;
-  readonly governor: Governor;
+  readonly scheduler: RequestScheduler;
 } {
   const clock = new FakeClock();
-  const governor = new Governor({
+  const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',
     random: () => 0.5,
@@ -26,7 +26,7 @@ function createGovernor(options: Partial<ConstructorParameters<typeof Governor>[
     giveUpAfterMs: 600_000,
     ...options,
   });
-  return { clock, governor };
+  return { clock, scheduler };
 }
 
 function turnOf(clock: FakeClock, given: Partial<Turn> = {}): Turn {
@@ -38,12 +38,12 @@ function turnOf(clock: FakeClock, given: Partial<Turn> = {}): Turn {
 type Answer = (startedAt: number, count: number) => Outcome;
 
 /** Sends requests until they are answered, as the client does; every start is written down. */
-function createLoad(clock: FakeClock, governor: Governor, answer: Answer, latencyMs = 50) {
+function createLoad(clock: FakeClock, scheduler: RequestScheduler, answer: Answer, latencyMs = 50) {
   const starts: number[] = [];
   const ask = async (given: Partial<Turn> = {}): Promise<void> => {
     const since = clock.now();
     for (;;) {
-      const permit = await governor.acquire(turnOf(clock, { ...given, since }));
+      const permit = await scheduler.acquire(turnOf(clock, { ...given, since }));
       const startedAt = clock.now();
       starts.push(startedAt);
       const count = starts.length;
@@ -60,11 +60,11 @@ const answered: Outcome = { kind: 'answered' };
 
 describe('the number of requests at once', () => {
   test('is bounded', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 3 });
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 3 });
     let running = 0;
     let most = 0;
     const ask = async (): Promise<void> => {
-      const permit = await governor.acquire(turnOf(clock));
+      const permit = await scheduler.acquire(turnOf(clock));
       running += 1;
       most = Math.max(most, running);
       await clock.sleep(10);
@@ -77,28 +77,28 @@ describe('the number of requests at once', () => {
   });
 
   test('is given back once, however often a permit is settled', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 1 });
-    const first = await governor.acquire(turnOf(clock));
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 1 });
+    const first = await scheduler.acquire(turnOf(clock));
     first.settle(answered);
     first.settle(answered);
-    await governor.acquire(turnOf(clock));
+    await scheduler.acquire(turnOf(clock));
     let isThird = false;
-    void governor.acquire(turnOf(clock)).then(() => (isThird = true));
+    void scheduler.acquire(turnOf(clock)).then(() => (isThird = true));
     await clock.advance(1000);
     expect(isThird).toBe(false);
   });
 
   test('falls after a 429 and comes back slowly', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 8 });
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 8 });
     const permits = await Promise.all(
-      Array.from({ length: 8 }, async () => governor.acquire(turnOf(clock))),
+      Array.from({ length: 8 }, async () => scheduler.acquire(turnOf(clock))),
     );
     // One burst refused together counts once.
     for (const permit of permits) permit.settle({ kind: 'throttled', error: failure });
     await clock.advance(60_000);
     let running = 0;
     const take = async (): Promise<Permit> => {
-      const permit = await governor.acquire(turnOf(clock));
+      const permit = await scheduler.acquire(turnOf(clock));
       running += 1;
       return permit;
     };
@@ -117,10 +117,10 @@ describe('the number of requests at once', () => {
 
 describe('who goes first', () => {
   test('is the urgent one, then who came first', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 1 });
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 1 });
     const order: string[] = [];
     const ask = async (name: string, priority: number): Promise<void> => {
-      const permit = await governor.acquire(turnOf(clock, { priority }));
+      const permit = await scheduler.acquire(turnOf(clock, { priority }));
       order.push(name);
       await clock.sleep(10);
       permit.settle(answered);
@@ -138,8 +138,8 @@ describe('who goes first', () => {
   });
 
   test('is in the end who has waited long enough', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 1 });
-    const { ask } = createLoad(clock, governor, () => answered, 1000);
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 1 });
+    const { ask } = createLoad(clock, scheduler, () => answered, 1000);
     let isPolled = false;
     const urgent = async (): Promise<void> => {
       while (!isPolled) await ask({ priority: 0 });
@@ -158,10 +158,10 @@ describe('after a 429', () => {
     const waits = fc.array(fc.integer({ min: 1, max: 20_000 }), { minLength: 1, maxLength: 6 });
     await fc.assert(
       fc.asyncProperty(waits, fc.integer({ min: 1, max: 40 }), async (waits, every) => {
-        const { clock, governor } = createGovernor();
+        const { clock, scheduler } = createGovernor();
         const closed: { readonly from: number; readonly to: number }[] = [];
         const left = [...waits];
-        const { starts, ask } = createLoad(clock, governor, (_, count) => {
+        const { starts, ask } = createLoad(clock, scheduler, (_, count) => {
           if (count % every !== 0) return answered;
           const retryAfterMs = left.shift();
           if (retryAfterMs === undefined) return answered;
@@ -179,8 +179,8 @@ describe('after a 429', () => {
 
   for (const retryAfterMs of [0, undefined]) {
     test(`that asks for ${retryAfterMs} it waits by itself, longer each time`, async () => {
-      const { clock, governor } = createGovernor({ giveUpAfterMs: 1e9 });
-      const { starts, ask } = createLoad(clock, governor, (_, count) =>
+      const { clock, scheduler } = createGovernor({ giveUpAfterMs: 1e9 });
+      const { starts, ask } = createLoad(clock, scheduler, (_, count) =>
         count < 8 ? { kind: 'throttled', error: failure, retryAfterMs } : answered,
       );
       await clock.runUntil(ask());
@@ -192,8 +192,8 @@ describe('after a 429', () => {
   }
 
   test('never stops for longer than five minutes at a time', async () => {
-    const { clock, governor } = createGovernor({ giveUpAfterMs: 1e9 });
-    const { ask } = createLoad(clock, governor, (_, count) =>
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 1e9 });
+    const { ask } = createLoad(clock, scheduler, (_, count) =>
       count === 1
         ? { kind: 'throttled', error: failure, retryAfterMs: longestRetryAfterMs }
         : answered,
@@ -244,9 +244,9 @@ describe('a service with 180 requests a minute', () => {
     ['nothing', 80, 7],
   ] as const) {
     test(`gets 1000 requests through without many refusals when it says ${says}`, async () => {
-      const { clock, governor } = createGovernor();
+      const { clock, scheduler } = createGovernor();
       const service = createMinuteLimit(clock, 180, says);
-      const { ask } = createLoad(clock, governor, service.answer);
+      const { ask } = createLoad(clock, scheduler, service.answer);
       await clock.runUntil(Promise.all(Array.from({ length: 1000 }, async () => ask())));
       expect(service.refused()).toBeLessThanOrEqual(mostRefused);
       expect(clock.now() / 60_000).toBeLessThan(mostMinutes);
@@ -257,8 +257,8 @@ describe('a service with 180 requests a minute', () => {
 describe('during an outage', () => {
   /** Pollers that ask every second while the service is away from one moment to another. */
   async function simulate(pollers: number, downFrom: number, downTo: number, until: number) {
-    const { clock, governor } = createGovernor({ giveUpAfterMs: 1e9 });
-    const { starts, ask } = createLoad(clock, governor, (startedAt) =>
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 1e9 });
+    const { starts, ask } = createLoad(clock, scheduler, (startedAt) =>
       startedAt >= downFrom && startedAt < downTo ? { kind: 'failed', error: failure } : answered,
     );
     const poll = async (): Promise<void> => {
@@ -290,26 +290,26 @@ describe('during an outage', () => {
   });
 
   test('the probe is a request that may be repeated, if one waits', async () => {
-    const { clock, governor } = createGovernor();
-    const { ask } = createLoad(clock, governor, () => ({ kind: 'failed', error: failure }));
+    const { clock, scheduler } = createGovernor();
+    const { ask } = createLoad(clock, scheduler, () => ({ kind: 'failed', error: failure }));
     for (let count = 0; count < 5; count += 1) {
-      const permit = await governor.acquire(turnOf(clock));
+      const permit = await scheduler.acquire(turnOf(clock));
       permit.settle({ kind: 'failed', error: failure });
     }
     let isLaunched = false;
-    void governor.acquire(turnOf(clock, { priority: 0, safe: false })).then(
+    void scheduler.acquire(turnOf(clock, { priority: 0, safe: false })).then(
       () => (isLaunched = true),
       () => undefined,
     );
     void caught(ask({ priority: 4 }));
     await clock.advance(300_000);
     expect(isLaunched).toBe(false);
-    governor.close();
+    scheduler.close();
   });
 
   test('single failures among successes change nothing', async () => {
-    const { clock, governor } = createGovernor();
-    const { starts, ask } = createLoad(clock, governor, (_, count) =>
+    const { clock, scheduler } = createGovernor();
+    const { starts, ask } = createLoad(clock, scheduler, (_, count) =>
       count % 3 === 0 ? { kind: 'failed', error: failure } : answered,
     );
     await clock.runUntil(Promise.all(Array.from({ length: 300 }, async () => ask())));
@@ -320,8 +320,8 @@ describe('during an outage', () => {
 
 describe('a service that stays away', () => {
   test('is given up with the latest error, for all that wait', async () => {
-    const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
-    const { ask } = createLoad(clock, governor, () => ({ kind: 'failed', error: failure }));
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 60_000 });
+    const { ask } = createLoad(clock, scheduler, () => ({ kind: 'failed', error: failure }));
     const asked = Array.from({ length: 30 }, async () => caught(ask()));
     const errors = await clock.runUntil(Promise.all(asked));
     for (const error of errors) {
@@ -334,24 +334,24 @@ describe('a service that stays away', () => {
 
   test('is given up at whatever fraction of a millisecond it went away', async () => {
     for (const since of [100_007.3, 100_043.8, 100_080.3]) {
-      const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
+      const { clock, scheduler } = createGovernor({ giveUpAfterMs: 60_000 });
       await clock.advance(since);
-      const { ask } = createLoad(clock, governor, () => ({ kind: 'failed', error: failure }));
+      const { ask } = createLoad(clock, scheduler, () => ({ kind: 'failed', error: failure }));
       expect(await clock.runUntil(caught(ask()))).toMatchObject({ code: 'service_unavailable' });
     }
   });
 
   test('counts as away while it only answers 429', async () => {
-    const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
-    const { ask } = createLoad(clock, governor, () => ({ kind: 'throttled', error: failure }));
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 60_000 });
+    const { ask } = createLoad(clock, scheduler, () => ({ kind: 'throttled', error: failure }));
     expect(await clock.runUntil(caught(ask()))).toMatchObject({ code: 'service_unavailable' });
     expect(clock.now()).toBeLessThan(61_000);
   });
 
   test('is given a new chance by whoever comes much later', async () => {
-    const { clock, governor } = createGovernor({ giveUpAfterMs: 60_000 });
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 60_000 });
     let isDown = true;
-    const { ask } = createLoad(clock, governor, () =>
+    const { ask } = createLoad(clock, scheduler, () =>
       isDown ? { kind: 'failed', error: failure } : answered,
     );
     await clock.runUntil(caught(ask()));
@@ -362,12 +362,12 @@ describe('a service that stays away', () => {
   });
 
   test('is not given up for failures long ago when nothing was asked since', async () => {
-    const { clock, governor } = createGovernor({ giveUpAfterMs: 600_000 });
-    (await governor.acquire(turnOf(clock))).settle({ kind: 'failed', error: failure });
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 600_000 });
+    (await scheduler.acquire(turnOf(clock))).settle({ kind: 'failed', error: failure });
     await clock.advance(3_600_000);
-    const permit = await governor.acquire(turnOf(clock));
+    const permit = await scheduler.acquire(turnOf(clock));
     permit.settle({ kind: 'failed', error: failure });
-    const again = governor.acquire(turnOf(clock));
+    const again = scheduler.acquire(turnOf(clock));
     await clock.advance(1000);
     expect(await again).toBeDefined();
   });
@@ -375,11 +375,11 @@ describe('a service that stays away', () => {
 
 describe('what ends a wait', () => {
   test('is an abort, with its own reason, and the next one goes', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 1 });
-    const running = await governor.acquire(turnOf(clock));
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 1 });
+    const running = await scheduler.acquire(turnOf(clock));
     const stop = new AbortController();
-    const aborted = caught(governor.acquire(turnOf(clock, { signal: stop.signal })));
-    const next = governor.acquire(turnOf(clock));
+    const aborted = caught(scheduler.acquire(turnOf(clock, { signal: stop.signal })));
+    const next = scheduler.acquire(turnOf(clock));
     stop.abort('enough');
     expect(await aborted).toBe('enough');
     running.settle({ kind: 'dropped' });
@@ -389,12 +389,14 @@ describe('what ends a wait', () => {
   });
 
   test('is the end of the client', async () => {
-    const { clock, governor } = createGovernor({ maxConcurrentRequests: 1 });
-    await governor.acquire(turnOf(clock));
-    const waiting = caught(governor.acquire(turnOf(clock)));
-    governor.close();
+    const { clock, scheduler } = createGovernor({ maxConcurrentRequests: 1 });
+    await scheduler.acquire(turnOf(clock));
+    const waiting = caught(scheduler.acquire(turnOf(clock)));
+    scheduler.close();
     expect(await waiting).toMatchObject({ code: 'invalid_option' });
-    expect(await caught(governor.acquire(turnOf(clock)))).toMatchObject({ code: 'invalid_option' });
+    expect(await caught(scheduler.acquire(turnOf(clock)))).toMatchObject({
+      code: 'invalid_option',
+    });
     expect(clock.sleeping).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Governor, type Outcome } from '../../../src/client/rate/request-scheduler.js';
+import { RequestScheduler, type Outcome } from '../../../src/client/rate/request-scheduler.js';
 import { intervalOf } from '../../../src/client/rate/rate-limiter.js';
-import type { PaceNews, SharedPace } from '../../../src/client/rate/shared-rate.js';
+import type { PaceUpdate, SharedPace } from '../../../src/client/rate/shared-rate.js';
 import { DeadlineError } from '../../../src/platform/errors/errors.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { openMemoryStore } from '../../simulation/memory-store.js';
@@ -13,7 +13,10 @@ const minuteMs = 60_000;
 
 /** Lets processes begin that share a pace, each with the rate that it is given. */
 function sharing(...requestsPerMinute: readonly (number | undefined)[]) {
-  return async (clock: FakeClock, start: () => Governor): Promise<readonly Governor[]> => {
+  return async (
+    clock: FakeClock,
+    start: () => RequestScheduler,
+  ): Promise<readonly RequestScheduler[]> => {
     const database = new MemoryDatabase(() => clock.now());
     const travel = async <Answer>(step: () => Answer): Promise<Answer> => {
       await clock.sleep(3);
@@ -21,7 +24,7 @@ function sharing(...requestsPerMinute: readonly (number | undefined)[]) {
       await clock.sleep(3);
       return answer;
     };
-    const governors: Governor[] = [];
+    const schedulers: RequestScheduler[] = [];
     for (const given of requestsPerMinute) {
       const store = await clock.runUntil(
         openMemoryStore(database, { clock, leaseMs: 30_000 }, travel),
@@ -29,11 +32,11 @@ function sharing(...requestsPerMinute: readonly (number | undefined)[]) {
       onTestFinished(async () => clock.runUntil(store.close()));
       const intervalMs = given === undefined ? 0 : intervalOf(given);
       const pace = await clock.runUntil(store.joinPace({ account: async () => 'a', intervalMs }));
-      const governor = start();
-      governor.share(pace);
-      governors.push(governor);
+      const scheduler = start();
+      scheduler.share(pace);
+      schedulers.push(scheduler);
     }
-    return governors;
+    return schedulers;
   };
 }
 
@@ -93,7 +96,7 @@ describe('processes that share a pace', () => {
 /** A pace whose slots and news the test gives. */
 class GivenPace implements SharedPace {
   asked = 0;
-  hear: (news: PaceNews) => void = () => undefined;
+  hear: (update: PaceUpdate) => void = () => undefined;
   slot: () => Promise<number> = async () => 0;
   readonly pauses: number[] = [];
 
@@ -106,8 +109,8 @@ class GivenPace implements SharedPace {
     this.pauses.push(ms);
   }
 
-  listen(hear: (news: PaceNews) => void): () => void {
-    this.hear = hear;
+  listen(listener: (update: PaceUpdate) => void): () => void {
+    this.hear = listener;
     return () => {
       this.hear = () => undefined;
     };
@@ -116,7 +119,7 @@ class GivenPace implements SharedPace {
 
 function governed() {
   const clock = new FakeClock();
-  const governor = new Governor({
+  const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',
     random: () => 0,
@@ -124,16 +127,16 @@ function governed() {
     giveUpAfterMs: 600_000,
   });
   const pace = new GivenPace();
-  const leave = governor.share(pace);
+  const leave = scheduler.share(pace);
   const starts: number[] = [];
   const ask = async (outcome: Outcome = { kind: 'answered' }): Promise<void> => {
     const now = clock.now();
     const turn = { priority: 1, keyed: true, safe: true, since: now, notBefore: now };
-    const permit = await governor.acquire(turn);
+    const permit = await scheduler.acquire(turn);
     starts.push(clock.now());
     permit.settle(outcome);
   };
-  return { clock, governor, pace, leave, starts, ask };
+  return { clock, scheduler, pace, leave, starts, ask };
 }
 
 const throttled = (retryAfterMs: number): Outcome => ({
@@ -216,7 +219,7 @@ it('keeps a rate that one client was given in every minute', async () => {
     waiting: 16,
     untilMs: 3 * minuteMs,
     begin: async (clock) => [
-      new Governor({
+      new RequestScheduler({
         clock,
         origin: 'https://verify.example.com',
         random: () => 0.5,

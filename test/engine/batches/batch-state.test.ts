@@ -3,10 +3,10 @@ import {
   elected,
   mayHaveLaunched,
   planned,
-  renewPatience,
+  renewTries,
   type Stage,
 } from '../../../src/engine/batches/batch-state.js';
-import { electedAs, stages, stateOf } from './any-news.js';
+import { electedAs, stages, stateOf } from './any-event.js';
 
 describe('mayHaveLaunched', () => {
   it('holds from the moment a launch was asked for', () => {
@@ -27,38 +27,38 @@ describe('mayHaveLaunched', () => {
   });
 });
 
-describe('renewPatience', () => {
+describe('renewTries', () => {
   const worn = { uploads: 4, misses: 9, prepares: 9, launches: 19 } as const;
   const fresh = { uploads: 0, misses: 0, prepares: 0, launches: 0 };
 
   it('begins every count anew and keeps everything else', () => {
     const { stage: _, ...rest } = { ...electedAs, stage: 'x', ...worn, attempt: 7, fresh: 1 };
-    expect(renewPatience({ ...planned, attempt: 7, uploads: 5 })).toEqual({
+    expect(renewTries({ ...planned, attempt: 7, uploads: 5 })).toEqual({
       ...planned,
       attempt: 7,
     });
-    expect(renewPatience({ ...stateOf.uploading, accepted: true, looks: 3, uploads: 5 })).toEqual({
+    expect(renewTries({ ...stateOf.uploading, accepted: true, looks: 3, uploads: 5 })).toEqual({
       ...stateOf.uploading,
       accepted: true,
       uploads: 0,
     });
     for (const stage of ['uploaded', 'ready'] as const) {
-      expect(renewPatience({ stage, ...rest })).toEqual({ stage, ...rest, ...fresh });
+      expect(renewTries({ stage, ...rest })).toEqual({ stage, ...rest, ...fresh });
     }
-    expect(renewPatience({ stage: 'parsing', ...rest, prepared: false, polls: 2 })).toEqual({
+    expect(renewTries({ stage: 'parsing', ...rest, prepared: false, polls: 2 })).toEqual({
       stage: 'parsing',
       ...rest,
       ...fresh,
       prepared: false,
       polls: 2,
     });
-    expect(renewPatience({ stage: 'verifying', ...rest, readies: 2 })).toEqual({
+    expect(renewTries({ stage: 'verifying', ...rest, readies: 2 })).toEqual({
       stage: 'verifying',
       ...rest,
       ...fresh,
       readies: 0,
     });
-    expect(renewPatience({ stage: 'done', ...rest, broken: 10 })).toEqual({
+    expect(renewTries({ stage: 'done', ...rest, broken: 10 })).toEqual({
       stage: 'done',
       ...rest,
       ...fresh,
@@ -67,18 +67,18 @@ describe('renewPatience', () => {
   });
 
   it('leaves a launch in doubt whose answer nobody hears any more', () => {
-    expect(renewPatience(stateOf.launching)).toMatchObject({ stage: 'launching', doubt: true });
+    expect(renewTries(stateOf.launching)).toMatchObject({ stage: 'launching', doubt: true });
   });
 
   it('changes nothing about a batch at its end', () => {
-    expect(renewPatience(stateOf.exported)).toBe(stateOf.exported);
-    expect(renewPatience(stateOf.failed)).toBe(stateOf.failed);
+    expect(renewTries(stateOf.exported)).toBe(stateOf.exported);
+    expect(renewTries(stateOf.failed)).toBe(stateOf.failed);
   });
 
   it('never changes the stage, the uuid or what may have been paid', () => {
     for (const stage of stages) {
       const known = stateOf[stage];
-      const renewed = renewPatience(known);
+      const renewed = renewTries(known);
       expect(renewed.stage).toBe<Stage>(stage);
       expect('uuid' in renewed && renewed.uuid).toBe('uuid' in known && known.uuid);
       expect(mayHaveLaunched(renewed)).toBe(mayHaveLaunched(known));

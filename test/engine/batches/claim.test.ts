@@ -57,7 +57,7 @@ describe('LocalClaims', () => {
   it('count what was launched in vain beside what is sent in its place', async () => {
     const claims = new LocalClaims();
     const retried = claims.claim(makeBatch(0, 10), verifying, nowhere);
-    await retried.record({ ...news, known: planned, inVain: null });
+    await retried.record({ ...progress, known: planned, inVain: null });
     expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
     const resumed = new LocalClaims().claim(makeBatch(0, 10), planned, nowhere, {
       spent: 8,
@@ -76,7 +76,7 @@ describe('LocalClaims', () => {
         for (const [id, size] of sizes.entries()) {
           const claim = claims.claim(makeBatch(id, Math.abs(size)), planned, nowhere);
           if (size > 0 && (await claim.reserve(most)).isGranted) held.push({ claim, size });
-          if (size < 0) await held.pop()?.claim.record({ ...news, known: planned });
+          if (size < 0) await held.pop()?.claim.record({ ...progress, known: planned });
           expect(held.reduce((sum, one) => sum + one.size, 0)).toBeLessThanOrEqual(most);
         }
         const sum = held.reduce((total, one) => total + one.size, 0);
@@ -87,4 +87,4 @@ describe('LocalClaims', () => {
   });
 });
 
-const news = { batch: makeBatch(), name: 'n', charge: undefined };
+const progress = { batch: makeBatch(), name: 'n', charge: undefined };

@@ -4,12 +4,12 @@ import type { RequestStep } from '../../../src/engine/driver/batch-errors.js';
 import {
   mayHaveLaunched,
   planned,
-  renewPatience,
+  renewTries,
   type KnownBatch,
 } from '../../../src/engine/batches/batch-state.js';
 import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
 import { before, bounds, nextStep, type Step } from '../../../src/engine/batches/state-machine.js';
-import { allNews, electedAs, newsOf, stages, stateOf } from './any-news.js';
+import { allEvents, electedAs, eventsOf, stages, stateOf } from './any-event.js';
 
 describe('nextStep', () => {
   it('follows the stage', () => {
@@ -76,7 +76,7 @@ describe('before', () => {
       stage: 'launching',
       launches: 3,
       doubt: true,
-      saidError: false,
+      answeredError: false,
     });
   });
 
@@ -92,14 +92,14 @@ describe('before', () => {
     for (const stage of stages) {
       const into = before(stateOf[stage], { do: 'launch', wait: false });
       expect(into.stage === 'launching').toBe(stage === 'ready' || stage === 'launching');
-      for (const news of allNews) {
-        if (stage !== 'launching') expect(learn(stateOf[stage], news).stage).not.toBe('launching');
+      for (const event of allEvents) {
+        if (stage !== 'launching') expect(learn(stateOf[stage], event).stage).not.toBe('launching');
       }
     }
   });
 });
 
-/** What a service may do to a batch's requests: news for each step, given in turn, over and over. */
+/** What a service may do to a batch's requests: events for each step, given in turn, over and over. */
 type Behaviour = Readonly<Record<RequestStep, readonly BatchEvent[]>>;
 
 type SideEffects = Record<RequestStep, number>;
@@ -141,11 +141,11 @@ function live(behaviour: Behaviour, from: KnownBatch = planned): LifeEnd {
     sinceEffect = step.do === 'read_status' || step.do === 'find' ? sinceEffect + 1 : 0;
     if (sinceEffect > manySteps) return { ...life, end: 'waiting' };
     const inTurn = behaviour[step.do];
-    const news = inTurn[asked[step.do] % inTurn.length];
-    if (news === undefined) throw new Error('a behaviour has news for every step');
+    const event = inTurn[asked[step.do] % inTurn.length];
+    if (event === undefined) throw new Error('a behaviour has events for every step');
     asked[step.do] += 1;
-    known = learn(known, news);
-    if ('status' in news && news.status === 'refused') return { ...life, known, end: 'stopped' };
+    known = learn(known, event);
+    if ('status' in event && event.status === 'refused') return { ...life, known, end: 'stopped' };
   }
   return { known, effects, end: 'endless' };
 }
@@ -201,12 +201,12 @@ describe('a life', () => {
 
   it('is bounded whatever one answer each request gets for ever', () => {
     let lives = 0;
-    for (const upload of newsOf.upload)
-      for (const find of newsOf.find)
-        for (const prepare of newsOf.prepare)
-          for (const status of newsOf.read_status)
-            for (const launch of newsOf.launch)
-              for (const export_ of newsOf.export) {
+    for (const upload of eventsOf.upload)
+      for (const find of eventsOf.find)
+        for (const prepare of eventsOf.prepare)
+          for (const status of eventsOf.read_status)
+            for (const launch of eventsOf.launch)
+              for (const export_ of eventsOf.export) {
                 const life = live({
                   upload: [upload],
                   find: [find],
@@ -222,16 +222,16 @@ describe('a life', () => {
   });
 
   it('is bounded whatever two answers take turns', () => {
-    const pairsOf = (news: readonly BatchEvent[]): BatchEvent[][] =>
-      news.flatMap((one) => news.map((other) => [one, other]));
-    for (const read_status of pairsOf(newsOf.read_status)) {
-      for (const launch of pairsOf(newsOf.launch)) {
+    const pairsOf = (events: readonly BatchEvent[]): BatchEvent[][] =>
+      events.flatMap((one) => events.map((other) => [one, other]));
+    for (const read_status of pairsOf(eventsOf.read_status)) {
+      for (const launch of pairsOf(eventsOf.launch)) {
         checkBounded(live(serviceWith({ read_status, launch })));
       }
-      for (const prepare of pairsOf(newsOf.prepare)) {
+      for (const prepare of pairsOf(eventsOf.prepare)) {
         checkBounded(live(serviceWith({ read_status, prepare })));
       }
-      for (const export_ of pairsOf(newsOf.export)) {
+      for (const export_ of pairsOf(eventsOf.export)) {
         checkBounded(live(serviceWith({ read_status, export: export_ })));
       }
     }
@@ -239,7 +239,7 @@ describe('a life', () => {
 
   it('is bounded whatever any answers come in any order', () => {
     const anyNews = (step: RequestStep): fc.Arbitrary<BatchEvent[]> =>
-      fc.array(fc.constantFrom(...newsOf[step]), { minLength: 1, maxLength: 7 });
+      fc.array(fc.constantFrom(...eventsOf[step]), { minLength: 1, maxLength: 7 });
     fc.assert(
       fc.property(
         fc.record({
@@ -265,7 +265,7 @@ const surelyNot: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * A batch, the news it gets, and beside it what only the service knows: which uuids may have been
+ * A batch, the events it gets, and beside it what only the service knows: which uuids may have been
  * launched. Written without a look at the machine's own notion of doubt.
  */
 class Witness {
@@ -284,24 +284,24 @@ class Witness {
     return step;
   }
 
-  hear(news: BatchEvent): void {
-    if (news.of === 'launch' && this.known.stage === 'launching') {
-      if (surelyNot.has(news.status) && this.#firstLaunch !== undefined) {
+  take(event: BatchEvent): void {
+    if (event.of === 'launch' && this.known.stage === 'launching') {
+      if (surelyNot.has(event.status) && this.#firstLaunch !== undefined) {
         this.maybeLaunched.delete(this.#firstLaunch);
       }
       this.#firstLaunch = undefined;
     }
-    if (news.of === 'status' && news.status.startsWith('verification') && this.#isReadable()) {
+    if (event.of === 'status' && event.status.startsWith('verification') && this.#isReadable()) {
       // The service says so itself.
       if ('uuid' in this.known && this.known.uuid) this.maybeLaunched.add(this.known.uuid);
     }
-    this.#be(learn(this.known, news));
+    this.#be(learn(this.known, event));
   }
 
   /** Killed, and taken up again from what was written down. */
   restart(): void {
     this.#firstLaunch = undefined;
-    this.#be(renewPatience(this.known));
+    this.#be(renewTries(this.known));
   }
 
   #isReadable(): boolean {
@@ -350,13 +350,13 @@ function likely(known: KnownBatch): BatchEvent {
   }
 }
 
-/** Mostly an answer to what was asked, at times any news at all. */
-function pickNews(step: RequestStep, known: KnownBatch, nextByte: () => number): BatchEvent {
-  const choice = nextByte() < 16 ? allNews : newsOf[step];
-  const news = choice[nextByte() % (choice.length * 2)] ?? likely(known);
-  if (!('uuid' in news) || news.uuid === undefined) return news;
+/** Mostly an answer to what was asked, at times any event at all. */
+function pickEvent(step: RequestStep, known: KnownBatch, nextByte: () => number): BatchEvent {
+  const choice = nextByte() < 16 ? allEvents : eventsOf[step];
+  const event = choice[nextByte() % (choice.length * 2)] ?? likely(known);
+  if (!('uuid' in event) || event.uuid === undefined) return event;
   // Of each upload there may be two.
-  return { ...news, uuid: `${known.attempt}-${nextByte() & 1}` };
+  return { ...event, uuid: `${known.attempt}-${nextByte() & 1}` };
 }
 
 /** Bytes without end from a seed (mulberry32): arbitraries of their own would take all the time. */
@@ -370,7 +370,7 @@ function bytesFrom(seed: number): () => number {
   };
 }
 
-describe('any sequence of news', () => {
+describe('any sequence of event', () => {
   it('never lets a second upload be launched, and never sends anew what may be paid', () => {
     let launches = 0;
     let repeated = 0;
@@ -380,7 +380,7 @@ describe('any sequence of news', () => {
         const step = witness.step();
         if (step.do === 'nothing') break;
         if (step.do === 'give_up' || nextByte() < 6) witness.restart();
-        else witness.hear(pickNews(step.do, witness.known, nextByte));
+        else witness.take(pickEvent(step.do, witness.known, nextByte));
       }
       launches += witness.launches;
       if (witness.launches > 1) repeated += 1;
@@ -395,10 +395,10 @@ describe('any sequence of news', () => {
     expect(repeated).toBeGreaterThan(3000);
   });
 
-  it('has a stage for every news in every stage', () => {
+  it('has a stage for every event in every stage', () => {
     for (const stage of stages) {
-      for (const news of allNews) {
-        const known = learn(stateOf[stage], news);
+      for (const event of allEvents) {
+        const known = learn(stateOf[stage], event);
         expect(stages).toContain(known.stage);
         expect(nextStep(known)).toHaveProperty('do');
       }

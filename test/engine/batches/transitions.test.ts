@@ -3,16 +3,16 @@ import {
   isPrepared,
   mayHaveLaunched,
   planned,
-  renewPatience,
+  renewTries,
   type KnownBatch,
 } from '../../../src/engine/batches/batch-state.js';
 import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
 import { before, bounds, nextStep } from '../../../src/engine/batches/state-machine.js';
-import { allNews, electedAs, stages, stateOf } from './any-news.js';
+import { allEvents, electedAs, stages, stateOf } from './any-event.js';
 
-/** Takes one piece of news after the other. */
-function learnAll(known: KnownBatch, ...news: readonly BatchEvent[]): KnownBatch {
-  return news.reduce(learn, known);
+/** Takes one piece of event after the other. */
+function learnAll(known: KnownBatch, ...event: readonly BatchEvent[]): KnownBatch {
+  return event.reduce(learn, known);
 }
 
 function times<Item>(count: number, item: Item): Item[] {
@@ -61,12 +61,12 @@ describe('an unknown word', () => {
   });
 });
 
-describe('news that do not belong to the stage', () => {
+describe('event that do not belong to the stage', () => {
   it('change nothing at an end', () => {
-    for (const news of allNews) {
-      expect(learn(stateOf.exported, news)).toBe(stateOf.exported);
-      expect(learn(stateOf.split, news)).toBe(stateOf.split);
-      expect(learn(stateOf.failed, news)).toBe(stateOf.failed);
+    for (const event of allEvents) {
+      expect(learn(stateOf.exported, event)).toBe(stateOf.exported);
+      expect(learn(stateOf.split, event)).toBe(stateOf.split);
+      expect(learn(stateOf.failed, event)).toBe(stateOf.failed);
     }
   });
 
@@ -83,11 +83,12 @@ describe('news that do not belong to the stage', () => {
       another: ['uploaded', 'parsing', 'ready'],
     };
     for (const stage of stages) {
-      for (const news of allNews) {
-        if (listened[news.of].includes(stage)) continue;
+      for (const event of allEvents) {
+        if (listened[event.of].includes(stage)) continue;
         // Results that were there may be lost with their batch.
-        if (stage === 'done' && news.of === 'status' && news.status === 'internal_error') continue;
-        expect(learn(stateOf[stage], news)).toBe(stateOf[stage]);
+        if (stage === 'done' && event.of === 'status' && event.status === 'internal_error')
+          continue;
+        expect(learn(stateOf[stage], event)).toBe(stateOf[stage]);
       }
     }
   });
@@ -138,7 +139,7 @@ describe('a batch that is too large', () => {
 
   it('has nothing to do once it is split', () => {
     expect(nextStep(stateOf.split)).toEqual({ do: 'nothing' });
-    expect(renewPatience(stateOf.split)).toBe(stateOf.split);
+    expect(renewTries(stateOf.split)).toBe(stateOf.split);
     expect(mayHaveLaunched(stateOf.split)).toBe(false);
     expect(isPrepared(stateOf.split)).toBe(false);
   });

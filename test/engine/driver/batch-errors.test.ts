@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  failureNews,
+  classifyError,
   isRefusal,
   isSurelyRefused,
   type RequestStep,
@@ -31,15 +31,15 @@ const notSent = new TransportError('m', {
 /** What each step makes of an error, in the order of the steps. */
 function newsOfEach(error: unknown): unknown[] {
   return steps.map((step) => {
-    const news = failureNews(step, error);
-    if (news === undefined) return undefined;
-    return 'status' in news ? news.status : 'result' in news ? news.result : news.of;
+    const event = classifyError(step, error);
+    if (event === undefined) return undefined;
+    return 'status' in event ? event.status : 'result' in event ? event.result : event.of;
   });
 }
 
 const unknown = [undefined, undefined, undefined, undefined, undefined, undefined];
 
-describe('failureNews', () => {
+describe('classifyError', () => {
   it.each([
     ['a lost answer', lostAnswer('any')],
     ['500', refusal(500, 'any')],

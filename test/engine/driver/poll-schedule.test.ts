@@ -4,7 +4,7 @@ import type { KnownBatch } from '../../../src/engine/batches/batch-state.js';
 import { PollEstimator } from '../../../src/engine/driver/poll-learning.js';
 import { pollWaitMs, PollSchedule } from '../../../src/engine/driver/poll-schedule.js';
 import { FakeClock } from '../../client/fake-clock.js';
-import { stateOf } from '../batches/any-news.js';
+import { stateOf } from '../batches/any-event.js';
 
 const { signal } = new AbortController();
 

@@ -30,7 +30,7 @@ const stages: readonly KnownBatch[] = [
   { stage: 'uploaded', ...elected },
   { stage: 'parsing', ...elected, prepared: true, polls: 0 },
   { stage: 'ready', ...elected },
-  { stage: 'launching', ...elected, saidError: false },
+  { stage: 'launching', ...elected, answeredError: false },
   { stage: 'verifying', ...elected, readies: 0 },
   { stage: 'done', ...elected, broken: 0 },
   { stage: 'exported', ...elected },

@@ -7,7 +7,7 @@ import type { LineResults } from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import type { PlanEntry, RunEntry } from '../../../src/engine/stores/journal-entries.js';
 import { exampleSummary } from '../../report/page/example-report.js';
-import type { PaceNews } from '../../../src/client/rate/shared-rate.js';
+import type { PaceUpdate } from '../../../src/client/rate/shared-rate.js';
 import type {
   RunClaim,
   RunStore,
@@ -49,7 +49,7 @@ const exported = {
   doubt: false,
 } as const;
 const ready = { ...exported, stage: 'ready' } as const;
-const launching = { ...exported, stage: 'launching', saidError: false } as const;
+const launching = { ...exported, stage: 'launching', answeredError: false } as const;
 const broken = {
   stage: 'failed',
   attempt: 1,
@@ -461,7 +461,7 @@ function describeSharing<Store extends RunStore>(
         await limit(one as Store, null);
         expect(await last.reserve(0)).toEqual({ isGranted: true, credits: 40 });
         await outlastClaims();
-        await two?.news?.(new AbortController().signal);
+        await two?.waitForUpdates?.(new AbortController().signal);
         expect(two?.known.budget).toEqual({ entry: 'budget', most: null });
       });
     });
@@ -484,15 +484,15 @@ function describeSharing<Store extends RunStore>(
       await withStores(2, async ([one, two]) => {
         const claim = await claimOne(one as Store, whole);
         const { signal } = new AbortController();
-        const news = two?.news?.(signal);
+        const updates = two?.waitForUpdates?.(signal);
         await claim.record(progress(whole, ready));
         await outlastClaims();
-        await news;
+        await updates;
         expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(ready);
         await claim.record(progress(whole));
         await outlastClaims();
         // What came before it was asked for is told at once.
-        await two?.news?.(signal);
+        await two?.waitForUpdates?.(signal);
         expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(exported);
       });
     });
@@ -551,9 +551,9 @@ function describeSharing<Store extends RunStore>(
         const rest = stores.filter((_, at) => asked[at] === undefined);
         const [next, other] = [first(rest), rest[1] as Store];
         expect(await next.join()).toBeUndefined();
-        const news = other.news?.(new AbortController().signal);
+        const updates = other.waitForUpdates?.(new AbortController().signal);
         await outlastClaims();
-        await news;
+        await updates;
         const after = await next.join();
         await expect(before?.confirm()).rejects.toBeInstanceOf(ClaimLostError);
         await expect(before?.finish(summary)).rejects.toBeInstanceOf(ClaimLostError);
@@ -561,7 +561,7 @@ function describeSharing<Store extends RunStore>(
         await after?.finish(summary);
         expect(await other.join()).toBeUndefined();
         await outlastClaims();
-        await other.news?.(new AbortController().signal);
+        await other.waitForUpdates?.(new AbortController().signal);
         expect(other.known.finished?.summary).toEqual(summary);
         await frozen.close();
       });
@@ -584,7 +584,7 @@ function describeSharing<Store extends RunStore>(
         expect(await three?.claim([other])).toEqual([]);
         expect(await three?.join()).toBeUndefined();
         await outlastClaims();
-        await three?.news?.(new AbortController().signal);
+        await three?.waitForUpdates?.(new AbortController().signal);
         expect(three?.known.run).toBeUndefined();
       });
     });
@@ -595,11 +595,11 @@ function describeSharing<Store extends RunStore>(
         const stop = { entry: 'stopped', code: 'payment_required', message: 'none', at } as const;
         await one?.record(stop);
         await outlastClaims();
-        await two?.news?.(signal);
+        await two?.waitForUpdates?.(signal);
         expect(two?.known.stopped).toEqual(stop);
         await two?.record({ entry: 'resumed' });
         await outlastClaims();
-        await one?.news?.(signal);
+        await one?.waitForUpdates?.(signal);
         expect(one?.known.stopped).toBeUndefined();
       });
     });
@@ -637,8 +637,8 @@ function describeSharing<Store extends RunStore>(
           await (one as unknown as SharedRunStore).joinPace({ account, intervalMs: 60_000 }),
           await (two as unknown as SharedRunStore).joinPace({ account, intervalMs: 0 }),
         ];
-        const heard: PaceNews[] = [];
-        theirs.listen((news) => heard.push(news));
+        const heard: PaceUpdate[] = [];
+        theirs.listen((update) => heard.push(update));
         expect(heard).toEqual([{ intervalMs: 60_000, pausedMs: 0 }]);
         const slots = await Promise.all(
           [ours, theirs, theirs, ours].map(async (pace) => pace.takeSlot()),
@@ -665,7 +665,7 @@ function describeSharing<Store extends RunStore>(
         await claim.record(progress(whole, broken));
         await (await one.join())?.finish(summary);
         await outlastClaims();
-        await two.news(new AbortController().signal);
+        await two.waitForUpdates(new AbortController().signal);
         expect(two.known.finished).toBeDefined();
         // What is said of the run is nothing of its batches.
         await limit(one, 20);

@@ -74,14 +74,20 @@ const longestCell = 64;
  *
  * @returns what kind of number it may be; of a fixed one that may be chance
  */
-export function lostPlus(cell: CellText, country: CountryCode): 'fixed' | 'mobile' | undefined {
+export function missingPlusSign(
+  cell: CellText,
+  country: CountryCode,
+): 'fixed' | 'mobile' | undefined {
   if (typeof cell !== 'string' || cell.length > longestCell || !mayLackPlus(cell)) return undefined;
   const found = phoneDigits(barePhone(trimCell(cell)));
-  return found && found.zeroAt === undefined ? lostPlusOf(found.digits, country) : undefined;
+  return found && found.zeroAt === undefined ? missingPlusSignOf(found.digits, country) : undefined;
 }
 
 /** The same for the digits of a cell that has no zero in brackets. */
-export function lostPlusOf(digits: string, country: CountryCode): 'fixed' | 'mobile' | undefined {
+export function missingPlusSignOf(
+  digits: string,
+  country: CountryCode,
+): 'fixed' | 'mobile' | undefined {
   if (!mayLackPlus(digits)) return undefined;
   if (digits.length < fewestDigits || digits.length > mostDigits) return undefined;
   const family = familyOf(digits);
@@ -96,8 +102,8 @@ export function lostPlusOf(digits: string, country: CountryCode): 'fixed' | 'mob
   return family.isMobile(national) ? 'mobile' : 'fixed';
 }
 
-/** Whether {@link lostPlusOf} may say something of digits that stand in bytes. */
-export function mayHaveLostPlus(digits: Uint8Array, count: number): boolean {
+/** Whether {@link missingPlusSignOf} may say something of digits that stand in bytes. */
+export function mayMissPlusSign(digits: Uint8Array, count: number): boolean {
   if (digits[0] === plus || digits[0] === zero) return false;
   if (count < fewestDigits || count > mostDigits) return false;
   const family = familyAt(digits, 0, count);

@@ -89,11 +89,11 @@ export class RunUploads {
     const uploads = new Map<number, Map<string, RunUpload>>();
     await readList(this.#service, this.#options, (listed) => {
       const { batch_uuid: uuid, name, status, created_at: createdAt } = listed;
-      const said = parseBatchName(name, this.#runId);
-      if (!said) return;
-      const ofBatch = uploads.get(said.id) ?? new Map<string, RunUpload>();
-      ofBatch.set(uuidKey(uuid), { ...said, uuid, name, status, createdAt });
-      uploads.set(said.id, ofBatch);
+      const parsed = parseBatchName(name, this.#runId);
+      if (!parsed) return;
+      const ofBatch = uploads.get(parsed.id) ?? new Map<string, RunUpload>();
+      ofBatch.set(uuidKey(uuid), { ...parsed, uuid, name, status, createdAt });
+      uploads.set(parsed.id, ofBatch);
     });
     this.#uploads = uploads;
   }

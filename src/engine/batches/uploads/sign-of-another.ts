@@ -9,13 +9,13 @@ import { findPreparedCounts } from '../charge.js';
 export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines';
 
 /** Fields that an answer may have beside its status: none of them is shown (spec 2.5, 2.9). */
-const said = z.looseObject({
+const answerShape = z.looseObject({
   batch_uuid: z.string().optional().catch(undefined),
   name: z.string().optional().catch(undefined),
   type: z.enum(verificationTypes).optional().catch(undefined),
   target_country: z.enum(countryCodes).optional().catch(undefined),
 });
-const withParameters = z.looseObject({ parameters: said.optional().catch(undefined) });
+const withParameters = z.looseObject({ parameters: answerShape.optional().catch(undefined) });
 
 /** A service may take the end of the file for one more line. */
 const mostLinesMore = 1;
@@ -38,12 +38,12 @@ export function signOfAnother(
     readonly batch: Batch;
   },
 ): SignOfAnother | undefined {
-  const own = said.parse(answer);
+  const own = answerShape.parse(answer);
   const { type, country } = batch.group;
   if (uuidKey(own.batch_uuid ?? uuid) !== uuidKey(uuid)) return 'uuid';
   // What names begin with may change from one process of a run to the next.
-  const [told, sent] = [own.name ?? name, name].map((one) => parseBatchName(one, runId));
-  if (!isDeepStrictEqual(told, sent)) return 'name';
+  const [answered, sent] = [own.name ?? name, name].map((one) => parseBatchName(one, runId));
+  if (!isDeepStrictEqual(answered, sent)) return 'name';
   const isOfGroup = [own, withParameters.parse(answer).parameters ?? {}].every(
     (group) => (group.type ?? type) === type && (group.target_country ?? country) === country,
   );

@@ -38,18 +38,18 @@ export async function askBeforeLaunch(
       const surroundings = { signal, clock: run.clock ?? systemClock };
       const mayLaunch = await onPrepared(await readPreflight(client, ready(), surroundings));
       if (mayLaunch) {
-        if (state.news) await state.record?.({ entry: 'approved' });
+        if (state.waitForUpdates) await state.record?.({ entry: 'approved' });
         return undefined;
       }
       const refusal = new DetachedError(
         'the batches are prepared and not launched, so nothing is paid; run again to go on',
         { retryable: false },
       );
-      const toldToAll = state.news && stopForAll(refusal);
-      if (toldToAll) await state.record?.(toldToAll);
+      const stopped = state.waitForUpdates && stopForAll(refusal);
+      if (stopped) await state.record?.(stopped);
       return refusal;
     }
-    await state.news?.(signal);
+    await state.waitForUpdates?.(signal);
   }
   return undefined;
 }

@@ -9,11 +9,14 @@ import type { Reconciliation } from '../resume/reconcile.js';
 export interface DriveRunOptions {
   readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client'>;
   readonly client: Client;
-  readonly takeUp: Reconciliation;
+  readonly reconciliation: Reconciliation;
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<RunStore, 'known' | 'claim' | 'news' | 'takeUpdates' | 'readResults'> &
+  readonly state: Pick<
+    RunStore,
+    'known' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
+  > &
     Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
   readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */

@@ -10,7 +10,7 @@ import type { RunClaim } from '../../stores/run-store.js';
 
 /** The batches of a run and their parts: what is known of each, and which of them this process may drive. */
 export class RunBatches {
-  readonly #options: Pick<DriveRunOptions, 'run' | 'state' | 'takeUp'>;
+  readonly #options: Pick<DriveRunOptions, 'run' | 'state' | 'reconciliation'>;
   readonly #onRecalled: (batch: Batch, known: KnownBatch, name: string) => void;
   /** By label. */
   readonly #claims = new Map<string, RunClaim>();
@@ -24,7 +24,7 @@ export class RunBatches {
 
   /** @param onRecalled told of what was known before, or has become known to another process */
   constructor(
-    options: Pick<DriveRunOptions, 'run' | 'state' | 'takeUp'>,
+    options: Pick<DriveRunOptions, 'run' | 'state' | 'reconciliation'>,
     onRecalled: (batch: Batch, known: KnownBatch, name: string) => void,
   ) {
     this.#options = options;
@@ -68,11 +68,11 @@ export class RunBatches {
   }
 
   /** Takes up what journal and service know of batches, or of the parts that they were split into. */
-  async takeUp(batches: readonly Batch[]): Promise<void> {
-    const { state, takeUp } = this.#options;
+  async adopt(batches: readonly Batch[]): Promise<void> {
+    const { state, reconciliation } = this.#options;
     for (const batch of batches) {
       const known = entryOf(state.known, batch)?.known ?? planned;
-      if (takeUp.lacksLaunch(batch, known)) this.#first.add(batch);
+      if (reconciliation.lacksLaunch(batch, known)) this.#first.add(batch);
     }
     await this.claim(batches);
     for (const batch of batches) {
@@ -113,11 +113,11 @@ export class RunBatches {
 
   /** Those that failed are sent again, in a run that processes share; one that a process has to itself takes them up so. */
   async reopen(): Promise<void> {
-    const { state, takeUp } = this.#options;
+    const { state, reconciliation } = this.#options;
     const failed = this.log.batches().filter(({ known }) => known.stage === 'failed');
     const again = failed.map((driven) => {
-      const known = takeUp.tryAgain(driven.batch, driven.known);
-      return { ...withKnown(driven, known), name: takeUp.nameOf(driven.batch, known) };
+      const known = reconciliation.tryAgain(driven.batch, driven.known);
+      return { ...withKnown(driven, known), name: reconciliation.nameOf(driven.batch, known) };
     });
     if (again.length > 0) await state.reopen?.(again);
     for (const { batch } of failed) await this.applyRemote(batch);
@@ -127,26 +127,26 @@ export class RunBatches {
   async claimMore(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
     const claimed = await this.claim(wanted);
     for (const batch of claimed) await this.#recall(this.held(batch));
-    const { takeUp, run } = this.#options;
-    if (claimed.length > 0) takeUp.tell(() => this.log.uuids(), run.onProgress);
+    const { reconciliation, run } = this.#options;
+    if (claimed.length > 0) reconciliation.tell(() => this.log.uuids(), run.onProgress);
     return claimed.filter((batch) => this.has(batch) && this.isHeld(batch));
   }
 
   /** Takes in what another process has written down of a batch. */
   async applyRemote(batch: Batch): Promise<void> {
-    const { state, takeUp } = this.#options;
+    const { state, reconciliation } = this.#options;
     const entry = entryOf(state.known, batch);
     const times = state.known.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
       const { known, name, exported, inVain } = entry;
       const charge = entry.charge ?? undefined;
       const driven = { batch, known, name, charge, exported, inVain };
-      const isNews = this.log.known(batch).stage !== known.stage;
+      const isNew = this.log.known(batch).stage !== known.stage;
       this.#onRecalled(batch, known, name);
       this.log.recall({ ...driven, times });
-      if (isNews) this.#options.run.onProgress?.(batchProgress(driven));
+      if (isNew) this.#options.run.onProgress?.(batchProgress(driven));
     }
-    if (entry && !takeUp.lacksLaunch(batch, entry.known)) this.#first.delete(batch);
+    if (entry && !reconciliation.lacksLaunch(batch, entry.known)) this.#first.delete(batch);
     if (entry?.known.stage !== 'split') {
       this.#put(batch);
       return;
@@ -223,11 +223,11 @@ export class RunBatches {
   }
 
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
-    const { takeUp, run } = this.#options;
+    const { reconciliation, run } = this.#options;
     const before = entry?.known ?? planned;
-    const learned = takeUp.learn(batch, before);
-    const known = run.retryFailed === true ? takeUp.tryAgain(batch, learned) : learned;
-    const name = known === before && entry ? entry.name : takeUp.nameOf(batch, known);
+    const learned = reconciliation.learn(batch, before);
+    const known = run.retryFailed === true ? reconciliation.tryAgain(batch, learned) : learned;
+    const name = known === before && entry ? entry.name : reconciliation.nameOf(batch, known);
     const found = {
       batch,
       known: before,
@@ -242,7 +242,7 @@ export class RunBatches {
     if (entry) this.log.recall(driven);
     if (known !== before && !(await this.#isRecorded(driven))) return;
     this.#first.delete(batch);
-    if (known.stage === 'split') await this.takeUp(await halveBatch(batch));
+    if (known.stage === 'split') await this.adopt(await halveBatch(batch));
     else this.#put(batch);
   }
 }

@@ -57,14 +57,14 @@ class RunDrive {
   #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
-    const { run, client, takeUp, concurrency, signal } = options;
+    const { run, client, reconciliation, concurrency, signal } = options;
     this.#options = options;
     this.#settling = new BatchSettling(options);
     this.#batches = new RunBatches(options, (...known) => this.#drive.recall(...known));
     this.#drive = new BatchPool(
       {
         service: client,
-        runId: takeUp.runId,
+        runId: reconciliation.runId,
         settings: run,
         // As many as are on the service, and as many again whose results come: all others wait on disk.
         places: concurrency * 2,
@@ -73,7 +73,7 @@ class RunDrive {
       {
         known: (batch) => this.#batches.known(batch),
         leavesLaunched: () => this.#leavesLaunched,
-        lookAgain: async (batch, known) => takeUp.lookAgain(batch, known),
+        lookAgain: async (batch, known) => reconciliation.lookAgain(batch, known),
         claim: (batch) => this.#batches.observedClaim(batch),
         collect: async (batch, open) =>
           this.#settling.collect(batch, open, this.#batches.held(batch)),
@@ -102,12 +102,12 @@ class RunDrive {
         if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
       }
     }
-    await this.#batches.takeUp(this.#options.batches);
-    const { takeUp, run, state } = this.#options;
+    await this.#batches.adopt(this.#options.batches);
+    const { reconciliation, run, state } = this.#options;
     if (run.retryFailed === true && state.known.finished) await this.#batches.reopen();
     this.#batches.tellRecalled();
-    await takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
-    takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
+    await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
     // A run that collects does not leave again for what is new in the list.
     const isCollecting = state.known.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
@@ -120,7 +120,7 @@ class RunDrive {
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     // What looks like an orphan to one of many processes may be what another goes on with.
-    if ((isWhole || isRefused) && !state.news) {
+    if ((isWhole || isRefused) && !state.waitForUpdates) {
       await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
@@ -160,10 +160,10 @@ class RunDrive {
   }
 
   async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
-    await this.#batches.takeUp(this.#options.batches);
-    const { takeUp, run } = this.#options;
-    await takeUp.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
-    takeUp.tell(() => this.#batches.log.uuids(), run.onProgress);
+    await this.#batches.adopt(this.#options.batches);
+    const { reconciliation, run } = this.#options;
+    await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
     for (const driven of this.#batches.log.batches()) {
       if (isBeforeLaunch(driven.known)) await this.#giveUp(driven);
@@ -176,7 +176,8 @@ class RunDrive {
       // oxlint-disable-next-line typescript/only-throw-error
       if (stoppedBy !== undefined) throw stoppedBy;
     } while (await this.#giveUpReady());
-    if (takeUp.uploads.all().length === 0 && this.#batches.log.batches().length === 0) return;
+    if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
+      return;
     await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
     this.#tellLeft();
   }
@@ -213,7 +214,7 @@ class RunDrive {
 
   async #tidy(confirm: () => Promise<void>): Promise<void> {
     const { run, state } = this.#options;
-    if (!state.news) return;
+    if (!state.waitForUpdates) return;
     await confirm();
     await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
     for (const { batch, known } of this.#batches.log.batches()) {
@@ -225,7 +226,7 @@ class RunDrive {
   }
 
   get #hasSurplus(): boolean {
-    return this.#options.takeUp.hasSurplus(this.#batches.log.uuids());
+    return this.#options.reconciliation.hasSurplus(this.#batches.log.uuids());
   }
 
   async #deleteOrphans(which: Parameters<BatchPool['deleteOrphans']>[1]): Promise<void> {
@@ -309,8 +310,8 @@ class RunDrive {
   }
 
   async #deleteEarlier(): Promise<readonly string[]> {
-    const { client, state, signal, run, takeUp } = this.#options;
-    const own = { runId: takeUp.runId, uuids: this.#batches.log.uuids() };
+    const { client, state, signal, run, reconciliation } = this.#options;
+    const own = { runId: reconciliation.runId, uuids: this.#batches.log.uuids() };
     return deleteEarlier(client, state.known.earlier, own, {
       signal,
       clock: run.clock ?? systemClock,
@@ -325,21 +326,21 @@ class RunDrive {
     await this.#settling.settle(batch, known, this.#exportedAt(batch));
     if (run.deleteBatches !== true || known.stage !== 'exported') return;
     // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
-    if (!state.news) await this.#deleteExported(batch, known);
+    if (!state.waitForUpdates) await this.#deleteExported(batch, known);
   }
 
   async #deleteExported(
     batch: Batch,
     known: KnownBatch & { readonly stage: 'exported' },
   ): Promise<void> {
-    const { client, takeUp, signal } = this.#options;
+    const { client, reconciliation, signal } = this.#options;
     // The process that goes on with the other copy has not fetched its results; what this one lacks, the
     // service alone has.
-    const isNeeded = takeUp.isCopied || this.#batches.log.lacksResults(batch);
+    const isNeeded = reconciliation.isCopied || this.#batches.log.lacksResults(batch);
     const end = isNeeded
       ? 'left'
       : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
-    if (end !== 'gone') this.#left.push(takeUp.nameOf(batch, known));
+    if (end !== 'gone') this.#left.push(reconciliation.nameOf(batch, known));
   }
 
   #exportedAt(batch: Batch): string {

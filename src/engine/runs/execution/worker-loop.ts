@@ -10,7 +10,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 
 export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
-  readonly state: Pick<DriveRunOptions['state'], 'known' | 'news' | 'record'>;
+  readonly state: Pick<DriveRunOptions['state'], 'known' | 'waitForUpdates' | 'record'>;
   readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle'>;
   readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'known'>;
   /** Whether a batch is not settled, and this process has no claim on it. */
@@ -27,24 +27,24 @@ export class WorkerLoop {
   /** Which of the open batches are meant. */
   #isMeant = (_known: KnownBatch): boolean => true;
   /** Whether something may have changed since it was last looked at. */
-  #isTold = false;
+  #hasChanged = false;
   #wake: (() => void) | undefined;
   /** When the run was stopped before this process worked on it. */
   readonly #stoppedBefore: string | undefined;
   /** Whether it is stopped for all. */
   #isStoppedForAll = false;
   /** Which budget counts, as far as anybody who reads along knows. */
-  #saidBudget: number | null;
+  #knownBudget: number | null;
 
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
-    this.#saidBudget = options.run.maxCredits ?? null;
+    this.#knownBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.state.known.stopped?.at;
   }
 
   /** There may be room for another batch. */
   tell(): void {
-    this.#isTold = true;
+    this.#hasChanged = true;
     this.#wake?.();
   }
 
@@ -62,8 +62,8 @@ export class WorkerLoop {
     this.#open = new Set([...batches.all].filter((batch) => this.#isOpen(batch)));
     for (;;) {
       await this.applyRemote();
-      this.#hearStop();
-      this.#hearBudget();
+      this.#applyStop();
+      this.#applyBudget();
       await this.#tellStop();
       if (this.#isStopped || this.#open.size === 0) {
         await drive.idle();
@@ -74,7 +74,7 @@ export class WorkerLoop {
         if (!drive.stoppedBy) signal.throwIfAborted();
         if (this.#isStopped) return;
       }
-      if (!(await this.#claimNext())) await this.#news();
+      if (!(await this.#claimNext())) await this.#nextChange();
     }
   }
 
@@ -90,8 +90,10 @@ export class WorkerLoop {
 
   /** Whether there is nothing left of the run to be driven by anybody. */
   get #isEnded(): boolean {
-    const { news, known } = this.#options.state;
-    return news !== undefined && (known.finished !== undefined || known.run === undefined);
+    const { waitForUpdates, known } = this.#options.state;
+    return (
+      waitForUpdates !== undefined && (known.finished !== undefined || known.run === undefined)
+    );
   }
 
   /** What has stopped another process since this one works on the run. */
@@ -101,7 +103,7 @@ export class WorkerLoop {
   }
 
   /** Takes in what has stopped another process. */
-  #hearStop(): void {
+  #applyStop(): void {
     const { drive, stop } = this.#options;
     const stopped = this.stoppedByOthers;
     if (!stopped || !stop || this.#isStoppedForAll) return;
@@ -112,11 +114,11 @@ export class WorkerLoop {
   }
 
   /** Another process may have been told otherwise. */
-  #hearBudget(): void {
+  #applyBudget(): void {
     const { state, run } = this.#options;
     const { budget } = state.known;
-    if (!budget || budget.most === this.#saidBudget) return;
-    this.#saidBudget = budget.most;
+    if (!budget || budget.most === this.#knownBudget) return;
+    this.#knownBudget = budget.most;
     run.onProgress?.({
       stage: 'notice',
       isUrgent: true,
@@ -161,22 +163,22 @@ export class WorkerLoop {
   }
 
   /** Waits until there may be room, or others have done something. */
-  async #news(): Promise<void> {
+  async #nextChange(): Promise<void> {
     const { state, signal } = this.#options;
     const over = new AbortController();
-    const told = new Promise<void>((resolve) => {
+    const ownChange = new Promise<void>((resolve) => {
       this.#wake = resolve;
-      if (this.#isTold) resolve();
+      if (this.#hasChanged) resolve();
     });
-    const news = state.news?.(AbortSignal.any([signal, over.signal])) ?? told;
+    const updates = state.waitForUpdates?.(AbortSignal.any([signal, over.signal])) ?? ownChange;
     try {
-      await Promise.race([told, news]);
+      await Promise.race([ownChange, updates]);
     } catch (error) {
       // The next round sees the abort.
       if (!signal.aborted) throw error;
     } finally {
       over.abort();
-      this.#isTold = false;
+      this.#hasChanged = false;
     }
   }
 }

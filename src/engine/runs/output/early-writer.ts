@@ -29,7 +29,7 @@ export class EarlyWriting<Result> {
   readonly #late: LateBeginning | undefined;
   #stop = new AbortController();
   #written: Promise<Result> | undefined;
-  #told: Resolvers | undefined;
+  #waiting: Resolvers | undefined;
   /** Whether nothing is left to be driven. */
   #isOver = false;
   #isStopped = false;
@@ -40,10 +40,10 @@ export class EarlyWriting<Result> {
   }
 
   /** Another batch is settled. */
-  tell(): void {
+  notify(): void {
     if (this.#isDue()) void this.#begin();
-    this.#told?.resolve();
-    this.#told = undefined;
+    this.#waiting?.resolve();
+    this.#waiting = undefined;
   }
 
   /**
@@ -54,7 +54,7 @@ export class EarlyWriting<Result> {
   async finish(): Promise<Result> {
     this.#isOver = true;
     const before = this.#late && this.#written;
-    this.tell();
+    this.notify();
     if (!before) return this.#begin();
     try {
       return await before;
@@ -84,14 +84,14 @@ export class EarlyWriting<Result> {
     this.#written = this.#write({
       nextSettled: async () => {
         if (this.#isOver) throw new Error('a row is to be written before its batch is settled');
-        await this.#news();
+        await this.#nextEvent();
       },
       allSettled: async () => {
-        while (!this.#isOver) await this.#news();
+        while (!this.#isOver) await this.#nextEvent();
       },
       signal: this.#stop.signal,
     });
-    // It is heard of at the end: what is paid for is fetched first.
+    // Its error counts at the end: what is paid for is fetched first.
     this.#written.catch(() => undefined);
     if (this.#late && !this.#isOver) void this.#dropAfter(this.#late);
     return this.#written;
@@ -107,15 +107,15 @@ export class EarlyWriting<Result> {
 
   #drop(): void {
     this.#stop.abort();
-    this.#told?.reject(this.#stop.signal.reason);
-    this.#told = undefined;
+    this.#waiting?.reject(this.#stop.signal.reason);
+    this.#waiting = undefined;
   }
 
   /** Resolves when something is told. @throws the reason, once it is to stop */
-  async #news(): Promise<void> {
+  async #nextEvent(): Promise<void> {
     this.#stop.signal.throwIfAborted();
-    this.#told ??= createResolvers();
-    return this.#told.promise;
+    this.#waiting ??= createResolvers();
+    return this.#waiting.promise;
   }
 }
 

@@ -17,7 +17,7 @@ interface WrittenOutput {
 interface RunOutputOptions {
   readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress' | 'clock'>;
   readonly runId: string;
-  readonly passOne: PlannedInput;
+  readonly plannedInput: PlannedInput;
   readonly signal: AbortSignal;
   /** Waited for right before the output takes its place. @default it may at any time */
   readonly confirm?: () => Promise<void>;
@@ -43,7 +43,7 @@ export class RunOutput {
       const beganAt = clock.now();
       const leftMs = (): number =>
         ((clock.now() - beganAt) / this.#settled) *
-        Math.max(0, options.passOne.batches.length - this.#settled);
+        Math.max(0, options.plannedInput.batches.length - this.#settled);
       this.#early = new EarlyWriting(write, { mostMs: mayWaitMs, leftMs, clock });
     }
   }
@@ -59,7 +59,7 @@ export class RunOutput {
   /** Another batch is settled. */
   tell(): void {
     this.#settled += 1;
-    this.#early?.tell();
+    this.#early?.notify();
   }
 
   /** Drops what was written: the run stops. */
@@ -70,19 +70,20 @@ export class RunOutput {
   /** Every batch is settled. The output stands when this resolves. @throws InputError, OutputError */
   async finish(): Promise<WrittenOutput> {
     this.#isDriven = true;
-    const { run, passOne } = this.#options;
+    const { run, plannedInput } = this.#options;
     if (this.#rows > 0) run.onProgress?.({ stage: 'writing', rows: this.#rows });
     if (this.#early) return { tally: await this.#early.finish(), sink: run.sink, isSuspect: false };
     const { maxUnknown } = run;
-    const suspects = maxUnknown && (await isSuspect(maxUnknown, passOne)) ? maxUnknown : undefined;
+    const suspects =
+      maxUnknown && (await isSuspect(maxUnknown, plannedInput)) ? maxUnknown : undefined;
     const sink = suspects?.suspect ?? run.sink;
     return { tally: await this.#write(sink), sink, isSuspect: suspects !== undefined };
   }
 
   async #write(sink: Sink, waits?: WriteWaits): Promise<OutcomeTally> {
-    const { run, runId, passOne, signal, confirm } = this.#options;
+    const { run, runId, plannedInput, signal, confirm } = this.#options;
     return writeJoined({
-      ...passOne,
+      ...plannedInput,
       sink,
       runId,
       confirm,

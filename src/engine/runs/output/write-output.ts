@@ -16,7 +16,7 @@ import { OutcomeTally } from '../../summary/outcome-tally.js';
 import { closeReading, wantedPositions } from '../planning/plan-input.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
 
-interface PassTwoOptions {
+interface WriteOutputOptions {
   readonly source: Source;
   readonly sink: Sink;
   readonly runId?: string;
@@ -45,7 +45,7 @@ interface PassTwoOptions {
  *
  * @throws InputError `input_changed` when the source is not what it was; OutputError
  */
-export async function writeJoined(options: PassTwoOptions): Promise<OutcomeTally> {
+export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, plan, signal } = options;
   const reading = await source.open({
     signal,
@@ -77,7 +77,7 @@ export async function openSink(
     runId,
     onNotice,
     signal,
-  }: Pick<PassTwoOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> & {
+  }: Pick<WriteOutputOptions, 'source' | 'sink' | 'plan' | 'runId' | 'onNotice'> & {
     readonly signal?: AbortSignal | undefined;
   },
   reading: SourceReading,
@@ -116,7 +116,7 @@ async function joinAll(
   reading: SourceReading,
   writing: SinkWriting,
   tickets: TicketReader,
-  { plan, entry, source, nextSettled, onRows }: PassTwoOptions,
+  { plan, entry, source, nextSettled, onRows }: WriteOutputOptions,
 ): Promise<OutcomeTally> {
   const tally = new OutcomeTally(plan);
   let rows = 0;

@@ -103,7 +103,7 @@ export async function readRecalled(
   files: FileSystem,
   path: string,
   seed: Uint8Array,
-  told: RecalledEntry,
+  entry: RecalledEntry,
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(seed);
   const damaged = (cause?: unknown): StateError =>
@@ -125,7 +125,7 @@ export async function readRecalled(
       await closeFile(file);
     }
   });
-  if (entries.size !== told.addresses || checksum !== told.checksum) throw damaged();
+  if (entries.size !== entry.addresses || checksum !== entry.checksum) throw damaged();
   return entries;
 }
 
@@ -163,13 +163,13 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
   const { plan, earlier } = known;
   const own = carriedUuids(earlier);
   if (plan) {
-    const told = plan.recalled;
-    if (!told) return undefined;
-    const entries = await readRecalled(files, scratch.recalledPath, seed, told);
+    const entry = plan.recalled;
+    if (!entry) return undefined;
+    const entries = await readRecalled(files, scratch.recalledPath, seed, entry);
     return {
       recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, own }),
       flush: async () => undefined,
-      finish: async () => told,
+      finish: async () => entry,
       close: async () => undefined,
     };
   }

@@ -89,7 +89,7 @@ export class ProgressFigures {
         return;
       }
       case 'recalled':
-        for (const told of progress.batches) this.note(told);
+        for (const batch of progress.batches) this.note(batch);
         this.#addressesDoneBefore = this.now().addressesDone;
         return;
       default:

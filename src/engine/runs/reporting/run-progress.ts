@@ -29,7 +29,7 @@ export interface CarriedRun {
   readonly unfinished: number;
 }
 
-type BatchTold = Extract<VerifyProgress, { readonly stage: 'batch' }>;
+type BatchStage = Extract<VerifyProgress, { readonly stage: 'batch' }>;
 
 /** What a run reports while it works. */
 export type RunProgress =
@@ -48,9 +48,9 @@ export type RunProgress =
       readonly toSend: number;
       readonly batches: number;
     }
-  | BatchTold
+  | BatchStage
   /** Batches that an earlier process has begun, as they are now: said once, before any `batch`. */
-  | { readonly stage: 'recalled'; readonly batches: readonly BatchTold[] }
+  | { readonly stage: 'recalled'; readonly batches: readonly BatchStage[] }
   /** A stop that `partial` turns into an output with rows that are not finished. */
   | { readonly stage: 'stopped'; readonly error: SluiceError }
   /** Uploads on the service that this run made and could not delete; their names. */
@@ -114,7 +114,7 @@ export function observedEnd(summary: Summary): ObservedEnd {
 export class SharedRows implements RowFigures {
   readonly #onProgress: (progress: RunProgress) => void;
   #own = noRows;
-  #heard = 0;
+  #remoteRows = 0;
 
   /** @param onProgress told of what this process does, and of the rows that another writes */
   constructor(onProgress: (progress: RunProgress) => void) {
@@ -136,9 +136,9 @@ export class SharedRows implements RowFigures {
     this.#onProgress(progress);
   };
 
-  hear(rowsWritten: number): void {
-    if (rowsWritten === this.#heard || this.#own.rowsWritten > 0) return;
-    this.#heard = rowsWritten;
+  applyRemote(rowsWritten: number): void {
+    if (rowsWritten === this.#remoteRows || this.#own.rowsWritten > 0) return;
+    this.#remoteRows = rowsWritten;
     this.#onProgress({ stage: 'writing', rows: rowsWritten });
   }
 }

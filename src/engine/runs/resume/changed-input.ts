@@ -55,10 +55,10 @@ interface CarryOverOptions extends SettleOptions {
  */
 export async function carryOver(options: CarryOverOptions): Promise<void> {
   const { state, known } = options;
-  const takeUp = await takeUpOf(options, known.run);
-  takeUp.refuseCopy();
+  const reconciliation = await reconciliationOf(options, known.run);
+  reconciliation.refuseCopy();
   const settled = { ...known, batchesPath: state.batchesPath };
-  await settle(options, { takeUp, state, ...settled }, async (driven) => {
+  await settle(options, { reconciliation, state, ...settled }, async (driven) => {
     if (options.change !== undefined) await decide(options, options.change, driven);
     await options.onDecided();
   });
@@ -81,7 +81,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
       keepResults: async (...kept) => results.keep(...kept),
     });
     await settle(options, {
-      takeUp: await takeUpOf(options, run),
+      reconciliation: await reconciliationOf(options, run),
       run,
       plan,
       batchesPath,
@@ -94,25 +94,25 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
   }
 }
 
-async function takeUpOf(
+async function reconciliationOf(
   { run, client, state, signal }: SettleOptions,
   entry: RunEntry,
 ): Promise<Reconciliation> {
-  const takeUp = await Reconciliation.of(client, entry, state, { ...run, signal });
-  await takeUp.readList();
-  return takeUp;
+  const reconciliation = await Reconciliation.of(client, entry, state, { ...run, signal });
+  await reconciliation.readList();
+  return reconciliation;
 }
 
 /** Brings what a run has launched to its end, from the files of its batches alone. */
 async function settle(
   { run, client, files, signal, concurrency }: SettleOptions,
   {
-    takeUp,
+    reconciliation,
     state,
     batchesPath,
     ...known
   }: {
-    readonly takeUp: Reconciliation;
+    readonly reconciliation: Reconciliation;
     readonly state: DriveRunOptions['state'];
     readonly batchesPath: string;
     readonly run: RunEntry;
@@ -120,7 +120,10 @@ async function settle(
   },
   decide?: Parameters<typeof settleRun>[1],
 ): Promise<void> {
-  const launched = new Set([...paidNumbers(state.known), ...takeUp.uploads.launchedNumbers()]);
+  const launched = new Set([
+    ...paidNumbers(state.known),
+    ...reconciliation.uploads.launchedNumbers(),
+  ]);
   const batches = await plannedBatches(files, batchesPath, known.plan, launched);
   const plan = new Plan({
     layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
@@ -143,7 +146,7 @@ async function settle(
       // What was launched was allowed by the budget of its night.
       run: { ...settings, onProgress: (progress) => tell(progress, onProgress) },
       client,
-      takeUp,
+      reconciliation,
       concurrency,
       plan,
       batches,
@@ -238,10 +241,10 @@ async function measureUse(
     if (used > 0) usedBatches += 1;
   }
   let paidAddresses = paid.reduce((sum, { batch }) => sum + batch.addresses, 0);
-  const told = known.plan.recalled;
-  if (told && state.known.earlier.length > 0) {
+  const recalled = known.plan.recalled;
+  if (recalled && state.known.earlier.length > 0) {
     const seed = Buffer.from(known.run.seed, 'hex');
-    const entries = await readRecalled(files, state.recalledPath, seed, told);
+    const entries = await readRecalled(files, state.recalledPath, seed, recalled);
     const own = carriedUuids(state.known.earlier);
     entries.forEach((hash, place) => {
       if (!own.has(entries.origin(entries.originAt(place)).batchUuid)) return;

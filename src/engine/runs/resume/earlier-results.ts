@@ -38,12 +38,12 @@ export async function carriedEntries(
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(options.seed);
   const hash = new KeyHash(options.seed);
-  for await (const told of toldBefore(options)) {
-    if (options.retries && told.isRetried) continue;
-    const origin = { batchUuid: told.batchUuid, atMs: told.atMs };
-    for await (const { group, key, outcome } of told.results) {
+  for await (const earlier of resultsBefore(options)) {
+    if (options.retries && earlier.isRetried) continue;
+    const origin = { batchUuid: earlier.batchUuid, atMs: earlier.atMs };
+    for await (const { group, key, outcome } of earlier.results) {
       hash.hash(group, key);
-      entries.set(hash, told.outcomes.keyOf(outcome), origin);
+      entries.set(hash, earlier.outcomes.keyOf(outcome), origin);
     }
   }
   return entries;
@@ -51,7 +51,8 @@ export async function carriedEntries(
 
 /** Gives a history what the runs before have paid for, whatever tonight's list needs of it. @throws OutputError */
 export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
-  for await (const told of toldBefore(options)) if (told.isKept) await history.keep(told);
+  for await (const earlier of resultsBefore(options))
+    if (earlier.isKept) await history.keep(earlier);
 }
 
 /** Uuids of what the runs before have launched. */
@@ -62,7 +63,7 @@ export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string
   );
 }
 
-interface ToldBefore extends ToldResults {
+interface EarlierResults extends ToldResults {
   /** Whether its results are there; else what is told is that it has failed. */
   readonly isKept: boolean;
   /** Whether it has failed in a way that a person may have its addresses sent again. */
@@ -70,7 +71,7 @@ interface ToldBefore extends ToldResults {
 }
 
 /** What may have been paid for counts, also without a result: it is never paid for again by itself. */
-async function* toldBefore({ state, files }: CarriedOptions): AsyncGenerator<ToldBefore> {
+async function* resultsBefore({ state, files }: CarriedOptions): AsyncGenerator<EarlierResults> {
   for (const run of state.known.earlier.filter(hasPaid)) {
     const { results: store } = state.of(run);
     const outcomes = new OutcomeTable();

@@ -49,7 +49,7 @@ export class SharedOpening implements Opening {
 
   /** All else that is asked of the run needs its list, which another process may be copying. */
   async finishedSummary(): Promise<Summary | undefined> {
-    const before = this.#told();
+    const before = this.#finishedSummary();
     if (before) {
       this.#refuseOtherThanFinished();
       const { run, name } = this.#options;
@@ -63,9 +63,9 @@ export class SharedOpening implements Opening {
       name,
       state,
       folder: join(scratch.path, 'input'),
-      isOver: () => this.#told() !== undefined,
+      isOver: () => this.#finishedSummary() !== undefined,
     });
-    return this.#told();
+    return this.#finishedSummary();
   }
 
   /** A name that is used twice would leave a new list unverified, with nobody told. @throws StateError */
@@ -78,7 +78,7 @@ export class SharedOpening implements Opening {
     );
   }
 
-  #told(): Summary | undefined {
+  #finishedSummary(): Summary | undefined {
     const { state, run, name } = this.#options;
     const { finished } = state.known;
     if (run.retryFailed !== true) return finished?.summary;
@@ -95,16 +95,16 @@ export class SharedOpening implements Opening {
     if (stopped?.code === 'abandoned') throw stopOfOthers(stopped);
     const begun = await this.#begun(client);
     await this.#refuseOther(client, begun.run);
-    const passOne = begun.passOne ?? (await this.#read(begun.run));
-    this.#refuseOtherList(begun, passOne);
+    const plannedInput = begun.plannedInput ?? (await this.#read(begun.run));
+    this.#refuseOtherList(begun, plannedInput);
     // A process that is refused changes nothing for the others.
-    await this.#takeUpStopped(stopped);
+    await this.#adoptStop(stopped);
     await this.#giveBudget();
-    return { entry: begun.run, passOne };
+    return { entry: begun.run, plannedInput };
   }
 
   /** What is begun, with what this process has planned for it where it had to. */
-  async #begun(client: Client): Promise<BegunRun & { readonly passOne?: PlannedInput }> {
+  async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
     const { run, state, checked } = this.#options;
     const isNeeded = (): boolean => state.known.plan === undefined;
     const history = await openInTurn(run, { signal: checked.signal, isNeeded });
@@ -117,20 +117,20 @@ export class SharedOpening implements Opening {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
         version: ownVersion,
       };
-      const passOne = await this.#read(own, history);
-      await checkListSize(run, passOne.entry.rows, history);
-      const begun = await this.#begin(own, passOne);
+      const plannedInput = await this.#read(own, history);
+      await checkListSize(run, plannedInput.entry.rows, history);
+      const begun = await this.#begin(own, plannedInput);
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = state.known.plan === undefined;
       const isOwn = begun.run.id === own.id || isOver || !begun.plan.recalled;
-      return { ...begun, ...(isOwn && { passOne }) };
+      return { ...begun, ...(isOwn && { plannedInput }) };
     } finally {
       await history?.close();
     }
   }
 
   /** What has stopped the run before this process worked on it may be otherwise by now. */
-  async #takeUpStopped(stopped: StoppedEntry | undefined): Promise<void> {
+  async #adoptStop(stopped: StoppedEntry | undefined): Promise<void> {
     const { state } = this.#options;
     if (!stopped || state.known.stopped?.at !== stopped.at) return;
     // Before another process can go on within what is used up.
@@ -179,16 +179,16 @@ export class SharedOpening implements Opening {
   }
 
   /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
-  async #begin(own: RunEntry, passOne: PlannedInput): Promise<BegunRun> {
+  async #begin(own: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
     const { run, state, scratch, checked } = this.#options;
-    await checkBeforeSending(run, passOne);
-    if (passOne.entry.recalled) {
+    await checkBeforeSending(run, plannedInput);
+    if (plannedInput.entry.recalled) {
       const path = scratch.recalledPath;
       await state.keepRecalled(
         await onDisk(`read ${path}`, async () => checked.files.readFile(path)),
       );
     }
-    return state.begin(own, passOne.entry);
+    return state.begin(own, plannedInput.entry);
   }
 
   async #refuseOther(client: Client, begun: RunEntry): Promise<void> {

@@ -36,7 +36,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 /** A run that is begun or gone on with, and its plan. */
 export interface OpenedRun {
   readonly entry: RunEntry;
-  readonly passOne: PlannedInput;
+  readonly plannedInput: PlannedInput;
 }
 
 /** The options of a run, checked, and what they are where they are not given. */
@@ -61,7 +61,7 @@ export interface Opening {
 }
 
 interface Compared {
-  readonly passOne: PlannedInput;
+  readonly plannedInput: PlannedInput;
   /** What has changed, in words. */
   readonly change: string | undefined;
 }
@@ -124,7 +124,7 @@ export class RunOpening implements Opening {
    */
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
-    const toFetch = addressesToFetch(this.#state.known, opened.passOne.batches);
+    const toFetch = addressesToFetch(this.#state.known, opened.plannedInput.batches);
     await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
     return opened;
   }
@@ -145,11 +145,11 @@ export class RunOpening implements Opening {
     }
     const sendsAgain = this.#sendsEarlierAgain();
     if (isPlanned(known) && differing.length === 0) {
-      const { passOne, change } = await this.#compare(known);
+      const { plannedInput, change } = await this.#compare(known);
       if (change === undefined && !sendsAgain) {
-        return { entry: known.run, passOne: { ...passOne, source: await this.#adopt() } };
+        return { entry: known.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
-      await checkListSize(this.#options, passOne.entry.rows, history);
+      await checkListSize(this.#options, plannedInput.entry.rows, history);
       if (!this.#isOver) await this.#carryOver(client, known, change);
     }
     if (sendsAgain) await retryEarlier(this.#settling(client));
@@ -168,10 +168,10 @@ export class RunOpening implements Opening {
           ...(this.#wantsRetry && { retries: true }),
         });
     const source = await this.#adopt();
-    const passOne = await this.#read(entry);
-    await checkListSize(this.#options, passOne.entry.rows, this.#options.history);
-    await this.#state.record(passOne.entry);
-    return { entry, passOne: { ...passOne, source } };
+    const plannedInput = await this.#read(entry);
+    await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
+    await this.#state.record(plannedInput.entry);
+    return { entry, plannedInput: { ...plannedInput, source } };
   }
 
   get #wantsRetry(): boolean {
@@ -202,18 +202,18 @@ export class RunOpening implements Opening {
 
   async #compare(known: Planned): Promise<Compared> {
     if (this.#compared) return this.#compared;
-    const passOne = await this.#read(known.run);
-    const found = { decides: this.#decides, plan: passOne.entry };
-    this.#compared = { passOne, change: findChange(known, found) };
+    const plannedInput = await this.#read(known.run);
+    const found = { decides: this.#decides, plan: plannedInput.entry };
+    this.#compared = { plannedInput, change: findChange(known, found) };
     return this.#compared;
   }
 
   async #carryOver(client: Client, known: Planned, change: string | undefined): Promise<void> {
-    const { passOne } = await this.#compare(known);
+    const { plannedInput } = await this.#compare(known);
     // Where the addresses of tonight's list were handed over, it takes a reading that keeps them.
-    const tonight = passOne.plan.book.isHandedOver
+    const tonight = plannedInput.plan.book.isHandedOver
       ? await this.#read(known.run, { partitionFrom: Infinity })
-      : passOne;
+      : plannedInput;
     await carryOver({
       ...this.#settling(client),
       known,

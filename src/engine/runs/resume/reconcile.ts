@@ -36,7 +36,7 @@ export class Reconciliation {
   readonly isCopied: boolean;
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
-  readonly #news = new Set<string>();
+  readonly #learned = new Set<string>();
   /** Uploads that failed, and that a person asked to send again under another name. */
   readonly #givenUp = new Set<string>();
   readonly #isRestarted: () => boolean;
@@ -80,7 +80,7 @@ export class Reconciliation {
   static async of(
     service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
     run: RunEntry,
-    state: Pick<RunStore, 'known' | 'record' | 'news' | 'isRestarted'> &
+    state: Pick<RunStore, 'known' | 'record' | 'waitForUpdates' | 'isRestarted'> &
       Partial<Pick<StateDirectory, 'place'>>,
     options: Pick<
       RunSettings,
@@ -94,7 +94,7 @@ export class Reconciliation {
     });
     const takenUp = state.known.run !== undefined;
     // Its maps take in what comes later.
-    const sharedBefore = state.news && { batches: new Map(state.known.batches) };
+    const sharedBefore = state.waitForUpdates && { batches: new Map(state.known.batches) };
     const here = await state.place?.();
     const moved = options.moved === true;
     return new Reconciliation(
@@ -123,7 +123,7 @@ export class Reconciliation {
       const mayBeOwn =
         known.stage === 'planned' ? attempt < known.attempt : attempt <= known.attempt;
       const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(known));
-      if (!mayBeOwn || isNewlyLaunched) this.#news.add(name);
+      if (!mayBeOwn || isNewlyLaunched) this.#learned.add(name);
     }
     const learned = adoptUploads(known, listed, this.isCopied);
     const wasLaunched = learned !== known && mayHaveLaunched(learned);
@@ -195,8 +195,8 @@ export class Reconciliation {
 
   /** @param keeping keys of the uuids of the uploads that the run goes on with */
   tell(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
-    const learned = [...this.#news];
-    this.#news.clear();
+    const learned = [...this.#learned];
+    this.#learned.clear();
     // What is unused to one of many processes may be what another goes on with.
     const unused = this.#sharedBefore ? [] : this.#unused(keeping());
     if (!this.isCopied && learned.length === 0 && unused.length === 0) return;

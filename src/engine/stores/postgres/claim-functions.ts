@@ -12,7 +12,7 @@ ${stepHead('claim', {
   -- A source is copied before the run is begun.
   if not {schema}.is_open(p_run) and (
     p_batches <> '{copy}' or exists (select from {schema}.journal where run = p_run)) then
-    return json_build_object('proven', false, 'news', {schema}.news(p_run, p_seen));
+    return json_build_object('proven', false, 'updates', {schema}.updates(p_run, p_seen));
   end if;
   insert into {schema}.batch (run, batch, type, addresses)
   select p_run, w.batch, w.type, w.addresses
@@ -50,7 +50,7 @@ ${stepHead('claim', {
   select losses into v_losses from {schema}.batch where run = p_run and batch = v_batch;
   if v_losses >= 5 then
     return json_build_object(
-      'breaking', v_batch, 'proven', v_proven, 'news', {schema}.news(p_run, p_seen));
+      'breaking', v_batch, 'proven', v_proven, 'updates', {schema}.updates(p_run, p_seen));
   end if;
   if v_batch is not null then
     update {schema}.batch
@@ -61,7 +61,7 @@ ${stepHead('claim', {
   end if;
   return json_build_object(
     'batch', v_batch, 'epoch', v_epoch, 'proven', v_proven, 'server', {schema}.server(),
-    'news', {schema}.news(p_run, p_seen));
+    'updates', {schema}.updates(p_run, p_seen));
 end $$;
 
 ${stepHead('record', {
@@ -98,7 +98,7 @@ ${stepHead('record', {
   return '{}';
 end $$;
 
--- A record without news: it is written as one, so that a server that others have taken the place of
+-- A record without updates: it is written as one, so that a server that others have taken the place of
 -- cannot say yes.
 ${stepHead('confirm', { takes: `${claimTakes}, p_lease_ms bigint`, declares: 'v_call bigint;' })}
   update {schema}.batch set lease_until = clock_timestamp() + p_lease_ms * interval '1 ms'

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
-import type { PaceNews } from '../../../client/rate/shared-rate.js';
+import type { PaceUpdate } from '../../../client/rate/shared-rate.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { Reservation } from '../../batches/claim.js';
 import type { PlanEntry, RunEntry } from '../journal-entries.js';
@@ -14,7 +14,7 @@ import {
   type CopySteps,
   gone,
   lastStep,
-  type News,
+  type Updates,
   type PaceSteps,
   type SharedSteps,
   type Token,
@@ -111,39 +111,39 @@ export class PostgresSteps implements SharedSteps {
     return this.#options.name;
   }
 
-  async open(): Promise<News> {
+  async open(): Promise<Updates> {
     await this.#calls.prepare();
     return this.#run.join();
   }
 
-  async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News> {
+  async begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates> {
     const after = this.#run.seen;
-    const begun = await this.#run.step<{ news: UpdatePage }>('begin', {
+    const begun = await this.#run.step<{ updates: UpdatePage }>('begin', {
       call,
       entry: asciiJson(run),
       plan: asciiJson(plan),
     });
     if (begun === gone) throw removed(this.name);
-    return this.#run.rest(begun.news, after);
+    return this.#run.rest(begun.updates, after);
   }
 
   async reopen(
     batches: Parameters<SharedSteps['reopen']>[0],
     after: number,
     call: number,
-  ): Promise<News | typeof gone> {
-    const answer = await this.#run.step<{ news: UpdatePage }>('reopen', {
+  ): Promise<Updates | typeof gone> {
+    const answer = await this.#run.step<{ updates: UpdatePage }>('reopen', {
       seen: after,
       call,
       batches: batches.map(({ label }) => label),
       entries: batches.map(({ entry }) => asciiJson(entry)),
       paid: batches.map(({ mayBePaid }) => mayBePaid),
     });
-    return answer === gone ? gone : this.#run.rest(answer.news, after);
+    return answer === gone ? gone : this.#run.rest(answer.updates, after);
   }
 
-  async append(note: RunNote, after: number, call: number): Promise<News> {
-    const answer = await this.#run.step<{ news: UpdatePage }>('append', {
+  async append(note: RunNote, after: number, call: number): Promise<Updates> {
+    const answer = await this.#run.step<{ updates: UpdatePage }>('append', {
       seen: after,
       call,
       entry: asciiJson(note),
@@ -152,7 +152,7 @@ export class PostgresSteps implements SharedSteps {
       most: note.entry === 'budget' ? note.most : null,
     });
     if (answer === gone) throw removed(this.name);
-    return this.#run.rest(answer.news, after);
+    return this.#run.rest(answer.updates, after);
   }
 
   async claim(wanted: readonly Batch[], after: number): Promise<Claimed> {
@@ -170,7 +170,7 @@ export class PostgresSteps implements SharedSteps {
 
   async claimCopy(after: number): Promise<Claimed> {
     const claimed = await this.#claimOf([{ label: copyStep, type: '', addresses: 0 }], after);
-    if (claimed.news === gone) throw removed(this.name);
+    if (claimed.updates === gone) throw removed(this.name);
     return claimed;
   }
 
@@ -184,7 +184,7 @@ export class PostgresSteps implements SharedSteps {
       breaking?: string;
       proven: boolean;
       server?: string;
-      news: UpdatePage;
+      updates: UpdatePage;
     }>('claim', {
       seen: after,
       lease_ms: this.#leaseMs,
@@ -192,14 +192,14 @@ export class PostgresSteps implements SharedSteps {
       types: asked.map(({ type }) => type),
       addresses: asked.map(({ addresses }) => addresses),
     });
-    if (answer === gone) return { token: undefined, isProven: false, news: gone };
-    const { batch, epoch, breaking, proven, server, news } = answer;
+    if (answer === gone) return { token: undefined, isProven: false, updates: gone };
+    const { batch, epoch, breaking, proven, server, updates } = answer;
     return {
       token: typeof batch === 'string' ? { label: batch, epoch } : undefined,
       breaking,
       isProven: proven,
       isRestarted: server !== undefined && server !== this.#run.server,
-      news: await this.#run.rest(news, after),
+      updates: await this.#run.rest(updates, after),
     };
   }
 
@@ -262,10 +262,10 @@ export class PostgresSteps implements SharedSteps {
   async beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat> {
     const answer = await this.#run.step<{
       held: readonly string[];
-      pace: PaceNews | null;
+      pace: PaceUpdate | null;
       mayClaim: boolean;
       rowsWritten: number;
-      news: UpdatePage;
+      updates: UpdatePage;
     }>(
       'beat',
       {
@@ -279,8 +279,8 @@ export class PostgresSteps implements SharedSteps {
       },
       this.#beats,
     );
-    if (answer === gone) return { lost: tokens, mayClaim: false, rowsWritten: 0, news: gone };
-    const { held, pace, mayClaim, rowsWritten, news } = answer;
+    if (answer === gone) return { lost: tokens, mayClaim: false, rowsWritten: 0, updates: gone };
+    const { held, pace, mayClaim, rowsWritten, updates } = answer;
     const kept = new Set(held);
     const lost = tokens.filter(({ label }) => !kept.has(label));
     return {
@@ -288,11 +288,11 @@ export class PostgresSteps implements SharedSteps {
       mayClaim,
       pace,
       rowsWritten,
-      news: await this.#run.rest(news, after, this.#beats),
+      updates: await this.#run.rest(updates, after, this.#beats),
     };
   }
 
-  async startOver(): Promise<News> {
+  async startOver(): Promise<Updates> {
     await this.drop();
     return this.#run.join();
   }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { gone, type News, type Token } from '../shared/store-protocol.js';
+import { gone, type Updates, type Token } from '../shared/store-protocol.js';
 import {
   restored,
   type Answer,
@@ -52,7 +52,7 @@ export class RunCalls {
   }
 
   /** @returns all that is written down of the run */
-  async join(): Promise<News> {
+  async join(): Promise<Updates> {
     const joined = await this.call<Record<'life' | 'timeline' | 'salt' | 'server', string>>(
       'open',
       {
@@ -67,13 +67,13 @@ export class RunCalls {
     return this.rest({ entries: [], more: true }, 0);
   }
 
-  /** @returns the news of a page and of all after it */
-  async rest(first: UpdatePage, after: number, connection = this.#calls): Promise<News> {
+  /** @returns the updates of a page and of all after it */
+  async rest(first: UpdatePage, after: number, connection = this.#calls): Promise<Updates> {
     const all = [...first.entries];
     let { more } = first;
     while (more) {
       const page = await this.call<UpdatePage>(
-        'news',
+        'updates',
         { run: this.run, after: all.at(-1)?.seq ?? after },
         connection,
       );
@@ -108,7 +108,7 @@ export class RunCalls {
   }
 
   /**
-   * @param values `seen` where the news are to begin earlier: another answer that has them may be on its way
+   * @param values `seen` where the updates are to begin earlier: another answer that has them may be on its way
    * @throws StateError when what this process knows of the run may be wrong
    */
   async step<Content>(

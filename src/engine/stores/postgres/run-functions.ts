@@ -61,7 +61,7 @@ begin
   return null;
 end $$;
 
-create function {schema}.news(p_run text, p_after bigint) returns json language sql as $$
+create function {schema}.updates(p_run text, p_after bigint) returns json language sql as $$
   select json_build_object(
     'entries', coalesce(json_agg(json_build_object('seq', seq, 'entry', entry) order by seq), '[]'),
     'more', count(*) = 2000)
@@ -93,7 +93,7 @@ ${stepHead('begin', { takes: 'p_call bigint, p_entry json, p_plan json', locksRu
   delete from {schema}.recalled
   where run = p_run
     and owner <> (select owner from {schema}.journal where run = p_run order by seq limit 1);
-  return json_build_object('news', {schema}.news(p_run, p_seen));
+  return json_build_object('updates', {schema}.updates(p_run, p_seen));
 end $$;
 
 -- The first block takes the place of all that the process has kept before.
@@ -133,7 +133,7 @@ ${stepHead('reopen', {
       where b.run = p_run and b.type = g.type)
     where g.run = p_run;
   end if;
-  return json_build_object('news', {schema}.news(p_run, p_seen));
+  return json_build_object('updates', {schema}.updates(p_run, p_seen));
 end $$;
 
 -- Where p_limits, launches may come to p_most credits of each type from now on; null: as many as are wanted.
@@ -152,7 +152,7 @@ ${stepHead('append', {
       update {schema}.run set most = p_most where run = p_run;
     end if;
   end if;
-  return json_build_object('news', {schema}.news(p_run, p_seen));
+  return json_build_object('updates', {schema}.updates(p_run, p_seen));
 end $$;
 
 -- A sign of life. It need not outlast a crash: a lease that is shorter than meant does no harm.
@@ -193,7 +193,7 @@ ${stepHead('beat', {
     'rowsWritten', (
       select coalesce(max((figures ->> 'rowsWritten')::bigint), 0) from {schema}.worker
       where run = p_run and worker <> p_owner and alive_until > clock_timestamp()),
-    'news', {schema}.news(p_run, p_seen));
+    'updates', {schema}.updates(p_run, p_seen));
 end $$;
 
 create function {schema}.release(p_run text, p_owner uuid) returns json language plpgsql as $$

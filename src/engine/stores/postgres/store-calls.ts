@@ -1,6 +1,6 @@
 import { quoteName } from '../../../lists/sql/names.js';
 import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
-import type { News, WholeCopy } from '../shared/store-protocol.js';
+import type { Updates, WholeCopy } from '../shared/store-protocol.js';
 import { prepareSchema } from './schema.js';
 import { StoreConnection, type StoreConnectionOptions } from './store-connection.js';
 
@@ -8,7 +8,7 @@ import { StoreConnection, type StoreConnectionOptions } from './store-connection
 export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
 
 export interface UpdatePage {
-  readonly entries: News;
+  readonly entries: Updates;
   readonly more: boolean;
 }
 

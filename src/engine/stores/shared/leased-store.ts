@@ -29,7 +29,7 @@ import {
   gone,
   lastStep,
   type Claimed,
-  type News,
+  type Updates,
   type SharedSteps,
 } from './store-protocol.js';
 import { noRows, type RowFigures } from './shared-status.js';
@@ -56,7 +56,7 @@ export class LeasedRunStore implements SharedRunStore {
   readonly #held: Leases;
   readonly #claims: LeasedClaims;
   readonly #closing = new AbortController();
-  readonly #told = new Notifier();
+  readonly #notifier = new Notifier();
   readonly copy: SourceCopy;
   readonly #rows: RowFigures | undefined;
   /** A call that is repeated comes before the next of its kind. */
@@ -66,7 +66,7 @@ export class LeasedRunStore implements SharedRunStore {
   #calls = 0;
   #journal: KnownJournal;
   /** Labels of the batches that were told of since somebody asked. */
-  #heard = new Set<string>();
+  #updated = new Set<string>();
   /** Number of the latest entry that is known. */
   #seq = 0;
   #isRestarted = false;
@@ -133,9 +133,9 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   takeUpdates(): ReadonlySet<string> {
-    const heard = this.#heard;
-    this.#heard = new Set();
-    return heard;
+    const updated = this.#updated;
+    this.#updated = new Set();
+    return updated;
   }
 
   async record(note: RunNote): Promise<void> {
@@ -178,8 +178,8 @@ export class LeasedRunStore implements SharedRunStore {
     return this.#claiming.next(async () => {
       const sentAt = this.#clock.now();
       if (this.#held.has(label)) return undefined;
-      const { token, news } = await this.#do(claim);
-      this.#adopt(news);
+      const { token, updates } = await this.#do(claim);
+      this.#adopt(updates);
       return token && this.#held.add(token, sentAt, this.#clock.now());
     });
   }
@@ -188,11 +188,11 @@ export class LeasedRunStore implements SharedRunStore {
     const isFree = (batch: Batch): boolean => !this.#held.has(batchLabel(batch));
     for (const some of groupsOf(wanted, isFree)) {
       const sentAt = this.#clock.now();
-      const { token, breaking, isProven, isRestarted, news } = await this.#do(async () =>
+      const { token, breaking, isProven, isRestarted, updates } = await this.#do(async () =>
         this.#steps.claim(some, this.#seq),
       );
       if (isRestarted === true) this.#isRestarted = true;
-      this.#adopt(news);
+      this.#adopt(updates);
       // All hear of it with the next sign of life, this process among them.
       if (breaking !== undefined && !this.known.stopped) await this.record(stopForLosses(breaking));
       const batch = some.find((each) => batchLabel(each) === token?.label);
@@ -205,10 +205,10 @@ export class LeasedRunStore implements SharedRunStore {
     return [];
   }
 
-  async news(signal: AbortSignal): Promise<void> {
+  async waitForUpdates(signal: AbortSignal): Promise<void> {
     // A process that asks again finds out why by its next step, and must not ask without a pause.
     if (this.#endedBy !== undefined) await this.#clock.sleep(this.#heartbeat.intervalMs, signal);
-    else await this.#told.wait(signal);
+    else await this.#notifier.wait(signal);
   }
 
   async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
@@ -236,10 +236,10 @@ export class LeasedRunStore implements SharedRunStore {
 
   async startOver(): Promise<void> {
     this.#held.loseAll();
-    const news = await this.#do(async () => this.#steps.startOver());
+    const updates = await this.#do(async () => this.#steps.startOver());
     this.#journal = new KnownJournal(this.#steps.name);
     this.#seq = 0;
-    this.#adopt(news);
+    this.#adopt(updates);
   }
 
   async close(): Promise<void> {
@@ -278,26 +278,26 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   /** An answer may come when a later one is there already. */
-  #adopt(news: News | typeof gone): void {
-    if (news === gone) {
+  #adopt(updates: Updates | typeof gone): void {
+    if (updates === gone) {
       this.#forget();
       return;
     }
-    const later = news.filter(({ seq }) => seq > this.#seq);
+    const later = updates.filter(({ seq }) => seq > this.#seq);
     const last = later.at(-1);
     if (!last) return;
     const entries = later.map(({ entry }) => entry);
-    for (const label of this.#journal.take(entries)) this.#heard.add(label);
+    for (const label of this.#journal.take(entries)) this.#updated.add(label);
     this.#seq = last.seq;
     this.#heartbeat.hurry();
-    this.#told.tell();
+    this.#notifier.notify();
   }
 
   #forget(): void {
     this.#held.loseAll();
     if (!this.known.run) return;
     this.#journal = new KnownJournal(this.#steps.name);
-    this.#told.tell();
+    this.#notifier.notify();
   }
 
   async #beat(): Promise<void> {
@@ -305,7 +305,7 @@ export class LeasedRunStore implements SharedRunStore {
     const { tokens } = this.#held;
     const { batches: batchesDone, addresses: addressesDone } = this.#claims.done;
     try {
-      const { lost, mayClaim, pace, rowsWritten, news } = await this.#steps.beat(
+      const { lost, mayClaim, pace, rowsWritten, updates } = await this.#steps.beat(
         tokens,
         this.#seq,
         {
@@ -315,13 +315,13 @@ export class LeasedRunStore implements SharedRunStore {
         },
       );
       this.#held.renew(tokens, lost, sentAt);
-      if (pace) this.#pace?.hear(pace);
-      this.#rows?.hear(rowsWritten);
-      this.#adopt(news);
+      if (pace) this.#pace?.applyRemote(pace);
+      this.#rows?.applyRemote(rowsWritten);
+      this.#adopt(updates);
       // Whatever is not told of is found by a look from time to time.
       const isTime = sentAt - this.#lookedAt >= this.#leaseMs;
       if (isTime) this.#lookedAt = sentAt;
-      if (mayClaim || isTime) this.#told.tell();
+      if (mayClaim || isTime) this.#notifier.notify();
     } catch (error) {
       this.#giveUp(error);
     }
@@ -331,7 +331,7 @@ export class LeasedRunStore implements SharedRunStore {
   #giveUp(error: unknown): void {
     this.#endedBy ??= error;
     this.#held.loseAll();
-    this.#told.tell();
+    this.#notifier.notify();
   }
 }
 

@@ -19,12 +19,12 @@ interface Held extends Lease {
  * that another process may have the batch.
  */
 export class Leases {
-  readonly #patienceMs: number;
+  readonly #validMs: number;
   readonly #held = new Map<string, Held>();
 
   /** @param leaseMs how long the store keeps a claim without a sign of life */
   constructor(leaseMs: number) {
-    this.#patienceMs = (leaseMs * 2) / 3;
+    this.#validMs = (leaseMs * 2) / 3;
   }
 
   get tokens(): readonly Token[] {
@@ -62,7 +62,7 @@ export class Leases {
 
   loseOverdue(now: number): void {
     for (const { token, renewedAt } of this.#held.values()) {
-      if (now - renewedAt >= this.#patienceMs) this.lose(token.label);
+      if (now - renewedAt >= this.#validMs) this.lose(token.label);
     }
   }
 
@@ -103,7 +103,7 @@ interface HeartbeatOptions {
   readonly beat: () => Promise<void>;
 }
 
-/** Gives signs of life. A process that waits looks more often than it has to, as long as there is news. */
+/** Gives signs of life. A process that waits looks more often than it has to, as long as there are updates. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   /** The time between two signs of life that are needed. */
@@ -118,7 +118,7 @@ export class Heartbeat {
     this.hurry();
   }
 
-  /** There was news: more may come soon. */
+  /** There were updates: more may come soon. */
   hurry(): void {
     this.#lookMs = this.intervalMs * soonest;
   }
@@ -145,36 +145,36 @@ export class Heartbeat {
   }
 }
 
-/** Lets others wait until they are told something, at once where they were told before they asked. */
+/** Lets others wait for a notification: one that came before they asked counts. */
 export class Notifier {
   readonly #waiting = new Set<() => void>();
-  #isTold = false;
+  #isNotified = false;
 
-  tell(): void {
-    this.#isTold = this.#waiting.size === 0;
-    for (const hear of this.#waiting) hear();
+  notify(): void {
+    this.#isNotified = this.#waiting.size === 0;
+    for (const wake of this.#waiting) wake();
   }
 
   /** @throws the signal's reason */
   async wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
-    if (this.#isTold) {
-      this.#isTold = false;
+    if (this.#isNotified) {
+      this.#isNotified = false;
       return;
     }
     await new Promise<void>((resolve, reject) => {
       const forget = onAbort(signal, (reason) => {
-        this.#waiting.delete(hear);
+        this.#waiting.delete(wake);
         // The reason is the caller's, whatever it is.
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors
         reject(reason);
       });
-      const hear = (): void => {
+      const wake = (): void => {
         forget();
-        this.#waiting.delete(hear);
+        this.#waiting.delete(wake);
         resolve();
       };
-      this.#waiting.add(hear);
+      this.#waiting.add(wake);
     });
   }
 }

@@ -1,5 +1,5 @@
 import type { Client } from '../../../client/client.js';
-import type { PaceMember, PaceNews, SharedPace } from '../../../client/rate/shared-rate.js';
+import type { PaceMember, PaceUpdate, SharedPace } from '../../../client/rate/shared-rate.js';
 import type { SharedRunStore } from '../run-store.js';
 import type { PaceSteps } from './store-protocol.js';
 
@@ -25,11 +25,11 @@ type Act = <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
 export class LeasedPace implements SharedPace {
   readonly #steps: PaceSteps;
   readonly #do: Act;
-  readonly #listening = new Set<(news: PaceNews) => void>();
-  #news: PaceNews;
+  readonly #listening = new Set<(updates: PaceUpdate) => void>();
+  #updates: PaceUpdate;
 
-  private constructor(news: PaceNews, steps: PaceSteps, act: Act) {
-    this.#news = news;
+  private constructor(updates: PaceUpdate, steps: PaceSteps, act: Act) {
+    this.#updates = updates;
     this.#steps = steps;
     this.#do = act;
   }
@@ -48,15 +48,15 @@ export class LeasedPace implements SharedPace {
     this.#do(async () => this.#steps.pause(ms)).catch(() => undefined);
   }
 
-  listen(hear: (news: PaceNews) => void): () => void {
-    this.#listening.add(hear);
-    hear(this.#news);
-    return () => this.#listening.delete(hear);
+  listen(listener: (updates: PaceUpdate) => void): () => void {
+    this.#listening.add(listener);
+    listener(this.#updates);
+    return () => this.#listening.delete(listener);
   }
 
-  /** Takes in what a sign of life was answered. */
-  hear(news: PaceNews): void {
-    this.#news = news;
-    for (const hear of this.#listening) hear(news);
+  /** Takes in the answer to a sign of life. */
+  applyRemote(updates: PaceUpdate): void {
+    this.#updates = updates;
+    for (const listener of this.#listening) listener(updates);
   }
 }

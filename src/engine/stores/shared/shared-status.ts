@@ -24,7 +24,7 @@ export interface WorkerFigures extends OwnRows {
 export interface RowFigures {
   readonly own: OwnRows;
   /** Takes in how many rows another process has written. */
-  hear(rowsWritten: number): void;
+  applyRemote(rowsWritten: number): void;
 }
 
 export const noRows: OwnRows = { rowsRead: 0, rowsWritten: 0 };

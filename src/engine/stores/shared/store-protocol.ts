@@ -1,6 +1,6 @@
 import type { Reservation } from '../../batches/claim.js';
 import type { Batch } from '../../batches/batch.js';
-import type { PaceMember, PaceNews } from '../../../client/rate/shared-rate.js';
+import type { PaceMember, PaceUpdate } from '../../../client/rate/shared-rate.js';
 import type {
   BatchEntry,
   FinishedEntry,
@@ -31,7 +31,7 @@ export interface Token {
 }
 
 /** Entries of the journal, each with its number: what was written later has a greater one. */
-export type News = readonly { readonly seq: number; readonly entry: unknown }[];
+export type Updates = readonly { readonly seq: number; readonly entry: unknown }[];
 
 /** The run that this process knows is not there any more. */
 export const gone = 'gone';
@@ -68,7 +68,7 @@ export interface Claimed {
   readonly isProven: boolean;
   /** Whether the store was started again since the process opened it. */
   readonly isRestarted?: boolean;
-  readonly news: News | typeof gone;
+  readonly updates: Updates | typeof gone;
 }
 
 export interface Beat {
@@ -77,16 +77,16 @@ export interface Beat {
   /** Whether there is something that no process has any more. */
   readonly mayClaim: boolean;
   /** Nothing until it is joined. */
-  readonly pace?: PaceNews | null;
+  readonly pace?: PaceUpdate | null;
   /** Rows of the output that another process has written so far. */
   readonly rowsWritten: number;
-  readonly news: News | typeof gone;
+  readonly updates: Updates | typeof gone;
 }
 
 /** What one process asks of the pace that it shares with the others of its account. */
 export interface PaceSteps {
   /** Keeps it from now on: signs of life tell it. */
-  join(member: PaceMember): Promise<PaceNews>;
+  join(member: PaceMember): Promise<PaceUpdate>;
 
   /** The next moment at which a process of the account may send a request. @returns ms from now */
   takeSlot(): Promise<number>;
@@ -124,24 +124,24 @@ export interface SharedSteps {
   readonly copy: CopySteps;
 
   /** Begins to work on the run. */
-  open(): Promise<News>;
+  open(): Promise<Updates>;
 
   /** Writes down what the run is, where nothing is written down of it yet. @throws StateError when it is gone */
-  begin(run: RunEntry, plan: PlanEntry, call: number): Promise<News>;
+  begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates>;
 
   /** Makes a finished run unfinished, where nothing was written down of a batch after an entry of this number. */
   reopen(
     batches: readonly ReopenedBatch[],
     after: number,
     call: number,
-  ): Promise<News | typeof gone>;
+  ): Promise<Updates | typeof gone>;
 
   /**
    * Writes down a note. What one says of the budget counts for all that is reserved from then on.
    *
    * @throws StateError when the run is gone
    */
-  append(note: RunNote, after: number, call: number): Promise<News>;
+  append(note: RunNote, after: number, call: number): Promise<Updates>;
 
   /**
    * Claims the first batch that no process has, or that this process has without knowing. Until the service
@@ -191,7 +191,7 @@ export interface SharedSteps {
   beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat>;
 
   /** Drops the run, and begins to work on it again. */
-  startOver(): Promise<News>;
+  startOver(): Promise<Updates>;
 
   /** Drops all but what the run was and how it ended. */
   clear(): Promise<void>;

@@ -10,7 +10,7 @@ import { isCountryCode } from '../../../../src/contract/countries.js';
 import {
   fitsCountry,
   isFixedOrMobile,
-  lostPlus,
+  missingPlusSign,
   phoneCountry,
 } from '../../../../src/engine/addresses/phone/phone-country.js';
 import { invalidText } from '../../../../src/lists/rows/chunks/row-chunk.js';
@@ -121,7 +121,7 @@ describe('a calling code that may have lost its +', () => {
     ['491711234500', 'DE', 'mobile'],
     ['4313456789', 'DE', 'fixed'],
   ] as const)('begins %s, read in %s, as that of a %s number', (cell, country, kind) => {
-    expect(lostPlus(cell, country)).toBe(kind);
+    expect(missingPlusSign(cell, country)).toBe(kind);
   });
 
   it.each([
@@ -151,10 +151,10 @@ describe('a calling code that may have lost its +', () => {
     [invalidText, 'DE'],
     ['4'.repeat(10_000), 'DE'],
   ] as const)('is not seen in %j, read in %s', (cell, country) => {
-    expect(lostPlus(cell, country)).toBeUndefined();
+    expect(missingPlusSign(cell, country)).toBeUndefined();
   });
 
   it('is seen in every number with its calling code where no plan of the country is known', () => {
-    expect(lostPlus('447400123456', 'GS')).toBe('mobile');
+    expect(missingPlusSign('447400123456', 'GS')).toBe('mobile');
   });
 });

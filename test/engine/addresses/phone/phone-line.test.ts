@@ -5,8 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { type CountryCode, countryCodes } from '../../../../src/contract/countries.js';
 import { planOf } from '../../../../src/engine/addresses/phone/numbering-plan.js';
 import {
-  lostPlusOf,
-  mayHaveLostPlus,
+  missingPlusSignOf,
+  mayMissPlusSign,
 } from '../../../../src/engine/addresses/phone/phone-country.js';
 import {
   phoneLine,
@@ -182,8 +182,8 @@ describe('plainFamily', () => {
         );
         const count = readPlainDigits(Buffer.from(cell), 0, cell.length);
         expect(plainText(count)).toBe(cell);
-        if (mayHaveLostPlus(plainDigits, count)) return;
-        expect(lostPlusOf(cell, country)).toBeUndefined();
+        if (mayMissPlusSign(plainDigits, count)) return;
+        expect(missingPlusSignOf(cell, country)).toBeUndefined();
       }),
       { numRuns: 3000 },
     );

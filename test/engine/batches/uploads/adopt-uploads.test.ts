@@ -101,7 +101,7 @@ describe('adoptUploads', () => {
       { stage: 'uploading', attempt: 2, fresh: 0, uploads: 1, accepted: false, looks: 0 },
       { ...elected, stage: 'uploaded' },
       ready,
-      { ...elected, stage: 'launching', saidError: false },
+      { ...elected, stage: 'launching', answeredError: false },
       verifying,
     ];
     fc.assert(

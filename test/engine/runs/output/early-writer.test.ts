@@ -168,11 +168,11 @@ describe('an output that others may wait for', () => {
 
   it('is begun when the last batches are all that is left', async () => {
     const { began, left, writing } = writingLate();
-    writing.tell();
+    writing.notify();
     expect(began).toHaveLength(0);
     left.ms = mostMs / 2;
-    writing.tell();
-    writing.tell();
+    writing.notify();
+    writing.notify();
     expect(began).toHaveLength(1);
     expect(await writing.finish()).toBe(1);
   });
@@ -180,10 +180,10 @@ describe('an output that others may wait for', () => {
   it('is dropped when it has waited too long, and written again at the end', async () => {
     const { clock, began, left, writing } = writingLate();
     left.ms = 0;
-    writing.tell();
+    writing.notify();
     await clock.advance(mostMs);
     expect(began[0]?.aborted).toBe(true);
-    writing.tell();
+    writing.notify();
     expect(began).toHaveLength(1);
     expect(await writing.finish()).toBe(2);
     expect(began[1]?.aborted).toBe(false);
@@ -201,14 +201,14 @@ describe('an output that others may wait for', () => {
       },
       { mostMs, leftMs: () => 0, clock: new FakeClock() },
     );
-    writing.tell();
+    writing.notify();
     expect(await writing.finish()).toBe(2);
   });
 
   it('is not written again once it is stopped', async () => {
     const { began, left, writing } = writingLate();
     left.ms = 0;
-    writing.tell();
+    writing.notify();
     await writing.stop();
     expect(began[0]?.aborted).toBe(true);
     await expect(writing.finish()).rejects.toBeDefined();

@@ -59,7 +59,7 @@ describe(`${many} processes at once`, () => {
         steps.begin({ ...runEntry, id: `${at}`.padStart(16, '0') }, planEntry, 1),
       ),
     );
-    expect(new Set(begun.map((news) => JSON.stringify(news))).size).toBe(1);
+    expect(new Set(begun.map((updates) => JSON.stringify(updates))).size).toBe(1);
 
     const first = await Promise.all(all.map(async (steps) => steps.claim([batch(0)], 0)));
     const holder = first.findIndex(({ token }) => token !== undefined);
@@ -128,7 +128,7 @@ describe('a process', () => {
     // It was sent before its repetition, and held up on the way.
     expect(await steps.record(token, recordOf('ready', 2))).toBe(false);
     expect(await calls()).toEqual([2, 3]);
-    // A process that has not heard that it has a batch asks for it again.
+    // A process that has not seen that it has a batch asks for it again.
     const again = await claimed(steps, 0);
     expect(again.epoch).toBe(token.epoch + 1);
     expect(await steps.confirm(token)).toBe(false);
@@ -209,19 +209,19 @@ describe('a process', () => {
     expect(await one.confirm(other)).toBe(true);
   });
 
-  test('is refused where the journal lacks what it has heard, whatever it may ask the server', async () => {
+  test('is refused where the journal lacks what it has seen, whatever it may ask the server', async () => {
     const { schema, all } = await openMany();
     const steps = all[0] as PostgresSteps;
     await steps.begin(runEntry, planEntry, 1);
     const token = await claimed(steps, 0);
     await steps.record(token, recordOf('launching', 2));
-    const { news } = await steps.beat([token], 0, noFigures);
-    const heard = news === gone ? 0 : (news.at(-1)?.seq ?? 0);
+    const { updates } = await steps.beat([token], 0, noFigures);
+    const seen = updates === gone ? 0 : (updates.at(-1)?.seq ?? 0);
     await askPostgres(`DELETE FROM ${schema}.journal WHERE batch IS NOT NULL`);
     const refused = { code: 'service_unavailable' };
     await expect(steps.confirm(token)).rejects.toMatchObject(refused);
     await expect(steps.record(token, recordOf('ready', 3))).rejects.toMatchObject(refused);
-    await expect(steps.beat([token], heard, noFigures)).rejects.toMatchObject(refused);
+    await expect(steps.beat([token], seen, noFigures)).rejects.toMatchObject(refused);
   });
 
   test('is refused where what it has written down under its claim is not there any more', async () => {
@@ -231,7 +231,7 @@ describe('a process', () => {
     const token = await claimed(steps, 0);
     await steps.record(token, recordOf('ready', 2));
     await steps.record(token, recordOf('launching', 3));
-    // Nobody has heard of it yet.
+    // Nobody has seen of it yet.
     await askPostgres(`DELETE FROM ${schema}.journal WHERE call = 3`);
     await askPostgres(`UPDATE ${schema}.batch SET call = 2`);
     const refused = { code: 'service_unavailable' };

@@ -58,7 +58,7 @@ const elected = {
 
 export const stages = {
   ready: { stage: 'ready', ...elected },
-  launching: { stage: 'launching', saidError: false, ...elected },
+  launching: { stage: 'launching', answeredError: false, ...elected },
   exported: { stage: 'exported', ...elected },
 } as const;
 
@@ -110,7 +110,7 @@ export async function liveThrough(options: Partial<PostgresStoreOptions>): Promi
     await two.record({ entry: 'balance', credits: null });
     await (await two.join())?.finish(exampleSummary());
     await two.clear();
-    while (!two.known.finished) await two.news(signal);
+    while (!two.known.finished) await two.waitForUpdates(signal);
     expect(two.known).toMatchObject({ run: runEntry, finished: { summary: exampleSummary() } });
     await two.remove();
   } finally {

@@ -2,8 +2,8 @@ import type { RequestStep } from '../../../src/engine/driver/batch-errors.js';
 import type { KnownBatch, Stage } from '../../../src/engine/batches/batch-state.js';
 import type { BatchEvent } from '../../../src/engine/batches/transitions.js';
 
-/** Every kind of news that a request can bring, by the step that makes the request. */
-export const newsOf: Readonly<Record<RequestStep, readonly BatchEvent[]>> = {
+/** Every kind of event that a request can bring, by the step that makes the request. */
+export const eventsOf: Readonly<Record<RequestStep, readonly BatchEvent[]>> = {
   upload: [
     { of: 'upload', status: 'ok', uuid: 'told' },
     { of: 'upload', status: 'ok', uuid: undefined },
@@ -56,7 +56,7 @@ export const newsOf: Readonly<Record<RequestStep, readonly BatchEvent[]>> = {
   ],
 };
 
-export const allNews: readonly BatchEvent[] = Object.values(newsOf).flat();
+export const allEvents: readonly BatchEvent[] = Object.values(eventsOf).flat();
 
 const tries = { attempt: 1, fresh: 0, uploads: 1 } as const;
 
@@ -80,7 +80,7 @@ export const stateOf: { readonly [S in Stage]: At<S> } = {
   uploaded: { stage: 'uploaded', ...electedAs },
   parsing: { stage: 'parsing', ...electedAs, prepared: true, polls: 0 },
   ready: { stage: 'ready', ...electedAs },
-  launching: { stage: 'launching', ...electedAs, launches: 1, saidError: false },
+  launching: { stage: 'launching', ...electedAs, launches: 1, answeredError: false },
   verifying: { stage: 'verifying', ...electedAs, launches: 1, readies: 0 },
   done: { stage: 'done', ...electedAs, launches: 1, broken: 0 },
   exported: { stage: 'exported', ...electedAs, launches: 1 },
