@@ -107,6 +107,7 @@ export {
   type KeepRule,
   type SplitSinkOptions,
 } from './engine/runs/output/split-sink.js';
+export type { SuppressList } from './engine/runs/options/read-suppressed.js';
 export { verdicts, type Verdict } from './engine/results/outcome-table.js';
 
 // Files that appear whole

@@ -15,8 +15,14 @@ import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../options/history-options.js';
 import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
-import { findListEnds } from '../endpoints/list-ends.js';
-import { findInputs, pathOf, removePlace, type NamedPlace } from '../endpoints/list-places.js';
+import { findListEnds, isSamePlace } from '../endpoints/list-ends.js';
+import {
+  findInputs,
+  pathOf,
+  placeOf,
+  removePlace,
+  type NamedPlace,
+} from '../endpoints/list-places.js';
 import { replacedOutput } from './confirm-discard.js';
 import { rowsOfOutput } from '../endpoints/rows-of-output.js';
 import { refuseAllColumns } from '../endpoints/refuse-all-columns.js';
@@ -27,7 +33,7 @@ import { filesAmong } from './run-papers.js';
 import { sharedOptions } from './run-settings.js';
 import type { RunContext } from '../messages/run-failure.js';
 import { filesOfOutput } from '../endpoints/verdict-output.js';
-import type { VerifyOption } from '../options/verify-options.js';
+import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 
 /** What a run is told to, and by. */
 export interface RunParts {
@@ -57,8 +63,12 @@ export async function prepareJob(
   const { options } = input;
   const person = terminal(input);
   const from = await findInputs(input.positionals, input);
+  const suppress = (options.values(verifyOptions).suppress ?? []).map(({ source }) =>
+    placeOf(source, input),
+  );
+  await refuseSuppressed(suppress, filesOfOutput(from, to, options), input);
   const outputs = filesOfOutput(from, to, options).map(pathOf);
-  await papers.keepApart(filesAmong([...from.map(pathOf), ...outputs]));
+  await papers.keepApart(filesAmong([...[...from, ...suppress].map(pathOf), ...outputs]));
   const target = withEngine(await chooseTarget(options, input.env), input);
   refuseUnmeant(target, to);
   refuseAllColumns(from, to, options);
@@ -133,6 +143,24 @@ export async function prepareJob(
     tell,
   };
   return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };
+}
+
+/** @throws ConfigurationError where a list of what is never sent would be replaced */
+async function refuseSuppressed(
+  lists: readonly NamedPlace[],
+  outputs: readonly NamedPlace[],
+  input: CommandInput<VerifyOption>,
+): Promise<void> {
+  const rejects = input.options.text('rejects');
+  const written = [...outputs, ...(rejects === undefined ? [] : [placeOf(rejects, input)])];
+  for (const list of lists) {
+    for (const output of written) {
+      if (!(await isSamePlace(list, output))) continue;
+      throw new ConfigurationError(
+        `${output.path} is the list of --suppress, which the output would replace: give the output another name`,
+      );
+    }
+  }
 }
 
 /** The bytes of an output that is a file and is there. */

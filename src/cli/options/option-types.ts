@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { parseTarget } from '../../contract/index.js';
 import { ConfigurationError, fileFormats, parseCountry, parseFileFormat } from '../../index.js';
 import { guess } from '../help/closest-name.js';
@@ -192,6 +193,20 @@ export const fileFormat: OptionType<ReturnType<typeof parseFileFormat>> = {
   shown: '<format>',
   words: fileFormats,
   parse: (given) => parseFileFormat(given),
+};
+
+/** A list, with one of its columns or without: `list.csv#email`. */
+export const suppressList: OptionType<{
+  readonly source: string;
+  readonly columns?: readonly string[];
+}> = {
+  ...path('<list>[#<column>]'),
+  parse: (given) => {
+    const at = existsSync(given) ? -1 : given.indexOf('#', 1);
+    return at === -1
+      ? { source: given }
+      : { source: given.slice(0, at), columns: [given.slice(at + 1)] };
+  },
 };
 
 /** Of the form `key=value`, the key as it is written. */

@@ -70,6 +70,14 @@ function unknownOption(
       `there is no ${rawName}: every row comes out, and a duplicate is paid for once; docs/your-list.md, "Drop duplicates", has a command that leaves them out`,
     );
   }
+  if (
+    command === 'verify' &&
+    /^(?:exclude|block-?list|black-?list|unsub\w*|dnc|do-not-\w+)/.test(name)
+  ) {
+    throw new ConfigurationError(
+      `verify has no option ${rawName}; did you mean --suppress <list>, for addresses and domains that are never sent?`,
+    );
+  }
   const hint = rawName.startsWith('--') ? guess(name, names, '--') : shortForms(name, definitions);
   return new ConfigurationError(
     `${command} has no option ${rawName}${hint}; ${programName(called)} ${command} --help lists those it has`,

@@ -19,6 +19,7 @@ import {
   patience,
   percent,
   size,
+  suppressList,
   text,
   whole,
 } from './option-types.js';
@@ -271,6 +272,13 @@ export const verifyOptions = [
         type: count(),
         isCommon: true,
         help: 'Only the first n rows: a trial.',
+      },
+      {
+        name: 'suppress',
+        sets: 'run',
+        type: suppressList,
+        isRepeatable: true,
+        help: 'List of addresses and domains that are never sent, such as an unsubscribe list; its column is found, or named after a #. Give it again for another.',
       },
       ...listSizeOptions,
       ...keepOptions,

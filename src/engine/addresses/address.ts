@@ -17,6 +17,8 @@ export const notSubmittedReasons = [
   'invisible_character',
   /** An email whose domain no mail server of the internet has: without a dot, an address literal, a label over 63 bytes. */
   'domain_invalid',
+  /** It, or its domain, is on a list of those that are never sent. */
+  'suppressed',
 ] as const;
 
 export type NotSubmittedReason = (typeof notSubmittedReasons)[number];

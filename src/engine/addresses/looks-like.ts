@@ -122,12 +122,17 @@ export function cellForm(type: VerificationType, cell: string): CellForm | undef
 const address =
   /[\p{L}\d_][\p{L}\d.!#$%&'*+=?^_`{|}~-]{0,63}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,8}/gu;
 
+/** The addresses in a cell, whatever is around them. */
+export function emailsIn(cell: string): readonly string[] {
+  return cell.match(address) ?? [];
+}
+
 function emailForm(cell: string): CellForm | undefined {
   if (!cell.includes('@')) return 'no_at';
   if (/^mailto:/i.test(cell)) return 'mailto';
   if (cell.endsWith('>') && cell.split('<').length === 2) return 'named';
   if (cell.length > mostCharacters) return undefined;
-  const found = cell.match(address) ?? [];
+  const found = emailsIn(cell);
   if (found.length > 1) return 'several';
   return found.length === 1 && found[0] !== cell ? 'beside' : undefined;
 }

@@ -193,7 +193,12 @@ function nameOf({ name }: { readonly name: string }): string {
   return name;
 }
 
-function findColumn(header: readonly string[], given: string): number {
+/**
+ * The position of a column that is named by its name or by position.
+ *
+ * @throws ConfigurationError `column_not_found`
+ */
+export function findColumn(header: readonly string[], given: string): number {
   const first = header.indexOf(given);
   if (first !== -1) {
     if (header.indexOf(given, first + 1) === -1) return first;

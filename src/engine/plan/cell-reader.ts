@@ -31,6 +31,7 @@ import {
   createLooks,
   type ColumnLooks,
 } from '../columns/column-looks.js';
+import type { Suppressed } from './suppressed.js';
 import {
   isBlank,
   RowCountries,
@@ -68,6 +69,7 @@ export class CellReader {
   readonly #ofEmails: CountryCode | undefined;
   readonly #book: AddressBook;
   readonly #onChanged: OnChanged | undefined;
+  readonly #suppressed: Suppressed | undefined;
   readonly #groups: Record<VerificationType, Map<CountryCode, NumberedGroup>> = {
     email: new Map(),
     phone: new Map(),
@@ -100,6 +102,8 @@ export class CellReader {
     /** What hashes addresses. */
     readonly book: AddressBook;
     readonly onChanged?: OnChanged | undefined;
+    /** What is never sent. */
+    readonly suppressed?: Suppressed | undefined;
   }) {
     this.#columns = options.columns;
     this.#countries = new RowCountries(options.country);
@@ -114,6 +118,7 @@ export class CellReader {
     this.#starts = new Uint32Array(places);
     this.#ends = new Uint32Array(places);
     this.#onChanged = options.onChanged;
+    this.#suppressed = options.suppressed;
     this.#book = options.book;
   }
 
@@ -170,7 +175,8 @@ export class CellReader {
     const country = this.#countries.of(chunk, row);
     const group = type === 'email' ? (this.#ofEmails ?? country) : country;
     const address = addressOf(type, chunk.text(row, position), group);
-    return 'line' in address ? address.line : undefined;
+    const isSent = 'line' in address && this.#suppressed?.has(type, address.key) !== true;
+    return isSent ? address.line : undefined;
   }
 
   /** Reads a plain email straight from its bytes; says whether the cell is one. */
@@ -186,8 +192,13 @@ export class CellReader {
     const start = raw.cellStart(row, position);
     const end = raw.cellEnd(row, position);
     if (!looksLikeEmail(bytes, start, end)) return false;
-    if (!writePlainKey(bytes, start, end, this.#book.room(plainKeyBytes))) return false;
+    const key = this.#book.room(plainKeyBytes);
+    if (!writePlainKey(bytes, start, end, key)) return false;
     addCell(this.#looksOf(index), true);
+    if (this.#suppressed?.hasBytes('email', key, 0, end - start) === true) {
+      this.#setReason(place, 'suppressed');
+      return true;
+    }
     const group = this.#group(index, country);
     this.#groupOf[place] = group;
     this.#lines[place] = undefined;
@@ -231,6 +242,10 @@ export class CellReader {
       const number = numbers.toString('latin1', start, start + length);
       looks.callingCodes.addNumber(number, hasCallingCode(plainText(count)));
     }
+    if (this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true) {
+      this.#setReason(place, 'suppressed');
+      return true;
+    }
     const group = this.#group(index, country);
     this.#groupOf[place] = group;
     this.#lines[place] = undefined;
@@ -246,9 +261,8 @@ export class CellReader {
     const { type, position } = this.#columns[index] as VerifiedColumn;
     const cell = chunk.text(row, position);
     const address = addressOf(type, cell, country);
-    this.#groupOf[place] = undefined;
     if (typeof country !== 'string' || ('reason' in address && address.reason === 'empty')) {
-      this.#lines[place] = 'reason' in address ? address.reason : 'empty';
+      this.#setReason(place, 'reason' in address ? address.reason : 'empty');
       return;
     }
     const isAlike = looksLike(type, address, country);
@@ -256,10 +270,14 @@ export class CellReader {
     const kind = type === 'phone' ? missingPlusSign(cell, country) : undefined;
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     if ('reason' in address) {
-      this.#lines[place] = address.reason;
+      this.#setReason(place, address.reason);
       return;
     }
     this.#looksOf(index).callingCodes?.add(cell, address.line);
+    if (this.#suppressed?.has(type, address.key) === true) {
+      this.#setReason(place, 'suppressed');
+      return;
+    }
     if (typeof cell === 'string' && cell !== address.line) {
       this.#onChanged?.(cell, address.line, index);
     }
@@ -267,6 +285,11 @@ export class CellReader {
     this.#groupOf[place] = group;
     this.#lines[place] = address.line;
     this.#book.hashInto(this.hashes, place, group.number, address.key);
+  }
+
+  #setReason(place: number, reason: NotSubmittedReason): void {
+    this.#groupOf[place] = undefined;
+    this.#lines[place] = reason;
   }
 
   #addMissingPlusSign(index: number, kind: 'fixed' | 'mobile', chunk: RowChunk, row: number): void {

@@ -6,6 +6,7 @@ import { BatchCutter, type BatchStorage } from './batch-cutter.js';
 import type { OnChanged } from './cell-reader.js';
 import { Planner } from './planner.js';
 import type { Recall, ResultHistory } from './result-cache.js';
+import type { Suppressed } from './suppressed.js';
 import { ResultJoin, type BatchEnding } from './result-join.js';
 import { parseCountry } from '../addresses/country/parse-country.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
@@ -32,6 +33,8 @@ export interface PlanSettings {
   readonly seed?: Uint8Array;
   /** Told of each cell that is sent as something else than it holds. */
   readonly onChanged?: OnChanged | undefined;
+  /** What is never sent. */
+  readonly suppressed?: Suppressed | undefined;
   /** Makes what knows results of earlier runs, by hashes under the seed. */
   readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
 }
@@ -71,6 +74,7 @@ export class Plan {
       outcomes: this.outcomes,
       recall: settings.recall?.(this.outcomes),
       onChanged: settings.onChanged,
+      suppressed: settings.suppressed,
     });
     this.join = new ResultJoin({ book: this.book, outcomes: this.outcomes });
   }

@@ -15,6 +15,7 @@ import {
   type OnChanged,
   type VerifiedColumn,
 } from './cell-reader.js';
+import type { Suppressed } from './suppressed.js';
 import type { ColumnLooks } from '../columns/column-looks.js';
 import type { CallingCodeCounts, CountryRule } from './row-countries.js';
 
@@ -56,6 +57,8 @@ export class Planner {
     /** Results of earlier runs. */
     readonly recall?: Recall | undefined;
     readonly onChanged?: OnChanged | undefined;
+    /** What is never sent. */
+    readonly suppressed?: Suppressed | undefined;
   }) {
     this.#cells = new CellReader(options);
     this.#width = options.columns.length;

@@ -27,6 +27,7 @@ import { RefusedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
+import { readSuppressed } from './options/read-suppressed.js';
 import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 
 export type { Estimate, TypeEstimate } from '../summary/summary.js';
@@ -55,6 +56,11 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   checkHistoryService(history, service);
   const countries = checkCountries(options);
   const { batchSize = defaults.batchSize } = options;
+  const { suppressed } = await readSuppressed(options.suppress, {
+    ...countries,
+    signal,
+    onProgress,
+  });
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
   const found = await sourceOf(options.source, options.sink);
   const source = limitedSource(namedSource(found, namedColumns(options)), limit);
@@ -74,6 +80,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const plan = new Plan({
     layout,
     ...countries,
+    suppressed,
     batchSize,
     storage: { append: () => undefined, open: () => [] },
     ...(onChangedCell && {

@@ -10,6 +10,7 @@ import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { observedEnd, SharedRows } from './reporting/run-progress.js';
 import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/source-and-sink.js';
+import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
 import type { CheckedRun } from './resume/open-run.js';
 import {
@@ -50,9 +51,16 @@ export async function run<From extends SourceInput, Given = unknown>(
 ): Promise<Summary> {
   checkOptions(options, runShape);
   const { signal, onProgress, settled } = watchCalls(options);
-  const { store, stateDir, ...others } = options;
+  const countries = checkCountries(options);
+  const { store, stateDir, suppress, ...others } = options;
+  const { suppressed, lists } = await readSuppressed(suppress, {
+    ...countries,
+    signal,
+    onProgress,
+  });
   const given = {
     ...others,
+    ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
     signal,
     onProgress,
     // Before the run is over: should one have failed, the same call tells the summary again, and pays nothing.
@@ -63,11 +71,12 @@ export async function run<From extends SourceInput, Given = unknown>(
   };
   const { partitionFrom, waitLockMs } = options;
   const checked: CheckedRun = {
-    ...checkCountries(options),
+    ...countries,
     ...(partitionFrom !== undefined && { partitionFrom }),
     batchSize: options.batchSize ?? defaults.batchSize,
     concurrency: options.concurrency ?? defaults.concurrency,
     files: options.files ?? systemFiles,
+    ...(suppressed && { suppressed }),
     signal,
   };
   if (store) refuseWithStore(given);
@@ -116,7 +125,7 @@ export async function run<From extends SourceInput, Given = unknown>(
 async function resolve({
   maxUnknown,
   ...options
-}: Omit<RunSettings, 'store' | 'stateDir'>): Promise<ResolvedRun> {
+}: Omit<RunSettings, 'store' | 'stateDir' | 'suppress'>): Promise<ResolvedRun> {
   const { source: found, sink } = await findEnds(options);
   const source = namedSource(found, namedColumns(options));
   return {

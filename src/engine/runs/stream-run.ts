@@ -19,6 +19,7 @@ import { releaseStretch } from '../streams/join-results.js';
 import { defaults } from '../driver/driver-options.js';
 import { askAboutColumns, callingCodeNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
+import type { Suppressed } from '../plan/suppressed.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { batchProgress } from '../streams/progress.js';
 import { verifyChunks } from '../streams/verify.js';
@@ -32,6 +33,7 @@ import { OutcomeTally } from '../summary/outcome-tally.js';
 import { wantedPositions } from './planning/plan-input.js';
 import { openSink } from './output/write-output.js';
 import { findEnds, type SourceInput } from './options/source-and-sink.js';
+import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, StreamRunSettings } from './options/run-options.js';
 import { streamRunShape } from './options/option-shapes.js';
 import { summarize } from '../summary/build-summary.js';
@@ -53,9 +55,14 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
   options: StreamRunSettings<From> & Needed<Given, TargetChoice>,
 ): Promise<Summary> {
   checkOptions(options, streamRunShape);
-  checkCountries(options);
+  const countries = checkCountries(options);
   const ends = await findEnds(options);
   const { signal, onProgress, settled } = watchCalls(options);
+  const { suppressed } = await readSuppressed(options.suppress, {
+    ...countries,
+    signal,
+    onProgress,
+  });
   return observeRun(
     { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
     async () => {
@@ -63,7 +70,7 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
       await ends.sink.check(countVerified(options));
       const release = await holdSinks([ends.sink]);
       try {
-        const summary = await streamToEnd({ ...options, ...ends, signal, onProgress });
+        const summary = await streamToEnd({ ...options, ...ends, signal, onProgress, suppressed });
         await settled();
         return summary;
       } finally {
@@ -74,7 +81,8 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
   );
 }
 
-type ResolvedStreamRun = StreamRunSettings & Pick<ResolvedRun, 'source' | 'sink'>;
+type ResolvedStreamRun = StreamRunSettings &
+  Pick<ResolvedRun, 'source' | 'sink'> & { readonly suppressed: Suppressed | undefined };
 
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
@@ -92,7 +100,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   });
   layout ??= layOutColumns(reading.header, options);
 
-  const plan = new StreamPlan(options, layout);
+  const plan = new StreamPlan(options, { layout, suppressed: options.suppressed });
   const tally = new OutcomeTally(plan.plan);
   const log = new BatchLog();
   const writing = await openSink({ ...options, plan: plan.plan, onNotice }, reading, (column) =>

@@ -9,6 +9,7 @@ import {
 import { defaults } from '../driver/driver-options.js';
 import { MemoryStorage } from '../plan/batch-cutter.js';
 import { checkCountries, Plan } from '../plan/plan.js';
+import type { Suppressed } from '../plan/suppressed.js';
 import type { ResultHistory } from '../plan/result-cache.js';
 import { RowColumns } from './row-feed.js';
 import { type StreamPlanOptions, streamShape } from './stream-options.js';
@@ -37,21 +38,25 @@ export class StreamPlan {
   readonly rowColumns: RowColumns;
 
   /**
-   * @param layout where the columns are, for rows that travel as chunks of a source with a header;
+   * @param run.layout where the columns are, for rows that travel as chunks of a source with a header;
    *   rows that are objects have them by name
+   * @param run.suppressed what is never sent
    * @throws ConfigurationError `invalid_option`, `country_missing`
    */
-  constructor(options: StreamPlanOptions, layout?: ColumnLayout) {
+  constructor(
+    options: StreamPlanOptions,
+    run?: { readonly layout: ColumnLayout; readonly suppressed: Suppressed | undefined },
+  ) {
     // A run has checked its own, which are more.
-    if (!layout) checkOptions(options, streamShape);
+    if (!run) checkOptions(options, streamShape);
     const countries = checkCountries(options);
     const { history, batchSize = defaults.batchSize } = options;
     this.concurrency = options.concurrency ?? defaults.concurrency;
     this.maxWaitMs = options.maxWaitMs;
     this.history = history;
     this.#options = options;
-    this.#isLaidOut = layout !== undefined;
-    const laidOut = layout ?? layOutColumns(namedColumns(options), options);
+    this.#isLaidOut = run !== undefined;
+    const laidOut = run?.layout ?? layOutColumns(namedColumns(options), options);
     const added = new Set(laidOut.added.flat().map(({ name }) => name));
     this.rowColumns = new RowColumns(options, this.readColumns, added);
     this.plan = new Plan({
@@ -59,6 +64,7 @@ export class StreamPlan {
       ...countries,
       batchSize,
       storage: this.storage,
+      suppressed: run?.suppressed,
       ...(history && {
         seed: history.seed,
         recall: (outcomes) => history.recall(outcomes, laidOut.withOrigin),

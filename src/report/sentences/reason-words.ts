@@ -45,6 +45,12 @@ export const notSubmittedWords = {
     },
   },
   too_long: { words: 'too long', meaning: 'over 254 characters for emails, 64 for phones' },
+  suppressed: {
+    words: 'on a suppress list',
+    get meaning() {
+      return `it, or its domain, is on a list of ${optionName('suppress')}`;
+    },
+  },
 } as const satisfies Record<string, ReasonWords>;
 
 /** What each code of `<c>_reason` is called, and what it means: at the end of a run, in its report, in help. */

@@ -43,6 +43,17 @@ function isMaxUnknown(value: object): boolean {
   return isShare && aSinkInput.isRight(Reflect.get(value, 'suspect'));
 }
 
+const suppressLists: Wanted = {
+  what: 'an array of paths, URLs, and objects of a source and its columns',
+  isRight: (value) =>
+    Array.isArray(value) &&
+    value.every(
+      (each: unknown) =>
+        (isPlaceName(each) && String(each) !== '') ||
+        (record.isRight(each) && aSource.isRight(Reflect.get(each as object, 'source'))),
+    ),
+};
+
 const aSinkInput: Wanted = {
   what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
   isRight: (value) => (isPlaceName(value) && String(value) !== '') || aSink.isRight(value),
@@ -58,6 +69,7 @@ export const runShape: OptionShape<RunSettings> = {
   source: aSource,
   sink: required(aSinkInput),
   limit: count,
+  suppress: suppressLists,
   client: required({
     what: 'a Client, or a function that makes one',
     isRight: (value) => called.isRight(value) || aClient.isRight(value),
@@ -106,6 +118,7 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   source: aSource,
   sink: required(aSinkInput),
   limit: count,
+  suppress: suppressLists,
   client: required(aClient),
   batchSize: count,
   history: aHistory,

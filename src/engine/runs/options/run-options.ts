@@ -2,6 +2,7 @@ import type { DriveSettings } from '../../driver/driver-options.js';
 import type { Client } from '../../../client/client.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import type { Source } from '../../../lists/rows/source.js';
+import type { SuppressList } from './read-suppressed.js';
 import type { SinkInput, SourceInput, SourceColumns } from './source-and-sink.js';
 import type { DoubtOptions } from '../../plan/column-quality.js';
 import type { CountryOptions } from '../../plan/plan.js';
@@ -24,6 +25,12 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * @default all
    */
   readonly limit?: number | undefined;
+  /**
+   * Lists of addresses and domains that are never sent, such as an unsubscribe list: such a cell becomes
+   * `not_submitted`, `suppressed`. It may change from call to call: what was paid for is not paid again.
+   * @default none
+   */
+  readonly suppress?: readonly (string | URL | SuppressList)[] | undefined;
   /**
    * The service, or what connects to it once the state directory is this process's own, or the run in a
    * store is known not to be over; it is given a folder in the state directory, where an in-process local
@@ -207,7 +214,7 @@ export type RunOptions<From extends SourceInput = SourceInput> = RunSettings<Fro
 /** The options of a run whose places are found. */
 export type ResolvedRun = Omit<
   RunSettings,
-  'source' | 'sink' | 'stateDir' | 'store' | 'maxUnknown'
+  'source' | 'sink' | 'suppress' | 'stateDir' | 'store' | 'maxUnknown'
 > & {
   readonly source: Source;
   readonly sink: Sink;

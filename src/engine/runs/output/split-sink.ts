@@ -18,7 +18,7 @@ import { OutcomeForms } from '../../../lists/files/rows-writer.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-/** Which rows an output is to have. */
+/** Which rows an output is to have: none with a suppressed address in any case. */
 export interface KeepRule {
   /** Rows whose verified columns all have one of these verdicts. @default any */
   readonly verdicts?: readonly Verdict[] | undefined;
@@ -55,6 +55,7 @@ const shape: OptionShape<SplitSinkOptions> = {
 
 /** Cells in front of those of the record. */
 const cellsBefore = 2;
+const reasonCell = 1;
 const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
 
 /**
@@ -146,7 +147,10 @@ function verdictsByColumn(
   });
 }
 
-/** Whether a cell lets its row be kept, valid or not, and else whether its verdict or its quality does not. */
+/**
+ * Whether a cell lets its row be kept, valid or not, and else whether its verdict does not, or what nobody wants
+ * otherwise: its quality, or that it is suppressed.
+ */
 type CellFate = 'valid' | 'kept' | 'refused' | 'poor';
 type KeepTest = (outcome: number, column: number) => CellFate;
 
@@ -161,6 +165,7 @@ function createKeepTest(
     throw new ConfigurationError('rows are to be kept by quality, which only emails have');
   }
   const test = (cells: readonly OutputCell[], column: number): CellFate => {
+    if (cells[reasonCell] === 'suppressed') return 'poor';
     const verdict = verdictOfCells(cells);
     if (byColumn[column]?.includes(verdict) === false) return 'refused';
     const isJudged = quality !== undefined && isEmail[column] === true;

@@ -11,6 +11,7 @@ import {
 } from '../../columns/column-layout.js';
 import { sampleCells } from '../../columns/sample-cells.js';
 import { Plan } from '../../plan/plan.js';
+import type { Suppressed } from '../../plan/suppressed.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -37,6 +38,8 @@ export interface PlanInputOptions {
   readonly country: CountryCode | undefined;
   readonly emailCountry?: CountryCode | undefined;
   readonly batchSize: number;
+  /** What is never sent. */
+  readonly suppressed?: Suppressed | undefined;
   readonly seed: Uint8Array;
   /** What knows results of earlier runs, under the same seed; closed at the end. @default nothing does */
   readonly recalled?: OpenRecall | undefined;

@@ -22,6 +22,9 @@ const outputOptions: ReadonlySet<string> = new Set([
   'part-format',
 ]);
 
+/** What comes of these is compared: they may be called otherwise on another machine. */
+const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
+
 /** The options that decide the rows, the batches and the output, by the names users know them by. */
 export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
   const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
@@ -83,15 +86,14 @@ export function differingShared(
   given: { readonly decides: RunEntry['decides']; readonly service: string },
 ): readonly string[] {
   const options = differingOptions(known.decides, given.decides)
-    // What is in the list is compared itself: it may be called otherwise on another machine.
-    .filter((name) => name !== 'settings' && name !== 'input')
+    .filter((name) => name !== 'settings' && !comparedItself.has(name))
     .map(shownName);
   return [...differingSettings(known, given), ...options];
 }
 
 /** Whether a run of the same rows writes the same output. */
 export function hasSameOutput(known: RunEntry, decides: RunEntry['decides']): boolean {
-  return differingOptions(known.decides, decides).every((name) => name === 'input');
+  return differingOptions(known.decides, decides).every((name) => comparedItself.has(name));
 }
 
 /** Whether a run whose list was never read to its end is the one that is asked for. */

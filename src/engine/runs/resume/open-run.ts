@@ -42,7 +42,7 @@ export interface OpenedRun {
 /** The options of a run, checked, and what they are where they are not given. */
 export type CheckedRun = Pick<
   PlanInputOptions,
-  'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom'
+  'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom' | 'suppressed'
 > & {
   readonly files: FileSystem;
   readonly concurrency: number;

@@ -1,0 +1,119 @@
+import { randomBytes } from 'node:crypto';
+import { domainToASCII } from 'node:url';
+import type { CountryCode } from '../../contract/countries.js';
+import { type CellText, invalidText } from '../../lists/rows/chunks/row-chunk.js';
+import { AddressTable } from '../../platform/hashing/address-table.js';
+import { KeyHash } from '../../platform/hashing/key-hash.js';
+import { trimCell } from '../addresses/address.js';
+import { emailLine } from '../addresses/email.js';
+import { emailsIn } from '../addresses/looks-like.js';
+import { phoneCountry } from '../addresses/phone/phone-country.js';
+import { phoneLine } from '../addresses/phone/phone-line.js';
+import type { VerificationType } from '../../contract/enums.js';
+
+/** What a cell of a list of suppressed addresses is taken for. */
+export type SuppressedCell = VerificationType | 'domain' | 'empty' | 'unread';
+
+/** Numbers of the kinds of keys in their hashes: an address is suppressed in every country. */
+const kinds = { email: 1, domain: 2, phone: 3 };
+
+const atSign = 0x40;
+const fewestDigits = 6;
+
+/** `example.com` or `@example.com`, also of letters other than ASCII; not a number with points. */
+const domain = /^@?((?:[\p{L}\p{N}_-]{1,63}\.)+(?:xn--[a-z\d-]+|\p{L}{2,63}))$/iu;
+
+/** Whether a cell is the name of a domain, and not an address. */
+export function isDomain(cell: CellText): boolean {
+  return typeof cell === 'string' && domain.test(trimCell(cell));
+}
+
+/**
+ * Addresses and domains that are never sent. It holds no address, only the hashes of their normal forms:
+ * some tens of bytes for each.
+ */
+export class Suppressed {
+  readonly #country: CountryCode | undefined;
+  readonly #hash: KeyHash;
+  readonly #table: AddressTable;
+  #hasDomains = false;
+
+  /** @param country whose numbers those without a calling code are. @default they are `unread` */
+  constructor(country: CountryCode | undefined) {
+    const seed = randomBytes(32);
+    this.#country = country;
+    this.#hash = new KeyHash(seed);
+    this.#table = new AddressTable({ seed });
+  }
+
+  /** Number of different addresses and domains. */
+  get size(): number {
+    return this.#table.size;
+  }
+
+  /** Suppresses what a cell holds. */
+  add(cell: CellText): SuppressedCell {
+    if (cell === invalidText) return 'unread';
+    const text = trimCell(cell ?? '');
+    if (text === '') return 'empty';
+    const [, name] = domain.exec(text.normalize('NFC')) ?? [];
+    if (name !== undefined) {
+      this.#hasDomains = true;
+      this.#add('domain', domainToASCII(name) || name.toLowerCase());
+      return 'domain';
+    }
+    if (text.includes('@')) return this.#addEmails(text);
+    if ((text.match(/\d/g)?.length ?? 0) < fewestDigits) return 'unread';
+    const own = phoneCountry(text);
+    const country = typeof own === 'string' ? own : this.#country;
+    const number = country && phoneLine(text, country);
+    if (!number || 'reason' in number) return 'unread';
+    this.#add('phone', number.key);
+    return 'phone';
+  }
+
+  /** Whether an address or its domain is suppressed. @param key in its normal form */
+  has(type: VerificationType, key: string): boolean {
+    this.#hash.hash(kinds[type], key);
+    if (this.#isFound()) return true;
+    if (type === 'phone' || !this.#hasDomains) return false;
+    this.#hash.hash(kinds.domain, key.slice(key.lastIndexOf('@') + 1));
+    return this.#isFound();
+  }
+
+  /** The same for a key in ASCII. */
+  hasBytes(type: VerificationType, bytes: Uint8Array, start: number, end: number): boolean {
+    if (this.#isIn(kinds[type], bytes, start, end)) return true;
+    if (type === 'phone' || !this.#hasDomains) return false;
+    let at = end - 1;
+    while (at >= start && bytes[at] !== atSign) at -= 1;
+    return this.#isIn(kinds.domain, bytes, at + 1, end);
+  }
+
+  /** Whoever is written with a name, or beside others, is suppressed all the same. */
+  #addEmails(text: string): SuppressedCell {
+    let isRead = false;
+    for (const each of [text, ...emailsIn(text)]) {
+      const email = emailLine(each);
+      if ('reason' in email || /\s/.test(email.line)) continue;
+      this.#add('email', email.key);
+      isRead = true;
+    }
+    return isRead ? 'email' : 'unread';
+  }
+
+  #add(kind: keyof typeof kinds, key: string): void {
+    this.#table.add(kinds[kind], key);
+  }
+
+  #isIn(kind: number, bytes: Uint8Array, start: number, end: number): boolean {
+    const room = this.#hash.room(end - start);
+    for (let at = start; at < end; at += 1) room[at - start] = bytes[at] as number;
+    this.#hash.hashRoom(kind, end - start);
+    return this.#isFound();
+  }
+
+  #isFound(): boolean {
+    return this.#table.findHashed(this.#hash) !== -1;
+  }
+}

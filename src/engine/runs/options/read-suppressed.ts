@@ -1,0 +1,176 @@
+import type { CountryCode } from '../../../contract/countries.js';
+import { findLists, listSource } from '../../../lists/named-lists.js';
+import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
+import type { Source } from '../../../lists/rows/source.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { optionName } from '../../../platform/text/option-name.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
+import { judgeColumns } from '../../columns/detect-columns.js';
+import { findColumn } from '../../columns/column-layout.js';
+import { isDomain, Suppressed } from '../../plan/suppressed.js';
+import type { RunProgress } from '../reporting/run-progress.js';
+import { isPlaceName, sourceOf, type SourceInput } from './source-and-sink.js';
+
+/** A list of addresses and domains that are never sent. */
+export interface SuppressList {
+  /** Where it is, or its rows. */
+  readonly source: SourceInput;
+  /** Its columns, by name or position. @default those that hold emails, phones or domains */
+  readonly columns?: readonly string[] | undefined;
+}
+
+export interface ReadSuppressed {
+  readonly suppressed?: Suppressed;
+  /** What of it a message says where it differs: the lists, and how much they hold. */
+  readonly lists?: string;
+}
+
+/**
+ * Reads what is never sent.
+ *
+ * @param options.country that of the numbers in it that have no calling code
+ * @throws ConfigurationError for a list that shows no column of addresses; InputError
+ */
+export async function readSuppressed(
+  given: readonly (string | URL | SuppressList)[] = [],
+  {
+    country,
+    signal,
+    onProgress,
+  }: {
+    readonly country: CountryCode | undefined;
+    readonly signal?: AbortSignal | undefined;
+    readonly onProgress: (progress: RunProgress) => void;
+  },
+): Promise<ReadSuppressed> {
+  if (given.length === 0) return {};
+  const suppressed = new Suppressed(country);
+  const lists: string[] = [];
+  for (const each of given) {
+    const { source, columns } = isPlaceName(each) ? { source: each } : each;
+    for (const opens of await sourcesOf(source)) {
+      const figures = await readList(opens, columns, suppressed, signal);
+      lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
+      onProgress({ stage: 'notice', ...noticeOf(figures) });
+    }
+  }
+  return { suppressed, lists: lists.join(', ') };
+}
+
+function noticeOf({ name, found, unread }: ListFigures): {
+  readonly message: string;
+  readonly isUrgent: boolean;
+} {
+  const isUrgent = found === 0 || unread > 0;
+  const holds =
+    found === 0
+      ? `${name} holds no address: it suppresses nothing`
+      : `never sent: the addresses and domains in ${counted(found, 'cell')} of ${name}`;
+  const more =
+    unread === 0
+      ? ''
+      : `; ${counted(unread, 'cell')} hold${unread === 1 ? 's' : ''} no email address, domain or phone number of a known country, and suppress${unread === 1 ? 'es' : ''} nothing`;
+  return { isUrgent, message: `${isUrgent ? 'warning: ' : ''}${holds}${more}` };
+}
+
+/** Each list has columns of its own. */
+async function sourcesOf(given: SourceInput): Promise<readonly Opens[]> {
+  if (!isPlaceName(given)) return [async () => sourceOf(given)];
+  const lists = await findLists(given);
+  return lists.map((list) => async (hasHeader) => {
+    const header = hasHeader ? {} : { header: false };
+    return listSource(list, { columns: 'all', ...header });
+  });
+}
+
+type Opens = (hasHeader: boolean) => Promise<Source>;
+
+interface ListFigures {
+  readonly name: string;
+  /** Cells that are suppressed from now on. */
+  readonly found: number;
+  readonly unread: number;
+}
+
+/** Columns are judged by so many rows. */
+const judgedRows = 3000;
+
+async function readList(
+  opens: Opens,
+  columns: readonly string[] | undefined,
+  suppressed: Suppressed,
+  signal: AbortSignal | undefined,
+  hasHeader = true,
+): Promise<ListFigures> {
+  const source = await opens(hasHeader);
+  const named = (header: readonly string[]): readonly number[] | undefined =>
+    columns?.map((column) => findColumn(header, column)) ?? (header.length === 1 ? [0] : undefined);
+  let reading;
+  try {
+    reading = await source.open({
+      ...(signal && { signal }),
+      wanted: (header) => named(header) ?? [],
+    });
+  } catch (error) {
+    // A list of nothing but addresses is the usual one.
+    if (!hasHeader || !isSluiceError(error, 'header_missing')) throw error;
+    return readList(opens, columns, suppressed, signal, false);
+  }
+  const { header } = reading;
+  const all = header.map((_, at) => at);
+  let positions = named(header);
+  let [found, unread] = [0, 0];
+  const take = (cells: readonly CellText[]): void => {
+    for (const cell of cells) {
+      const what = suppressed.add(cell);
+      if (what === 'unread') unread += 1;
+      else if (what !== 'empty') found += 1;
+    }
+  };
+  const judged: (readonly CellText[])[] = [];
+  const judge = (): void => {
+    const own = (positions = columnsOf(source.name, header, judged));
+    for (const row of judged) take(own.map((position) => row[position]));
+  };
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      const cells = (positions ?? all).map((each) => chunk.text(row, each));
+      if (positions) take(cells);
+      else if (judged.push(cells) === judgedRows) judge();
+    }
+  }
+  if (!positions) judge();
+  // What stands in a header's place may be the first of them.
+  for (const position of positions ?? []) {
+    if (suppressed.add(header[position]) !== 'unread') found += 1;
+  }
+  return { name: source.name, found, unread };
+}
+
+/** A column of domains has no name of its own. */
+const enoughDomains = 0.8;
+
+/** @throws ConfigurationError where no column shows addresses or domains */
+function columnsOf(
+  list: string,
+  header: readonly string[],
+  rows: readonly (readonly CellText[])[],
+): readonly number[] {
+  const { contacts, all } = judgeColumns(header, rows);
+  const found =
+    contacts.length > 0
+      ? contacts.map(({ name }) => findColumn(header, name))
+      : header.flatMap((_, at) => {
+          const filled = rows
+            .map((row) => row[at])
+            .filter((cell) => cell !== undefined && cell !== '');
+          const domains = filled.filter((cell) => isDomain(cell)).length;
+          return domains > 0 && domains >= filled.length * enoughDomains ? [at] : [];
+        });
+  if (found.length > 0 || rows.length === 0) return found;
+  throw new ConfigurationError(
+    `${list} is to be suppressed, and none of its columns seems to hold addresses: name it as ${optionName('suppress', `${list}#<column>`)}; its columns are: ${all.map(({ title }) => title).join(', ')}`,
+    { code: 'column_not_found' },
+  );
+}
