@@ -34,6 +34,8 @@ export class AddressBook {
   readonly #states = new NumberList();
   /** By batch: the outcome of its addresses that got none of their own; `pending` until it is settled. */
   readonly #fallbacks: number[] = [];
+  /** By batch: the number of its first address. */
+  readonly #firsts: number[] = [];
 
   /** @param options.seed 32 random bytes, kept with the run: what collides cannot be prepared */
   constructor(options: { readonly seed: Uint8Array }) {
@@ -118,8 +120,11 @@ export class AddressBook {
 
   /** Gives the address numbered last to a batch. */
   assign(batch: number): void {
+    while (this.#fallbacks.length <= batch) {
+      this.#fallbacks.push(pending);
+      this.#firsts.push(this.#states.length);
+    }
     this.#states.push((batch | settledBit) >>> 0);
-    while (this.#fallbacks.length <= batch) this.#fallbacks.push(pending);
   }
 
   /** The number of an address if it waits for this batch, else -1. */
@@ -136,7 +141,7 @@ export class AddressBook {
 
   /** The numbers of the addresses that wait for a batch, in ascending order, the first so many of them. */
   allWaiting(batch: number, most: number): Uint32Array {
-    return this.#states.indexesOf((batch | settledBit) >>> 0, most);
+    return this.#states.indexesOf((batch | settledBit) >>> 0, most, this.#firsts[batch]);
   }
 
   /** Gives an address its outcome, if it waits for this batch; says whether it does. */
@@ -224,11 +229,13 @@ export class NumberList {
     return -1;
   }
 
-  /** The first indexes that hold a number, so many at most. */
-  indexesOf(value: number, most: number): Uint32Array {
+  /** The first indexes from `from` on that hold a number, so many at most. */
+  indexesOf(value: number, most: number, from = 0): Uint32Array {
     const indexes = new Uint32Array(most);
     let found = 0;
-    for (let at = this.indexOf(value, 0); at !== -1 && found < most;) {
+    for (let at = from; found < most;) {
+      at = this.indexOf(value, at);
+      if (at === -1) break;
       const segment = this.#segments[at >>> segmentBits] as Uint32Array;
       const end = Math.min(this.#length, (at | segmentMask) + 1);
       for (; at < end && found < most; at += 1) {
@@ -236,7 +243,6 @@ export class NumberList {
         indexes[found] = at;
         found += 1;
       }
-      at = this.indexOf(value, end);
     }
     return indexes.subarray(0, found);
   }

@@ -45,6 +45,17 @@ describe('AddressBook', () => {
     expect(book.findWaiting(0, 'other', 0)).toBe(-1);
   });
 
+  it('knows the addresses of each batch, beside those of others and with the last ones told', () => {
+    const book = bookOf([0, 1, 0, 0, 2, 1, 2, 2, 3, 1]);
+    book.resolve(3, 0, 5);
+    expect([0, 1, 2, 3].map((batch) => Array.from(book.allWaiting(batch, 3)))).toEqual([
+      [0, 2],
+      [1, 5, 9],
+      [4, 6, 7],
+      [8],
+    ]);
+  });
+
   it('gives resolved addresses their own outcome, and the others that of their batch', () => {
     const book = bookOf([0, 1, 0]);
     expect(book.resolve(2, 0, 5)).toBe(true);
@@ -149,6 +160,8 @@ describe('NumberList', () => {
     expect(Array.from(list.indexesOf(0x8000_0007, indexes.length))).toEqual(indexes);
     expect(list.indexesOf(5, 10)).toHaveLength(0);
     expect(list.indexesOf(0x8000_0006, 0)).toHaveLength(0);
+    const later = indexes.filter((index) => index >= 70_000);
+    expect(Array.from(list.indexesOf(0x8000_0007, later.length, 70_000))).toEqual(later);
   });
 
   it('is what an array is', () => {
