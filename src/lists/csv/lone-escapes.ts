@@ -22,10 +22,15 @@ export function doubleLoneEscapes({
   /** Bytes of the delimiter that came last. */
   let matched = 0;
   return (piece) => {
-    const out: number[] = [];
+    // One byte more for every two, of which the first may have been the last one of the piece before.
+    const out = Buffer.allocUnsafe(piece.length + Math.ceil(piece.length / 2));
+    let length = 0;
     for (const byte of piece) {
       if (state === 'escaped') {
-        if (byte !== opening && byte !== escaping) out.push(escaping);
+        if (byte !== opening && byte !== escaping) {
+          out[length] = escaping;
+          length += 1;
+        }
         state = 'quoted';
       } else if (state === 'quoted') {
         if (byte === escaping) state = 'escaped';
@@ -38,8 +43,9 @@ export function doubleLoneEscapes({
         if (isEnd) matched = 0;
         state = isEnd ? 'start' : 'plain';
       }
-      out.push(byte);
+      out[length] = byte;
+      length += 1;
     }
-    return Buffer.from(out);
+    return out.subarray(0, length);
   };
 }
