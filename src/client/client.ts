@@ -43,6 +43,13 @@ export interface CallOptions {
   /** Ends the call, or the reading of what it returned, with its own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
+   * How long the answer of what was sent is waited for all the same, in milliseconds: so that it is known
+   * what became of it.
+   *
+   * @default 0
+   */
+  readonly graceMs?: number | undefined;
+  /**
    * The lines that the call is about, as an upload's file: should the service repeat one of them in its
    * words, it is taken out of them.
    *
@@ -201,7 +208,7 @@ export class Client {
     return this.#requests.perform(
       request,
       (answer) => readExport(request, answer, query.format),
-      options.signal,
+      options,
     );
   }
 
@@ -249,7 +256,7 @@ export class Client {
     return this.#requests.perform(
       request,
       async (answer, reading) => readJson(request, answer, schema, reading),
-      options.signal,
+      options,
     );
   }
 }

@@ -48,6 +48,12 @@ interface RequestsOptions {
   readonly keys: KeyRing | undefined;
 }
 
+/** What ends a request from this side, and how long after that an answer is waited for once it is sent. */
+interface Ending {
+  readonly signal?: AbortSignal | undefined;
+  readonly graceMs?: number | undefined;
+}
+
 /** Reads an answer that says yes; what it throws counts as the attempt's failure. */
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
 
@@ -91,11 +97,8 @@ export class Requests {
    * @throws what the last attempt threw when it is not to be repeated; DeadlineError
    *   `service_unavailable` when repeating has not helped for long enough; the signal's reason
    */
-  async perform<T>(
-    request: WireRequest,
-    read: AnswerReader<T>,
-    signal: AbortSignal | undefined,
-  ): Promise<T> {
+  async perform<T>(request: WireRequest, read: AnswerReader<T>, ending: Ending): Promise<T> {
+    const { signal } = ending;
     const { clock, giveUpAfterMs, random } = this.#options.settings;
     const { repeatable, keyed } = operations[request.operation];
     const keys = keyed ? this.#options.keys : undefined;
@@ -110,7 +113,7 @@ export class Requests {
       const turn = { priority, safe: repeatable, since, notBefore, signal };
       const permit = await this.#scheduler.acquire(turn);
       const key = keys?.latest;
-      const attempted = await this.#attempt(withKey(request, key), read, signal, permit, attempts);
+      const attempted = await this.#attempt(withKey(request, key), read, ending, permit, attempts);
       if ('value' in attempted) return attempted.value;
       const { error } = attempted;
       signal?.throwIfAborted();
@@ -140,13 +143,13 @@ export class Requests {
   async #attempt<T>(
     request: WireRequest,
     read: AnswerReader<T>,
-    signal: AbortSignal | undefined,
+    ending: Ending,
     permit: Permit,
     attempt: number,
   ): Promise<Attempted<T>> {
     const { clock } = this.#options.settings;
     const startedAt = clock.now();
-    const attempted = await this.#send(request, read, signal);
+    const attempted = await this.#send(request, read, ending);
     permit.settle(outcomeOf(attempted));
     this.#report({
       operation: request.operation,
@@ -165,7 +168,7 @@ export class Requests {
   async #send<T>(
     request: WireRequest,
     read: AnswerReader<T>,
-    signal: AbortSignal | undefined,
+    ending: Ending,
   ): Promise<Attempted<T>> {
     const { settings, dispatcher, keys } = this.#options;
     const redact = (text: string): string => keys?.redact(text) ?? text;
@@ -181,7 +184,7 @@ export class Requests {
         ...limit,
         dispatcher,
         clock,
-        signal,
+        ...ending,
         redact,
         onSent: () => this.#scheduler.moved(),
       });

@@ -164,6 +164,29 @@ describe('an abort', () => {
     await eventually(server.connections).toBe(0);
   });
 
+  test('leaves what was sent the time that it is given to be answered', async () => {
+    let answer = (): void => undefined;
+    const server = await startServer((_, response) => {
+      answer = () => sendJson(response, 200, { status: 'ok' });
+    });
+    const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 1 });
+    const stop = new AbortController();
+    const { signal } = stop;
+    const sent = client.launchBatch(uuid, { signal, graceMs: 60_000 });
+    const waits = caught(client.launchBatch(uuid, { signal, graceMs: 60_000 }));
+    await eventually(() => server.seen.length).toBe(1);
+    stop.abort(reason);
+    expect(await waits).toBe(reason);
+    answer();
+    expect(await sent).toMatchObject({ status: 'ok' });
+
+    const again = new AbortController();
+    const silent = caught(client.launchBatch(uuid, { signal: again.signal, graceMs: 1 }));
+    await eventually(() => server.seen.length).toBe(2);
+    again.abort(reason);
+    expect(await silent).toBe(reason);
+  });
+
   test('ends the wait between two attempts', async () => {
     const server = await startServer((_, response) => sendJson(response, 503, {}));
     const stop = new AbortController();

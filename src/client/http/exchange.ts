@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { Alarm } from '../../platform/waiting/alarm.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { onAbort, orAborted } from '../../platform/waiting/on-abort.js';
 import type { ClientSettings } from '../client-options.js';
@@ -17,7 +18,9 @@ type ExchangeLimits = Pick<ClientSettings, 'connectTimeoutMs' | 'timeoutMs' | 't
 interface ExchangeOptions extends ExchangeLimits {
   readonly dispatcher: Dispatcher;
   readonly clock: Clock;
-  readonly signal: AbortSignal | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** How long after the signal an answer is waited for, once the request is sent. @default 0 */
+  readonly graceMs?: number | undefined;
   readonly redact: (text: string) => string;
   /** Called when the service has taken another piece of the body. */
   readonly onSent: () => void;
@@ -64,7 +67,16 @@ class Attempt {
       totalMs: options.totalTimeoutMs,
       bark: (awaited, limitMs) => this.#stop(toTimeoutError(awaited, limitMs, this.#failed())),
     });
-    this.#forgetSignal = onAbort(options.signal, (reason) => this.#stop(reason));
+    const grace = new Alarm(options.clock, () => this.#stop(options.signal?.reason));
+    const forget = onAbort(options.signal, (reason) => {
+      const { clock, graceMs = 0 } = options;
+      if (this.#isStarted && graceMs > 0) grace.set(clock.now() + graceMs);
+      else this.#stop(reason);
+    });
+    this.#forgetSignal = () => {
+      forget();
+      grace.stop();
+    };
   }
 
   async run(): Promise<WireAnswer> {

@@ -33,6 +33,9 @@ import { PollSchedule } from './poll-schedule.js';
 /** Part of the deadline that a request has even at its end. */
 const leastShare = 0.1;
 
+/** How long the answer to a launch that was sent is waited for when the run is stopped: nothing is in doubt then. */
+const launchGraceMs = 5000;
+
 /**
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
  *
@@ -235,7 +238,8 @@ class Drive {
       case 'read_status':
         return this.#readStatus();
       case 'launch': {
-        const { status } = await service.launchBatch(this.#uuid(), { signal, sent: this.#batch });
+        const sent = { sent: this.#batch, graceMs: launchGraceMs };
+        const { status } = await service.launchBatch(this.#uuid(), { signal, ...sent });
         return { of: 'launch', status };
       }
       case 'export':

@@ -46,8 +46,8 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 
 type Done = (error?: Error | null) => void;
 
-/** Most time that a stream which ends early takes to delete what it has not launched. */
-const cleanUpMs = 5000;
+/** Most time that a stream which ends early takes to hear of its launches, and to delete what it has not launched. */
+const cleanUpMs = 10_000;
 
 /** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {

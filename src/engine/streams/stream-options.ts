@@ -72,7 +72,7 @@ export interface DriveBatchesOptions extends DriveSettings {
   /**
    * Called with the names of uploads that may be left on the service though nothing waits for them, because
    * they could not be deleted at the end: their answers were lost, or they were never launched. A stream
-   * that is destroyed or aborted tries for at most five seconds, and calls before it is closed.
+   * that is destroyed or aborted tries for at most ten seconds, and calls before it is closed.
    * @default nothing is called
    */
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;

@@ -200,7 +200,7 @@ describe('a stream that ends early', () => {
     const stream = verify({
       client,
       ...options,
-      // For the five seconds that it may take.
+      // For the ten seconds that it may take.
       clock: createHastyClock(20),
       onBatch: whenAllParse(() => stream.destroy()),
       onLeftBehind: (names) => told.push(...names),

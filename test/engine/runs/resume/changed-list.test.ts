@@ -8,6 +8,7 @@ import { sqliteSink, sqliteSource } from '../../../../src/lists/sql/sqlite/index
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
 import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
 import type { FaultPlan } from '../../../../src/service/index.js';
+import { startFront } from '../../../cli/front.js';
 import { dieBehind } from '../../../lists/sql/die-behind.js';
 import { Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';
@@ -291,6 +292,26 @@ describe('a list that has changed since its run stopped', () => {
     await expectPaidOnce(nights, tonight);
     // What was never launched is gone.
     expect(new Set(await uploads(nights))).toEqual(new Set(['verification_done']));
+  });
+
+  it('is in no doubt of a launch that was under way when it was stopped', async () => {
+    const nights = await Nights.begin();
+    const stop = new AbortController();
+    const front = await startFront(nights.service, (request) => {
+      if (/^POST .*batch\/./.test(request)) stop.abort(new Error('stopped'));
+      return undefined;
+    });
+    const client = new Client({ baseUrl: front.baseUrl, apiKey: front.apiKey });
+    onTestFinished(async () => client.close());
+    const stages: string[] = [];
+    const onProgress = (progress: RunProgress): void => {
+      if (progress.stage === 'batch') stages.push(progress.known.stage);
+    };
+    await expect(nights.runWith(list, { client, onProgress, signal: stop.signal })).rejects.toThrow(
+      'stopped',
+    );
+    expect(stages.slice(-2)).toEqual(['launching', 'verifying']);
+    expect(await nights.charges()).toEqual(list.slice(0, 3));
   });
 
   it('of which nothing was sent begins again, for whatever service it is', async () => {
