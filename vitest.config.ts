@@ -1,9 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { sourcesForTests } from './scripts/compiled-sources.mjs';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
 import { reportFile } from './scripts/test-report.mjs';
-import { textFiles } from './scripts/text-files.mjs';
 
 /**
  * Tests that need more than Node and npm's packages, or much time, are suites with names: `x.mail.test.ts`
@@ -68,8 +68,10 @@ function suite(name: string, include: string, exclude: readonly string[] = []) {
   };
 }
 
+const loaded = sourcesForTests();
+
 export default defineConfig({
-  plugins: [textFiles()],
+  plugins: loaded.plugins,
   resolve: {
     // Examples import the package by its name, as its users do.
     alias: [
@@ -98,8 +100,7 @@ export default defineConfig({
       ),
       ...named.map((name) => suite(name, `*.${name}.test.ts`)),
     ],
-    // What one run has made of the sources, the next need not make again.
-    experimental: { fsModuleCache: true, fsModuleCachePath: '.cache/modules' },
+    ...loaded.test,
     pool: 'forks',
     // Half of the time would go into loading the same modules for each file. What a file leaves behind
     // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
@@ -112,6 +113,7 @@ export default defineConfig({
       '--min-semi-space-size=32',
       '--max-semi-space-size=32',
       '--no-flush-bytecode',
+      '--enable-source-maps',
       ...optimizesLate,
     ],
     // Many a test waits for a process, a server or a moment.

@@ -1,10 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { sourcesForTests } from './scripts/compiled-sources.mjs';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
-import { textFiles } from './scripts/text-files.mjs';
 
 /** So many processes share the cases of each suite. */
 const shares = availableParallelism();
+
+const loaded = sourcesForTests();
 
 useMemoryFolder();
 
@@ -12,8 +14,9 @@ useMemoryFolder();
 export default defineConfig({
   test: {
     projects: Array.from({ length: shares }, (_, share) => ({
-      plugins: [textFiles()],
+      plugins: loaded.plugins,
       test: {
+        ...loaded.test,
         name: `${share + 1}/${shares}`,
         include: ['test/faults/every-*.test.ts'],
         env: { FAULTS_SHARE: String(share), FAULTS_SHARES: String(shares) },

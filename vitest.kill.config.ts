@@ -1,13 +1,16 @@
 import { defineConfig } from 'vitest/config';
+import { sourcesForTests } from './scripts/compiled-sources.mjs';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
-import { textFiles } from './scripts/text-files.mjs';
+
+const loaded = sourcesForTests();
 
 useMemoryFolder();
 
 // Processes are killed here by the hundred: not a part of `npm test`, but of `npm run test:kill`.
 export default defineConfig({
-  plugins: [textFiles()],
+  plugins: loaded.plugins,
   test: {
+    ...loaded.test,
     include: ['test/kill/**/*.test.ts'],
     globalSetup: ['scripts/built-tests-setup.mjs'],
     fileParallelism: false,

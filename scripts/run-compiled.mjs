@@ -1,16 +1,21 @@
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   copyFileSync,
-  mkdirSync,
-  mkdtempSync,
+  existsSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { buildSync, version } from 'esbuild';
 import { projectRoot } from './project.mjs';
+
+const compiled = join(projectRoot, '.cache', 'compiled');
+const maxAgeMs = 86_400_000;
 
 /**
  * Compiles some folders and runs a module of theirs with the arguments of this process, whose exit code
@@ -28,45 +33,72 @@ export function runCompiled(name, folders, module) {
 }
 
 /**
- * Turns the TypeScript of some folders into JavaScript, tests left out, in a folder of this process's own under
- * `.cache`: the same program may be run twice at a time. Types are checked elsewhere: here they only go away.
+ * Turns the TypeScript of some folders into JavaScript, tests left out: types only go away, they are checked
+ * elsewhere. What has been made once of the same sources is there for every process, and is never changed.
  *
- * @returns the folder, in which paths are as from the project's root
+ * @returns a folder under `.cache`, in which paths are as from the project's root
  */
 export function compileForNode(name, folders) {
-  const cache = join(projectRoot, '.cache');
-  mkdirSync(cache, { recursive: true });
-  const built = mkdtempSync(join(cache, `${name}-`));
-  process.on('exit', () => rmSync(built, { recursive: true, force: true }));
-  buildSync({
-    absWorkingDir: projectRoot,
-    entryPoints: folders.flatMap((folder) =>
-      readdirSync(join(projectRoot, folder), { recursive: true })
-        .filter((file) => /(?<!\.d|\.test)\.ts$/.test(file))
-        .map((file) => join(folder, file)),
-    ),
-    outbase: '.',
-    outdir: built,
-    format: 'esm',
-    target: 'es2023',
-    logLevel: 'warning',
-  });
-  for (const folder of folders) inlineTexts(folder, built);
-  // The sources read their version there.
-  copyFileSync(join(projectRoot, 'package.json'), join(built, 'package.json'));
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(projectRoot, folder), { recursive: true })
+      .filter((file) => /(?<!\.d|\.test)\.ts$|\.txt$/.test(file))
+      .map((file) => join(folder, file))
+      .toSorted(),
+  );
+  const hash = createHash('sha256').update(version);
+  // The sources read their version in package.json.
+  for (const file of [...files, 'package.json']) {
+    hash.update(`\0${file}\0`).update(readFileSync(join(projectRoot, file)));
+  }
+  const built = join(compiled, `${name}-${hash.digest('hex').slice(0, 16)}`);
+  if (existsSync(built)) return built;
+  const fresh = `${built}.${process.pid}`;
+  compile(files, fresh);
+  try {
+    renameSync(fresh, built);
+  } catch (error) {
+    // Another process was quicker.
+    rmSync(fresh, { recursive: true });
+    if (!existsSync(built)) throw error;
+  }
+  removeOld();
   return built;
 }
 
+function compile(files, folder) {
+  buildSync({
+    absWorkingDir: projectRoot,
+    entryPoints: files.filter((file) => file.endsWith('.ts')),
+    outbase: '.',
+    outdir: folder,
+    format: 'esm',
+    target: 'es2023',
+    sourcemap: 'inline',
+    sourcesContent: false,
+    logLevel: 'warning',
+  });
+  inlineTexts(files, folder);
+  copyFileSync(join(projectRoot, 'package.json'), join(folder, 'package.json'));
+}
+
+/** Removes what was made of earlier sources, when nobody can be running it any more. */
+function removeOld() {
+  for (const name of readdirSync(compiled)) {
+    const folder = join(compiled, name);
+    const { mtimeMs } = statSync(folder, { throwIfNoEntry: false }) ?? { mtimeMs: Date.now() };
+    if (Date.now() - mtimeMs > maxAgeMs) rmSync(folder, { recursive: true, force: true });
+  }
+}
+
 /** Makes modules of the data files that sources import as text: nothing is bundled here. */
-function inlineTexts(folder, built) {
-  for (const file of readdirSync(join(projectRoot, folder), { recursive: true })) {
-    if (!/(?<!\.d|\.test)\.ts$|\.txt$/.test(file)) continue;
+function inlineTexts(files, built) {
+  for (const file of files) {
     if (file.endsWith('.txt')) {
-      const text = readFileSync(join(projectRoot, folder, file), 'utf8');
-      writeFileSync(join(built, folder, `${file}.js`), `export default ${JSON.stringify(text)};\n`);
+      const text = readFileSync(join(projectRoot, file), 'utf8');
+      writeFileSync(join(built, `${file}.js`), `export default ${JSON.stringify(text)};\n`);
       continue;
     }
-    const module = join(built, folder, file.replace(/\.ts$/, '.js'));
+    const module = join(built, file.replace(/\.ts$/, '.js'));
     const code = readFileSync(module, 'utf8');
     const renamed = code.replaceAll(/(from "\.[^"]+\.txt)"/g, '$1.js"');
     if (renamed !== code) writeFileSync(module, renamed);
