@@ -38,6 +38,8 @@ const leastCells = 10;
 interface CellAdvice {
   readonly cells: number;
   readonly text: string;
+  /** Whether nothing in the list or the command helps: it comes last. @default false */
+  readonly isOfService?: boolean;
 }
 
 /**
@@ -55,7 +57,7 @@ export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonl
 
 /**
  * All that can be done after a run, the most important first: what is asked of who runs it, then what is to
- * be said of cells, by how many they are.
+ * be said of cells, by how many they are, and what only the service decides.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly string[] {
   const refused = (reason: string): number =>
@@ -79,7 +81,10 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
 }
 
 function byCells(advice: readonly CellAdvice[]): readonly string[] {
-  return advice.toSorted((one, other) => other.cells - one.cells).map(({ text }) => text);
+  const last = ({ isOfService = false }: CellAdvice): number => Number(isOfService);
+  return advice
+    .toSorted((one, other) => last(one) - last(other) || other.cells - one.cells)
+    .map(({ text }) => text);
 }
 
 /**
@@ -318,15 +323,16 @@ function unknownAdvice(
 ): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
-    const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set ${optionName('client')} (README: Your service); before you ask mail servers from here, read docs/live-verification.md`;
-    return emails > 0 ? [{ cells: emails, text }] : [];
+    const text = `${grouped(emails)} unknown: the local service asks no mail server; for real verdicts set ${optionName('client')}`;
+    return emails > 0 ? [{ cells: emails, text, isOfService: true }] : [];
   }
   const unknown = emails + (phone?.verdicts.unknown ?? 0);
   if (unknown === 0) return [];
   const only = compared
     ? 'the same command pays only for these'
     : `a run with ${optionName('history')} keeps its results, so that the next one pays only for these`;
-  return [{ cells: unknown, text: `${grouped(unknown)} unknown: ask again tomorrow; ${only}` }];
+  const text = `${grouped(unknown)} unknown: ask again tomorrow; ${only}`;
+  return [{ cells: unknown, text, isOfService: true }];
 }
 
 /** Valid is not safe to mail: whoever sends to a list decides. */
@@ -340,6 +346,6 @@ function riskyAdvice(
     ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
     ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
   ].join(', ');
-  const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: ${optionName('keepQuality')} good writes only the good ones; docs/columns.md says what the words mean`;
+  const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: ${optionName('keepQuality')} good writes only the good ones`;
   return [{ cells: risky + disposable, text }];
 }

@@ -53,7 +53,7 @@ export class Somebody {
 }
 
 /**
- * Runs the command at a real terminal, which `script` of util-linux gives it; somebody answers each
+ * Runs the command at a real terminal, which `script` of util-linux gives it, wide enough for every line; somebody answers each
  * question as soon as it is there.
  */
 export async function runAtTerminal(
@@ -63,7 +63,7 @@ export async function runAtTerminal(
   const quoted = [process.execPath, program, ...args].map(
     (word) => `'${word.replaceAll("'", String.raw`'\''`)}'`,
   );
-  const child = spawn('script', ['-qefc', quoted.join(' '), '/dev/null'], {
+  const child = spawn('script', ['-qefc', `stty cols 1000; ${quoted.join(' ')}`, '/dev/null'], {
     cwd,
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERM: 'xterm', ...env },
     detached: true,

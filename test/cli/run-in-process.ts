@@ -35,7 +35,7 @@ export async function answerInProcess(
   args: readonly string[],
   { cwd, env, answers }: TerminalOptions,
 ): Promise<AtTerminal> {
-  const ofTerminal = { isTTY: true, setRawMode: () => undefined };
+  const ofTerminal = { isTTY: true, columns: 1000, setRawMode: () => undefined };
   const keyboard = Object.assign(new PassThrough(), ofTerminal);
   const somebody = new Somebody(answers, (keys) => keyboard.write(keys));
   const screen = Object.assign(

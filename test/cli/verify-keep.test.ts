@@ -96,7 +96,7 @@ describe('--keep and --rejects', () => {
     const ended = await verify([...args, '--keep', 'valid'], input);
     expect(ended.code, ended.stderr).toBe(0);
     const said =
-      'of 4 valid emails 3 risky, 1 throw-away: --keep-quality good writes only the good ones; docs/columns.md says what the words mean';
+      'of 4 valid emails 3 risky, 1 throw-away: --keep-quality good writes only the good ones';
     expect(ended.stderr).toContain(`sluice: ${said}\n`);
     expect((await read('r.html')).join('\n')).toContain(said.slice(2));
     const summary = JSON.parse((await read('summary.json')).join('\n'));

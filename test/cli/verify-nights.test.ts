@@ -151,6 +151,6 @@ describe('a list that has lost its rows', () => {
     expect(empty.stderr.match(/the list has no rows/g)).toHaveLength(1);
     expect(empty.stderr).toContain(': email: 11 fewer addresses, 0 paid for');
     const log = await night(service, '--quiet', '--json-log');
-    expect(log.stderr).toContain('"event":"fewer_rows","rows":0,"previous":0');
+    expect(log.stderr).toContain('"event":"fewer_rows","rows":0,"previous":0,"level":"warning"');
   });
 });

@@ -372,7 +372,7 @@ describe('signals', () => {
     running.child.kill(signal);
     const ended = await running.ended;
     expect(ended).toMatchObject({ code, signal: null });
-    expect(ended.stderr.split('\n').slice(-5)).toEqual([
+    expect(ended.stderr.split('\n').slice(-6)).toEqual([
       `sluice: stopped by ${signal}`,
       expect.stringMatching(
         /^sluice: so far: \d of 3 batches done, (?:1 being verified, at most 10 email credits spent|1 without an answer to the launch, no credits spent, up to 10 email credits in doubt|at most 10 email credits spent)$/,
@@ -381,6 +381,7 @@ describe('signals', () => {
         /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\)$/,
       ),
       'sluice: sluice status out.csv.sluice shows the run, sluice abandon out.csv.sluice gives it up',
+      expect.stringMatching(/^sluice: list\.csv: stopped with exit code 1\d\d \(/),
       '',
     ]);
     await expectDone(service, await verify(service));

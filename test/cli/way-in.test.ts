@@ -442,7 +442,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(seen).toContain(
       '2 email addresses and 2 phone numbers: 4 credits at most, before refunds\n',
     );
-    expect(seen).toMatch(/sluice: the account has [\d,]+ email credits and [\d,]+ phone credits\n/);
+    expect(seen).toMatch(/^the account has [\d,]+ email credits and [\d,]+ phone credits$/m);
     expect(seen).not.toContain('dry run');
     expect(await paid(service)).toBe(4);
     const asked = await readFile(join(folder, 'list.verified.csv'));
@@ -551,7 +551,7 @@ describe('sluice verify without a column, at a terminal', () => {
       answerInProcess(args, {
         cwd: folder,
         env: connectTo(service),
-        answers: [[/trial of the first 100 rows\?/, keys]],
+        answers: [[/a trial of 100 rows, a: all 1,200/, keys]],
       });
     const trial = await answer('\r');
     expect(trial.code, trial.seen).toBe(0);

@@ -35,7 +35,7 @@ export async function askToStart(
   { reporter, person, estimate, verify }: WayIn,
   { added, proposed }: { readonly added: AddedOption[]; readonly proposed: string | undefined },
 ): Promise<number> {
-  const { options, cwd, stderr, signal } = input;
+  const { options, cwd, signal } = input;
   const command = (...more: readonly AddedOption[]): readonly AddedOption[] => [...added, ...more];
   const show = (all: readonly AddedOption[], what?: string): void =>
     showCommand(all, input, reporter, what);
@@ -44,9 +44,9 @@ export async function askToStart(
     return verify(command());
   }
   let counted = await estimate(command());
-  for (const line of countryLines(counted.estimate)) say(`sluice: ${line}`, stderr);
+  reporter.tell(urgentLines(countryLines(counted.estimate)));
   if ((counted.estimate.countries?.missing ?? 0) > 0 && !options.has('country')) {
-    const fallback = await askFallback(person, signal);
+    const fallback = await askFallback({ person, reporter }, signal);
     if (fallback !== undefined) {
       added.push(['country', fallback]);
       counted = await estimate(command());
@@ -62,40 +62,48 @@ export async function askToStart(
     added.push(['history', beside.history]);
     if (await isTaken(resolvePath(cwd, beside.history))) counted = await estimate(command());
   }
-  for (const line of [...costLines(counted.estimate), ...counted.more])
-    say(`sluice: ${line}`, stderr);
+  reporter.tell(urgentLines([...costLines(counted.estimate), ...counted.more]));
   if (isHistoryAdded) reporter.tell([{ ...historyLine(beside), isUrgent: true }]);
   show(command());
   const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
-  const { isPaidAgain, isDoubtful } = counted;
-  const isYesNeeded = isPaidAgain || isDoubtful;
+  // What is doubtful stands right above the question, whose answer by Enter follows from it.
+  reporter.doubtful(counted.doubtful);
+  const isYesNeeded = counted.isPaidAgain || counted.doubtful.length > 0;
+  const yes = isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask(question(trial && rows, { isPaidAgain, isDoubtful }), person, signal);
+    const answer = await ask(question(trial && rows, counted), person, signal);
     if (answer === undefined || /^no?$/i.test(answer)) break;
-    if (trial && /^(?:y(?:es)?)?$/i.test(answer)) {
+    if (trial && yes.test(answer)) {
       const exitCode = await verify(trial);
       if (exitCode === exitCodes.done) show(command(), 'all rows');
       return exitCode;
     }
-    const isAll = trial ? /^a(?:ll)?$/i : isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
-    if (isAll.test(answer)) return verify(command());
+    if ((trial ? /^a(?:ll)?$/i : yes).test(answer)) return verify(command());
     if (answer === '') break;
-    say(`sluice: ${shownCell(answer)} is no answer to this question: y or n`, stderr);
+    const choice = trial ? 'y, a or n' : 'y or n';
+    reporter.tell(urgentLines([`${shownCell(answer)} is no answer to this question: ${choice}`]));
   }
-  say('sluice: stopped; nothing was sent: run the command above, changed as you like', stderr);
+  const stopped = 'stopped; nothing was sent: run the command above, changed as you like';
+  reporter.tell(urgentLines([stopped]));
   return exitCodes.usage;
 }
 
 function question(
   rowsOfLongList: number | undefined,
-  { isPaidAgain, isDoubtful }: Pick<EstimatedJob, 'isPaidAgain' | 'isDoubtful'>,
+  { isPaidAgain, doubtful }: Pick<EstimatedJob, 'isPaidAgain' | 'doubtful'>,
 ): string {
-  if (rowsOfLongList === undefined) {
-    if (isDoubtful && !isPaidAgain) return 'Start all the same? [y/N]';
-    return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start? [Y/n]';
+  const isYesNeeded = isPaidAgain || doubtful.length > 0;
+  if (rowsOfLongList !== undefined) {
+    const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
+    return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(rowsOfLongList)}, n: nothing ${choice}`;
   }
-  return `Start with a trial of the first ${trialRows} rows? Enter: the trial; a: all ${grouped(rowsOfLongList)} rows; n: nothing [Y/a/n]`;
+  if (!isYesNeeded) return 'Start? [Y/n]';
+  return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
+}
+
+function urgentLines(lines: readonly string[]): readonly Said[] {
+  return lines.map((line) => ({ event: 'plan', line, isUrgent: true }));
 }
 
 /** On a line of its own, to be copied. */
@@ -108,22 +116,28 @@ export function showCommand(
   const { line, hidden } = wholeCommand(input, added);
   const { stderr } = input;
   reporter.close();
-  say(`sluice: ${what}:`, stderr);
+  reporter.tell(urgentLines([`${what}:`]));
+  // Never broken into lines: it is copied.
   say(line, stderr);
-  for (const shown of hidden) {
-    say(`sluice: write ${shown} out again: it may hold a password, and is not printed`, stderr);
-  }
+  const passwords = hidden.map(
+    (shown) => `write ${shown} out again: it may hold a password, and is not printed`,
+  );
+  reporter.tell(urgentLines(passwords));
 }
 
 /** So often a question is asked whose answer means nothing. */
 const mostTries = 3;
 
 /** @throws ConfigurationError when no country is answered */
-export async function askCountry(person: Person, signal: AbortSignal): Promise<AddedOption> {
+export async function askCountry(
+  wayIn: Pick<WayIn, 'reporter' | 'person'>,
+  signal: AbortSignal,
+): Promise<AddedOption> {
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const answer = await ask('Country of these addresses, such as DE or Germany:', person, signal);
+    const question = 'Country of these addresses, such as DE or Germany:';
+    const answer = await ask(question, wayIn.person, signal);
     if (answer === undefined) break;
-    const country = countryIn(answer, person);
+    const country = countryIn(answer, wayIn.reporter);
     if (country !== undefined) return ['country', country];
   }
   throw new ConfigurationError('a target country is needed: --country <CC>; nothing was sent', {
@@ -132,25 +146,28 @@ export async function askCountry(person: Person, signal: AbortSignal): Promise<A
 }
 
 /** @returns `undefined` when rows without a country are not to be sent */
-async function askFallback(person: Person, signal: AbortSignal): Promise<string | undefined> {
+async function askFallback(
+  { person, reporter }: Pick<WayIn, 'reporter' | 'person'>,
+  signal: AbortSignal,
+): Promise<string | undefined> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const question = 'Country for these rows, such as DE or Germany [Enter: do not send them]:';
     const answer = await ask(question, person, signal);
     if (answer === undefined || answer === '') break;
-    const country = countryIn(answer, person);
+    const country = countryIn(answer, reporter);
     if (country !== undefined) return country;
   }
   return undefined;
 }
 
 /** @returns `undefined` when the answer is none, and says why */
-function countryIn(answer: string, { output }: Person): string | undefined {
+function countryIn(answer: string, reporter: Reporter): string | undefined {
   if (answer === '') return undefined;
   try {
     return parseCountry(answer);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    say(`sluice: ${error.message}`, output);
+    reporter.tell(urgentLines([error.message]));
     return undefined;
   }
 }

@@ -171,7 +171,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   const country = chooseCountry(options, seen, env);
   urgent([countryLine(country)]);
-  const chosen = country.added ?? (isAsked ? [await askCountry(person, signal)] : undefined);
+  const chosen = country.added ?? (isAsked ? [await askCountry(wayIn, signal)] : undefined);
   const proposed = options.has('output')
     ? undefined
     : await propose({ ...input, options }, reporter);

@@ -1,6 +1,7 @@
 import { defineOptions, type Command, type OptionDefinition } from '../command.js';
 import { helpTopics } from './help-topics.js';
 import { commonOptions } from '../options/parse-command-line.js';
+import { wrapped } from '../terminal/text-table.js';
 
 /** The text of `sluice --help`. */
 export function programHelp(commands: readonly Command[], version: string): string {
@@ -104,14 +105,3 @@ function table(rows: readonly (readonly [string, string])[], width = 0): readonl
 
 /** A column of fewer characters is harder to read than long lines. */
 const leastText = 24;
-
-function wrapped(text: string, width: number): readonly string[] {
-  const lines = [''];
-  for (const word of text.split(' ')) {
-    const line = lines.at(-1) ?? '';
-    if (line === '') lines[lines.length - 1] = word;
-    else if (line.length + 1 + word.length > width) lines.push(word);
-    else lines[lines.length - 1] = `${line} ${word}`;
-  }
-  return lines;
-}

@@ -2,6 +2,7 @@ import {
   describeStatus,
   estimateRun,
   readRunStatus,
+  type DoubtfulColumn,
   type Estimate,
   type RunPapers,
   type TypeEstimate,
@@ -30,7 +31,8 @@ export async function dryRun(
   stateDir: string | undefined,
   papers: RunPapers,
 ): Promise<Estimate> {
-  const { estimate, more } = await estimateJob(job, stateDir, papers);
+  const { estimate, more, doubtful } = await estimateJob(job, stateDir, papers);
+  job.reporter.doubtful(doubtful);
   const said: readonly Said[] = job.options.has('json-log')
     ? [{ event: 'estimate', fields: { ...estimate }, line: '' }]
     : describeEstimate(estimate).map((line) => ({ event: 'estimate', line }));
@@ -45,8 +47,8 @@ export interface EstimatedJob {
   readonly more: readonly string[];
   /** Whether it replaces an output and pays for all addresses, whatever was paid for that. */
   readonly isPaidAgain: boolean;
-  /** Whether a column looks wrong, which was said. */
-  readonly isDoubtful: boolean;
+  /** Columns that look wrong. */
+  readonly doubtful: readonly DoubtfulColumn[];
 }
 
 /** Reads and counts what a run would send. */
@@ -62,14 +64,14 @@ export async function estimateJob(
       : undefined;
   try {
     const examples = new Map<string, string>();
-    let isDoubtful = false;
+    const doubtful: DoubtfulColumn[] = [];
     // A preview of cells is for the person who asks; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
       ...shared,
-      onDoubtfulColumns: async (columns) => {
-        isDoubtful = true;
-        return (await shared.onDoubtfulColumns?.(columns)) ?? true;
+      onDoubtfulColumns: (columns) => {
+        doubtful.push(...columns);
+        return true;
       },
       onChangedCell: ({ column, cell, submitted }) => {
         if (!isShown || examples.size >= mostExamples) return;
@@ -88,7 +90,7 @@ export async function estimateJob(
       ...trialLines(estimate, options.has('history')).map(({ line }) => line),
       ...(before === undefined ? [] : [before]),
     ];
-    return { estimate, more, isPaidAgain, isDoubtful };
+    return { estimate, more, isPaidAgain, doubtful };
   } finally {
     await connection?.close();
   }
@@ -116,7 +118,7 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
       : [],
   );
   const reasons = Object.keys(notSubmittedWords).flatMap((code) => {
-    const cells = isOfCountry(code) ? 0 : sum((type) => type.not_submitted[code] ?? 0);
+    const cells = sum((type) => type.not_submitted[code] ?? 0);
     return cells > 0 ? [`${grouped(cells)} ${describeReason(code)}`] : [];
   });
   return [
@@ -135,10 +137,6 @@ export function countryLines({ countries }: Estimate): readonly string[] {
       : []),
     ...(countries.missing > 0 ? [missingCountrySentence(countries, false)] : []),
   ];
-}
-
-function isOfCountry(code: string): boolean {
-  return code === 'country_missing' || code === 'country_unsupported';
 }
 
 function describeEstimate(estimate: Estimate): readonly string[] {

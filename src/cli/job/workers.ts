@@ -121,7 +121,7 @@ export class Workers {
         event: 'worker_ended',
         fields: { worker: number, message: how, left },
         line: `worker ${number} of ${count} ${how}; ${others}`,
-        isUrgent: true,
+        isWarning: true,
       },
     ]);
   }

@@ -143,7 +143,10 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
     tables.at(-1)?.push(column);
     left -= needed;
   }
-  return tables.map((table) => textTable(turned(table), 'numbers')).join('\n');
+  return tables
+    .map((table) => turned(table).filter((row) => row.slice(1).some((cell) => cell !== '')))
+    .map((rows) => textTable(rows, 'numbers'))
+    .join('\n');
 }
 
 /** What all cells of a column end as: each has a share of them. */
@@ -159,14 +162,14 @@ function cellOf({ figures: counts }: EndColumn, figure: Figure): string {
   if (count === 0) return `-${noShare}`;
   const all = endings.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
   const hasShare = [...endings, ...verdicts].includes(figure);
-  return `${grouped(count)}${hasShare ? percent(count, all) : noShare}`;
+  return `${grouped(count)}${hasShare ? ` ${shareText(count, all).padStart(noShare.length - 1)}` : noShare}`;
 }
 
 /** All and nothing are said of what is exactly that. */
-function percent(count: number, all: number): string {
+export function shareText(count: number, all: number): string {
   const share = Math.round((100 * count) / all);
-  const text = share === 0 ? '<1 %' : `${count < all ? Math.min(99, share) : 100} %`;
-  return ` ${text.padStart(noShare.length - 1)}`;
+  if (share === 0) return count === 0 ? '0 %' : '<1 %';
+  return `${count < all ? Math.min(99, share) : 100} %`;
 }
 
 /** The same in a line for each column, for a log: reasons are in brackets after what they are of. */

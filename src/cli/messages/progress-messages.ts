@@ -46,6 +46,7 @@ export function headerLine({ input, unit, number }: Progress<'header_found'>): S
     event: 'header_found',
     fields: { input, unit, number },
     line: `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
+    isWarning: true,
   };
 }
 
@@ -65,6 +66,7 @@ export function doubtfulLines(column: DoubtfulColumn): readonly Said[] {
     event: 'doubtful_column',
     fields: { ...fields, message: doubt },
     line: `column ${JSON.stringify(name)}${doubt}`,
+    isWarning: true,
   }));
 }
 
@@ -162,18 +164,18 @@ function areOrIs(count: number): string {
   return count === 1 ? 'is' : 'are';
 }
 
-/** Said even when quiet: a name that is used twice leaves a new list unverified. */
+/** A name that is used twice leaves a new list unverified. */
 export function alreadyFinishedLine({ name }: Progress<'already_finished'>): Said {
-  const line = `warning: ${name} had finished before, and nothing was read, sent or written now. Another list, or the same on another day, is another run: give it a name of its own`;
-  return { event: 'already_finished', fields: { name }, line };
+  const line = `${name} had finished before, and nothing was read, sent or written now. Another list, or the same on another day, is another run: give it a name of its own`;
+  return { event: 'already_finished', fields: { name }, line, isWarning: true };
 }
 
 /** What the service has of a run that its state directory does not know of. */
 export function olderStateLine({ isCopied, learned, unused }: Progress<'older_state'>): Said {
   const lines = [
     isCopied
-      ? 'warning: the state directory was copied or restored; make sure that no other process continues this run'
-      : 'warning: the service has more of this run than was written down of it',
+      ? 'the state directory was copied or restored; make sure that no other process continues this run'
+      : 'the service has more of this run than was written down of it',
   ];
   if (learned.length > 0) {
     lines.push(
@@ -187,5 +189,6 @@ export function olderStateLine({ isCopied, learned, unused }: Progress<'older_st
     event: 'older_state',
     fields: { is_copied: isCopied, learned, unused },
     line: lines.join('; '),
+    isWarning: true,
   };
 }

@@ -46,21 +46,21 @@ export async function sayStopped(
   reporter.failed(error);
   const { batches, launched } = reporter.launched();
   const { input, output, noMoreOpenThan } = run;
-  const { unwritten, ...stopped } = await papers.stopped(
-    { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) },
-    {
-      input,
-      output,
-      noMoreOpenThan,
-      ...whatIsKept(run, launched),
-    },
-  );
+  const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
+  const { unwritten, ...stopped } = await papers.stopped(end, {
+    input,
+    output,
+    noMoreOpenThan,
+    ...whatIsKept(run, launched),
+  });
   reporter.tell([
-    ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isUrgent: true })),
+    ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isWarning: true })),
     ...(run.isStreaming
       ? paidInVainLines({ batches, launched })
       : stopLines(error, { ...stopped, store: run.store?.name, output, program })),
   ]);
+  // Where nothing was sent, the message is the last line.
+  if (exitCode !== exitCodes.usage) reporter.stopped(input, end);
   return exitCode;
 }
 

@@ -1,6 +1,7 @@
 import type { RunEnd, Summary } from '../../index.js';
 import { earlierCreditsSentence } from '../../platform/text/credit-words.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
+import { shareText } from './end-table.js';
 import {
   fewerRowsSentence,
   oddSentence,
@@ -15,11 +16,32 @@ export interface Said {
   readonly line: string;
   /** Whether it is said even when quiet. */
   readonly isUrgent?: boolean;
+  /** Whether somebody should look at it: it is said so, and even when quiet. */
+  readonly isWarning?: boolean;
+}
+
+/** `contacts.csv: 281 rows, 65 % valid, 2 warnings`: all of a run in a line. */
+export function verdictOf(summary: Summary, warnings: number): string {
+  const { input, rows, suspect, columns } = summary;
+  const types = (['email', 'phone'] as const).flatMap((type) => {
+    const { verdicts, buckets } = summary[type] ?? {};
+    const cells = Object.values(buckets ?? {}).reduce((sum, count) => sum + count, 0);
+    return verdicts && cells > 0 ? [{ type, share: shareText(verdicts.valid, cells) }] : [];
+  });
+  const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);
+  const parts = [
+    counted(rows, 'row'),
+    ...types.map(({ type, share }) => `${types.length > 1 ? `${type}s ` : ''}${share} valid`),
+    ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
+    ...(suspect ? ['suspect'] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+  ];
+  return `${input}: ${parts.join(', ')}`;
 }
 
 interface EndLinesOptions {
-  /** Whether it is said how long the run took; a log has the times of its lines. @default false */
-  readonly withTime?: boolean;
+  /** Whether a person reads it: with the time that it took, which a log has anyhow, and advice as a list. @default false */
+  readonly isTerminal?: boolean;
   /** Whether the run had finished before, and this command did nothing. @default false */
   readonly isToldAgain?: boolean;
 }
@@ -28,40 +50,39 @@ interface EndLinesOptions {
 export function endLinesOf(
   summary: Summary,
   { message, advice }: RunEnd,
-  { withTime = false, isToldAgain = false }: EndLinesOptions = {},
+  { isTerminal = false, isToldAgain = false }: EndLinesOptions = {},
 ): readonly Said[] {
-  const time = withTime ? ` in ${duration(summary.seconds)}` : '';
+  const time = isTerminal ? ` in ${duration(summary.seconds)}` : '';
   const wrote = `${rowsSentence(summary)}${time}`;
   const said: Said[] = [{ event: 'outputs', line: isToldAgain ? `that run ${wrote}` : wrote }];
-  // What was asked for is not there: said even when quiet.
   if (summary.left_alone) {
     const { changed, gone } = summary.left_alone;
     const line = `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`;
-    said.push({ event: 'left_alone', line, isUrgent: true });
+    said.push({ event: 'left_alone', line, isWarning: true });
   }
   if (summary.credits_before) {
     const line = earlierCreditsSentence(summary.credits_before);
     said.push({ event: 'credits_before', line });
   }
   if (message !== null) {
-    said.push({ event: 'message', line: message, isUrgent: summary.suspect });
+    said.push({ event: 'message', line: message, isWarning: true });
   }
   return [
     ...said,
     ...fewerRowsLines(summary, advice),
     ...advice
       .filter((line) => line !== fewerRowsSentence(summary, true))
-      .map((line) => ({ event: 'next', line })),
+      .map((line) => ({ event: 'next', line: isTerminal ? `- ${line}` : line })),
   ];
 }
 
-/** A list that has lost its rows: said even when quiet, for the output has lost them, too. */
+/** A list that has lost its rows: the output has lost them, too. */
 export function fewerRowsLines(summary: Summary, advice: RunEnd['advice']): readonly Said[] {
   const text = fewerRowsSentence(summary, true);
   if (text === undefined || !advice.includes(text)) return [];
   const { rows, compared } = summary;
   const fields = { rows, previous: compared?.previous?.rows ?? null };
-  return [{ event: 'fewer_rows', fields, line: `warning: ${text}`, isUrgent: true }];
+  return [{ event: 'fewer_rows', fields, line: text, isWarning: true }];
 }
 
 /** A trial's results are kept only if that is asked for before it. */
@@ -112,9 +133,9 @@ export function comparedLines(summary: Summary): readonly Said[] {
 export function oddLines({ compared }: Summary): readonly Said[] {
   return (compared?.odd ?? []).map((odd) => ({
     event: 'odd_share',
-    isUrgent: true,
+    isWarning: true,
     fields: { ...odd },
-    line: `warning: ${oddSentence(odd)}; look at the list and at the service before you use the results`,
+    line: `${oddSentence(odd)}; look at the list and at the service before you use the results`,
   }));
 }
 

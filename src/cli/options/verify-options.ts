@@ -408,7 +408,7 @@ export const verifyOptions = [
       {
         name: 'quiet',
         short: 'q',
-        help: 'Print only errors (and the local-service notice).',
+        help: 'Print only errors and warnings.',
       },
       { name: 'verbose', short: 'v', help: 'Print what happens to every batch.' },
       { name: 'no-progress', help: 'Print no progress.' },

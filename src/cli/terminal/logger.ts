@@ -1,15 +1,18 @@
 import type { Writable } from 'node:stream';
-import { printableLine } from '../../platform/text/printable.js';
+import { printable, printableLine } from '../../platform/text/printable.js';
 import type { Surroundings } from '../command.js';
 import type { Said } from '../messages/run-lines.js';
 import type { LiveLines } from '../progress/live-lines.js';
-import type { ProgressMode } from '../progress/progress-mode.js';
-import { say } from './print.js';
+import { widthOf, type ProgressMode } from '../progress/progress-mode.js';
+import { sayLines } from './print.js';
+import { hanging } from './text-table.js';
 
 export interface LoggerOptions {
   readonly isQuiet: boolean;
   /** One JSON object a line, for log collectors, instead of texts. @default false */
   readonly isJson?: boolean;
+  /** Whether a person reads at a terminal: lines are wrapped there, and do not name the program. @default false */
+  readonly isTerminal?: boolean;
   /** @default 'lines' */
   readonly mode?: ProgressMode;
   readonly clock: Surroundings['clock'];
@@ -22,6 +25,7 @@ export class Logger {
   readonly #live: LiveLines | undefined;
   #latestLine = '';
   #latestMs: number;
+  #warnings = 0;
 
   /** @param live lines that are drawn again and again: others go above them */
   constructor(out: Writable, options: LoggerOptions, live: LiveLines | undefined) {
@@ -47,16 +51,26 @@ export class Logger {
   }
 
   /** Says it even when quiet is wanted. */
-  write({ event, fields, line }: Said): void {
-    const text =
-      this.#options.isJson === true
-        ? JSON.stringify({
-            time: new Date(this.#options.clock.wallNow()).toISOString(),
-            event,
-            ...(fields ?? { message: line }),
-          })
-        : `sluice: ${line}`;
-    if (this.#live) this.#live.above(`${printableLine(text)}\n`);
-    else say(text, this.#out);
+  write({ event, fields, line, isWarning = false }: Said): void {
+    if (isWarning) this.#warnings += 1;
+    const text = isWarning ? `warning: ${line}` : line;
+    if (this.#options.isJson === true) {
+      const time = new Date(this.#options.clock.wallNow()).toISOString();
+      const level = isWarning ? { level: 'warning' } : {};
+      this.#put(JSON.stringify({ time, event, ...(fields ?? { message: line }), ...level }));
+    } else if (this.#options.isTerminal === true) {
+      const { columns } = this.#out as Partial<NodeJS.WriteStream>;
+      this.#put(hanging(printableLine(text), widthOf(columns)));
+    } else this.#put(printableLine(`sluice: ${text}`));
+  }
+
+  /** How many warnings were said. */
+  get warnings(): number {
+    return this.#warnings;
+  }
+
+  #put(text: string): void {
+    if (this.#live) this.#live.above(`${printable(text)}\n`);
+    else sayLines(`${text}\n`, this.#out);
   }
 }

@@ -24,6 +24,7 @@ import {
   endLinesOf,
   fewerRowsLines,
   type Said,
+  verdictOf,
 } from '../messages/run-lines.js';
 import { sayLines } from './print.js';
 import { LiveLines } from '../progress/live-lines.js';
@@ -43,6 +44,7 @@ import {
   textColumnLine,
 } from '../messages/progress-messages.js';
 import { endColumns, endLines, endTable } from '../messages/end-table.js';
+import { hanging } from './text-table.js';
 import { Logger, type LoggerOptions } from './logger.js';
 import { goingOnLine, type paidInVainLines } from '../messages/failure-messages.js';
 import { troubleLine } from '../messages/outage-message.js';
@@ -57,8 +59,6 @@ const batchLineEveryMs = 60_000;
 
 export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
-  /** Whether a person reads at a terminal: the end of a run is then a table. @default false */
-  readonly isTerminal?: boolean;
   /** Whether it was said that the local service verifies. @default false */
   readonly isTargetSaid?: boolean;
   /** Tells what a terminal shows. @default none */
@@ -92,11 +92,11 @@ export class Reporter {
     this.#lines = new Logger(out, options, this.#live);
   }
 
-  /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
+  /** Nobody must take the local service's verdicts for a paid service's. */
   target(target: Target): void {
     if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetSaid) return;
     this.#isTargetSaid = true;
-    this.#lines.write({ event: 'local_service', line: localNotice });
+    this.#lines.write({ event: 'local_service', line: localNotice, isWarning: true });
   }
 
   /** What keeps the requests to a service waiting. */
@@ -120,7 +120,7 @@ export class Reporter {
     });
   }
 
-  /** Columns that are likely to be the wrong ones: said even when quiet, for it costs credits. */
+  /** Columns that are likely to be the wrong ones: that costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
     for (const said of columns.flatMap(doubtfulLines)) this.#lines.write(said);
@@ -136,7 +136,7 @@ export class Reporter {
 
   tell(said: readonly Said[]): void {
     for (const each of said) {
-      if (each.isUrgent === true) this.#lines.write(each);
+      if (each.isUrgent === true || each.isWarning === true) this.#lines.write(each);
       else this.#lines.say(each);
     }
   }
@@ -146,7 +146,6 @@ export class Reporter {
     this.#live?.start();
     switch (progress.stage) {
       case 'header_found':
-        // A guess that could be wrong: said even when quiet.
         this.#lines.write(headerLine(progress));
         return;
       case 'carried':
@@ -174,10 +173,11 @@ export class Reporter {
           event: 'left_behind',
           fields: { names: progress.names },
           line: `left on the service: ${progress.names.join(', ')}`,
+          isWarning: true,
         });
         return;
       case 'older_state':
-        // Two processes on copies of one state can pay for each other's batches: said even when quiet.
+        // Two processes on copies of one state can pay for each other's batches.
         this.#lines.write(olderStateLine(progress));
         return;
       case 'already_finished':
@@ -189,7 +189,7 @@ export class Reporter {
         return;
       case 'notice':
         this.tell([
-          { event: 'notice', line: progress.message, isUrgent: progress.isUrgent === true },
+          { event: 'notice', line: progress.message, isWarning: progress.isWarning === true },
         ]);
         return;
       case 'writing': {
@@ -221,24 +221,44 @@ export class Reporter {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
       this.tell([...oddLines(summary), ...fewerRowsLines(summary, end.advice), ...last]);
+      const { warnings } = this.#lines;
       this.#lines.say({
         event: 'finished',
-        fields: { ...figures, ...end, batches: batches.length, previous: compared?.previous },
+        fields: {
+          ...figures,
+          ...end,
+          batches: batches.length,
+          previous: compared?.previous,
+          warnings,
+          verdict: verdictOf(summary, warnings),
+        },
         line: '',
       });
       return;
     }
     this.#table(summary);
-    const withTime = this.#options.isTerminal === true;
+    const isTerminal = this.#options.isTerminal === true;
     this.tell([
       ...comparedLines(summary),
       ...oddLines(summary),
-      ...endLinesOf(summary, end, {
-        withTime,
-        isToldAgain: this.#isToldAgain,
-      }),
+      ...endLinesOf(summary, end, { isTerminal, isToldAgain: this.#isToldAgain }),
       ...last,
     ]);
+    this.#verdict(verdictOf(summary, this.#lines.warnings));
+  }
+
+  /** The last of all, for whoever reads one line: the subject of a mail. Quiet is wanted where all is well. */
+  #verdict(text: string): void {
+    const isTerminal = this.#options.isTerminal === true;
+    const isUrgent = this.#lines.warnings > 0;
+    if (isTerminal && (isUrgent || !this.#options.isQuiet)) sayLines('\n', this.#out);
+    this.tell([{ event: 'verdict', line: isTerminal ? `sluice: ${text}` : text, isUrgent }]);
+  }
+
+  /** The last line of a run that stopped. */
+  stopped(input: string, { exit_code, reason }: Pick<RunEnd, 'exit_code' | 'reason'>): void {
+    if (this.#options.isJson === true) return;
+    this.#verdict(`${input}: stopped with exit code ${exit_code} (${reason})`);
   }
 
   /** Says why the run ends. */
@@ -247,13 +267,19 @@ export class Reporter {
     this.tell(this.#failures.lines());
     const technical = technicalPart(error);
     if (this.#options.isJson !== true) {
-      sayLines(`${describeError(error)}\n`, this.#out);
+      this.#error(describeError(error));
       if (technical !== undefined && this.#options.isVerbose) {
         this.tell([{ event: 'error', line: technical }]);
       }
       return;
     }
     this.#lines.write({ event: 'error', fields: errorEvent(error), line: '' });
+  }
+
+  #error(text: string): void {
+    const { columns } = this.#out as Partial<NodeJS.WriteStream>;
+    const isWrapped = this.#options.isTerminal === true && !text.includes('\n');
+    sayLines(`${isWrapped ? hanging(text, widthOf(columns)) : text}\n`, this.#out);
   }
 
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
@@ -278,8 +304,8 @@ export class Reporter {
     const said = batchLine(progress);
     const waiting = this.#heldUp.note(progress, this.#options.clock.now());
     if (waiting) this.#lines.say(waiting);
-    // What was paid for and is not there is said even when quiet.
-    if (isExportWrong(reason)) this.#lines.write(said);
+    // What was paid for is not there.
+    if (isExportWrong(reason)) this.#lines.write({ ...said, isWarning: true });
     else if (reason !== undefined && !this.#isDetailed) {
       this.#failures.note(reason, said);
     } else if (this.#isDetailed) {
@@ -299,9 +325,8 @@ export class Reporter {
     this.#differences += 1;
     if (this.#options.isJson === true || this.#differences > mostDifferences) return;
     const said = { event: 'difference', line: `${called}: ${describeDifference(exported)}` };
-    // What is paid for and was not there is said even when quiet.
-    if (exported.missing === undefined) this.#lines.say(said);
-    else this.#lines.write(said);
+    // What is paid for was not there.
+    this.tell([{ ...said, isWarning: exported.missing !== undefined }]);
     if (this.#differences < mostDifferences) return;
     this.#lines.say({
       event: 'difference',

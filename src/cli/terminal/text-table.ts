@@ -11,6 +11,30 @@ export function textWidth(text: string): number {
   return widths.reduce((sum: number, width) => sum + width, 0);
 }
 
+/** A text in lines of so many columns of a terminal; a word that is longer stays whole. */
+export function wrapped(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let left = 0;
+  for (const word of text.split(' ')) {
+    const needed = textWidth(word) + 1;
+    if (lines.length > 0 && needed <= left) {
+      lines.push(`${lines.pop()} ${word}`);
+      left -= needed;
+    } else {
+      lines.push(word);
+      left = width - needed + 1;
+    }
+  }
+  return lines;
+}
+
+/** A text for a terminal so wide; what goes on from the line above is indented. */
+export function hanging(text: string, width: number): string {
+  return wrapped(text, width - indent.length).join(`\n${indent}`);
+}
+
+const indent = '  ';
+
 /**
  * Lines of columns, each as wide as its widest cell; the last is as wide as it is.
  *

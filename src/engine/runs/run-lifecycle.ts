@@ -113,7 +113,7 @@ export class RunLifecycle {
       this.#options.onProgress?.({
         stage: 'notice',
         message: untoldNotice(why),
-        isUrgent: true,
+        isWarning: true,
       }),
     );
     if (isFirst && isUnknown) tellBalance(this.#options, plannedInput, before);

@@ -121,8 +121,8 @@ export class WorkerLoop {
     this.#knownBudget = budget.most;
     run.onProgress?.({
       stage: 'notice',
-      isUrgent: true,
-      message: `warning: another process was started with another ${optionName('maxCredits')}: all together may use ${budgetWords(budget.most)}`,
+      isWarning: true,
+      message: `another process was started with another ${optionName('maxCredits')}: all together may use ${budgetWords(budget.most)}`,
     });
   }
 

@@ -74,7 +74,7 @@ export type RunProgress =
   /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */
   | ({ readonly stage: 'text_column' } & TextColumn)
   /** What there is to say: what is waited for, cannot be noticed, or was not done. */
-  | { readonly stage: 'notice'; readonly message: string; readonly isUrgent?: boolean }
+  | { readonly stage: 'notice'; readonly message: string; readonly isWarning?: boolean }
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
 

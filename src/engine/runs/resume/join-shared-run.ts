@@ -149,8 +149,8 @@ export class SharedOpening implements Opening {
     const { budget } = state.known;
     await state.record({ entry: 'budget', most });
     if (!budget || budget.most === most) return;
-    const message = `warning: from now on all processes of ${name} together may use ${budgetWords(most)}, in place of ${budgetWords(budget.most)}`;
-    run.onProgress?.({ stage: 'notice', isUrgent: true, message });
+    const message = `from now on all processes of ${name} together may use ${budgetWords(most)}, in place of ${budgetWords(budget.most)}`;
+    run.onProgress?.({ stage: 'notice', isWarning: true, message });
   }
 
   async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {

@@ -83,8 +83,8 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
   } catch (error) {
     run.onProgress?.({
       stage: 'notice',
-      isUrgent: true,
-      message: `warning: the step before the removal of the state failed: ${error instanceof Error ? error.message : String(error)}`,
+      isWarning: true,
+      message: `the step before the removal of the state failed: ${error instanceof Error ? error.message : String(error)}`,
     });
   }
 }
@@ -98,8 +98,8 @@ function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
   if (!known.hasEnded || owed === 0 || run.retryFailed === true || !known.run) return run;
   run.onProgress?.({
     stage: 'notice',
-    isUrgent: true,
-    message: `warning: ${counted(owed, 'batch')} of the run of ${describeStart(known.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+    isWarning: true,
+    message: `${counted(owed, 'batch')} of the run of ${describeStart(known.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
   });
   return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
 }
