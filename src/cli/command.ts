@@ -30,6 +30,8 @@ export interface OptionDefinition<Name extends string = string> {
   /** Absent for a switch, which takes no value. */
   readonly type?: OptionType;
   readonly isRepeatable?: boolean;
+  /** Whether its value, a verified column, may be left out. */
+  readonly mayBeBare?: boolean;
   readonly help: string;
   /** Whether the short help of a command of many options shows it. */
   readonly isCommon?: boolean;

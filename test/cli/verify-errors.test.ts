@@ -271,13 +271,11 @@ describe('options', () => {
       ['--emial', 'mail'],
       'verify has no option --emial; did you mean --email?; sluice verify --help',
     ],
-    ...['--unique', '--dedupe', '--de-duplicate', '--distinct'].map(
-      (name): [string, string[], string] => [
-        'an option that would drop duplicates',
-        [name],
-        `there is no ${name}: every row comes out, and a duplicate is paid for once; docs/your-list.md, "Drop duplicates", has a command`,
-      ],
-    ),
+    ...['--dedupe', '--de-duplicate', '--distinct'].map((name): [string, string[], string] => [
+      'an option that would drop duplicates',
+      [name],
+      `verify has no option ${name}; did you mean --unique?`,
+    ]),
     ...['none', ''].map((list): [string, string[], string] => [
       'no result column',
       ['--columns', list],

@@ -356,3 +356,73 @@ describe('countries and columns', () => {
     );
   });
 });
+
+describe('--unique', () => {
+  const people = [
+    'id,email,mobile,country',
+    '1,good1@sluice.test,bad,US',
+    '2,bad1@sluice.test,,US',
+    '3,GOOD1@sluice.test ,+12025550143,DE',
+    '4,,(202) 555-0143,US',
+    '5,,,US',
+    '6,bad1@sluice.test,+12025550199,US',
+    '7,"a, b",,US',
+    '8,"a, b",,US',
+    '',
+  ].join('\n');
+  const both = [...email, '--phone', 'mobile'];
+
+  it.each([
+    [
+      [...email, '--unique'],
+      ['1', '2', '4', '5', '7', '8'],
+    ],
+    [
+      ['--unique', ...email],
+      ['1', '2', '4', '5', '7', '8'],
+    ],
+    [
+      [...both, '--unique', 'email'],
+      ['1', '2', '4', '5', '7', '8'],
+    ],
+    [
+      [...both, '--unique', '#3'],
+      ['1', '2', '3', '5', '6', '7', '8'],
+    ],
+    // The first of those that are kept.
+    [
+      [...both, '--unique=EMAIL', '--keep', 'mobile=valid'],
+      ['3', '4', '6'],
+    ],
+  ])('%j writes the first row of each address, in the order of the list', async (args, kept) => {
+    const ended = await verify([...args, '--rejects', 'rejects.csv', '--summary', 's'], people);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await ids('out.csv')).toEqual(kept);
+    const all = [...kept, ...(await ids('rejects.csv'))];
+    expect(all.toSorted()).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
+    const { rows_repeated: repeated } = JSON.parse((await read('s')).join(''));
+    expect(repeated).toBe(args.includes('--keep') ? undefined : args.includes('#3') ? 1 : 2);
+  });
+
+  it('goes with --split-by, and with an output that streams', async () => {
+    await writeFile(join(folder, 'list.csv'), people);
+    const run = async (...args: string[]): Promise<Ended> =>
+      runInProcess(['verify', '--unique', 'list.csv', ...email, '--poll-interval', '5', ...args], {
+        cwd: folder,
+        env: connectTo(service),
+      });
+    await run('--split-by', 'verdict', '-o', 'by');
+    expect(await ids('by/valid.csv')).toEqual(['1']);
+    expect(await ids('by/wrong.csv')).toEqual(['2']);
+    expect((await run()).stdout.toString().trim().split('\n')).toHaveLength(7);
+  });
+
+  it.each([[[...both, '--unique']], [[...email, '--unique=id']]])(
+    '%j does not say which column is meant, before anything is sent',
+    async (args) => {
+      const before = (await chargesOf(service)).length;
+      expect((await verify(args, people)).code).toBe(2);
+      expect(await chargesOf(service)).toHaveLength(before);
+    },
+  );
+});

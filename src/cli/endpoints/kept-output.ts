@@ -35,7 +35,9 @@ export function hiddenResultsLine(
 ): Said | undefined {
   const format = options.text('output-format');
   const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
-  const decides = (['keep', 'keep-quality', 'split-by'] as const).some((name) => options.has(name));
+  const decides = (['keep', 'keep-quality', 'split-by', 'unique'] as const).some((name) =>
+    options.has(name),
+  );
   // A table under such a name stays one.
   const verified = [...options.texts('email'), ...options.texts('phone')];
   const mayBeTable =
@@ -75,10 +77,11 @@ export async function keepOutput(
   const given = options.text('rejects');
   const rejects = given === undefined ? undefined : placeOf(given, { ...input, env: {} });
   if (rejects) await checkRejects(rejects, { from, to }, input);
+  const unique = options.has('unique') ? (options.text('unique') ?? true) : undefined;
   const split = (output: Sink, ending: string): Sink => {
-    if (!keep) return output;
+    if (!keep && unique === undefined) return output;
     const others = rejects && findOutput(besidePlace(rejects, ending), input, given);
-    return splitSink({ output, keep, ...(others && { rejects: others }) });
+    return splitSink({ output, keep, unique, ...(others && { rejects: others }) });
   };
   const { 'max-unknown': percent } = options.values(keepOptions);
   if (percent !== undefined) await checkSuspectPlace(to, sink);
@@ -98,6 +101,7 @@ export async function keepOutput(
       keep: options.has('keep') ? options.texts('keep').join(' ') : undefined,
       'keep-quality': options.text('keep-quality'),
       rejects: given,
+      unique: unique === true ? 'true' : unique,
     }),
   };
 }

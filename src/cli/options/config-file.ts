@@ -72,7 +72,7 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
 /** As the command line would have given them; `false` is a switch that is not given. */
 function valuesOf(
   value: unknown,
-  { name, type, isRepeatable = false }: OptionDefinition,
+  { name, type, isRepeatable = false, mayBeBare = false }: OptionDefinition,
   file: string,
 ): readonly (string | true)[] {
   const refuse = (wanted: string): never => {
@@ -82,6 +82,7 @@ function valuesOf(
     if (typeof value !== 'boolean') return refuse('true or false');
     return value ? [true] : [];
   }
+  if (mayBeBare && typeof value === 'boolean') return value ? [true] : [];
   const items: readonly unknown[] = isRepeatable && Array.isArray(value) ? value : [value];
   return items.map((item) => {
     if (typeof item === 'string') return item;

@@ -2,7 +2,7 @@ import { emailQualities } from '../../contract/index.js';
 import { verdicts, type Verdict } from '../../index.js';
 import { defineOptions, type OptionType } from '../command.js';
 import { needs, needsState, notWith } from './option-rules.js';
-import { parseWords, path, percent, wordList } from './option-types.js';
+import { parseWords, path, percent, text, wordList } from './option-types.js';
 
 /** Verdicts, of all verified columns or of the one that is named. */
 const keepType: OptionType<{
@@ -37,17 +37,24 @@ export const keepOptions = defineOptions([
     help: 'The same for email quality: good, bad, risky, unknown.',
   },
   {
+    name: 'unique',
+    type: text('[<column>]'),
+    mayBeBare: true,
+    rules: [notInParts],
+    help: 'Of the rows with the same address in that column write the first (default: the only verified column); --rejects <path> takes the others.',
+  },
+  {
     name: 'rejects',
     type: path('<path>'),
     rules: [
       needs(
-        ['keep', 'keep-quality'],
+        ['keep', 'keep-quality', 'unique'],
         () =>
-          '--rejects is for the rows that --keep or --keep-quality leaves out: give one of them',
+          '--rejects is for the rows that --keep, --keep-quality or --unique leaves out: give one of them',
       ),
       notInParts,
     ],
-    help: 'File, or object in a bucket, for the rows that --keep and --keep-quality leave out.',
+    help: 'File, or object in a bucket, for the rows that --keep, --keep-quality and --unique leave out.',
   },
   {
     name: 'max-unknown',

@@ -27,10 +27,11 @@ export const commonOptions: readonly OptionDefinition[] = [
  */
 export function parseCommandLine(
   command: Command,
-  args: readonly string[],
+  given: readonly string[],
   called: Called,
 ): Pick<CommandInput, 'positionals' | 'options' | 'valuesWithMore'> {
   const definitions = [...command.options, ...commonOptions];
+  const args = withBareOptions(given, definitions);
   const { tokens, positionals } = tokenize(definitions, args);
   const values = new Map<string, (string | true)[]>();
   const valuesWithMore: { readonly option: string; readonly words: string[] }[] = [];
@@ -42,16 +43,16 @@ export function parseCommandLine(
     const definition = definitions.find(({ name }) => name === token.name);
     refuseOneDash(args[token.index] ?? '', definitions);
     if (!definition) throw unknownOption(command, token, definitions, called);
-    const given = values.get(definition.name) ?? [];
+    const known = values.get(definition.name) ?? [];
     if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
     const value = valueOf(definition, token.rawName, token.value);
-    given.push(placed(value, definition, called.cwd));
+    known.push(placed(value, definition, called.cwd));
     if (value !== true) {
       words = [value];
       valuesWithMore.push({ option: token.rawName, words });
     }
-    values.set(definition.name, given);
-    if (given.length > 1 && definition.isRepeatable !== true && definition.type) {
+    values.set(definition.name, known);
+    if (known.length > 1 && definition.isRepeatable !== true && definition.type) {
       throw new ConfigurationError(`${token.rawName} may be given once only`);
     }
   }
@@ -65,9 +66,9 @@ function unknownOption(
   called: Called,
 ): ConfigurationError {
   const names = definitions.map((definition) => definition.name);
-  if (command === 'verify' && /^(?:de-?dup\w*|uniq\w*|distinct)$/.test(name)) {
+  if (command === 'verify' && /^(?:de-?dup[\w-]*|no-dup\w*|distinct)$/.test(name)) {
     throw new ConfigurationError(
-      `there is no ${rawName}: every row comes out, and a duplicate is paid for once; docs/your-list.md, "Drop duplicates", has a command that leaves them out`,
+      `verify has no option ${rawName}; did you mean --unique? It writes the first row of each address; a duplicate is paid for once in any case`,
     );
   }
   if (
@@ -93,6 +94,30 @@ function shortForms(letter: string, definitions: readonly OptionDefinition[]): s
   const named = [meant.slice(0, -1).join(', '), ...meant.slice(-1)].filter((part) => part !== '');
   const guessed = meant.length === 0 ? '' : `; did you mean ${named.join(' or ')}?`;
   return `${guessed}${guessed === '' ? ';' : ''} the short forms are ${forms.join(', ')}`;
+}
+
+/**
+ * An option whose value may be left out takes only a position or a column that others name: what stands behind it may be the
+ * input.
+ */
+function withBareOptions(
+  args: readonly string[],
+  definitions: readonly OptionDefinition[],
+): readonly string[] {
+  const columns = new Set(
+    args.flatMap((argument, at) => {
+      const [, value] = /^--(?:email|phone)=(.*)$/s.exec(argument) ?? [];
+      const isNamed = ['--email', '--phone', '-e', '-p'].includes(args[at - 1] ?? '');
+      return value ?? (isNamed ? argument : []);
+    }),
+  );
+  return args.map((argument, at) => {
+    const isBare =
+      definitions.some((each) => each.mayBeBare === true && argument === `--${each.name}`) &&
+      !columns.has(args[at + 1] ?? '') &&
+      !/^#\d+$/.test(args[at + 1] ?? '');
+    return isBare ? `${argument}=` : argument;
+  });
 }
 
 /** `-output` would be `-o` with the value `utput`. */
@@ -151,6 +176,7 @@ function valueOf(
     if (value === undefined) return true;
     throw new ConfigurationError(`${rawName} takes no value`);
   }
+  if (value === '' && definition.mayBeBare === true) return true;
   if (value !== undefined) return value;
   throw valueMissing(definition, rawName);
 }

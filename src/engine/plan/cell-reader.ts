@@ -171,12 +171,22 @@ export class CellReader {
 
   /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
   lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
+    const address = this.addressOf(chunk, row, column);
+    const { type = 'email' } = this.#columns[column] ?? {};
+    return address && this.#suppressed?.has(type, address.key) !== true ? address.line : undefined;
+  }
+
+  /** The address that a cell holds, whether it is sent or not. */
+  addressOf(
+    chunk: RowChunk,
+    row: number,
+    column: number,
+  ): { readonly line: string; readonly key: string } | undefined {
     const { type = 'email', position = 0 } = this.#columns[column] ?? {};
     const country = this.#countries.of(chunk, row);
     const group = type === 'email' ? (this.#ofEmails ?? country) : country;
     const address = addressOf(type, chunk.text(row, position), group);
-    const isSent = 'line' in address && this.#suppressed?.has(type, address.key) !== true;
-    return isSent ? address.line : undefined;
+    return 'line' in address ? address : undefined;
   }
 
   /** Reads a plain email straight from its bytes; says whether the cell is one. */

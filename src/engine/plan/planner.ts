@@ -82,6 +82,11 @@ export class Planner {
     return this.#cells.lineOf(chunk, row, column);
   }
 
+  /** The address that a cell holds, whether it is sent or not. */
+  addressOf(...cell: Parameters<CellReader['addressOf']>): ReturnType<CellReader['addressOf']> {
+    return this.#cells.addressOf(...cell);
+  }
+
   /**
    * Plans all rows of a chunk.
    *

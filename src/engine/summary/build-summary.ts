@@ -12,7 +12,10 @@ import type { BatchReport, ColumnHints, CreditSummary, Summary, TypeSummary } fr
 interface Summarized {
   readonly input: string;
   /** What the rows were written to. */
-  readonly sink: Pick<Sink, 'name' | 'rowsLeftOut' | 'validLeftOut' | 'outputs' | 'leftAlone'>;
+  readonly sink: Pick<
+    Sink,
+    'name' | 'rowsLeftOut' | 'rowsRepeated' | 'validLeftOut' | 'outputs' | 'leftAlone'
+  >;
   readonly service: string;
   readonly rows: number;
   /** How many rows were asked for at most. @default all */
@@ -35,6 +38,7 @@ export interface Balances {
 export function summarize(run: Summarized): Summary {
   const { input, sink, service, rows, seconds, plan, tally } = run;
   const leftOut = sink.rowsLeftOut?.() ?? 0;
+  const repeated = sink.rowsRepeated?.() ?? 0;
   const validLeftOut = sink.validLeftOut?.() ?? [];
   const leftAlone = sink.leftAlone?.();
   const alone = leftAlone ? leftAlone.changed + leftAlone.gone : 0;
@@ -48,6 +52,7 @@ export function summarize(run: Summarized): Summary {
     rows,
     ...(run.limit !== undefined && { limit: run.limit }),
     rows_left_out: leftOut,
+    ...(repeated > 0 && { rows_repeated: repeated }),
     // The output is the first; it has been given rows that it did not take.
     outputs: outputs.map((output, at) =>
       at === 0 ? { ...output, rows: output.rows - alone } : output,

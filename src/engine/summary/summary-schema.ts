@@ -241,6 +241,9 @@ export const summarySchema = z
     rows_left_out: count.describe(
       'Rows that the output does not have, as they were not to be kept',
     ),
+    rows_repeated: count
+      .optional()
+      .describe('Those of them that repeat an address of a row above; absent where none do'),
     outputs: z
       .array(z.object({ name: z.string(), rows: count }))
       .describe('Where the rows are: the output first, then what got those that it does not have'),

@@ -18,6 +18,8 @@ export interface Summary {
   readonly limit?: number | undefined;
   /** Rows that the output does not have, as they were not to be kept. */
   readonly rows_left_out: number;
+  /** Those of them that repeat an address of a row above. Absent where there are none. */
+  readonly rows_repeated?: number | undefined;
   /** Where the rows are: the output first, then what got those that it does not have. */
   readonly outputs: readonly OutputRows[];
   /** Rows with at least one valid address. */

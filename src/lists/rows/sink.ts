@@ -57,6 +57,11 @@ export interface AddedCells {
 
 /** What a writing of an output is given. */
 export interface OpenSinkOptions extends AddedCells {
+  /**
+   * The address in the k-th verified column of a row, in its normal form; `undefined` where it holds none.
+   * Only for a sink that `readsAddresses`, while the rows are being written.
+   */
+  addressOf?(chunk: RowChunk, row: number, column: number): string | undefined;
   /** Which run writes: the same for each process that resumes it. Absent where nothing is kept. */
   readonly runId?: string;
   /** Those of the file that the rows come from: a new file is no more open. Absent where there is none. */
@@ -100,6 +105,8 @@ export interface Sink {
   readonly name: string;
   /** What distinguishes it from other sinks of its name, by option: compared when a run is resumed. */
   readonly decides?: Readonly<Record<string, string>>;
+  /** Whether it asks for the addresses of rows. @default it does not */
+  readonly readsAddresses?: boolean;
   /** Most rows it takes. @default any number */
   readonly maxRows?: number;
   /**
@@ -152,6 +159,8 @@ export interface Sink {
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */
   rowsLeftOut?(): number;
+  /** How many of these repeat an address of a row above them. @default 0 */
+  rowsRepeated?(): number;
   /**
    * By verified column: rows that the last writing left out although that column is valid, because
    * another one, not chosen to decide, is not. @default none

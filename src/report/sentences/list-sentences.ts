@@ -81,18 +81,28 @@ export function percent(share: number): string {
 interface WrittenRows {
   readonly rows: number;
   readonly outputs: readonly { readonly name: string; readonly rows: number }[];
+  readonly rows_repeated?: number | undefined;
   readonly left_alone?: Summary['left_alone'];
 }
 
 /** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
-export function rowsSentence({ rows, outputs, left_alone: alone }: WrittenRows): string {
+export function rowsSentence({
+  rows,
+  outputs,
+  rows_repeated: repeated = 0,
+  left_alone: alone,
+}: WrittenRows): string {
   const parts = outputs.map(
     ({ name, rows: count }, index) => `${rowsTo(count, index === 0)} to ${name}`,
   );
   const written = outputs.reduce((sum, output) => sum + output.rows, 0);
   const left = rows - written - (alone ? alone.changed + alone.gone : 0);
   const others = left > 0 ? [`left out ${grouped(left)}`] : [];
-  return `wrote ${[...parts, ...others].join(', ')}`;
+  const again =
+    repeated > 0
+      ? `; ${counted(repeated, 'row')} ${repeated === 1 ? 'repeats' : 'repeat'} an address of a row above`
+      : '';
+  return `wrote ${[...parts, ...others].join(', ')}${again}`;
 }
 
 function rowsTo(count: number, isFirst: boolean): string {

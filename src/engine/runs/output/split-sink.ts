@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { emailRecordFields } from '../../../contract/records.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { AddressTable } from '../../../platform/hashing/address-table.js';
 import {
   checkOptions,
   listOf,
@@ -13,7 +15,8 @@ import {
 import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { caseless } from '../../../lists/rows/column-names.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
-import type { AddedCells, OutputCell, Sink } from '../../../lists/rows/sink.js';
+import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
+import type { AddedCells, OpenSinkOptions, OutputCell, Sink } from '../../../lists/rows/sink.js';
 import { OutcomeForms } from '../../../lists/files/rows-writer.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -36,7 +39,15 @@ export interface SplitSinkOptions {
   readonly output: Sink;
   /** Gets all others. @default they are dropped */
   readonly rejects?: Sink | undefined;
-  readonly keep: KeepRule;
+  /** @default all rows are kept */
+  readonly keep?: KeepRule | undefined;
+  /**
+   * Of the rows to be kept that have the same address in that verified column, named as in the header or by
+   * position (`#3`), only the first is kept; `true` is the one that is verified. Rows without an address are
+   * kept. It takes about 25 bytes for each address.
+   * @default all are kept
+   */
+  readonly unique?: string | true | undefined;
 }
 
 const someVerdicts = listOf(oneOf(verdicts));
@@ -50,7 +61,11 @@ const keepShape: OptionShape<KeepRule> = {
 const shape: OptionShape<SplitSinkOptions> = {
   output: required(aSink),
   rejects: aSink,
-  keep: required({ ...record, members: keepShape }),
+  keep: { ...record, members: keepShape },
+  unique: {
+    what: 'the name of a verified column, or true',
+    isRight: (value) => value === true || text.isRight(value),
+  },
 };
 
 /** Cells in front of those of the record. */
@@ -74,37 +89,25 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
  */
 export function splitSink(options: SplitSinkOptions): Sink {
   checkOptions(options, shape);
-  const { output, rejects, keep } = options;
+  const { output, rejects, keep, unique } = options;
   const sinks = rejects ? [rejects, output] : [output];
   const [others, kept] = rejects ? [0, 1] : [-1, 0];
-  let leftOut = 0;
-  let validLeftOut: number[] = [];
+  let [leftOut, repeated] = [0, 0];
+  let validLeftOut: readonly number[] = [];
   const sink = routeSink({
     name: output.name,
     decides: { ...rejects?.decides, ...output.decides },
     sinks,
+    readsAddresses: unique !== undefined,
     createRoute(opening) {
-      leftOut = 0;
-      const byColumn = verdictsByColumn(keep, opening.reading.header, opening.verified);
-      const fateOf = createKeepTest(keep.quality, byColumn, opening.whole ?? opening);
-      const width = opening.added.length;
-      const counts = byColumn.map(() => 0);
-      validLeftOut = counts;
-      return (outcomes, first) => {
-        let isKept = true;
-        // What is refused by its quality, or in a column that is named, was meant to be.
-        let isMeant = false;
-        for (let column = 0; column < width; column += 1) {
-          const fate = fateOf(outcomes[first + column] ?? 0, column);
-          if (fate === 'valid' || fate === 'kept') continue;
-          isKept = false;
-          isMeant ||= fate === 'poor' || byColumn[column] !== keep.verdicts;
-        }
-        if (isKept) return kept;
-        for (let column = 0; column < width && !isMeant; column += 1) {
-          if (fateOf(outcomes[first + column] ?? 0, column) !== 'valid') continue;
-          counts[column] = (counts[column] ?? 0) + 1;
-        }
+      [leftOut, repeated] = [0, 0];
+      const isFirst = unique === undefined ? undefined : createUniqueTest(unique, opening);
+      const fate = keep && createRowTest(keep, opening);
+      validLeftOut = fate?.validLeftOut ?? [];
+      return (outcomes, first, chunk, row) => {
+        if (fate && !fate.isKept(outcomes, first)) return others;
+        if (!isFirst || isFirst(chunk, row)) return kept;
+        repeated += 1;
         return others;
       };
     },
@@ -116,13 +119,82 @@ export function splitSink(options: SplitSinkOptions): Sink {
     ...sink,
     async examine(reading, columns) {
       // Before anything is paid.
-      verdictsByColumn(keep, reading.header, columns.verified);
+      if (keep) verdictsByColumn(keep, reading.header, columns.verified);
+      if (unique !== undefined) uniqueColumn(unique, reading.header, columns.verified);
       return sink.examine?.(reading, columns);
     },
     rowsLeftOut: () => leftOut,
+    rowsRepeated: () => repeated,
     validLeftOut: () => validLeftOut,
     leftAlone: () => output.leftAlone?.(),
   };
+}
+
+interface RowTest {
+  readonly isKept: (outcomes: Uint32Array, first: number) => boolean;
+  /** By verified column: rows that are not, although it is valid. */
+  readonly validLeftOut: readonly number[];
+}
+
+function createRowTest(keep: KeepRule, opening: OpenSinkOptions): RowTest {
+  const byColumn = verdictsByColumn(keep, opening.reading.header, opening.verified);
+  const fateOf = createKeepTest(keep.quality, byColumn, opening.whole ?? opening);
+  const width = opening.added.length;
+  const counts = byColumn.map(() => 0);
+  return {
+    validLeftOut: counts,
+    isKept(outcomes, first) {
+      let isKept = true;
+      // What is refused by its quality, or in a column that is named, was meant to be.
+      let isMeant = false;
+      for (let column = 0; column < width; column += 1) {
+        const fate = fateOf(outcomes[first + column] ?? 0, column);
+        if (fate === 'valid' || fate === 'kept') continue;
+        isKept = false;
+        isMeant ||= fate === 'poor' || byColumn[column] !== keep.verdicts;
+      }
+      for (let column = 0; column < width && !isKept && !isMeant; column += 1) {
+        if (fateOf(outcomes[first + column] ?? 0, column) !== 'valid') continue;
+        counts[column] = (counts[column] ?? 0) + 1;
+      }
+      return isKept;
+    },
+  };
+}
+
+/** The same address is one in every country. */
+function createUniqueTest(
+  unique: string | true,
+  { reading, verified, addressOf }: OpenSinkOptions,
+): (chunk: RowChunk, row: number) => boolean {
+  const column = uniqueColumn(unique, reading.header, verified);
+  if (!addressOf) throw new TypeError('a sink with unique rows needs the addresses of rows');
+  const seen = new AddressTable({ seed: randomBytes(32) });
+  return (chunk, row) => {
+    const address = addressOf(chunk, row, column);
+    return address === undefined || seen.size === seen.add(0, address);
+  };
+}
+
+/** @returns which of the verified columns it is @throws ConfigurationError when that is not said */
+function uniqueColumn(
+  unique: string | true,
+  header: readonly string[],
+  verified: readonly number[],
+): number {
+  const column =
+    unique === true
+      ? verified.length - 1
+      : verified.findIndex((position) => isCalled(unique, position, header));
+  if (column === 0 || (column > 0 && unique !== true)) return column;
+  const names = verified.map((position) => JSON.stringify(header[position] ?? '')).join(', ');
+  throw new ConfigurationError(
+    `${optionName('unique')} ${unique === true ? 'needs to know the column whose addresses are to be there once' : `names the column ${JSON.stringify(unique)}, which is not verified`}; verified columns: ${names}`,
+  );
+}
+
+function isCalled(name: string, position: number, header: readonly string[]): boolean {
+  return name === `#${position + 1}` || caseless(name) === caseless(header[position] ?? '');
 }
 
 /** @throws ConfigurationError when one is named that is not verified */
@@ -132,9 +204,9 @@ function verdictsByColumn(
   verified: readonly number[],
 ): readonly (readonly Verdict[] | undefined)[] {
   const named = Object.keys(columns);
-  const isCalled = (name: string, position: number): boolean =>
-    name === `#${position + 1}` || caseless(name) === caseless(header[position] ?? '');
-  const other = named.find((name) => !verified.some((position) => isCalled(name, position)));
+  const other = named.find(
+    (name) => !verified.some((position) => isCalled(name, position, header)),
+  );
   if (other !== undefined) {
     const names = verified.map((position) => JSON.stringify(header[position] ?? '')).join(', ');
     throw new ConfigurationError(
@@ -142,7 +214,7 @@ function verdictsByColumn(
     );
   }
   return verified.map((position) => {
-    const name = named.find((each) => isCalled(each, position));
+    const name = named.find((each) => isCalled(each, position, header));
     return name === undefined ? verdicts : columns[name];
   });
 }

@@ -46,11 +46,12 @@ interface WriteOutputOptions {
  * @throws InputError `input_changed` when the source is not what it was; OutputError
  */
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
-  const { source, plan, signal } = options;
+  const { source, sink, plan, signal } = options;
+  const readsCells = plan.hasOwnCells || sink.readsAddresses === true;
   const reading = await source.open({
     signal,
     // What is of a cell itself is read from it again.
-    wanted: () => (plan.hasOwnCells ? wantedPositions(plan.layout) : []),
+    wanted: () => (readsCells ? wantedPositions(plan.layout) : []),
   });
   const writing = await openSink(options, reading);
   const tickets = options.tickets.read(source.name);
@@ -96,6 +97,7 @@ export async function openSink(
       verified: plan.layout.columns.map(({ position }) => position),
       added,
       ...(onTextColumn && { onTextColumn }),
+      addressOf: (chunk, row, column) => plan.planner.addressOf(chunk, row, column)?.key,
       cellsOf: own?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
       ...(whole && {
         whole: {

@@ -18,6 +18,7 @@ const outputOptions: ReadonlySet<string> = new Set([
   'keep',
   'keep-quality',
   'rejects',
+  'unique',
   'part-size',
   'part-format',
 ]);

@@ -6,6 +6,7 @@ import {
   type Sink,
   type SinkWriting,
 } from '../../rows/sink.js';
+import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { dropWriting, guardedSink, ofLibrary } from '../../rows/own-ends.js';
 
 export interface RouteSinkOptions {
@@ -16,6 +17,7 @@ export interface RouteSinkOptions {
   readonly decides?: Readonly<Record<string, string>>;
   /** Says where rows go, for one writing. */
   readonly createRoute: (opening: OpenSinkOptions) => Route;
+  readonly readsAddresses?: boolean;
   /** Told of rows that have gone there. */
   readonly onRows?: (place: number, rows: number) => void;
 }
@@ -26,7 +28,7 @@ export interface RouteSinkOptions {
  * @param first where in the outcomes those of its verified columns begin
  * @returns its position; -1 for none
  */
-export type Route = (outcomes: Uint32Array, first: number) => number;
+export type Route = (outcomes: Uint32Array, first: number, chunk: RowChunk, row: number) => number;
 
 /** Several outputs in one: every row goes into one of them, or into none. */
 export function routeSink(options: RouteSinkOptions): Sink {
@@ -39,6 +41,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
     name,
     ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     ...(decides && { decides }),
+    readsAddresses: options.readsAddresses === true || sinks.some((sink) => sink.readsAddresses),
     // What is finished last is what one looks for first.
     outputs: () =>
       sinks.map((sink, place) => ({ name: sink.name, rows: written[place] ?? 0 })).toReversed(),
@@ -121,9 +124,9 @@ function* stretches(
   rows: JoinedRows,
   route: Route,
 ): Generator<{ readonly place: number; readonly rows: JoinedRows }> {
-  const { from, to, width, outcomes } = rows;
+  const { chunk, from, to, width, outcomes } = rows;
   const placeOf = (row: number): number | undefined =>
-    row < to ? route(outcomes, (row - from) * width) : undefined;
+    row < to ? route(outcomes, (row - from) * width, chunk, row) : undefined;
   let start = from;
   let place = placeOf(start);
   while (place !== undefined) {
