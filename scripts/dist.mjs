@@ -66,6 +66,7 @@ const settings = {
   format: 'esm',
   platform: 'node',
   target: 'node20.18',
+  loader: { '.sql': 'text' },
 };
 
 /** Writes what is imported. What several entry points need is in chunks of its own: each module exists once. */

@@ -56,6 +56,7 @@ async function bundle(outfile) {
     format: 'cjs',
     platform: 'node',
     target: 'node22',
+    loader: { '.sql': 'text' },
     minifySyntax: true,
     minifyWhitespace: true,
     legalComments: 'eof',

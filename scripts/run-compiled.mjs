@@ -41,7 +41,7 @@ export function runCompiled(name, folders, module) {
 export function compileForNode(name, folders) {
   const files = folders.flatMap((folder) =>
     readdirSync(join(projectRoot, folder), { recursive: true })
-      .filter((file) => /(?<!\.d|\.test)\.ts$|\.txt$/.test(file))
+      .filter((file) => /(?<!\.d|\.test)\.ts$|\.(?:txt|sql)$/.test(file))
       .map((file) => join(folder, file))
       .toSorted(),
   );
@@ -93,14 +93,14 @@ function removeOld() {
 /** Makes modules of the data files that sources import as text: nothing is bundled here. */
 function inlineTexts(files, built) {
   for (const file of files) {
-    if (file.endsWith('.txt')) {
+    if (!file.endsWith('.ts')) {
       const text = readFileSync(join(projectRoot, file), 'utf8');
       writeFileSync(join(built, `${file}.js`), `export default ${JSON.stringify(text)};\n`);
       continue;
     }
     const module = join(built, file.replace(/\.ts$/, '.js'));
     const code = readFileSync(module, 'utf8');
-    const renamed = code.replaceAll(/(from "\.[^"]+\.txt)"/g, '$1.js"');
+    const renamed = code.replaceAll(/(from "\.[^"]+\.(?:txt|sql))"/g, '$1.js"');
     if (renamed !== code) writeFileSync(module, renamed);
   }
 }

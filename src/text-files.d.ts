@@ -3,3 +3,8 @@ declare module '*.txt' {
   const text: string;
   export default text;
 }
+
+declare module '*.sql' {
+  const text: string;
+  export default text;
+}

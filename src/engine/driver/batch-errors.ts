@@ -8,7 +8,7 @@ import {
   TransportError,
 } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { SluiceError } from '../../platform/errors/sluice-error.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { STATUS_CODES } from '../../platform/http.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import type { Stage } from '../batches/batch-state.js';

@@ -3,16 +3,17 @@ import { schemes } from '../../../lists/sql/postgres/client.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { checkOptions, required, text } from '../../../platform/options/check-options.js';
-import { claimFunctions } from './claim-functions.js';
-import { copyFunctions, paceFunctions } from './copy-and-pace-functions.js';
-import { runFunctions } from './run-functions.js';
+import claimFunctions from './claim-functions.sql';
+import paceFunctions from './pace-functions.sql';
+import runFunctions from './run-functions.sql';
 import { StoreConnection } from './store-connection.js';
-import { tables } from './tables.js';
+import tables from './tables.sql';
 
-/** What makes a schema, step by step; a step that was released is never changed. */
-const migrations: readonly string[] = [
-  tables + paceFunctions + runFunctions + claimFunctions + copyFunctions,
-];
+/**
+ * What makes a schema, step by step; a step that was released is never changed. The files can be run by psql:
+ * they call the schema `sluice`.
+ */
+const migrations: readonly string[] = [tables + paceFunctions + runFunctions + claimFunctions];
 
 /** The number of the newest migration. */
 const newestMigration = migrations.length;
@@ -31,7 +32,7 @@ export function migrationSql(schema: string): string {
   const steps = migrations.map(
     (sql, index) => `
   if not exists (select from ${quoted}.migration where number = ${index + 1}) then
-    execute $migration$${sql.replaceAll('{schema}', quoted)}$migration$;
+    execute $migration$${sql.replaceAll(/\bsluice\./g, `${quoted}.`)}$migration$;
     insert into ${quoted}.migration (number) values (${index + 1});
   end if;`,
   );

@@ -1,9 +1,7 @@
-/**
- * What a schema keeps of runs. Entries are kept as they are written: the functions do not read them, and
- * `json` takes whatever JSON there is.
- */
-export const tables = `
-create table {schema}.run (
+-- What a schema keeps of runs. Entries are kept as they are written: the functions do not read them, and
+-- `json` takes whatever JSON there is.
+
+create table sluice.run (
   run text primary key,
   -- Another one for the same name when it was dropped and begun again.
   life uuid not null default gen_random_uuid(),
@@ -16,8 +14,8 @@ create table {schema}.run (
   copied_of text
 );
 -- And the copying of its source, as 'copy', and the last step of the run, as 'output'.
-create table {schema}.batch (
-  run text not null references {schema}.run on delete cascade,
+create table sluice.batch (
+  run text not null references sluice.run on delete cascade,
   batch text not null,
   type text not null,
   addresses bigint not null,
@@ -33,16 +31,16 @@ create table {schema}.batch (
   reserved bigint not null default 0,
   primary key (run, batch)
 );
-create index on {schema}.batch (run) where not ended;
-create sequence {schema}.entries;
+create index on sluice.batch (run) where not ended;
+create sequence sluice.entries;
 -- In the order of their writing, and none twice: a store that was restored counts again from an earlier
 -- number, and gives others by chance.
-create function {schema}.next_entry() returns bigint language sql as $$
-  select nextval('{schema}.entries') * 1000000 + floor(random() * 1000000)::bigint
+create function sluice.next_entry() returns bigint language sql as $$
+  select nextval('sluice.entries') * 1000000 + floor(random() * 1000000)::bigint
 $$;
-create table {schema}.journal (
-  seq bigint primary key default {schema}.next_entry(),
-  run text not null references {schema}.run on delete cascade,
+create table sluice.journal (
+  seq bigint primary key default sluice.next_entry(),
+  run text not null references sluice.run on delete cascade,
   batch text,
   epoch bigint,
   owner uuid not null,
@@ -50,36 +48,36 @@ create table {schema}.journal (
   entry json not null,
   at timestamptz not null default clock_timestamp()
 );
-create index on {schema}.journal (run, seq);
-create table {schema}.results (
+create index on sluice.journal (run, seq);
+create table sluice.results (
   run text not null,
   batch text not null,
   part int not null,
   bytes bytea not null,
   primary key (run, batch, part),
-  foreign key (run, batch) references {schema}.batch on delete cascade
+  foreign key (run, batch) references sluice.batch on delete cascade
 );
-alter table {schema}.results alter column bytes set storage external;
+alter table sluice.results alter column bytes set storage external;
 -- What of a history the run uses, of each process that has planned it: that of the first entry counts.
-create table {schema}.recalled (
-  run text not null references {schema}.run on delete cascade,
+create table sluice.recalled (
+  run text not null references sluice.run on delete cascade,
   owner uuid not null,
   part int not null,
   bytes bytea not null,
   primary key (run, owner, part)
 );
-alter table {schema}.recalled alter column bytes set storage external;
-create table {schema}.copy (
-  run text not null references {schema}.run on delete cascade,
+alter table sluice.recalled alter column bytes set storage external;
+create table sluice.copy (
+  run text not null references sluice.run on delete cascade,
   part int not null,
   -- CRC-32.
   checksum bigint not null,
   bytes bytea not null,
   primary key (run, part)
 );
-alter table {schema}.copy alter column bytes set storage external;
-create table {schema}.worker (
-  run text not null references {schema}.run on delete cascade,
+alter table sluice.copy alter column bytes set storage external;
+create table sluice.worker (
+  run text not null references sluice.run on delete cascade,
   worker uuid not null,
   host text not null,
   pid int not null,
@@ -91,27 +89,26 @@ create table {schema}.worker (
   primary key (run, worker)
 );
 -- Whose requests a process sends, and from one to the next; 0 where it was given no rate.
-create table {schema}.pacing (
+create table sluice.pacing (
   worker uuid primary key,
-  run text not null references {schema}.run on delete cascade,
+  run text not null references sluice.run on delete cascade,
   account text not null,
   interval_ms float8 not null,
   beat_at timestamptz not null default clock_timestamp()
 );
-create index on {schema}.pacing (account);
+create index on sluice.pacing (account);
 -- A fingerprint of the key and the service, of all runs.
-create table {schema}.pace (
+create table sluice.pace (
   account text primary key,
   next_at timestamptz,
   paused_until timestamptz
 );
 -- One row: what the fingerprints of keys are made with.
-create table {schema}.salt (salt text not null);
-insert into {schema}.salt values (gen_random_uuid()::text || gen_random_uuid()::text);
-create table {schema}.budget (
-  run text not null references {schema}.run on delete cascade,
+create table sluice.salt (salt text not null);
+insert into sluice.salt values (gen_random_uuid()::text || gen_random_uuid()::text);
+create table sluice.budget (
+  run text not null references sluice.run on delete cascade,
   type text not null,
   reserved bigint not null default 0,
   primary key (run, type)
 );
-`;
