@@ -31,6 +31,11 @@ export class LaunchGate {
     return this.#closedBy;
   }
 
+  /** How often it was closed, to one type or to all. */
+  get closings(): number {
+    return this.#usedUp.size + Number(this.#isClosedToAll);
+  }
+
   /** Whether nothing more of a batch's type is launched. */
   isClosedTo({ group }: Pick<Batch, 'group'>): boolean {
     return this.#isClosedToAll || this.#usedUp.has(group.type);

@@ -443,6 +443,34 @@ describe('run() with a store that many processes share', () => {
     await expectPaidOnce();
   });
 
+  it('leaves nothing that is launched when a budget is used up, whichever process has it', async () => {
+    await serve({ verifyDelayMs: 300 });
+    await Promise.all(
+      [1, 2].map(async () => {
+        await expect(work({ maxCredits: 7 })).rejects.toMatchObject({ code: 'budget_exhausted' });
+        const stages = [...known().batches.values()].map((batch) => batch.known.stage);
+        expect(stages).toContain('exported');
+      }),
+    );
+    expect(await charges()).toHaveLength(5);
+  });
+
+  it('gives email and phone each its own budget', async () => {
+    await serve();
+    const rows = Array.from({ length: 10 }, (_, id) =>
+      id < 5 ? `good${id}@sluice.test,+1213373425${id}` : `good${id}@sluice.test,`,
+    );
+    await writeFile(join(folder, 'list.csv'), ['email,phone', ...rows, ''].join('\n'));
+    const both = { phone: ['phone'], batchSize: 10, concurrency: 1 };
+    await expect(work({ ...both, maxCredits: 5 })).rejects.toMatchObject({
+      code: 'budget_exhausted',
+    });
+    expect(await charges()).toHaveLength(5);
+    await work(both);
+    expect(new Set(await charges()).size).toBe(15);
+    expect(await charges()).toHaveLength(15);
+  });
+
   it('goes on without a budget where the last batch was too large for the one before', async () => {
     await serve();
     await expect(work({ batchSize: 1000, maxCredits: 1 })).rejects.toMatchObject({

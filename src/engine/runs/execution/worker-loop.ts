@@ -1,6 +1,13 @@
 import type { Batch } from '../../batches/batch.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
-import { isAtEnd, type EndedBatch, type KnownBatch } from '../../batches/batch-state.js';
+import { BudgetError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import {
+  isAtEnd,
+  mayHaveLaunched,
+  type EndedBatch,
+  type KnownBatch,
+} from '../../batches/batch-state.js';
 import type { DriveRunOptions } from './driver-options.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
 import type { RunBatches } from './run-batches.js';
@@ -33,6 +40,8 @@ export class WorkerLoop {
   readonly #stoppedBefore: string | undefined;
   /** Whether it is stopped for all. */
   #isStoppedForAll = false;
+  /** How often the gate was closed when the open batches were last looked through. */
+  #closings = 0;
   /** Which budget counts, as far as anybody who reads along knows. */
   #knownBudget: number | null;
 
@@ -50,7 +59,8 @@ export class WorkerLoop {
 
   /**
    * Drives what it can claim, until all that is meant is at its end by whichever process, or has stopped
-   * here. Each batch is looked at when something has become known of it, and not in every round.
+   * here: where the money stops it, what is launched is still brought to its end. Each batch is looked at
+   * when something has become known of it, and not in every round.
    *
    * @param isMeant whether a batch that another process may have is to be waited for
    * @throws the signal's reason
@@ -64,11 +74,13 @@ export class WorkerLoop {
       await this.applyRemote();
       this.#applyStop();
       this.#applyBudget();
+      this.#dropClosed();
       await this.#tellStop();
       if (this.#isStopped || this.#open.size === 0) {
         await drive.idle();
         // Meanwhile a claim may have been lost, and the last batch may have stopped this process.
         await this.applyRemote();
+        this.#dropClosed();
         await this.#tellStop();
         if (this.#open.size === 0) return;
         if (!drive.stoppedBy) signal.throwIfAborted();
@@ -79,13 +91,36 @@ export class WorkerLoop {
   }
 
   #isOpen(batch: Batch): boolean {
-    return this.#options.isOpen(batch) && this.#isMeant(this.#options.batches.known(batch));
+    const { isOpen, batches, drive } = this.#options;
+    const known = batches.known(batch);
+    if (!isOpen(batch) || !this.#isMeant(known)) return false;
+    return isRunning(known) || !drive.gate.isClosedTo(batch);
+  }
+
+  /** What may not be launched any more is waited for no longer. */
+  #dropClosed(): void {
+    const { closings } = this.#options.drive.gate;
+    if (closings === this.#closings) return;
+    this.#closings = closings;
+    for (const batch of this.#open) if (!this.#isOpen(batch)) this.#open.delete(batch);
   }
 
   get #isStopped(): boolean {
     const { drive, signal } = this.#options;
-    const isOver = (drive.stoppedBy ?? drive.gate.closedBy) !== undefined || signal.aborted;
-    return isOver || this.#isEnded;
+    const { closedBy } = drive.gate;
+    const isOver = closedBy !== undefined && !isForMoney(closedBy);
+    return isOver || drive.stoppedBy !== undefined || signal.aborted || this.#isEnded;
+  }
+
+  /** Whether a budget of one type is used up, and there is more to be launched of another. */
+  get #mayLaunchMore(): boolean {
+    const { batches, drive } = this.#options;
+    for (const batch of batches.all) {
+      const known = batches.known(batch);
+      const isLeft = !isAtEnd(known) && !mayHaveLaunched(known);
+      if (isLeft && !drive.gate.isClosedTo(batch)) return true;
+    }
+    return false;
   }
 
   /** Whether there is nothing left of the run to be driven by anybody. */
@@ -132,6 +167,8 @@ export class WorkerLoop {
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
     const stopped = stop && stopForAll(error);
     if (!stopped || this.#isStoppedForAll) return;
+    // Each type has a budget of its own, and the store keeps it for all.
+    if (!drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore) return;
     this.#isStoppedForAll = true;
     await state.record?.(stopped);
   }
@@ -181,4 +218,13 @@ export class WorkerLoop {
       this.#hasChanged = false;
     }
   }
+}
+
+function isForMoney(error: unknown): boolean {
+  return isSluiceError(error, 'budget_exhausted') || isSluiceError(error, 'payment_required');
+}
+
+/** Whether the service may be at work on it, or be done: it is paid for. */
+function isRunning({ stage }: KnownBatch): boolean {
+  return stage === 'launching' || stage === 'verifying' || stage === 'done';
 }
