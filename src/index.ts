@@ -171,7 +171,7 @@ export type {
 } from './lists/rows/sink.js';
 export { JsonText } from './lists/rows/values/json-text.js';
 export { printKind, type Kind } from './lists/rows/values/kinds.js';
-export type { FilePermissions } from './platform/files/file-permissions.js';
+export type { FilePermissions } from './platform/files/file-system.js';
 
 // What is told to whoever listens to the process
 export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observability/channels.js';

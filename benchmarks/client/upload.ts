@@ -1,8 +1,7 @@
 import { stat } from 'node:fs/promises';
 import * as z from 'zod';
 import { Client } from '../../src/client/client.js';
-import { systemFiles } from '../../src/platform/files/file-system.js';
-import { readFileBytes } from '../../src/platform/files/read-file.js';
+import { systemFiles, readFileBytes } from '../../src/platform/files/file-system.js';
 import { cachedFile, hashOfFile } from '../data/cached-file.js';
 import { emailOf } from '../data/people.js';
 import { peakBytes } from '../harness/peak-bytes.js';

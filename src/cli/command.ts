@@ -267,3 +267,11 @@ export function programName({ argv, env, cwd }: Called): string {
     (env['PATH'] ?? '').split(delimiter).some((each) => resolve(cwd, each) === folder);
   return isFound ? 'sluice' : 'npx --no-install sluice';
 }
+
+/** The entries that have a value: an option that is absent is not the same as one that is undefined. */
+export function omitUndefined<Values extends Readonly<Record<string, unknown>>>(
+  values: Values,
+): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(given) as { [Name in keyof Values]?: Exclude<Values[Name], undefined> };
+}

@@ -10,9 +10,9 @@ import {
   type OptionDefinition,
   type CommandInput,
   programName,
+  omitUndefined,
 } from './command.js';
-import { omitUndefined } from './job/omit-undefined.js';
-import { sayTrouble } from './messages/outage-message.js';
+import { sayTrouble } from './messages/run-lines.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
 import { say } from './terminal/print.js';
 import { collectSeldom } from './v8-tuning.js';
@@ -103,7 +103,7 @@ export async function chooseTarget(
 }
 
 /** The same where the local service cannot be meant on purpose. @throws ConfigurationError */
-export async function findTarget(
+async function findTarget(
   options: ParsedOptions<'base-url' | 'api-key-file'>,
   env: NodeJS.ProcessEnv,
 ): Promise<Target> {
@@ -214,7 +214,7 @@ export const localNotice =
   'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one';
 
 /** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
-export function sayLocalService(target: Target, out: Writable): void {
+function sayLocalService(target: Target, out: Writable): void {
   if (target.kind !== 'local' || target.isOnPurpose) return;
   say(`sluice: ${localNotice}`, out);
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { version, ConfigurationError } from '../index.js';
 import { nameOptionsBy } from '../platform/text/option-name.js';
-import { printableLine } from '../platform/text/printable.js';
-import { shellQuote } from '../platform/text/shell-quote.js';
+import { printableLine, shellQuote } from '../platform/text/printable.js';
 import {
   type Surroundings,
   type Command,
@@ -11,9 +10,9 @@ import {
   type Called,
 } from './command.js';
 import { commands } from './commands.js';
-import { resolvePath } from './endpoints/resolve-path.js';
+import { resolvePath } from './endpoints/paths.js';
 import { exitCodes } from './exit-code.js';
-import { guess } from './help/closest-name.js';
+import { guess } from '../platform/text/closest-name.js';
 import { helpTopics } from './help/help-topics.js';
 import { commandHelp, programHelp } from './help/help.js';
 import { workerName } from './job/workers.js';
@@ -68,10 +67,7 @@ export async function runCommandLine(surroundings: Surroundings): Promise<number
  * @returns the exit code
  * @throws what stopped the command
  */
-export async function runCommand(
-  args: readonly string[],
-  surroundings: Surroundings,
-): Promise<number> {
+async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
   const { stdout, stderr } = surroundings;
   const [name] = args;
   const isHelp = name === 'help';

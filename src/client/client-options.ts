@@ -14,7 +14,7 @@ import {
   required,
   text,
   withMethods,
-} from '../platform/options/check-options.js';
+} from '../platform/check-options.js';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
 import { warnOnce, type ServiceTrouble } from './rate/outage.js';
 

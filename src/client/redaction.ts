@@ -1,4 +1,4 @@
-import { parseJson } from '../platform/json-text.js';
+import { parseJson } from '../platform/body.js';
 
 const mostCharacters = 500;
 /** So much is looked at: nothing behind it comes near the words that are kept. */

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { ConfigurationError } from '../platform/errors/errors.js';
-import { checkValue, type Wanted } from '../platform/options/check-options.js';
+import { checkValue, type Wanted } from '../platform/check-options.js';
 import { isSameFile } from './files/outputs/output-path.js';
 
 /** The place of a list: its kind says how it is read and written. */

@@ -12,7 +12,7 @@ import {
   lostDigitsSentence,
   missingPlusSentence,
 } from './sentences/phone-sentences.js';
-import { shellQuote } from '../platform/text/shell-quote.js';
+import { shellQuote } from '../platform/text/printable.js';
 import { counted, grouped } from '../platform/text/shown-numbers.js';
 import { remedyForCredits } from './credit-remedy.js';
 import { optionName } from '../platform/text/option-name.js';

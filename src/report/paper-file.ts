@@ -3,7 +3,7 @@ import { ConfigurationError, OutputError } from '../platform/errors/errors.js';
 import { writeOutputFile } from '../lists/files/outputs/output-file.js';
 import { checkOutputPath, isSameFile } from '../lists/files/outputs/output-path.js';
 import { describeSystemError } from '../platform/files/disk-errors.js';
-import type { FilePermissions } from '../platform/files/file-permissions.js';
+import type { FilePermissions } from '../platform/files/file-system.js';
 import { optionName } from '../platform/text/option-name.js';
 
 /** Older than this, a paper is not of a run that is at work now. */

@@ -5,8 +5,8 @@ import {
   flag,
   listOf,
   type OptionShape,
-} from '../platform/options/check-options.js';
-import type { FilePermissions } from '../platform/files/file-permissions.js';
+} from '../platform/check-options.js';
+import { type FilePermissions, isThere } from '../platform/files/file-system.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/stopped-summary.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
@@ -17,7 +17,6 @@ import type {
   Summary,
   SummaryFile,
 } from '../engine/summary/summary.js';
-import { isThere } from '../platform/files/exists.js';
 import { printable } from '../platform/text/printable.js';
 import type { AdviceOptions } from './advice.js';
 import { PaperFile } from './paper-file.js';

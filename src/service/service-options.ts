@@ -10,7 +10,7 @@ import {
   text,
   type OptionShape,
   type Wanted,
-} from '../platform/options/check-options.js';
+} from '../platform/check-options.js';
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import type { VerificationEngine } from './verification/engine.js';
 import { offlineEngine } from './verification/offline-engine.js';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { printable, readServiceWords, sayable } from '../../src/client/redaction.js';
-import { isDeeperThan } from '../../src/platform/json-text.js';
+import { isDeeperThan } from '../../src/platform/body.js';
 
 for (const [body, words] of [
   ['{"message":"Unauthorized"}', 'Unauthorized'],

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { InTurn } from '../../src/platform/waiting/in-turn.js';
+import { InTurn } from '../../src/platform/waiting/promises.js';
 import { startPostgres } from '../servers/start-postgres.js';
 import { Random } from '../simulation/random.js';
 import { KilledRun, seed, twoAtATime, undisturbed, type Started } from './killed-run.js';

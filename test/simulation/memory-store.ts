@@ -4,7 +4,7 @@ import { LeasedRunStore } from '../../src/engine/stores/shared/leased-store.js';
 import type { SharedRunStore, SharedStore } from '../../src/engine/stores/run-store.js';
 import type { RowFigures } from '../../src/engine/stores/shared/shared-status.js';
 import { systemClock, type Clock } from '../../src/platform/waiting/clock.js';
-import { InTurn } from '../../src/platform/waiting/in-turn.js';
+import { InTurn } from '../../src/platform/waiting/promises.js';
 import { orAborted } from '../../src/platform/waiting/on-abort.js';
 import type { MemoryDatabase } from './memory-database.js';
 

@@ -6,7 +6,7 @@ import { exitCodes } from '../exit-code.js';
 import { confirmDiscard, launchedLine } from '../job/confirm-discard.js';
 import { print, say, jsonOption } from '../terminal/print.js';
 import { sharedRunOptions } from '../options/store-options.js';
-import { sayTrouble } from '../messages/outage-message.js';
+import { sayTrouble } from '../messages/run-lines.js';
 import { onlySharedRun, onlyStateDirectory } from './status.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 

@@ -17,7 +17,7 @@ import {
   type Called,
 } from '../command.js';
 import { openLineFile } from '../endpoints/line-file.js';
-import { standard } from '../endpoints/resolve-path.js';
+import { standard } from '../endpoints/paths.js';
 import { exitCodes } from '../exit-code.js';
 import {
   countryOption,

@@ -10,7 +10,7 @@ import {
   programName,
 } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { fieldsText } from '../messages/fields-text.js';
+import { fieldsText, textTable } from '../terminal/text-table.js';
 import {
   countryOption,
   readCountry,
@@ -23,7 +23,6 @@ import { count, date, whole } from '../options/option-types.js';
 import { noArguments, onlyBatch, parseUuid } from '../options/positionals.js';
 import { serviceOptions, type ServiceOption, withService } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
-import { textTable } from '../terminal/text-table.js';
 import { exportCommand, uploadCommand } from './batch-files.js';
 
 const { listLimit } = limits;

@@ -7,6 +7,7 @@ import {
   type CommandInput,
   type NameOf,
   type Surroundings,
+  omitUndefined,
 } from '../command.js';
 import { describeError } from '../messages/describe-error.js';
 import { exitCodes } from '../exit-code.js';
@@ -14,7 +15,6 @@ import { notWith } from '../options/option-rules.js';
 import { amount, count, delay, path, text, whole } from '../options/option-types.js';
 import { print, say } from '../terminal/print.js';
 import { engineOf, engineOptions, readOptionFile } from '../options/engine-options.js';
-import { omitUndefined } from '../job/omit-undefined.js';
 
 /** What the service is started with. */
 const serverOptions = defineOptions([

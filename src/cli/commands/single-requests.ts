@@ -18,7 +18,7 @@ import {
 } from '../command.js';
 import { openLineFile } from '../endpoints/line-file.js';
 import { exitCodes } from '../exit-code.js';
-import { fieldsText } from '../messages/fields-text.js';
+import { fieldsText, textTable } from '../terminal/text-table.js';
 import {
   countryOption,
   findCountry,
@@ -37,7 +37,6 @@ import {
   withAnyService,
 } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
-import { textTable } from '../terminal/text-table.js';
 
 export const creditsCommand = defineCommand({
   name: 'credits',

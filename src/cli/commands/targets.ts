@@ -1,6 +1,6 @@
 import { targetAudiences, targetIndustries, targetObjectives } from '../../contract/index.js';
 import { ConfigurationError } from '../../index.js';
-import { guess } from '../help/closest-name.js';
+import { guess } from '../../platform/text/closest-name.js';
 import { defineCommand, type CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';

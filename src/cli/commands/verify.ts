@@ -4,14 +4,13 @@ import { defineCommand, type CommandInput, programName } from '../command.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
 import { placeOf, type NamedPlace } from '../endpoints/list-places.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
-import { progressMode } from '../progress/progress-mode.js';
-import { asWritten, standard } from '../endpoints/resolve-path.js';
-import { refuseUnquoted } from '../endpoints/refuse-unquoted.js';
+import { progressMode } from '../terminal/progress-lines.js';
+import { asWritten, standard, refuseUnquoted } from '../endpoints/paths.js';
 import { Reporter } from '../terminal/reporter.js';
 import { runDurably, stream, runShared } from '../job/run-list.js';
-import { openPapers } from '../job/run-papers.js';
+import { openPapers } from '../job/run-settings.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
-import { sayStopped, type RunContext } from '../messages/run-failure.js';
+import { sayStopped, type RunContext } from '../messages/failure-messages.js';
 import {
   refuseStandardInput,
   sharedRunOf,

@@ -7,15 +7,14 @@ import {
   type MaxUnknown,
   type Sink,
 } from '../../index.js';
-import type { CommandInput, ParsedOptions } from '../command.js';
+import { type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import { findOutput, isSamePlace } from './list-ends.js';
 import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
 import type { Said } from '../messages/run-lines.js';
 import { keepOptions } from '../options/keep-options.js';
-import { standard } from './resolve-path.js';
+import { standard } from './paths.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { filesOfOutput } from './verdict-output.js';
-import { omitUndefined } from '../job/omit-undefined.js';
+import { filesOfOutput } from './output-files.js';
 
 /** How the column of a list of one address a line is named. */
 const lineColumn = 'value';

@@ -12,13 +12,17 @@ import {
   streamSink,
   streamSource,
 } from '../../index.js';
-import type { CommandInput, ParsedOptions, Surroundings } from '../command.js';
-import { omitUndefined } from '../job/omit-undefined.js';
+import {
+  type CommandInput,
+  type ParsedOptions,
+  type Surroundings,
+  omitUndefined,
+} from '../command.js';
 import { checkRules } from '../options/option-rules.js';
 import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { type DatabaseUrl, type NamedPlace, pathOf } from './list-places.js';
-import { resolvePath, standard } from './resolve-path.js';
-import { filesOfOutput, verdictOutput } from './verdict-output.js';
+import { resolvePath, standard } from './paths.js';
+import { filesOfOutput, verdictOutput } from './output-files.js';
 
 /** Where the rows of `sluice verify` come from, and where they go. */
 export interface ListEnds {
@@ -247,4 +251,57 @@ export async function isHeldBack(
 ): Promise<boolean> {
   if (database ?? remote ?? options.has('part-size')) return true;
   return (await sink.mayBeginEarly?.()) === true;
+}
+
+/**
+ * Refuses a query for all columns of the table that the results go into: the run adds columns to it, and the
+ * next one would read those as the list's own.
+ *
+ * @throws ConfigurationError
+ */
+export function refuseAllColumns(
+  inputs: readonly NamedPlace[],
+  { database: to }: NamedPlace,
+  options: ParsedOptions<'query' | 'into'>,
+): void {
+  const [query = '', into = ''] = [options.text('query'), options.text('into')];
+  const isInPlace = to !== undefined && inputs.some(({ database }) => database?.url === to.url);
+  if (!isInPlace || !readsAllOf(query, into)) return;
+  throw new ConfigurationError(
+    `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *`,
+  );
+}
+
+/** Whether a query names a table, and selects `*`, not only in a part in parentheses. */
+function readsAllOf(query: string, table: string): boolean {
+  const words = wordsOf(query);
+  let depth = 0;
+  let isAll = false;
+  for (const [at, word] of words.entries()) {
+    if (word === '(') depth += 1;
+    else if (word === ')') depth -= 1;
+    else if (depth === 0 && isStar(word, words[at - 1])) isAll = true;
+  }
+  return isAll && words.some((word, at) => isTable(word, table, words[at - 1]));
+}
+
+/** Without their quotes, parentheses and commas apart. */
+function wordsOf(query: string): readonly string[] {
+  const plain = query.toLowerCase().replaceAll(/["`]/g, '');
+  return plain.match(/[^\s,;()]+|[,()]/g) ?? [];
+}
+
+/** Not a product, as in `price * 2`. */
+function isStar(word: string, before = ''): boolean {
+  return (
+    word.endsWith('.*') || (word === '*' && ['select', 'distinct', 'all', ','].includes(before))
+  );
+}
+
+function isTable(word: string, table: string, before = ''): boolean {
+  return ['from', 'join', ','].includes(before) && lastPart(word) === lastPart(wordsOf(table)[0]);
+}
+
+function lastPart(name = ''): string {
+  return name.slice(name.lastIndexOf('.') + 1);
 }

@@ -1,15 +1,13 @@
-import { rm, stat } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import {
   ConfigurationError,
   findLists,
-  InputError,
   parsePlace,
   showPlace,
   type DatabaseKind,
 } from '../../index.js';
-import { nearPath } from './path-suggestion.js';
+import { refuseMisspelt, resolvePath, standard } from './paths.js';
 import { type Surroundings, programName, type Called } from '../command.js';
-import { resolvePath, standard } from './resolve-path.js';
 
 /** One end of a list, as it is named on the command line. */
 export interface NamedPlace {
@@ -78,25 +76,6 @@ export async function removePlace({ path, remote }: NamedPlace): Promise<void> {
   if (!remote) return rm(path, { force: true });
   const { removeS3Object } = await import('../../lists/remote/s3/index.js');
   await removeS3Object(remote.url);
-}
-
-/** Whether something is there. */
-export async function isTaken(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
-/** @throws InputError `input_unreadable` where no file is there, and one of nearly the same name is */
-async function refuseMisspelt(path: string): Promise<void> {
-  if (/[*?[\]{}]/.test(path) || (await isTaken(path))) return;
-  const near = nearPath(path);
-  if (near === undefined) return;
-  throw new InputError(
-    `cannot read ${path}: there is no such file or folder; did you mean ${near}?`,
-    { code: 'input_unreadable' },
-  );
 }
 
 /** The path of a place that is a file or a standard stream. */

@@ -8,9 +8,9 @@ import {
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../endpoints/list-ends.js';
-import { findInputs, isTaken } from '../endpoints/list-places.js';
+import { findInputs } from '../endpoints/list-places.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { resolvePath, standard } from '../endpoints/resolve-path.js';
+import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import type { Said } from '../messages/run-lines.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { askCountry, askToStart, showCommand, type WayIn } from './ask-to-start.js';

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { CommandInput } from '../command.js';
 import { pathOf, placeOf } from '../endpoints/list-places.js';
-import { standard } from '../endpoints/resolve-path.js';
+import { standard } from '../endpoints/paths.js';
 
 const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
 /** A list of addresses alone has no room for results. */

@@ -1,7 +1,7 @@
-import { shellQuote } from '../../platform/text/shell-quote.js';
+import { shellQuote } from '../../platform/text/printable.js';
 import { type CommandInput, type ParsedOptions, programName } from '../command.js';
 import { showPlace } from '../../index.js';
-import { placed, standard } from '../endpoints/resolve-path.js';
+import { placed, standard } from '../endpoints/paths.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 
 /** An option and its value (`true` for a flag), as they are added to a command. */

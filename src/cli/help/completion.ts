@@ -12,7 +12,7 @@ import { exitCodes } from '../exit-code.js';
 import { commonOptions } from '../options/parse-command-line.js';
 import { onlyArgument } from '../options/positionals.js';
 import { print } from '../terminal/print.js';
-import { guess } from './closest-name.js';
+import { guess } from '../../platform/text/closest-name.js';
 
 const scripts = {
   bash: bashCompletion,

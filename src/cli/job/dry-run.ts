@@ -17,9 +17,8 @@ import {
   missingCountrySentence,
   unknownCountrySentence,
 } from '../../report/sentences/country-sentence.js';
-import { describeCredits } from '../../platform/text/credit-words.js';
+import { describeCredits, counted, grouped } from '../../platform/text/shown-numbers.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
-import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
 const mostExamples = 3;
 /** Of more countries, the largest are named. */

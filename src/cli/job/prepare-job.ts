@@ -15,7 +15,7 @@ import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../options/history-options.js';
 import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
-import { findListEnds, isSamePlace } from '../endpoints/list-ends.js';
+import { findListEnds, isSamePlace, refuseAllColumns } from '../endpoints/list-ends.js';
 import {
   findInputs,
   pathOf,
@@ -24,15 +24,12 @@ import {
   type NamedPlace,
 } from '../endpoints/list-places.js';
 import { replacedOutput } from './confirm-discard.js';
-import { rowsOfOutput } from '../endpoints/rows-of-output.js';
-import { refuseAllColumns } from '../endpoints/refuse-all-columns.js';
+import { rowsOfOutput, filesOfOutput } from '../endpoints/output-files.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { limitLines, trialLines } from '../messages/run-lines.js';
 import type { Job } from './run-list.js';
-import { filesAmong } from './run-papers.js';
-import { sharedOptions } from './run-settings.js';
-import type { RunContext } from '../messages/run-failure.js';
-import { filesOfOutput } from '../endpoints/verdict-output.js';
+import { filesAmong, sharedOptions } from './run-settings.js';
+import type { RunContext } from '../messages/failure-messages.js';
 import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 
 /** What a run is told to, and by. */

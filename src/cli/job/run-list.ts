@@ -1,5 +1,5 @@
 import { ConfigurationError, run, type SharedStore, streamRun, type Summary } from '../../index.js';
-import type { ParsedOptions, Surroundings } from '../command.js';
+import { type ParsedOptions, type Surroundings, omitUndefined } from '../command.js';
 import { trialLines } from '../messages/run-lines.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { checkRules } from '../options/option-rules.js';
@@ -8,7 +8,6 @@ import { connect, type Connection, type Target } from '../connect.js';
 import type { Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { agreeToPayAgain, dropOldRun, withPaidAgain } from './confirm-discard.js';
-import { omitUndefined } from './omit-undefined.js';
 import type { RunSettings } from './run-settings.js';
 import type { Workers } from './workers.js';
 

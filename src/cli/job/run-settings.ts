@@ -4,13 +4,17 @@ import {
   type ColumnOptions,
   type CountryChoice,
   type RunOptions,
+  RunPapers,
 } from '../../index.js';
-import { thatSet, type CommandInput, type ParsedOptions } from '../command.js';
+import { thatSet, type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import type { Target } from '../connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
-import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import { pathOf, type NamedPlace } from '../endpoints/list-places.js';
+import { resolvePath, standard } from '../endpoints/paths.js';
 import { batchSettings } from '../options/batch-options.js';
-import { omitUndefined } from './omit-undefined.js';
+import { asksNetwork } from '../options/engine-options.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import { print } from '../terminal/print.js';
 
 /** What a run is asked for, whether it is durable or streams. */
 export type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
@@ -65,4 +69,39 @@ function groupOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & Coun
 function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
   const { prefix, ...others } = options.libraryValues(thatSet(verifyOptions, 'columns'));
   return { ...others, ...(prefix && { prefix: Object.fromEntries(prefix) }) };
+}
+
+/** @throws ConfigurationError, OutputError before anything is read */
+export async function openPapers(
+  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
+  to: NamedPlace,
+): Promise<RunPapers> {
+  const report = options.text('report');
+  const summary = options.text('summary');
+  if (report === standard) {
+    throw new ConfigurationError('--report needs the name of a file, such as report.html');
+  }
+  if (summary === standard && to.path === standard) {
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  return RunPapers.open({
+    // A trial writes none, and leaves that of the last night.
+    report: options.has('dry-run') ? undefined : report,
+    summary: summary === standard ? async (text) => print(text, stdout) : summary,
+    besides: filesAmong([
+      ...positionals.map((path) => resolvePath(cwd, path)),
+      pathOf(to),
+      options.text('rejects'),
+    ]),
+    asksNetwork: asksNetwork(options),
+    isShared: options.has('store'),
+    keepsQuality: options.has('keep-quality'),
+  });
+}
+
+/** Those that are files. */
+export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+  return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

@@ -8,7 +8,7 @@ import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
 import { placeOf } from '../endpoints/list-places.js';
 import { Reporter } from '../terminal/reporter.js';
 import { runShared } from './run-list.js';
-import { standard } from '../endpoints/resolve-path.js';
+import { standard } from '../endpoints/paths.js';
 import { sharedRunOf, storePatience } from '../options/store-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import type { WorkerNews, WorkerTask } from './workers.js';

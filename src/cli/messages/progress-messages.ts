@@ -1,9 +1,11 @@
 import {
   describeStart,
+  describeStatus,
   printKind,
   type CarriedRun,
   type DoubtfulColumn,
   type RunProgress,
+  type RunStatus,
 } from '../../index.js';
 import { adviceOn, batchCalled } from './batch-messages.js';
 import type { Said } from './run-lines.js';
@@ -190,5 +192,38 @@ export function olderStateLine({ isCopied, learned, unused }: Progress<'older_st
     fields: { is_copied: isCopied, learned, unused },
     line: lines.join('; '),
     isWarning: true,
+  };
+}
+
+/** What an unfinished run has come to, before it goes on. */
+export function goingOnLine(status: RunStatus): Said {
+  return {
+    event: 'going_on',
+    fields: statusFields(status),
+    line: `resuming the run of ${describeStart(status)}: ${describeStatus(status).soFar}`,
+  };
+}
+
+export function statusFields({
+  stateDir,
+  startedAt,
+  batches,
+  done,
+  running,
+  inDoubt,
+  launchedCredits,
+  doubtfulCredits,
+}: RunStatus): Record<string, unknown> {
+  return {
+    state: stateDir,
+    started_at: startedAt,
+    batches,
+    done,
+    running,
+    in_doubt: inDoubt,
+    email_credits: launchedCredits.email,
+    phone_credits: launchedCredits.phone,
+    doubtful_email_credits: doubtfulCredits.email,
+    doubtful_phone_credits: doubtfulCredits.phone,
   };
 }

@@ -1,6 +1,17 @@
-import type { RunEnd, Summary } from '../../index.js';
-import { earlierCreditsSentence } from '../../platform/text/credit-words.js';
-import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
+import type { Writable } from 'node:stream';
+import {
+  type RunEnd,
+  type Summary,
+  describeTrouble,
+  type Client,
+  type ServiceTrouble,
+} from '../../index.js';
+import {
+  earlierCreditsSentence,
+  counted,
+  duration,
+  grouped,
+} from '../../platform/text/shown-numbers.js';
 import { shareText } from './end-table.js';
 import {
   fewerRowsSentence,
@@ -8,6 +19,7 @@ import {
   percent,
   rowsSentence,
 } from '../../report/sentences/list-sentences.js';
+import { say } from '../terminal/print.js';
 
 /** Something that happened: a text for people, the same as fields for a log. */
 export interface Said {
@@ -154,4 +166,28 @@ function shareOfUnknown(now: Verified, before: Verified): readonly string[] {
 function change(count: number): string {
   if (count === 0) return 'as many addresses';
   return counted(Math.abs(count), count > 0 ? 'more address' : 'fewer address');
+}
+
+/** What keeps the requests to a service waiting, and for how long it is tried again. */
+export function troubleLine(client: Pick<Client, 'baseUrl'>, trouble: ServiceTrouble): Said {
+  const { host } = new URL(client.baseUrl);
+  const forSeconds = Math.round(trouble.forMs / 1000);
+  const { reason, line } = describeTrouble(client, trouble);
+  if (trouble.state === 'over') {
+    return { event: 'service_back', fields: { host, after_seconds: forSeconds }, line };
+  }
+  const { leftMs } = trouble;
+  const leftSeconds = leftMs === undefined ? null : Math.round(leftMs / 1000);
+  return {
+    event: 'service_waiting',
+    fields: { host, reason, for_seconds: forSeconds, left_seconds: leftSeconds },
+    line,
+  };
+}
+
+/** For commands that say nothing else. */
+export function sayTrouble(
+  out: Writable,
+): (client: Pick<Client, 'baseUrl'>, trouble: ServiceTrouble) => void {
+  return (client, trouble) => say(`sluice: ${troubleLine(client, trouble).line}`, out);
 }

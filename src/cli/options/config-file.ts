@@ -2,9 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { parseEnv } from 'node:util';
 import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
-import { guess } from '../help/closest-name.js';
+import { guess } from '../../platform/text/closest-name.js';
 import { path } from './option-types.js';
-import { placed } from '../endpoints/resolve-path.js';
+import { placed } from '../endpoints/paths.js';
 
 export const configOption = {
   name: 'config',

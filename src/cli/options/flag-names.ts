@@ -1,5 +1,5 @@
 import type { OptionNaming } from '../../platform/text/option-name.js';
-import { shellQuote } from '../../platform/text/shell-quote.js';
+import { shellQuote } from '../../platform/text/printable.js';
 import { libraryNameOf, type Command, type OptionDefinition } from '../command.js';
 
 /** What no option sets, but two variables and an argument. */

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { parseTarget } from '../../contract/index.js';
 import { ConfigurationError, fileFormats, parseCountry, parseFileFormat } from '../../index.js';
-import { guess } from '../help/closest-name.js';
+import { guess } from '../../platform/text/closest-name.js';
 import type { OptionType } from '../command.js';
 
 /*

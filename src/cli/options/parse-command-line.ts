@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { ConfigurationError } from '../../index.js';
-import { guess } from '../help/closest-name.js';
+import { guess } from '../../platform/text/closest-name.js';
 import {
   ParsedOptions,
   type Command,
@@ -10,7 +10,7 @@ import {
   type Called,
 } from '../command.js';
 import { envFileOption } from './config-file.js';
-import { placed } from '../endpoints/resolve-path.js';
+import { placed } from '../endpoints/paths.js';
 
 /** Options that every command has. */
 export const commonOptions: readonly OptionDefinition[] = [

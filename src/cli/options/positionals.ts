@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../index.js';
 import { type CommandInput, programName, type Called } from '../command.js';
-import { resolvePath } from '../endpoints/resolve-path.js';
+import { resolvePath } from '../endpoints/paths.js';
 
 /** @throws ConfigurationError when a command is given an argument that it does not take */
 export function noArguments(command: string, positionals: readonly string[]): void {

@@ -7,13 +7,13 @@ import {
   type NameOf,
   type ParsedOptions,
   type Surroundings,
+  omitUndefined,
 } from '../command.js';
 import { placeOf } from '../endpoints/list-places.js';
-import { omitUndefined } from '../job/omit-undefined.js';
 import { patienceOptions, type PatienceOption } from '../connect.js';
 import { needs, notWith } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
-import { standard } from '../endpoints/resolve-path.js';
+import { standard } from '../endpoints/paths.js';
 
 const needsStore = needs(
   ['store'],

@@ -2,8 +2,8 @@ import type { Writable } from 'node:stream';
 import { printable, printableLine } from '../../platform/text/printable.js';
 import type { Surroundings } from '../command.js';
 import type { Said } from '../messages/run-lines.js';
-import type { LiveLines } from '../progress/live-lines.js';
-import { widthOf, type ProgressMode } from '../progress/progress-mode.js';
+import type { LiveLines } from './live-lines.js';
+import { widthOf, type ProgressMode } from './progress-lines.js';
 import { sayLines } from './print.js';
 import { hanging } from './text-table.js';
 

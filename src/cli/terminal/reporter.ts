@@ -6,6 +6,7 @@ import {
   type DoubtfulColumn,
   type RunEnd,
   type RunProgress,
+  type RunStatus,
   type ServiceTrouble,
   type Summary,
 } from '../../index.js';
@@ -24,17 +25,18 @@ import {
   endLinesOf,
   fewerRowsLines,
   type Said,
+  troubleLine,
   verdictOf,
 } from '../messages/run-lines.js';
 import { sayLines } from './print.js';
-import { LiveLines } from '../progress/live-lines.js';
-import { progressLines, timeText } from '../progress/progress-lines.js';
-import { progressForm, widthOf } from '../progress/progress-mode.js';
-import { RunFigures } from '../progress/run-figures.js';
+import { LiveLines } from './live-lines.js';
+import { progressLines, timeText, progressForm, widthOf } from './progress-lines.js';
+import { RunFigures } from './run-figures.js';
 import {
   batchLine,
   carriedLine,
   doubtfulLines,
+  goingOnLine,
   headerLine,
   alreadyFinishedLine,
   olderStateLine,
@@ -46,8 +48,6 @@ import {
 import { endColumns, endLines, endTable } from '../messages/end-table.js';
 import { hanging } from './text-table.js';
 import { Logger, type LoggerOptions } from './logger.js';
-import { goingOnLine, type paidInVainLines } from '../messages/failure-messages.js';
-import { troubleLine } from '../messages/outage-message.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
@@ -127,7 +127,7 @@ export class Reporter {
   }
 
   /** What a run that keeps nothing has launched so far. */
-  launched(): Parameters<typeof paidInVainLines>[0] {
+  launched(): { readonly batches: number; readonly launched: RunStatus['launchedCredits'] } {
     return {
       batches: this.#figures.launchedBatches,
       launched: this.#figures.credits().launched,

@@ -1,5 +1,4 @@
-import { Alarm } from '../../platform/waiting/alarm.js';
-import type { Clock } from '../../platform/waiting/clock.js';
+import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 
 /** What a request waits for when it takes too long. */
 export type Awaited = 'connection' | 'sending' | 'answer' | 'body' | 'total';

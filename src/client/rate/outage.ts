@@ -1,7 +1,6 @@
 import { ApiError, DeadlineError, TransportError } from '../../platform/errors/errors.js';
 import { duration } from '../../platform/text/shown-numbers.js';
-import { Alarm } from '../../platform/waiting/alarm.js';
-import type { Clock } from '../../platform/waiting/clock.js';
+import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import type { GiveUpPolicy } from './circuit-breaker.js';
 
 /** What keeps the requests of a client waiting. */

@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { Alarm } from '../../platform/waiting/alarm.js';
-import type { Clock } from '../../platform/waiting/clock.js';
+import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import { onAbort } from '../../platform/waiting/on-abort.js';
 import type { ClientOptions, ClientSettings } from '../client-options.js';
 import { Circuit, GiveUpPolicy } from './circuit-breaker.js';

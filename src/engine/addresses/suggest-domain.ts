@@ -1,5 +1,5 @@
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
-import { editDistance } from '../../platform/text/edit-distance.js';
+import { editDistance } from '../../platform/text/closest-name.js';
 
 /**
  * Providers whose names are their own: a name that is one typing error away from `gmail` is hardly ever

@@ -1,7 +1,7 @@
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
 import { caseless } from '../../lists/rows/column-names.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { editDistance } from '../../platform/text/edit-distance.js';
+import { editDistance } from '../../platform/text/closest-name.js';
 import {
   type AddedField,
   addedFields,

@@ -1,7 +1,7 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
-import { maskedCell } from '../../platform/text/masked-cell.js';
+import { maskedCell } from '../../platform/text/printable.js';
 import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
 
 /** How the cells of a verified column look. */

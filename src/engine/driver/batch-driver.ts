@@ -2,7 +2,7 @@ import { ContractError, type ApiError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { batchName, type Batch } from '../batches/batch.js';
 import type { BatchStatusAnswer } from '../../contract/bodies.js';
-import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
+import { beforeDeadline } from '../../platform/waiting/clock.js';
 import { countVerified, findCharge, type Charge } from '../batches/charge.js';
 import type { DriveOptions } from './driver-options.js';
 import {

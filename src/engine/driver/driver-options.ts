@@ -17,8 +17,8 @@ import {
   recordOf,
   text,
   withMethods,
-} from '../../platform/options/check-options.js';
-import { shapeOfSchema } from '../../platform/options/schema-shape.js';
+  shapeOfSchema,
+} from '../../platform/check-options.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { KnownBatch } from '../batches/batch-state.js';
 import type { Batch } from '../batches/batch.js';

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { StateError } from '../../platform/errors/errors.js';
-import { closeFile } from '../../platform/files/close-file.js';
+import { closeFile, type FileSystem } from '../../platform/files/file-system.js';
 import { lockFile, type FileLock, type LockPatience } from '../../platform/files/file-lock.js';
-import type { FileSystem } from '../../platform/files/file-system.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import { optionName } from '../../platform/text/option-name.js';

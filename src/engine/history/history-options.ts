@@ -8,7 +8,7 @@ import {
   required,
   signal,
   text,
-} from '../../platform/options/check-options.js';
+} from '../../platform/check-options.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outcome-table.js';
 

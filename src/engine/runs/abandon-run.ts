@@ -7,7 +7,7 @@ import {
   flag,
   type OptionShape,
   signal as aSignal,
-} from '../../platform/options/check-options.js';
+} from '../../platform/check-options.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { parseBatchName, uuidKey } from '../batches/batch.js';
 import { deleteListed, type Deletions } from '../batches/uploads/delete-uploads.js';

@@ -13,7 +13,7 @@ import {
 import { defaults } from '../driver/driver-options.js';
 import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
-import { checkOptions, type Needed } from '../../platform/options/check-options.js';
+import { checkOptions, type Needed } from '../../platform/check-options.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';

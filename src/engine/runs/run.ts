@@ -2,7 +2,7 @@ import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { defaults } from '../driver/driver-options.js';
 import { checkCountries } from '../plan/plan.js';
 import { observeRun } from '../../platform/observability/observe.js';
-import { checkOptions, type Needed } from '../../platform/options/check-options.js';
+import { checkOptions, type Needed } from '../../platform/check-options.js';
 import { comparedSource } from '../../lists/rows/sources/compared-source.js';
 import { holdSinks } from '../../lists/rows/sink.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';

@@ -23,7 +23,7 @@ import type { Suppressed } from '../plan/suppressed.js';
 import { StreamPlan } from '../streams/stream-plan.js';
 import { batchProgress } from '../streams/progress.js';
 import { verifyChunks } from '../streams/verify.js';
-import { checkOptions, type Needed } from '../../platform/options/check-options.js';
+import { checkOptions, type Needed } from '../../platform/check-options.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { observeRun } from '../../platform/observability/observe.js';
 import { observedEnd } from './reporting/run-progress.js';

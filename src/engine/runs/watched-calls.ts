@@ -1,4 +1,4 @@
-import { CalledBack } from '../../platform/options/called-back.js';
+import { CalledBack } from '../../platform/waiting/promises.js';
 import type { RunSettings } from './options/run-options.js';
 import { observedProgress } from './reporting/run-progress.js';
 

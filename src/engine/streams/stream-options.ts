@@ -6,7 +6,7 @@ import {
   type OptionShape,
   required,
   signal,
-} from '../../platform/options/check-options.js';
+} from '../../platform/check-options.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
 import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';

@@ -1,5 +1,5 @@
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
-import { checkOptions } from '../../platform/options/check-options.js';
+import { checkOptions } from '../../platform/check-options.js';
 import {
   type ColumnLayout,
   type ColumnOptions,

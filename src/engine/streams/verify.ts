@@ -1,8 +1,8 @@
 import { pipeline, type Duplex } from 'node:stream';
 import { checkHistoryService } from '../plan/result-cache.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
-import { CalledBack } from '../../platform/options/called-back.js';
-import { checkOptions, type Needed } from '../../platform/options/check-options.js';
+import { CalledBack } from '../../platform/waiting/promises.js';
+import { checkOptions, type Needed } from '../../platform/check-options.js';
 import { DriveBatches } from './drive-batches.js';
 import type { AddedField } from '../results/result-columns.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';

@@ -1,7 +1,7 @@
 import type { CountryCode } from '../../contract/countries.js';
 import { type CellText, invalidText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
-import { maskedText } from '../../platform/text/masked-cell.js';
+import { maskedText } from '../../platform/text/printable.js';
 import { trimCell } from '../addresses/address.js';
 import { cellForm } from '../addresses/looks-like.js';
 import { findCountry, guessCountry } from '../addresses/country/parse-country.js';

@@ -6,7 +6,7 @@ import {
   oneOf,
   text,
   type OptionShape,
-} from '../../platform/options/check-options.js';
+} from '../../platform/check-options.js';
 import { fileFormats, type FileFormat } from './file-format.js';
 
 /** What is known of an input; the rest is auto-detected. */

@@ -10,7 +10,7 @@ import {
   required,
   text,
   type OptionShape,
-} from '../../platform/options/check-options.js';
+} from '../../platform/check-options.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { ByteOutput } from './outputs/byte-output.js';

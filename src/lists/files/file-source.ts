@@ -1,12 +1,6 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import {
-  called,
-  checkOptions,
-  checkValue,
-  filePath,
-  text,
-} from '../../platform/options/check-options.js';
+import { called, checkOptions, checkValue, filePath, text } from '../../platform/check-options.js';
 import { ofLibrary } from '../rows/own-ends.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
 import {

@@ -11,7 +11,7 @@ import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { JsonlReading } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/open-csv.js';
 import { PeekReader } from './bytes/peek-reader.js';
-import { parseJson } from '../../platform/json-text.js';
+import { parseJson } from '../../platform/body.js';
 import {
   openRandomFile,
   spoolToRandomFile,

@@ -10,7 +10,7 @@ import {
 import { ofLibrary } from '../rows/own-ends.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import type { FilePermissions } from '../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { CreateWriter } from './rows-writer.js';
 
 /** Where the bytes of a sink go. */

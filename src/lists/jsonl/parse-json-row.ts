@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../platform/errors/errors.js';
 import { JsonText } from '../rows/values/json-text.js';
 import { invalidText } from '../rows/chunks/row-chunk.js';
-import { isDeeperThan } from '../../platform/json-text.js';
+import { isDeeperThan } from '../../platform/body.js';
 
 /** A row of a JSONL file. */
 export type JsonRow = Readonly<Record<string, unknown>>;

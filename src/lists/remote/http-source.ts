@@ -3,7 +3,7 @@ import { createDispatcher } from '../../client/http/connections.js';
 import { isLoopbackHost } from '../../client/client-options.js';
 import { fileShape, type FileOptions } from '../files/file-options.js';
 import { inputSource } from '../files/file-source.js';
-import { checkOptions } from '../../platform/options/check-options.js';
+import { checkOptions } from '../../platform/check-options.js';
 import type { Source } from '../rows/source.js';
 import { httpObject, parseWebAddress } from './http-object.js';
 import { remoteInput, remoteShape, type RemoteOptions } from './remote-input.js';

@@ -4,7 +4,7 @@ import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { ByteInput } from '../files/bytes/byte-input.js';
 import { createStreamReader, type ByteReader } from '../files/bytes/byte-reader.js';
-import { clock, count, type OptionShape } from '../../platform/options/check-options.js';
+import { clock, count, type OptionShape } from '../../platform/check-options.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import {
   changedError,

@@ -1,6 +1,6 @@
 import { OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { checkValue, withMethods } from '../../platform/options/check-options.js';
+import { checkValue, withMethods } from '../../platform/check-options.js';
 import { closableChunks } from './chunks/closable-chunks.js';
 import { refuseRows, wordsOf } from './sources/gather-rows.js';
 import { checkChunk, checkReading, checkWriting } from './port-checks.js';

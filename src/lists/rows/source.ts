@@ -1,4 +1,4 @@
-import type { FilePermissions } from '../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { Kind } from './values/kinds.js';
 import type { RowChunk } from './chunks/row-chunk.js';
 

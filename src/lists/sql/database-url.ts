@@ -3,7 +3,7 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/disk-errors.js';
-import { isThere } from '../../platform/files/exists.js';
+import { isThere } from '../../platform/files/file-system.js';
 import type { Purpose } from './dialect.js';
 
 /** How a connection is encrypted, in libpq's words. */

@@ -1,7 +1,6 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
-import { systemClock } from '../../platform/waiting/clock.js';
+import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/on-abort.js';
 
 /** A server of the domain name system. */

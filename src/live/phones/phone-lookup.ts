@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { readBounded } from '../../platform/read-bounded.js';
+import { readBounded } from '../../platform/body.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { parseConfig } from '../../service/config-json.js';
 import { isLoopback } from '../../service/http/client-address.js';

@@ -1,5 +1,4 @@
-import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
-import { systemClock } from '../../platform/waiting/clock.js';
+import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
 import { askRecipients } from './ask-recipients.js';
 import { openSession, type SmtpIdentity, type NoSession, type Target } from './open-session.js';

@@ -3,9 +3,8 @@ import { dirname } from 'node:path';
 import { systemClock, type Clock } from '../waiting/clock.js';
 import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
-import { closeFile } from './close-file.js';
+import { closeFile, type FileSystem } from './file-system.js';
 import { systemErrorCode } from './disk-errors.js';
-import type { FileSystem } from './file-system.js';
 import { optionName } from '../text/option-name.js';
 
 /** A lock on something on disk: it dies with its process, however that ends. */

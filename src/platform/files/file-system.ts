@@ -1,14 +1,14 @@
 import * as nodeFileSystem from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, stat } from 'node:fs/promises';
+import { onDisk } from './disk-errors.js';
 import {
+  openLocked,
   checkOwnFile,
   checkOwnFolder,
   openOwnFile,
   readOwnFile,
   type OwnFlags,
 } from './own-files.js';
-import { closeFile } from './close-file.js';
-import { openLocked } from './open-locked.js';
 
 /**
  * The calls a run makes on the disk: a parameter, so that every one of them can be made to fail.
@@ -57,5 +57,71 @@ export async function syncDirectory(files: Pick<FileSystem, 'open'>, path: strin
     if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
   } finally {
     await closeFile(directory);
+  }
+}
+
+/**
+ * Closes a file that was only read, or whose bytes are safe on the disk: what the system says to that
+ * changes nothing, and must not hide what went wrong before.
+ */
+export async function closeFile(file: FileHandle): Promise<void> {
+  try {
+    await file.close();
+  } catch {
+    // The descriptor is gone all the same.
+  }
+}
+
+/** Whether a path leads to something. */
+export async function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** Who may read a file and write to it. */
+export interface FilePermissions {
+  /** Its permission bits. */
+  readonly mode: number;
+  /** Its group, whom the bits of the group are for. */
+  readonly gid: number;
+}
+
+/** The first chunk is small, as most files are; the one after a full one is larger, up to the most. */
+const firstChunkBytes = 16 * 1024;
+const mostChunkBytes = 256 * 1024;
+const growth = 4;
+
+/**
+ * The bytes of a file of the state directory, from its first to its last; the file is closed when the
+ * reading ends.
+ *
+ * @param isLent a chunk is only the reader's until it asks for the one after the next: memory does not
+ *   grow with the file, not even by what waits to be collected
+ * @throws OutputError
+ */
+export async function* readFileBytes(
+  files: FileSystem,
+  path: string,
+  isLent = false,
+): AsyncGenerator<Buffer> {
+  const doing = `read ${path}`;
+  const file = await onDisk(doing, async () => files.open(path, 'r'));
+  const lent: Buffer[] = [];
+  let chunkBytes = firstChunkBytes;
+  try {
+    for (;;) {
+      // One of the two that were lent, or a fresh one, which whoever reads may keep.
+      const free = lent.length === 2 ? lent.shift() : undefined;
+      const chunk = free?.length === chunkBytes ? free : Buffer.allocUnsafeSlow(chunkBytes);
+      if (isLent) lent.push(chunk);
+      const { bytesRead, buffer } = await onDisk(doing, async () => file.read(chunk));
+      if (bytesRead === 0) return;
+      if (bytesRead === chunk.length) chunkBytes = Math.min(chunkBytes * growth, mostChunkBytes);
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await closeFile(file);
   }
 }

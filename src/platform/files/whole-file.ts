@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { closeFile } from './close-file.js';
-import { syncDirectory, type FileSystem } from './file-system.js';
+import { closeFile, syncDirectory, type FileSystem } from './file-system.js';
 
 type Files = Pick<FileSystem, 'open' | 'rename'>;
 

@@ -1,7 +1,6 @@
 import type { Summary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
-import { earlierCreditsSentence } from '../../platform/text/credit-words.js';
-import { grouped } from '../../platform/text/shown-numbers.js';
+import { earlierCreditsSentence, grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable } from './charts.js';
 
 const sources = {

@@ -1,7 +1,6 @@
 import { rowList } from './row-list.js';
-import { shellQuote } from '../../platform/text/shell-quote.js';
+import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-import { shownCell } from '../../platform/text/printable.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /** Rows that cannot be sent for want of a country. */

@@ -1,5 +1,5 @@
 import { optionName } from '../../platform/text/option-name.js';
-import { shellQuote } from '../../platform/text/shell-quote.js';
+import { shellQuote } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { rowList } from './row-list.js';
 

@@ -1,4 +1,4 @@
-import { isThere } from '../../platform/files/exists.js';
+import { isThere } from '../../platform/files/file-system.js';
 import { createSlices } from './shortest-job-first.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
 import type { BatchFiles } from '../storage/batch.js';

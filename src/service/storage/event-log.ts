@@ -1,10 +1,9 @@
 import { StateError } from '../../platform/errors/errors.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { LogFile } from '../../platform/files/log-file.js';
-import { encodeLine, readLines } from '../../platform/files/log-lines.js';
+import { LogFile, encodeLine, readLines } from '../../platform/files/log-file.js';
 
 /**
- * What happened at the service, one event a line (platform/files/log-lines.ts). The log is the only truth; what
+ * What happened at the service, one event a line (platform/files/log-file.ts). The log is the only truth; what
  * is in memory is folded from it, and files that it does not name are rubbish.
  *
  * Its lines are no groups, unlike a run's journal: the state changes in the turn in which an event is

@@ -3,8 +3,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import { emailQualities, emailResults, type VerificationType } from '../../contract/enums.js';
 import { limits } from '../../contract/limits.js';
 import { emailRecord, phoneRecord } from '../../contract/records.js';
-import { beforeDeadline } from '../../platform/waiting/before-deadline.js';
-import type { Clock } from '../../platform/waiting/clock.js';
+import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/on-abort.js';
 
 const emailVerdict = z.object({

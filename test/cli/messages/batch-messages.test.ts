@@ -7,7 +7,7 @@ import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
 import { startFront } from '../front.js';
-import { batchProgress, life } from '../progress/batch-life.js';
+import { batchProgress, life } from '../terminal/batch-life.js';
 import { runInProcess } from '../run-in-process.js';
 import { verifyByTens } from '../verify-by-tens.js';
 

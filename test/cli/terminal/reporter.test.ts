@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { paidInVainLines } from '../../../src/cli/messages/failure-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { FakeClock } from '../../client/fake-clock.js';
-import { batchProgress, life } from '../progress/batch-life.js';
+import { batchProgress, life } from './batch-life.js';
 import { runInProcess } from '../run-in-process.js';
 import { readAll } from '../read-all.js';
 

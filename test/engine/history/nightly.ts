@@ -12,7 +12,7 @@ import { run } from '../../../src/engine/runs/run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 
 const dayMs = 86_400_000;
 

@@ -9,7 +9,7 @@ import type { SharedStore } from '../../../src/engine/stores/run-store.js';
 import { nothingKnown } from '../../../src/engine/stores/run-state.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 import { withFolder, withService } from '../../service/with-service.js';
 
 const old = { name: 'ours', key: 'the-key-so-far' };

@@ -18,7 +18,7 @@ import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 
 const canaryKey = 'canary-key-7d1f0a2b9c';
 const canaryAddress = 'canary.4f6e@sluice.test';

@@ -19,7 +19,7 @@ import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { systemClock, type Clock } from '../../../src/platform/waiting/clock.js';
 import { caught } from '../../client/test-client.js';
 import { TestClock, withFolder, withService } from '../../service/with-service.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 
 const addresses = 40;
 const words = ['good', 'bad', 'unknown', 'risky'];

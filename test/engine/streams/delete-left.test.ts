@@ -10,7 +10,7 @@ import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js'
 import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
 import { createHastyClock } from '../../client/hasty-clock.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 import { TestClock } from '../../service/with-service.js';
 import { chargesOf, withClient } from './with-client.js';
 

@@ -14,7 +14,7 @@ import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { RecordService } from './record-service.js';
 import { withClient } from './with-client.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 
 function quick(options: Given<VerifyOptions> = {}): Duplex {
   return verify({

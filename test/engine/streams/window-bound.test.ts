@@ -11,7 +11,7 @@ import { verify } from '../../../src/engine/streams/verify.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { RecordService } from './record-service.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 
 const tenMillion = 10_000_000;
 /** What the streams between a source and the window hold: their own buffers, and one chunk of rows. */

@@ -10,7 +10,7 @@ import {
   type Summary,
 } from '../../../src/index.js';
 import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
-import type { Given } from '../../platform/options/given.js';
+import type { Given } from '../../platform/given.js';
 
 export interface Verifying {
   readonly service: Service;

@@ -1,7 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { beforeDeadline } from '../../../src/platform/waiting/before-deadline.js';
-import { systemClock } from '../../../src/platform/waiting/clock.js';
+import { beforeDeadline, systemClock } from '../../../src/platform/waiting/clock.js';
 import { orAborted } from '../../../src/platform/waiting/on-abort.js';
 
 const never = new Promise<never>(() => undefined);

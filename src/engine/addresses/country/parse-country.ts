@@ -1,6 +1,6 @@
 import { countryCodes, isCountryCode, type CountryCode } from '../../../contract/countries.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { editDistance } from '../../../platform/text/edit-distance.js';
+import { editDistance } from '../../../platform/text/closest-name.js';
 import { countryNames } from './country-names.js';
 
 /** No name of a country is longer. */

@@ -3,8 +3,7 @@ import type { BatchSummary } from '../../../contract/bodies.js';
 import { limits } from '../../../contract/limits.js';
 import { ContractError, DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
-import type { Clock } from '../../../platform/waiting/clock.js';
+import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { uuidKey } from '../batch.js';
 import type { SignOfAnother } from './sign-of-another.js';
 

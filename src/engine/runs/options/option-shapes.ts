@@ -20,7 +20,7 @@ import {
   withMethods,
   type OptionShape,
   type Wanted,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { aSink } from '../../../lists/rows/own-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
 import { isPlaceName, isSource } from './source-and-sink.js';

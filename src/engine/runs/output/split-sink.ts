@@ -11,7 +11,7 @@ import {
   required,
   text,
   type OptionShape,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { caseless } from '../../../lists/rows/column-names.js';
 import { aSink } from '../../../lists/rows/own-ends.js';

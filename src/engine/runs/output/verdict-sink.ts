@@ -8,7 +8,7 @@ import {
   required,
   text,
   type OptionShape,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { aSink } from '../../../lists/rows/own-ends.js';

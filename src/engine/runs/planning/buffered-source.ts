@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Source } from '../../../lists/rows/source.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
+import { type FileSystem, readFileBytes } from '../../../platform/files/file-system.js';
 import { move } from '../../../platform/files/whole-file.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { readFileBytes } from '../../../platform/files/read-file.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 
 /** A source that can be read as often as asked. */

@@ -1,8 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { crc32 } from 'node:zlib';
 import { StateError } from '../../../platform/errors/errors.js';
-import { closeFile } from '../../../platform/files/close-file.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
+import { closeFile, type FileSystem } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { makeSafe } from '../../../platform/files/whole-file.js';
 import type { HashWords } from '../../../platform/hashing/address-table.js';

@@ -1,8 +1,7 @@
 import type { FileHandle } from 'node:fs/promises';
 import { InputError } from '../../../platform/errors/errors.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
+import { type FileSystem, readFileBytes } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { readFileBytes } from '../../../platform/files/read-file.js';
 
 /**
  * The tickets of all rows, in order, as 32-bit numbers of this machine: written in pass one, so that

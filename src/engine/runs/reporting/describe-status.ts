@@ -1,5 +1,4 @@
-import { describeCredits } from '../../../platform/text/credit-words.js';
-import { counted, grouped } from '../../../platform/text/shown-numbers.js';
+import { describeCredits, counted, grouped } from '../../../platform/text/shown-numbers.js';
 import { describeRetry, type RunStatus } from '../../stores/run-status.js';
 import { optionName } from '../../../platform/text/option-name.js';
 

@@ -2,12 +2,11 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
-import { LogFile } from '../../../platform/files/log-file.js';
-import { encodeLine, readLines } from '../../../platform/files/log-lines.js';
+import { LogFile, encodeLine, readLines } from '../../../platform/files/log-file.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /*
- * A journal is lines (platform/files/log-lines.ts). The first is the head; each one after it is a group: the
+ * A journal is lines (platform/files/log-file.ts). The first is the head; each one after it is a group: the
  * entries that went to the disk in one write, as an array. A group is one line with one checksum, so it
  * counts whole or not at all, whatever part of its write a power cut leaves.
  *

@@ -1,5 +1,5 @@
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { checkOptions, required, text } from '../../../platform/options/check-options.js';
+import { checkOptions, required, text } from '../../../platform/check-options.js';
 import { sharedStatusOf, type FoundSharedRun, type StoredRun } from '../shared/shared-status.js';
 import { quoteName } from '../../../lists/sql/names.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';

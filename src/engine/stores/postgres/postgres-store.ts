@@ -6,7 +6,7 @@ import {
   required,
   text,
   type OptionShape,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { LeasedRunStore } from '../shared/leased-store.js';
 import type { SharedStore } from '../run-store.js';
 import { systemClock } from '../../../platform/waiting/clock.js';

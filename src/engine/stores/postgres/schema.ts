@@ -2,7 +2,7 @@ import { quoteName } from '../../../lists/sql/names.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { checkOptions, required, text } from '../../../platform/options/check-options.js';
+import { checkOptions, required, text } from '../../../platform/check-options.js';
 import claimFunctions from './claim-functions.sql';
 import paceFunctions from './pace-functions.sql';
 import runFunctions from './run-functions.sql';

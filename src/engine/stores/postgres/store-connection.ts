@@ -1,10 +1,9 @@
 import { backoffMs } from '../../../client/rate/rate-limiter.js';
 import { ConfigurationError, DeadlineError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
-import { beforeDeadline } from '../../../platform/waiting/before-deadline.js';
-import { InTurn } from '../../../platform/waiting/in-turn.js';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { systemClock, beforeDeadline } from '../../../platform/waiting/clock.js';
+import { InTurn } from '../../../platform/waiting/promises.js';
+import { notInstalled } from '../../../platform/errors/not-installed.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../../platform/random.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/waiting/clock.js';
-import { InTurn } from '../../../platform/waiting/in-turn.js';
+import { InTurn } from '../../../platform/waiting/promises.js';
 import { noTimes } from '../../batches/batch-log.js';
 import { isAtEnd, isPrepared, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';

@@ -11,7 +11,7 @@ import { decodeResults } from '../result-codec.js';
 import { Heartbeat, Leases, type Lease, Notifier } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
-import { InTurn } from '../../../platform/waiting/in-turn.js';
+import { InTurn } from '../../../platform/waiting/promises.js';
 import { KnownJournal, type KnownRun } from '../run-state.js';
 import { LeasedPace } from './shared-pace.js';
 import type { PlanEntry, RunEntry } from '../journal-entries.js';

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError, StateError } from '../../../platform/errors/errors.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
+import { type FileSystem, readFileBytes } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
-import { readFileBytes } from '../../../platform/files/read-file.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 import { type Clock, systemClock } from '../../../platform/waiting/clock.js';

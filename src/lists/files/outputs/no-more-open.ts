@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises';
-import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { checkOutputPath } from './output-path.js';
 
 /** The permissions of a file; those of a secret one where they cannot be had. */

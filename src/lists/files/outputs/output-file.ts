@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
-import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import type { ByteOutput } from './byte-output.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';

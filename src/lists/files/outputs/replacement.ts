@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
-import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
 import type { ByteOutput } from './byte-output.js';

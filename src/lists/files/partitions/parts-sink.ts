@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../../platform/files/file-system.js';
 import {
   checkOptions,
   count,
   required,
   type OptionShape,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { ofLibrary } from '../../rows/own-ends.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import type { ByteOutput } from '../outputs/byte-output.js';

@@ -6,7 +6,7 @@ import {
   partsSinkAt,
   type PartsSinkOptions,
 } from '../../files/partitions/parts-sink.js';
-import { checkOptions } from '../../../platform/options/check-options.js';
+import { checkOptions } from '../../../platform/check-options.js';
 import type { Sink } from '../../rows/sink.js';
 import { nameOfObject, parseS3Address, type S3Address } from './address.js';
 import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';

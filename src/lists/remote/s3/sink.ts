@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { fileSinkShape, placeSink, type FileSinkOptions } from '../../files/file-sink.js';
 import type { OutputPlace } from '../../files/writer-sink.js';
-import { checkOptions } from '../../../platform/options/check-options.js';
+import { checkOptions } from '../../../platform/check-options.js';
 import type { Sink } from '../../rows/sink.js';
 import { nameOfObject, parseS3Address } from './address.js';
 import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';

@@ -1,6 +1,6 @@
 import { inputSource } from '../../files/file-source.js';
 import { fileShape, type FileOptions } from '../../files/file-options.js';
-import { checkOptions } from '../../../platform/options/check-options.js';
+import { checkOptions } from '../../../platform/check-options.js';
 import type { Source } from '../../rows/source.js';
 import { remoteInput, remoteShape, type RemoteOptions } from '../remote-input.js';
 import { nameOfObject, parseS3Address } from './address.js';

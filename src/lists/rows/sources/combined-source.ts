@@ -1,12 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
-import {
-  checkOptions,
-  checkValue,
-  flag,
-  listOf,
-  text,
-} from '../../../platform/options/check-options.js';
+import { checkOptions, checkValue, flag, listOf, text } from '../../../platform/check-options.js';
 import { closableChunks } from '../chunks/closable-chunks.js';
 import {
   checkNeeded,
@@ -16,7 +10,7 @@ import {
 } from './combine-headers.js';
 import { CombinedChunk } from '../chunks/combined-chunk.js';
 import { comparedSource } from './compared-source.js';
-import type { FilePermissions } from '../../../platform/files/file-permissions.js';
+import type { FilePermissions } from '../../../platform/files/file-system.js';
 import type { RowChunk } from '../chunks/row-chunk.js';
 import { aSource, guardedSource, ofLibrary } from '../own-ends.js';
 import { isSame } from '../column-names.js';

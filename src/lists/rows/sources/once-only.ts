@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { Stream } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { InputError } from '../../../platform/errors/errors.js';
-import { isThere } from '../../../platform/files/exists.js';
+import { isThere } from '../../../platform/files/file-system.js';
 
 type Rows = Iterable<unknown> | AsyncIterable<unknown>;
 type RowsIterator = Iterator<unknown> | AsyncIterator<unknown>;

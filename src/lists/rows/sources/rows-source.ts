@@ -7,7 +7,7 @@ import {
   text,
   type OptionShape,
   type Wanted,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { CellsChunk } from '../chunks/cells-chunk.js';
 import { closableChunks } from '../chunks/closable-chunks.js';
 import { gatherRows, refuseRows } from './gather-rows.js';

@@ -1,6 +1,6 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
-import { parseJson } from '../../../platform/json-text.js';
+import { parseJson } from '../../../platform/body.js';
 import { RefusedRows } from '../failure.js';
 import { quoteName } from '../names.js';
 import type { NewColumn, TablePlan } from '../tables/table-plan.js';

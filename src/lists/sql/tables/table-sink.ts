@@ -1,8 +1,7 @@
 import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../../files/outputs/no-more-open.js';
 import { KindTally } from '../../rows/values/kind-tally.js';
-import type { FilePermissions } from '../../../platform/files/file-permissions.js';
-import { isThere } from '../../../platform/files/exists.js';
+import { type FilePermissions, isThere } from '../../../platform/files/file-system.js';
 import type {
   ColumnsToExamine,
   LeftAlone,
@@ -19,7 +18,7 @@ import {
   required,
   text,
   type OptionShape,
-} from '../../../platform/options/check-options.js';
+} from '../../../platform/check-options.js';
 import { ofLibrary } from '../../rows/own-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';

@@ -13,7 +13,7 @@ import type { Summary } from '../../../../src/engine/summary/summary.js';
 import { withFolder } from '../../../service/with-service.js';
 import { withSizeLimit, type SizeLimit } from '../size-limit.js';
 import { systemError, watchedFiles } from '../watched-files.js';
-import type { Given } from '../../../platform/options/given.js';
+import type { Given } from '../../../platform/given.js';
 
 let folder: string;
 beforeEach(async () => {

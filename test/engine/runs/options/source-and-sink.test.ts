@@ -14,7 +14,7 @@ import {
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Service } from '../../../../src/service/index.js';
 import { serveList, withWebServer } from '../../../lists/remote/web-server.js';
-import type { Given } from '../../../platform/options/given.js';
+import type { Given } from '../../../platform/given.js';
 import { withFolder } from '../../../service/with-service.js';
 import { withClient } from '../../streams/with-client.js';
 

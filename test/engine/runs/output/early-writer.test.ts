@@ -13,7 +13,7 @@ import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service } from '../../../../src/service/index.js';
 import { FakeClock } from '../../../client/fake-clock.js';
 import { withFolder, withService } from '../../../service/with-service.js';
-import type { Given } from '../../../platform/options/given.js';
+import type { Given } from '../../../platform/given.js';
 
 // Rows enough for several chunks, so that some are written while others wait for their batch.
 const rows = 24_000;

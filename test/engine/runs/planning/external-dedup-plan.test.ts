@@ -13,7 +13,7 @@ import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
 import { type FileSystem, systemFiles } from '../../../../src/platform/files/file-system.js';
 import type { ServiceOptions } from '../../../../src/service/index.js';
-import type { Given } from '../../../platform/options/given.js';
+import type { Given } from '../../../platform/given.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import { Nights } from '../../history/nightly.js';
 import { withSizeLimit } from '../size-limit.js';

@@ -8,7 +8,7 @@ import {
   type Figures,
   type RunProgress,
 } from '../../../../src/index.js';
-import { RunFigures } from '../../../../src/cli/progress/run-figures.js';
+import { RunFigures } from '../../../../src/cli/terminal/run-figures.js';
 import { chargesOf } from '../../../cli/charges.js';
 import { useTemporaryFolder } from '../../../lists/files/temporary-folder.js';
 import { withClient } from '../../streams/with-client.js';

@@ -12,7 +12,7 @@ import { startFront } from '../../../cli/front.js';
 import { dieBehind } from '../../../lists/sql/die-behind.js';
 import { Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';
-import type { Given } from '../../../platform/options/given.js';
+import type { Given } from '../../../platform/given.js';
 
 /** Addresses of which every third is bad: a result on another's row shows. */
 function mixed(count: number, from = 0): readonly string[] {

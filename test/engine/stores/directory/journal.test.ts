@@ -11,7 +11,7 @@ import {
   Journal,
   parseJournal,
 } from '../../../../src/engine/stores/directory/journal.js';
-import { encodeLine } from '../../../../src/platform/files/log-lines.js';
+import { encodeLine } from '../../../../src/platform/files/log-file.js';
 import { withFolder } from '../../../service/with-service.js';
 import { unicodeText } from '../../../platform/text/unicode-text.js';
 import { systemError, watchedFiles } from '../../runs/watched-files.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { editDistance } from '../../../src/platform/text/edit-distance.js';
+import { editDistance } from '../../../src/platform/text/closest-name.js';
 
 describe('editDistance', () => {
   it.each([

@@ -25,12 +25,12 @@ import {
   verdictSink,
   verify,
   verifyRows,
-} from '../../../src/index.js';
-import { duckdbSource } from '../../../src/lists/sql/duckdb/index.js';
-import { mysqlSource } from '../../../src/lists/sql/mysql/index.js';
-import { postgresSink, postgresSource } from '../../../src/lists/sql/postgres/index.js';
-import { sqliteSink } from '../../../src/lists/sql/sqlite/index.js';
-import { createService } from '../../../src/service/index.js';
+} from '../../src/index.js';
+import { duckdbSource } from '../../src/lists/sql/duckdb/index.js';
+import { mysqlSource } from '../../src/lists/sql/mysql/index.js';
+import { postgresSink, postgresSource } from '../../src/lists/sql/postgres/index.js';
+import { sqliteSink } from '../../src/lists/sql/sqlite/index.js';
+import { createService } from '../../src/service/index.js';
 
 /** Options as a program in JavaScript may give them. */
 const any = (options: unknown) => options as never;

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { progressLines, type ProgressForm } from '../../../src/cli/progress/progress-lines.js';
-import { progressForm, progressMode } from '../../../src/cli/progress/progress-mode.js';
-import { RunFigures } from '../../../src/cli/progress/run-figures.js';
+import {
+  progressLines,
+  type ProgressForm,
+  progressForm,
+  progressMode,
+} from '../../../src/cli/terminal/progress-lines.js';
+import { RunFigures } from '../../../src/cli/terminal/run-figures.js';
 import { duration, rate } from '../../../src/platform/text/shown-numbers.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { batchProgress, life } from './batch-life.js';

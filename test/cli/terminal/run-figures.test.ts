@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { RunFigures } from '../../../src/cli/progress/run-figures.js';
+import { RunFigures } from '../../../src/cli/terminal/run-figures.js';
 import { batchProgress, life, tries } from './batch-life.js';
 
 describe('what is known of a run while it goes', () => {

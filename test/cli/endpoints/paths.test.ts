@@ -1,5 +1,8 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { asWritten, resolvePath } from '../../../src/cli/endpoints/resolve-path.js';
+import { asWritten, resolvePath, nearPath } from '../../../src/cli/endpoints/paths.js';
+import { withFolder } from '../../service/with-service.js';
 
 it.each([
   ['list.csv', '/lists/list.csv'],
@@ -31,4 +34,15 @@ it('shows a path as it was written', () => {
   expect(asWritten('/lists', resolvePath('/lists', './list.csv'))).toBe('./list.csv');
   expect(asWritten('/lists', '/elsewhere/list.csv')).toBe('/elsewhere/list.csv');
   expect(asWritten('.', './list.csv')).toBe('./list.csv');
+});
+
+it('finds the path that was meant, name by name, and none where nothing is near', async () => {
+  const folder = await withFolder();
+  await mkdir(join(folder, 'examples'));
+  await writeFile(join(folder, 'examples', 'contacts.csv'), '');
+  const meant = join(folder, 'examples', 'contacts.csv');
+  expect(nearPath(join(folder, 'example', 'contacts.csv'))).toBe(meant);
+  expect(nearPath(join(folder, 'Examples', 'contact.csv'))).toBe(meant);
+  expect(nearPath(join(folder, 'examples', 'list.csv'))).toBeUndefined();
+  expect(nearPath(join(folder, 'nowhere', 'contacts.csv'))).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { placeOf } from '../../../src/cli/endpoints/list-places.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
-import { refuseAllColumns } from '../../../src/cli/endpoints/refuse-all-columns.js';
+import { refuseAllColumns } from '../../../src/cli/endpoints/list-ends.js';
 import { calledHere } from '../called-here.js';
 
 const url = 'postgres://db.example/crm';

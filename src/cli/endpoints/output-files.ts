@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import {
   ConfigurationError,
   fileFormats,
@@ -7,11 +8,13 @@ import {
   verdictSink,
   type Sink,
   type Verdict,
+  isSluiceError,
+  listSource,
 } from '../../index.js';
-import type { ParsedOptions } from '../command.js';
-import { pathOf, type NamedPlace } from './list-places.js';
-import { standard } from './resolve-path.js';
-import { omitUndefined } from '../job/omit-undefined.js';
+import { type ParsedOptions, omitUndefined } from '../command.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import { pathOf, type NamedPlace, placeOf } from './list-places.js';
+import { standard } from './paths.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
@@ -84,4 +87,48 @@ function endingOf(
 
 function folderUrl(url: string): string {
   return url.endsWith('/') ? url : `${url}/`;
+}
+
+/**
+ * How many rows the output has that is there, with the rejects beside it: what the list had at least.
+ *
+ * @returns `undefined` where there is none that is a file, or none that can be read
+ */
+export async function rowsOfOutput(
+  from: readonly NamedPlace[],
+  to: NamedPlace,
+  options: ParsedOptions<VerifyOption>,
+): Promise<number | undefined> {
+  const { rejects, 'output-format': format } = options.values(verifyOptions);
+  const places = [
+    ...filesOfOutput(from, to, options),
+    ...(rejects === undefined ? [] : [placeOf(rejects, { env: {}, cwd: '.' })]),
+  ];
+  let sum: number | undefined;
+  for (const place of places) {
+    const path = pathOf(place);
+    const isFile = path !== undefined && (await stat(path).catch(() => undefined))?.isFile();
+    if (!isFile) continue;
+    const rows = await countRows(path, {
+      header: !options.has('no-header'),
+      ...(format !== undefined && { format }),
+    });
+    if (rows !== undefined) sum = (sum ?? 0) + rows;
+  }
+  return sum;
+}
+
+async function countRows(
+  path: string,
+  form: NonNullable<Parameters<typeof listSource>[1]>,
+): Promise<number | undefined> {
+  try {
+    const reading = await listSource(path, form).open({ wanted: () => [] });
+    let rows = 0;
+    for await (const chunk of reading.chunks) rows += chunk.length;
+    return rows;
+  } catch (error) {
+    if (isSluiceError(error)) return undefined;
+    throw error;
+  }
 }

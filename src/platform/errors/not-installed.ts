@@ -1,4 +1,4 @@
-import { ConfigurationError } from './errors/errors.js';
+import { ConfigurationError } from './errors.js';
 
 interface Needed {
   /** What does not work without it, as a sentence begins with it: `SQLite`. */
