@@ -10,7 +10,23 @@ export type XmlToken =
       readonly isEmpty: boolean;
     }
   | { readonly kind: 'close'; readonly name: string }
-  | { readonly kind: 'text'; readonly text: string };
+  | { readonly kind: 'text'; readonly text: string }
+  | PlainCell;
+
+/** A whole cell of a sheet, as nearly all of them are written: in place of up to nine pieces. */
+export interface PlainCell {
+  readonly kind: 'cell';
+  /** The letters of its column. */
+  readonly place: string;
+  readonly style: string | undefined;
+  readonly type: string | undefined;
+  /** Of its value, or what is written in the cell itself. */
+  readonly text: string | undefined;
+  readonly inline: string | undefined;
+}
+
+const plainCell =
+  /<c r="([A-Z]{1,3})\d{1,7}"(?: s="(\d+)")?(?: t="(\w+)")?>(?:<v>([^<&\r]*)<\/v>|<is><t(?: xml:space="preserve")?>([^<&\r]*)<\/t><\/is>)<\/c>/y;
 
 /** A tag or a text that is longer is none of a workbook's; it is not to fill the memory. */
 const mostCharacters = 4 * 1024 * 1024;
@@ -56,6 +72,14 @@ function takeTokens(text: string, tokens: XmlToken[]): string {
       if (next === -1) return text.slice(at);
       tokens.push({ kind: 'text', text: decodeEntities(lineFeeds(text.slice(at, next))) });
       at = next;
+      continue;
+    }
+    plainCell.lastIndex = at;
+    const plain = text[at + 1] === 'c' ? plainCell.exec(text) : null;
+    if (plain !== null) {
+      const [, place = '', style, type, value, inline] = plain;
+      tokens.push({ kind: 'cell', place, style, type, text: value, inline });
+      at = plainCell.lastIndex;
       continue;
     }
     const end =

@@ -1,6 +1,6 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
 import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
-import { attribute, XmlTrouble } from './scan-xml.js';
+import { attribute, type PlainCell, XmlTrouble } from './scan-xml.js';
 import { decodeEscapes, type Workbook } from './workbook.js';
 import type { CellFormat } from './xlsx-chunk.js';
 
@@ -9,7 +9,7 @@ export interface SheetRow {
   /** Its number in the sheet, counted from 1. */
   readonly number: number;
   readonly values: unknown[];
-  readonly formats: (CellFormat | undefined)[] | undefined;
+  formats: (CellFormat | undefined)[] | undefined;
 }
 
 /** The most columns that a sheet can have. */
@@ -37,7 +37,6 @@ export async function* readSheetRows(
   onUncomputed: () => void,
 ): AsyncGenerator<SheetRow[]> {
   let row: SheetRow | undefined;
-  let formats: (CellFormat | undefined)[] | undefined;
   let cell: OpenCell | undefined;
   let number = 0;
   let inside: 'text' | 'inline' | undefined;
@@ -50,16 +49,19 @@ export async function* readSheetRows(
         if (cell && inside && !isPhonetic) cell[inside] += token.text;
         continue;
       }
+      if (token.kind === 'cell') {
+        if (row) takeCell(row, plainCell(token), workbook);
+        continue;
+      }
       const isOpen = token.kind === 'open' && !token.isEmpty;
       switch (token.name) {
         case 'row':
           if (token.kind === 'open') {
             number = rowNumber(attribute(token.attributes, 'r'), number);
             row = { number, values: [], formats: undefined };
-            formats = undefined;
           }
           if (!isOpen) {
-            if (row && row.values.length > 0) rows.push({ ...row, formats });
+            if (row && row.values.length > 0) rows.push(row);
             row = undefined;
           }
           break;
@@ -68,14 +70,9 @@ export async function* readSheetRows(
             cell = openCell(token.attributes, cell?.column ?? row.values.length - 1);
           }
           if (!isOpen && cell && row) {
-            const { value, format } = readCell(cell, workbook);
+            const hasValue = takeCell(row, cell, workbook);
             // An empty text is a result, too.
-            if (value === undefined && cell.hasFormula && cell.type !== 'str') onUncomputed();
-            if (value !== undefined) {
-              while (row.values.length < cell.column) row.values.push(null);
-              row.values[cell.column] = value;
-            }
-            if (format !== undefined && value !== undefined) (formats ??= [])[cell.column] = format;
+            if (!hasValue && cell.hasFormula && cell.type !== 'str') onUncomputed();
             cell = undefined;
           }
           break;
@@ -132,6 +129,26 @@ function columnOf(place: string): number {
   }
   if (column < 1 || column > mostColumns) throw new XmlTrouble('a cell is in no column');
   return column - 1;
+}
+
+function plainCell({
+  place,
+  style = '0',
+  type = 'n',
+  text = '',
+  inline = '',
+}: PlainCell): OpenCell {
+  return { column: columnOf(place), type, style: Number(style), text, inline, hasFormula: false };
+}
+
+/** Puts what a cell holds into its row; says whether it holds anything. */
+function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook): boolean {
+  const { value, format } = readCell(cell, workbook);
+  if (value === undefined) return false;
+  while (row.values.length < cell.column) row.values.push(null);
+  row.values[cell.column] = value;
+  if (format !== undefined) (row.formats ??= [])[cell.column] = format;
+  return true;
 }
 
 function readCell(

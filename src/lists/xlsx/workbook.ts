@@ -204,6 +204,7 @@ async function readSharedStrings(archive: Archive, part: string | undefined): Pr
   let isPhonetic = false;
   for await (const tokens of archive.scan(part)) {
     for (const token of tokens) {
+      if (token.kind === 'cell') continue;
       if (token.kind === 'text') {
         if (isText && !isPhonetic) text += token.text;
         continue;
@@ -229,7 +230,7 @@ async function readStyles(archive: Archive, part: string | undefined): Promise<C
   let isNumberFormats = false;
   for await (const tokens of archive.scan(part)) {
     for (const token of tokens) {
-      if (token.kind === 'text') continue;
+      if (token.kind === 'text' || token.kind === 'cell') continue;
       if (token.name === 'cellXfs') isCellFormats = token.kind === 'open' && !token.isEmpty;
       if (token.name === 'numFmts') isNumberFormats = token.kind === 'open' && !token.isEmpty;
       if (token.kind === 'close') continue;

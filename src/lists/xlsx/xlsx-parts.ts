@@ -90,6 +90,7 @@ const entities = new Map([
  * such a form, is written as `_x0000_`.
  */
 export function escapeXml(text: string): string {
+  if (!special.test(text)) return text;
   return text
     .replaceAll(/_(?=x[\dA-Fa-f]{4}_)/g, '_x005F_')
     .replaceAll(unwritable, (character) =>
@@ -99,6 +100,10 @@ export function escapeXml(text: string): string {
     )
     .replaceAll(/[&<>"]/g, (character) => entities.get(character) ?? character);
 }
+
+/** All that may have to be written otherwise, and most texts have none of. */
+// oxlint-disable-next-line no-control-regex
+const special = /[&<>"\u0000-\u0008\u000b-\u001f\ud800-\udfff\ufffe\uffff]|_x/;
 
 /** Control characters, lone surrogates, what is no character, and line ends that XML would change. */
 const unwritable =

@@ -71,19 +71,19 @@ class XlsxWriter implements RowsWriter {
       const cells = this.#rows.read(chunk, row);
       this.#row += 1;
       const number = String(this.#row);
-      const parts = [`<row r="${number}">`];
+      this.#block += `<row r="${number}">`;
       for (let column = 0; column < cells.length; column += 1) {
         const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
         const kind = kinds?.[column] ?? chunk.kind?.(row, column);
-        parts.push(this.#cell(column, cells[column], format, kind)(number));
+        const written = this.#value(cells[column], format, kind);
+        if (written !== '') this.#block += `<c r="${this.#letters[column]}${number}"${written}`;
         if (!this.#isHeadSent) this.#widen(column, cells[column]);
       }
       for (let column = 0; column < width; column += 1) {
         const form = this.#added.of(column, outcomes[(row - from) * width + column]);
-        parts.push(form(number));
+        this.#block += form(number);
       }
-      parts.push('</row>');
-      this.#block += parts.join('');
+      this.#block += '</row>';
       if (this.#block.length >= blockCharacters) await this.#sendBlock();
     }
   }
@@ -135,14 +135,14 @@ class XlsxWriter implements RowsWriter {
   }
 
   /** A cell of a column, as it stands in any row. */
-  #cell(column: number, value: unknown, format?: CellFormat, kind?: Kind): (row: string) => string {
+  #cell(column: number, value: unknown): (row: string) => string {
     const letters = this.#letters[column] ?? '';
-    const written = this.#value(value, format, kind);
+    const written = this.#value(value);
     return (row) => (written === '' ? '' : `<c r="${letters}${row}"${written}`);
   }
 
   /** What follows a cell's place; nothing for a cell that is empty. */
-  #value(value: unknown, format: CellFormat | undefined, kind: Kind | undefined): string {
+  #value(value: unknown, format?: CellFormat, kind?: Kind): string {
     if (typeof value === 'boolean') return ` t="b"><v>${value ? '1' : '0'}</v></c>`;
     if (value === null || value === undefined) return '';
     const found =

@@ -1,6 +1,7 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
 import { OutputError } from '../../platform/errors/errors.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { pieceBytes } from '../files/bytes/byte-reader.js';
 import { carryThrough, type Carrier } from '../files/bytes/gzip.js';
 
 interface WrittenEntry {
@@ -42,7 +43,7 @@ export class ZipWriter {
     header.writeUInt16LE(firstDay, 12);
     header.writeUInt16LE(entry.name.length, 26);
     await this.#put(Buffer.concat([header, entry.name]));
-    const carrier = carryThrough(createDeflateRaw(), async (bytes) => {
+    const carrier = carryThrough(createDeflateRaw({ chunkSize: pieceBytes }), async (bytes) => {
       entry.compressed += bytes.length;
       await this.#put(bytes);
     });
