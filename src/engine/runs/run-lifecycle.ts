@@ -34,6 +34,8 @@ export class RunLifecycle {
   readonly #startedMs = performance.now();
   /** The claim on the last step, and the output that is written under it. */
   #outputClaim: { readonly claim: JoinClaim; readonly output: RunOutput } | undefined;
+  /** Resolved when what was written under a claim that is lost is cleaned up. */
+  #dropped: Promise<void> = Promise.resolve();
   /** Whether nothing in the place is needed any more. */
   isRemovable: boolean;
 
@@ -86,6 +88,7 @@ export class RunLifecycle {
         this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
       );
     } finally {
+      await this.#dropped;
       await this.#outputClaim?.output.stop();
     }
   }
@@ -173,6 +176,8 @@ export class RunLifecycle {
   /** Claims the last step, where no process has it: rows may be written as results come. */
   async #join({ entry, plannedInput }: OpenedRun): Promise<boolean> {
     if (this.#outputClaim) return true;
+    // A sink has one writing at a time.
+    await this.#dropped;
     const claim = await this.#state.join();
     if (!claim) return false;
     const output = await RunOutput.begin({
@@ -192,7 +197,7 @@ export class RunLifecycle {
     claim.lost?.addEventListener('abort', () => {
       if (this.#outputClaim !== outputClaim) return;
       this.#outputClaim = undefined;
-      void output.stop();
+      this.#dropped = output.stop();
     });
     return true;
   }

@@ -4,6 +4,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { batchLabel } from '../../../src/engine/batches/batch.js';
 import { Client } from '../../../src/client/client.js';
 import { rowsSource } from '../../../src/lists/rows/sources/rows-source.js';
+import { fileSink } from '../../../src/lists/files/file-sink.js';
+import type { Sink } from '../../../src/lists/rows/sink.js';
 import type { Source } from '../../../src/lists/rows/source.js';
 import type { RunOptions, RunSettings } from '../../../src/engine/runs/options/run-options.js';
 import { knownRun, type KnownRun } from '../../../src/engine/stores/run-state.js';
@@ -217,6 +219,51 @@ describe('run() with a store that many processes share', () => {
     expect(shared.handedOver).toBeGreaterThan(0);
     expect(await readFile(join(folder, 'out.csv'))).toEqual(output);
     expect(output).toEqual(await writtenAlone());
+  });
+
+  it('begins no second writing before the one is cleaned up whose claim it has lost', async () => {
+    await serve();
+    let exported = 0;
+    let [open, most, calls] = [0, 0, 0];
+    let endAbort: (() => void) | undefined;
+    const store = memoryStore(shared, leaseMs, async (call) => {
+      // All is driven by now, and another writing would have begun.
+      if (exported === addresses / 5) calls += 1;
+      if (calls === 20) endAbort?.();
+      return call();
+    });
+    const file = fileSink(join(folder, 'out.csv'));
+    const sink: Sink = {
+      name: file.name,
+      check: async (columns) => file.check(columns),
+      mayBeginEarly: async () => true,
+      async open(options) {
+        open += 1;
+        most = Math.max(most, open);
+        const writing = await file.open(options);
+        return {
+          write: async (rows) => writing.write(rows),
+          finish: async () => writing.finish(),
+          async abort() {
+            await new Promise<void>((resolve) => (endAbort = resolve));
+            open -= 1;
+            await writing.abort();
+          },
+        };
+      },
+    };
+    await work({
+      store,
+      sink,
+      onProgress: (progress) => {
+        if (progress.stage !== 'batch' || progress.known.stage !== 'exported') return;
+        exported += 1;
+        if (exported === 2) leaptMs += leaseMs;
+      },
+    });
+    expect(endAbort).toBeDefined();
+    expect(most).toBe(1);
+    await expectPaidOnce();
   });
 
   it.each(['uploaded', 'verifying', 'exported'])(
