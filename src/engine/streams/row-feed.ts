@@ -5,24 +5,32 @@ import { refuseSameObjects } from '../../lists/rows/same-object.js';
 import { beginRows } from '../../lists/rows/sources/once-only.js';
 import type { RowsInput } from '../../lists/rows/sources/rows-source.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 import { checkColumnNames, type ColumnOptions, layOutColumns } from '../columns/column-layout.js';
+
+/** Most time for rows to come to their end when the one that they are making may never come. */
+const leaveMs = 5000;
 
 /** Rows of a program on their way into a stream. */
 export class RowFeed {
   readonly #rows: RowsInput;
+  readonly #clock: Clock;
   #checked: Generator<object, undefined> | AsyncGenerator<object, undefined> | undefined;
   /** Whether they are making a row, which may never come. */
   #isAsked = true;
   #number = 0;
+  #isBegun = false;
 
-  constructor(rows: RowsInput) {
+  constructor(rows: RowsInput, clock: Clock) {
     this.#rows = rows;
+    this.#clock = clock;
   }
 
   /** @throws InputError `input_unreadable` when they can be read once, and were begun before */
   begin(into: Duplex): void {
     const rows = this.#rows;
     const iterator = beginRows(rows, 'the list');
+    this.#isBegun = true;
     if (rows instanceof Stream) {
       pipeline(rows as Readable, into, () => undefined);
       return;
@@ -35,19 +43,32 @@ export class RowFeed {
   }
 
   /**
-   * Closes them, and waits for their own cleanup; not where they are making a row.
+   * Closes them, and waits for their own cleanup, for which they hold what others must not close before: a
+   * cursor its connection. A row that they are making is waited for some seconds; after an error it is not.
    *
    * @throws what their cleanup throws
    */
-  async leave(): Promise<void> {
+  async leave(hasFailed: boolean): Promise<void> {
     const isAsked = this.#isAsked;
     const left = this.#close();
-    if (!isAsked) await left;
-    else left.catch(() => undefined);
+    if (!isAsked) return left;
+    if (hasFailed && this.#checked) return;
+    const done = new AbortController();
+    try {
+      await Promise.race([left, this.#clock.sleep(leaveMs, done.signal)]);
+    } finally {
+      done.abort();
+    }
   }
 
   async #close(): Promise<void> {
     await this.#checked?.return(undefined);
+    const rows = this.#rows;
+    if (!(rows instanceof Stream) || !this.#isBegun || (rows as Readable).closed) return;
+    (rows as Readable).destroy();
+    await new Promise((resolve) => {
+      rows.once('close', resolve);
+    });
   }
 
   /** Rows by their numbers: a stream takes no null, and says nothing of the row. */

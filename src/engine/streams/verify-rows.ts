@@ -6,6 +6,7 @@ import { someRows, type RowsInput } from '../../lists/rows/sources/rows-source.j
 import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';
 import { joinResults } from './join-results.js';
 import { RowFeed } from './row-feed.js';
+import { systemClock } from '../../platform/waiting/clock.js';
 import type { StreamPlan } from './stream-plan.js';
 import type { TargetChoice, VerifySettings } from './stream-options.js';
 import { planOf, Verify, type Prefixes, type TypedOptions } from './verify.js';
@@ -14,7 +15,7 @@ import { planOf, Verify, type Prefixes, type TypedOptions } from './verify.js';
  * Verifies rows that a program has, for a loop: enriched rows come out, as many and in the same order.
  * The rows keep their type. Nothing is read before the loop asks for its first row, and no more than the
  * bounds on rows that wait allow. An error of the rows, of the service or of `signal` is thrown in the
- * loop; leaving the loop closes the rows and launches nothing more. A second loop is an error. A field that
+ * loop; leaving the loop closes the rows, waits for their cleanup and launches nothing more. A second loop is an error. A field that
  * a row lacks is an empty cell; none of the first 100 rows has a misspelt one, so that is an error, too.
  * Not durable without a history: what was paid for rows that have not come out is lost when
  * the loop ends early.
@@ -53,6 +54,8 @@ const firstRows = 100;
 class VerifyRows extends Verify {
   readonly #feed: RowFeed;
   #isBegun = false;
+  /** Whether its reader has left the loop, which a stream takes for an abort. */
+  #isLeft = false;
   /** Settled when the rows are closed. */
   #left: Promise<void> | undefined;
   /** Settled when nothing more is done on the service. */
@@ -63,7 +66,7 @@ class VerifyRows extends Verify {
     plan.rowColumns.most = firstRows;
     // All of them are there before the first is read.
     plan.rowColumns.mayRepeat = Array.isArray(rows);
-    this.#feed = new RowFeed(rows);
+    this.#feed = new RowFeed(rows, options.clock ?? systemClock);
     // An error that comes before its reader is kept for it, and ends no process.
     this.on('error', () => undefined);
   }
@@ -79,6 +82,7 @@ class VerifyRows extends Verify {
     const leave = rows.return?.bind(rows);
     return Object.assign(rows, {
       return: async (value: unknown) => {
+        this.#isLeft = true;
         const step = await leave?.(value);
         // As a loop over the rows themselves would.
         await this.#left;
@@ -99,10 +103,10 @@ class VerifyRows extends Verify {
       super._destroy(error, resolve);
     });
     this.#closed = closed;
-    this.#left = this.#feed.leave();
-    // An abort does not wait for the rows.
-    if (error) this.#left.catch(() => undefined);
-    Promise.all([closed, error ? undefined : this.#left]).then(() => done(error), done);
+    this.#left = this.#feed.leave(!this.#isLeft);
+    // An error is not hidden by what it leads to.
+    if (!this.#isLeft) this.#left = this.#left.catch(() => undefined);
+    Promise.all([closed, this.#left]).then(() => done(error), done);
   }
 
   #begin(): void {

@@ -4,6 +4,7 @@ import { ReadableStream } from 'node:stream/web';
 import { expect, expectTypeOf, test } from 'vitest';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
+import { createHastyClock } from '../../client/hasty-clock.js';
 import { caught } from '../../client/test-client.js';
 import { reasonWords } from '../../../src/report/sentences/reason-words.js';
 import { countRows, numberedRow } from './counted-rows.js';
@@ -129,6 +130,23 @@ test('leaving the loop waits for the cleanup of the rows, and throws its error',
   };
   await leave();
   expect(cleanup.isOver).toBe(true);
+  cleanup.isOver = false;
+  const stop = new AbortController();
+  const { signal } = stop;
+  const reason = new Error('enough');
+  const aborted = async (): Promise<void> => {
+    for await (const _ of verifyRows(rows(), { ...options, signal })) stop.abort(reason);
+  };
+  await expect(aborted()).rejects.toBe(reason);
+  expect(cleanup.isOver).toBe(true);
+  const stream = new Readable({
+    objectMode: true,
+    read: () => stream.push(person(0)),
+    destroy: (error, done) => void cleanUp().then(() => done(error)),
+  });
+  cleanup.isOver = false;
+  for await (const _ of verifyRows<Person, 'email'>(stream, options)) break;
+  expect(cleanup.isOver).toBe(true);
   cleanup.error = new Error('the cursor does not close');
   await expect(leave()).rejects.toBe(cleanup.error);
 });
@@ -154,16 +172,29 @@ test('refuses one object for all rows, which would change while it waits', async
   expect(await collect(verifyRows([one, one], { ...quick, client }))).toHaveLength(2);
 });
 
-test('leaving the loop does not wait for a row that never comes', async () => {
+test('leaving the loop waits for a row that is being made, and not for one that never comes', async () => {
   const client = new RecordService();
-  async function* rows(): AsyncGenerator<Person> {
-    yield* people(1);
-    await new Promise(() => undefined);
+  let isClosed = false;
+  async function* rows(last: () => Promise<unknown>): AsyncGenerator<Person> {
+    try {
+      yield* people(1);
+      await last();
+    } finally {
+      isClosed = true;
+    }
   }
-  for await (const row of verifyRows(rows(), { ...quick, client, maxWaitMs: 1 })) {
+  const options = { ...quick, client, maxWaitMs: 1, clock: createHastyClock() };
+  let makeLast: ((value: unknown) => void) | undefined;
+  const inTime = new Promise((resolve) => {
+    makeLast = resolve;
+  });
+  for await (const row of verifyRows(rows(async () => inTime), options)) {
     expect(row.email_verification).toBe('verified');
+    setImmediate(() => makeLast?.(undefined));
     break;
   }
+  expect(isClosed).toBe(true);
+  for await (const _ of verifyRows(rows(async () => new Promise(() => undefined)), options)) break;
 });
 
 test('a loop that takes its time bounds the rows that are read', async () => {
