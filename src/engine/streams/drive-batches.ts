@@ -47,7 +47,7 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 type Done = (error?: Error | null) => void;
 
 /** Most time that a stream which ends early takes to hear of its launches, and to delete what it has not launched. */
-const cleanUpMs = 10_000;
+export const cleanUpMs = 10_000;
 
 /** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {

@@ -53,6 +53,7 @@ export function releaseStretch(plan: StreamPlan, joined: JoinedRows): void {
 
 type Done = (error?: Error | null) => void;
 
+/** Emits `settled` with each batch whose results are kept. */
 class JoinResults extends PatientDuplex {
   readonly #plan: StreamPlan;
   readonly #queue: RowQueue;
@@ -124,6 +125,7 @@ class JoinResults extends PatientDuplex {
       storage.drop(batch.id);
       window.batchSettled();
     }
+    this.emit('settled', parcel);
     this.#pushSettled();
   }
 

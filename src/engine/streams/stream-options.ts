@@ -3,6 +3,7 @@ import {
   amount,
   called,
   count,
+  flag,
   type OptionShape,
   required,
   signal,
@@ -84,6 +85,12 @@ export interface VerifySettings
   extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
   /** The service; everything that shares a client shares its rate and its concurrency. */
   readonly client: VerificationService;
+  /**
+   * Deletes each batch from the service when its results have come and, with a history, are in it. What
+   * stays all the same is told to `onLeftBehind`: also what was launched before a stream ended early.
+   * @default false
+   */
+  readonly deleteBatches?: boolean | undefined;
   /** Called as rows pass, every hundred of them, and when a batch has got further. @default nothing is called */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
   /** Aborts the whole; its reason is the stream's error. @default never */
@@ -113,6 +120,7 @@ export const streamShape: OptionShape<VerifySettings & DriveBatchesOptions> = {
   onProgress: called,
   onBatch: called,
   onLeftBehind: called,
+  deleteBatches: flag,
   collect: called,
   signal,
 };

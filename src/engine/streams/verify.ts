@@ -2,8 +2,10 @@ import { pipeline, type Duplex } from 'node:stream';
 import { checkHistoryService } from '../plan/result-cache.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
+import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions, type Needed } from '../../platform/check-options.js';
-import { DriveBatches } from './drive-batches.js';
+import { SettledDeletions } from './delete-settled.js';
+import { cleanUpMs, DriveBatches, type SettledParcel } from './drive-batches.js';
 import type { AddedField } from '../results/result-columns.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
@@ -153,6 +155,7 @@ export class Verify extends PatientDuplex {
   readonly #count: RowCount | undefined;
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #notes: LaunchNotes;
+  readonly #deletions: SettledDeletions | undefined;
   /** Whether the reader takes more. */
   #isWanted = false;
   /** Held back while the head takes no more. */
@@ -166,6 +169,14 @@ export class Verify extends PatientDuplex {
     const onProgress = this.#calledBack.watch(options.onProgress);
     const onBatch = this.#calledBack.watch(options.onBatch);
     this.#count = onProgress && new RowCount(onProgress);
+    if (options.deleteBatches === true) {
+      this.#deletions = new SettledDeletions({
+        service: options.client,
+        clock: options.clock ?? systemClock,
+        onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
+        onFailed: (error) => this.destroy(error),
+      });
+    }
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
     this.#notes = new LaunchNotes(options);
@@ -173,6 +184,7 @@ export class Verify extends PatientDuplex {
       {
         ...options,
         onBatch: (progress) => {
+          this.#deletions?.note(progress);
           onBatch?.(progress);
           onProgress?.(batchProgress(progress));
         },
@@ -181,6 +193,7 @@ export class Verify extends PatientDuplex {
       async (batch, uuid) => this.#notes.note(batch, uuid),
     );
     this.#drive = drive;
+    tail.on('settled', (parcel: SettledParcel) => this.#deletions?.settled(parcel));
     const fail = (error: Error): void => {
       // Rows whose results were paid for come out before the error that says why no more come.
       if (error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
@@ -199,10 +212,13 @@ export class Verify extends PatientDuplex {
     tail.on('readable', () => this.#pull());
     tail.on('end', () => {
       this.#count?.allOut();
-      this.#calledBack.settled().then(
-        () => this.push(null),
-        () => undefined,
-      );
+      const deleted = this.#deletions?.done() ?? Promise.resolve();
+      deleted
+        .then(async () => this.#calledBack.settled())
+        .then(
+          () => this.push(null),
+          () => undefined,
+        );
     });
     this.#signal = options.signal;
     // Not at once: there is no listener yet.
@@ -238,7 +254,9 @@ export class Verify extends PatientDuplex {
       else this.#drive.once('close', resolve);
     });
     // A pipeline that has failed does not wait for its streams.
-    void Promise.all([this.#closed, gone]).then(() => done(error));
+    void Promise.all([this.#closed, gone])
+      .then(async () => this.#deletions?.leave(cleanUpMs))
+      .then(() => done(error), done);
   }
 
   #pass(item: unknown, done: Done): void {

@@ -117,6 +117,32 @@ it('nothing is listed where every answer came', async () => {
   expect(faults[0]?.fired).toBe(1);
 });
 
+describe('with deleteBatches', () => {
+  it('nothing stays on the service once its results have come', async () => {
+    const { rows, batches, paid } = await streamPast([], () => ({ deleteBatches: true }));
+    expect([rows.length, paid, batches]).toEqual([people.length, people.length, []]);
+  });
+
+  it.each<[string, FaultPlan['faults'][number]]>([
+    [
+      'could not be deleted',
+      { operation: 'deleteBatch', requests: [2], what: { answer: { status: 400 } } },
+    ],
+    [
+      'was launched before the end',
+      { operation: 'exportBatch', requests: [2], what: { answer: { status: 401 } } },
+    ],
+  ])('a batch that %s is named', async (_, fault) => {
+    const told: string[] = [];
+    const { batches } = await streamPast([fault], () => ({
+      deleteBatches: true,
+      onLeftBehind: (names) => told.push(...names),
+    }));
+    expect(batches.map(({ name }) => name)).toEqual(told);
+    expect(told).toEqual([expect.stringMatching(/-000002-1$/)]);
+  });
+});
+
 describe('a stream that ends early', () => {
   const eight = Array.from({ length: 8 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
   const options = {

@@ -188,13 +188,20 @@ test('leaving the loop waits for a row that is being made, and not for one that 
   const inTime = new Promise((resolve) => {
     makeLast = resolve;
   });
-  for await (const row of verifyRows(rows(async () => inTime), options)) {
+  for await (const row of verifyRows(
+    rows(async () => inTime),
+    options,
+  )) {
     expect(row.email_verification).toBe('verified');
     setImmediate(() => makeLast?.(undefined));
     break;
   }
   expect(isClosed).toBe(true);
-  for await (const _ of verifyRows(rows(async () => new Promise(() => undefined)), options)) break;
+  for await (const _ of verifyRows(
+    rows(async () => new Promise(() => undefined)),
+    options,
+  ))
+    break;
 });
 
 test('a loop that takes its time bounds the rows that are read', async () => {

@@ -1,0 +1,76 @@
+import type { VerificationService } from '../../client/client.js';
+import { beforeDeadline } from '../../platform/waiting/promises.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import { orAborted } from '../../platform/waiting/promises.js';
+import { mayHaveLaunched } from '../batches/batch-state.js';
+import { batchLabel } from '../batches/batch.js';
+import type { BatchProgress } from '../batches/claim.js';
+import { deleteBatch } from '../batches/uploads/delete-uploads.js';
+import type { SettledParcel } from './drive-batches.js';
+
+interface SettledDeletionsOptions {
+  readonly service: VerificationService;
+  readonly clock: Clock;
+  /** Called with the names of those that stay. */
+  readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
+  /** Called with what that throws. */
+  readonly onFailed: (error: Error) => void;
+}
+
+/** Deletes the batches of a stream from the service, each when its results are safe. */
+export class SettledDeletions {
+  readonly #options: SettledDeletionsOptions;
+  readonly #stop = new AbortController();
+  /** By label: names of those that may have been launched, and are not deleted. */
+  readonly #names = new Map<string, string>();
+  readonly #pending = new Set<Promise<void>>();
+
+  constructor(options: SettledDeletionsOptions) {
+    this.#options = options;
+  }
+
+  note({ batch, known, name }: BatchProgress): void {
+    const isKept = known.stage === 'failed' || mayHaveLaunched(known);
+    if (isKept) this.#names.set(batchLabel(batch), name);
+  }
+
+  /** A batch is at its end, and its results are kept where they are to be kept. */
+  settled(parcel: SettledParcel): void {
+    const work = this.#delete(parcel)
+      .catch(this.#options.onFailed)
+      .finally(() => this.#pending.delete(work));
+    this.#pending.add(work);
+  }
+
+  /** Resolves when all that settled is deleted, or told. */
+  async done(): Promise<void> {
+    await Promise.all(this.#pending);
+  }
+
+  /** The same for a stream that ends early, within a time; tells what it leaves, those under way included. */
+  async leave(ms: number): Promise<void> {
+    const { clock, onLeftBehind } = this.#options;
+    const work = async (signal: AbortSignal): Promise<void> => orAborted(this.done(), signal);
+    const toError = (): Error => new Error('not all was deleted in time');
+    await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
+    const names = [...this.#names.values()];
+    this.#names.clear();
+    this.#stop.abort();
+    if (names.length > 0) onLeftBehind?.(names);
+  }
+
+  async #delete({ batch, batchUuid, ending }: SettledParcel): Promise<void> {
+    const { service, onLeftBehind } = this.#options;
+    const label = batchLabel(batch);
+    const areResultsSafe = 'results' in ending;
+    const end =
+      batchUuid === undefined
+        ? 'gone'
+        : await deleteBatch(service, batchUuid, areResultsSafe, this.#stop.signal).catch(
+            () => 'left' as const,
+          );
+    const name = this.#names.get(label);
+    this.#names.delete(label);
+    if (end !== 'gone' && name !== undefined) onLeftBehind?.([name]);
+  }
+}
