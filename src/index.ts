@@ -140,6 +140,7 @@ export type { Clock } from './platform/waiting/clock.js';
 export { rowsToBatches } from './engine/streams/rows-to-batches.js';
 export { driveBatches, type Parcel } from './engine/streams/drive-batches.js';
 export { joinResults } from './engine/streams/join-results.js';
+export { mergeExports, type SavedExport } from './engine/streams/merge-exports.js';
 export { StreamPlan } from './engine/streams/stream-plan.js';
 export type { Batch } from './engine/batches/batch.js';
 export type { BatchProgress } from './engine/batches/claim.js';

@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import { kindOfRow } from '../../lists/rows/chunks/object-chunk.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
@@ -114,7 +116,8 @@ export class DriveBatches extends PatientDuplex {
     this.#held = done;
     // Rows pass up to the first batch that has no place.
     if (parcel.kind === 'batch') this.#drive.add([parcel.batch]);
-    else this.#isWanted = this.push(parcel);
+    else if (parcelKinds.has(parcel.kind)) this.#isWanted = this.push(parcel);
+    else this.destroy(strangerError('driveBatches() takes what rowsToBatches() gives', parcel));
     this.#goOn();
   }
 
@@ -211,6 +214,7 @@ export class DriveBatches extends PatientDuplex {
       batch,
       batchUuid: known.uuid,
       charge,
+      isChecked: true,
       ending: this.#ending(known, results),
     };
   }
@@ -265,6 +269,8 @@ export interface SettledParcel {
   readonly batchUuid: string | undefined;
   readonly charge: Charge | undefined;
   readonly ending: BatchEnding;
+  /** Whether its export was held to what the service counted: an export of your own is held to the batch. */
+  readonly isChecked?: boolean | undefined;
 }
 
 /** The last parcel, when nothing more may be launched: the error that ends the stream behind it. */
@@ -275,3 +281,15 @@ interface StoppedParcel {
 
 /** What travels between the three Transforms: rows and batches, in one stream. */
 export type Parcel = RowsParcel | BatchParcel | SettledParcel | StoppedParcel;
+
+const parcelKinds: ReadonlySet<unknown> = new Set<Parcel['kind']>([
+  'rows',
+  'batch',
+  'settled',
+  'stopped',
+]);
+
+/** What is no parcel would be lost on the way. */
+export function strangerError(what: string, item: unknown): ConfigurationError {
+  return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`);
+}

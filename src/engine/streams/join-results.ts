@@ -2,9 +2,12 @@ import type { Duplex } from 'node:stream';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
+import { ContractError } from '../../platform/errors/errors.js';
 import type { Batch } from '../batches/batch.js';
+import { askingsForFew, checkExport, tallyOf } from '../batches/export-check.js';
 import { type AddressBook, pending } from '../plan/address-book.js';
-import type { Parcel, SettledParcel } from './drive-batches.js';
+import { type Parcel, type SettledParcel, strangerError } from './drive-batches.js';
+import type { BatchEnding } from '../plan/result-join.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { RowEnricher } from './row-enricher.js';
 import type { StreamPlan } from './stream-plan.js';
@@ -95,6 +98,9 @@ class JoinResults extends PatientDuplex {
         return;
       case 'batch':
         done(new TypeError('a batch came to the join without having been driven'));
+        return;
+      default:
+        done(strangerError('joinResults() takes what driveBatches() gives', parcel));
     }
   }
 
@@ -114,7 +120,8 @@ class JoinResults extends PatientDuplex {
 
   async #settle(parcel: SettledParcel): Promise<void> {
     const { plan, storage, window, history } = this.#plan;
-    const { batch, batchUuid, ending } = parcel;
+    const { batch, batchUuid } = parcel;
+    const ending = await this.#heldToBatch(parcel);
     // Rows come out when what was paid for is in the history.
     await plan.settle(batch, ending, {
       verifiedAt: new Date().toISOString(),
@@ -127,6 +134,26 @@ class JoinResults extends PatientDuplex {
     }
     this.emit('settled', parcel);
     this.#pushSettled();
+  }
+
+  /**
+   * An export that was kept may be of another batch: rows are cut otherwise when they come at other times.
+   *
+   * @throws ContractError `broken_contract`
+   */
+  async #heldToBatch({ batch, ending, isChecked }: SettledParcel): Promise<BatchEnding> {
+    if (isChecked === true || 'failure' in ending || typeof ending.results !== 'function') {
+      return ending;
+    }
+    const results = await this.#plan.plan.join.match(batch, ending.results);
+    const told = { ...tallyOf(results), counted: null };
+    const { doubt, exported } = await checkExport(batch, told, askingsForFew - 1);
+    const { strangers, missing = 0 } = exported;
+    if (!doubt && (strangers === 0 || missing === 0)) return { results };
+    throw new ContractError(
+      `what came as the export of batch ${batch.id} is not that: it lacks ${missing} of ${batch.addresses} addresses, and has ${strangers} others; mergeExports() puts exports back onto rows by address`,
+      { operation: 'exportBatch' },
+    );
   }
 
   /** Whether all of a batch is settled: its file is read for as long as one of its parts is not. */

@@ -77,16 +77,18 @@ export type TypedVerify<Input extends object> = <
 ) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>>;
 
 /** Options whose values decide the type of the rows. */
+export interface TypedColumns<Input, Email, Phone, Prefix, Chosen> extends ColumnOptions<
+  OneOf<Email, TextColumn<Input>, GenericRows>,
+  OneOf<Phone, PhoneColumn<Input>>,
+  TextColumn<Input>,
+  Prefix & PrefixedColumns<Prefix, Email | Phone>,
+  OneOf<Chosen, AddedField>
+> {}
+
 export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
   extends
     Omit<VerifySettings, keyof ColumnOptions>,
-    ColumnOptions<
-      OneOf<Email, TextColumn<Input>, GenericRows>,
-      OneOf<Phone, PhoneColumn<Input>>,
-      TextColumn<Input>,
-      Prefix & PrefixedColumns<Prefix, Email | Phone>,
-      OneOf<Chosen, AddedField>
-    > {}
+    TypedColumns<Input, Email, Phone, Prefix, Chosen> {}
 
 /** What is given, or all that may be: a call that gives something else is told what is wanted. */
 type OneOf<Given, All, Hint = never> = [Given] extends [never]

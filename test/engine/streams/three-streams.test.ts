@@ -289,6 +289,36 @@ describe('joinResults() alone', () => {
     expect(await caught(work)).toMatchObject({ code: 'broken_contract' });
   });
 
+  const noRecord = { ...recordOf('email', 'a0@example.com'), valid: 'yes' };
+  const foreign = Object.fromEntries(
+    ['x@example.com', 'y@example.com'].map((line) => [line, recordOf('email', line)]),
+  );
+  test.each([
+    ['a list of results', { results: [] }],
+    ['records of another shape', { 'a0@example.com': noRecord }],
+    ['nothing', {}],
+    ['an export of other addresses', foreign],
+    ['one with few others', { 'a1@example.com': recordOf('email', 'a1@example.com'), ...foreign }],
+  ])('refuses %s in place of the export of a batch', async (_, exported) => {
+    const plan = new StreamPlan(options);
+    const results = async () => Readable.from([Buffer.from(JSON.stringify(exported))]);
+    const work = pipeline(
+      Readable.from(countRows(3, numberedRow).rows),
+      rowsToBatches(plan),
+      fromKept(() => ({ results })),
+      joinResults(plan).resume(),
+    );
+    expect(await caught(work)).toMatchObject({ code: 'broken_contract' });
+  });
+
+  test.each([
+    ['joinResults', () => joinResults(new StreamPlan(options))],
+    ['driveBatches', () => driveBatches({ client: new RecordService() })],
+  ])('%s refuses rows that are no parcels', async (_, create) => {
+    const work = pipeline(Readable.from([numberedRow(0)]), create().resume());
+    expect(await caught(work)).toMatchObject({ code: 'invalid_option' });
+  });
+
   test('never loses a row in silence when a batch does not come back', async () => {
     const plan = new StreamPlan(options);
     const lost = new Transform({

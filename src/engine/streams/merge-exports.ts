@@ -1,0 +1,177 @@
+import { createReadStream } from 'node:fs';
+import type { VerificationType } from '../../contract/enums.js';
+import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
+import { someRows } from '../../lists/rows/sources/rows-source.js';
+import { ContractError, InputError } from '../../platform/errors/errors.js';
+import {
+  checkOptions,
+  checkValue,
+  type Needed,
+  type OptionShape,
+  signal,
+} from '../../platform/check-options.js';
+import type { Batch } from '../batches/batch.js';
+import type { ColumnOptions } from '../columns/column-layout.js';
+import { columnShape, countryShape } from '../driver/driver-options.js';
+import type { CountryOptions } from '../plan/plan.js';
+import { type MatchedExport, StagedOutcomes } from '../results/match-export.js';
+import type { AddedField } from '../results/result-columns.js';
+import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';
+import { RowQueue } from './join-results.js';
+import { RowEnricher } from './row-enricher.js';
+import { StreamPlan } from './stream-plan.js';
+import type { TargetChoice } from './stream-options.js';
+import type { Prefixes, TypedColumns } from './verify.js';
+
+/** A JSON export: the path of its file, or what opens it from its first byte, as often as it is called. */
+export type SavedExport =
+  | string
+  | (() => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>);
+
+interface MergeSettings extends ColumnOptions, CountryOptions {
+  /** Aborts the reading; its reason is thrown. @default never */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const mergeShape: OptionShape<MergeSettings> = { ...columnShape, ...countryShape, signal };
+
+/** No export says so, and an email has one result whatever its country is. */
+const anyCountry = 'US';
+const chunkRows = 256;
+/** A field that some rows lack is in one of so many; a misspelt one is in none. */
+const firstRows = 100;
+
+/**
+ * Puts exports that were saved back onto rows, by address, whatever batches they came from. Nothing is sent.
+ * Each export is read once, for phone numbers once for each country that the rows have. Where two name one
+ * address, the later of them counts. Rows come out in their order when all exports are read: until then they are
+ * held in memory. An address that no export names is `no_result`.
+ *
+ * @throws ConfigurationError at once; in the loop InputError `input_unreadable`, and ContractError
+ *   `broken_contract` for what is cut short, or no export: a list, or an object without a record
+ *
+ * @example
+ * ```ts
+ * const record = { valid: true, wrong: false, unknown: false, quality: 'good', result: 'ok' };
+ * const flags = { is_syntax_error: false, is_free: false, is_role: false, is_disposable: false };
+ * const email = 'good@sluice.test';
+ * const saved = JSON.stringify({ [email]: { email, ...record, ...flags, is_catch_all: false } });
+ * const exports = [async () => Readable.from([Buffer.from(saved)])];
+ * for await (const row of mergeExports([{ id: 1, email }], exports, { email: ['email'] })) {
+ *   console.log(row.id, row.email_valid); // 1 true
+ * }
+ * ```
+ */
+export function mergeExports<
+  Input extends object,
+  const Email extends TextColumn<Input> = never,
+  const Phone extends PhoneColumn<Input> = never,
+  const Prefix extends Prefixes = {},
+  const Chosen extends AddedField = never,
+  Given = unknown,
+>(
+  rows: Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>,
+  exports: Iterable<SavedExport> | AsyncIterable<SavedExport>,
+  options: TypedColumns<Input, Email, Phone, Prefix, Chosen> &
+    Omit<MergeSettings, keyof ColumnOptions> &
+    Needed<Given, Partial<TargetChoice>>,
+): AsyncGenerator<EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>> {
+  checkValue('rows', rows, someRows);
+  checkOptions(options, mergeShape);
+  const { signal: _, ...columns } = options as MergeSettings;
+  const plan = new StreamPlan({ ...columns, emailCountry: anyCountry, batchSize: 2 ** 32 });
+  return merge(plan, rows, exports, options.signal) as AsyncGenerator<never>;
+}
+
+async function* merge(
+  plan: StreamPlan,
+  rows: Iterable<object> | AsyncIterable<object> | ReadableStream<object>,
+  exports: Iterable<SavedExport> | AsyncIterable<SavedExport>,
+  stop: AbortSignal | undefined,
+): AsyncGenerator<Row> {
+  const { plan: addresses, rowColumns } = plan;
+  const queue = new RowQueue(addresses.book, addresses.width);
+  rowColumns.most = firstRows;
+  rowColumns.mayRepeat = Array.isArray(rows);
+  let gathered: Row[] = [];
+  let count = 0;
+  const take = (): void => {
+    const chunk = new ObjectChunk(gathered, plan.readColumns);
+    queue.add(chunk, addresses.planner.plan(chunk, count));
+    count += gathered.length;
+    gathered = [];
+  };
+  for await (const row of rows as AsyncIterable<object>) {
+    stop?.throwIfAborted();
+    plan.checkRow(row);
+    gathered.push(row);
+    if (gathered.length === chunkRows) take();
+  }
+  if (gathered.length > 0) {
+    take();
+    rowColumns.settle();
+  }
+  addresses.cutter.closeAll();
+  await settleAll(plan, addresses.cutter.take(), exports, stop);
+  const enricher = new RowEnricher(addresses);
+  for (let joined = queue.take(); joined; joined = queue.take()) {
+    for (let row = joined.from; row < joined.to; row += 1) {
+      yield enricher.enrich((joined.chunk as ObjectChunk).rows[row] as Row, joined, row);
+    }
+  }
+}
+
+/** @param groups all addresses of each batch group, as one batch */
+async function settleAll(
+  { plan, storage }: StreamPlan,
+  groups: readonly Batch[],
+  exports: Iterable<SavedExport> | AsyncIterable<SavedExport>,
+  stop: AbortSignal | undefined,
+): Promise<void> {
+  const found = new Map(groups.map((group) => [group, new StagedOutcomes()]));
+  let place = 0;
+  for await (const saved of exports) {
+    place += 1;
+    const name = typeof saved === 'string' ? saved : `export ${place}`;
+    let hasRecords = false;
+    let hasOthers = false;
+    let type: VerificationType | undefined;
+    for (const [group, outcomes] of found) {
+      // All records of an export are of one type.
+      if (type !== undefined && group.group.type !== type) continue;
+      stop?.throwIfAborted();
+      const matched = await read(name, saved, async (open) => plan.join.match(group, open));
+      if (matched.numbers.length > 0) type = group.group.type;
+      hasRecords ||= matched.records > 0;
+      hasOthers ||= matched.others > 0;
+      matched.numbers.forEach((number, at) => outcomes.replace(number, matched.outcomes[at]));
+    }
+    if (hasOthers && !hasRecords) {
+      throw new ContractError(`${name} is no export: it has no record`, {
+        operation: 'exportBatch',
+      });
+    }
+  }
+  for (const [group, outcomes] of found) {
+    await plan.join.settle(group, { results: outcomes.toArrays() });
+    storage.drop(group.id);
+  }
+}
+
+async function read(
+  name: string,
+  saved: SavedExport,
+  match: (open: () => Promise<AsyncIterable<Uint8Array>>) => Promise<MatchedExport>,
+): Promise<MatchedExport> {
+  try {
+    return await match(async () => (typeof saved === 'string' ? createReadStream(saved) : saved()));
+  } catch (error) {
+    if (error instanceof ContractError) {
+      throw new ContractError(`${name}: ${error.message}`, {
+        operation: 'exportBatch',
+        cause: error,
+      });
+    }
+    throw new InputError(`${name} cannot be read`, { code: 'input_unreadable', cause: error });
+  }
+}
