@@ -233,7 +233,7 @@ function formsAdvice({ name, type, forms }: ColumnEstimate): readonly CellAdvice
     const withComma = forms?.['contains_comma']?.[form] ?? 0;
     const some = withComma === count ? 'all of them' : `${grouped(withComma)} of them`;
     const own = type === 'phone' ? text.replace('address', 'number') : text;
-    return { count, text: withComma === 0 ? own : `${own} (${some} with a comma)` };
+    return { form, count, text: withComma === 0 ? own : `${own} (${some} with a comma)` };
   });
   const cells = counts.reduce((sum, { count }) => sum + count, 0);
   const incomplete = forms?.['no_record']?.['no_at'] ?? 0;
@@ -244,7 +244,10 @@ function formsAdvice({ name, type, forms }: ColumnEstimate): readonly CellAdvice
   if (cells === 0) return incomplete > 0 ? [whole] : [];
   const listed = counts.filter(({ count }) => count > 0);
   const shown = listed.map(({ count, text }) => `${grouped(count)} ${text}`).join(', ');
-  const text = `${name}: ${shown}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell, then run again`;
+  const split = listed.some(({ form }) => form === 'several')
+    ? ` (${optionName('splitCells')} makes a row of each)`
+    : '';
+  const text = `${name}: ${shown}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell${split}, then run again`;
   return [{ cells, text }, ...(incomplete > 0 ? [whole] : [])];
 }
 

@@ -23,7 +23,7 @@ it('says what can be put right in a list by the dry run as at the end of a run',
     return ended.stderr.split('\n');
   };
   const hints = [
-    'mail: 1 with mailto:, 1 with a name, as in Ada <ada@example.com>, 2 with more than one address (1 of them with a comma): leave only the email address in the cell, then run again',
+    'mail: 1 with mailto:, 1 with a name, as in Ada <ada@example.com>, 2 with more than one address (1 of them with a comma): leave only the email address in the cell (--split-cells makes a row of each), then run again',
     'tel: 1 cell is in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again',
     'mail: 1 cell has a domain that looks misspelt: --suggest adds the one that was probably meant',
   ];

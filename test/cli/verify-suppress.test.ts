@@ -128,8 +128,10 @@ describe('--suppress', () => {
 
 describe('a run that was killed', () => {
   const addresses = Array.from({ length: 30 }, (_, at) => `good${at}@sluice.test`);
-  const thirty = ['email,country', ...addresses.map((each) => `${each},US`), ''].join('\n');
-  const args = '--batch-size 5 --concurrency 1';
+  // The last row repeats what is above it: nothing of it is written.
+  const cells = [...addresses, `${addresses[7] ?? ''}; ${addresses[20] ?? ''}`];
+  const thirty = ['email,country', ...cells.map((each) => `${each},US`), ''].join('\n');
+  const args = '--batch-size 5 --concurrency 1 --unique --split-cells';
 
   it.each([
     ['the same list', 'good3@sluice.test\ngood28@sluice.test\n'],

@@ -175,7 +175,7 @@ describe('what the figures of a run ask for', () => {
   it('is to leave only the address in a cell', () => {
     const forms = { no_record: { mailto: 2, several: 3 }, contains_comma: { several: 8 } };
     expect(adviceOf(quiet({ forms }))).toEqual([
-      'email: 2 with mailto:, 11 with more than one address (8 of them with a comma): leave only the email address in the cell, then run again',
+      'email: 2 with mailto:, 11 with more than one address (8 of them with a comma): leave only the email address in the cell (`splitCells` makes a row of each), then run again',
     ]);
   });
 

@@ -274,6 +274,14 @@ export const verifyOptions = [
         help: 'Only the first n rows: a trial.',
       },
       {
+        name: 'split-cells',
+        sets: 'run',
+        rules: [
+          notWith(['key'], () => '--split-cells makes several rows of one, which --key would join'),
+        ],
+        help: 'A verified cell with several addresses (a@x.example; b@x.example) becomes a row for each.',
+      },
+      {
         name: 'suppress',
         sets: 'run',
         type: suppressList,

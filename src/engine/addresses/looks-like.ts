@@ -127,6 +127,12 @@ export function emailsIn(cell: string): readonly string[] {
   return cell.match(address) ?? [];
 }
 
+/** Whether a part of a cell is one address and nothing else, at a glance. */
+export function holdsOneAddress(type: VerificationType, text: string): boolean {
+  if (type === 'email') return /^[^\s@<>()"]+@[^\s@<>()"]+$/.test(text);
+  return /^[\d\s()+./-]+$/.test(text) && digitsIn(text) >= digitsOfNumber;
+}
+
 function emailForm(cell: string): CellForm | undefined {
   if (!cell.includes('@')) return 'no_at';
   if (/^mailto:/i.test(cell)) return 'mailto';

@@ -10,6 +10,7 @@ import {
   namedColumns,
   type ColumnLayout,
 } from '../columns/column-layout.js';
+import { examineUnsplit, splitAsked } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
@@ -63,7 +64,10 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   });
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
   const found = await sourceOf(options.source, options.sink);
-  const source = limitedSource(namedSource(found, namedColumns(options)), limit);
+  const source = limitedSource(
+    splitAsked(namedSource(found, namedColumns(options)), options),
+    limit,
+  );
   await sink?.check(countVerified(options));
   let layout: ColumnLayout | undefined;
   const reading = await source.open({
@@ -113,7 +117,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   let rows = 0;
   for await (const chunk of reading.chunks) {
     signal.throwIfAborted();
-    examine?.(chunk);
+    examineUnsplit(chunk, examine);
     const tickets = plan.planner.plan(chunk, 0);
     counter.add(tickets);
     const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);

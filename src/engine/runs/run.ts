@@ -1,4 +1,5 @@
 import { countVerified, namedColumns } from '../columns/column-layout.js';
+import { splitAsked } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { checkCountries } from '../plan/plan.js';
 import { observeRun } from '../../platform/observability/observe.js';
@@ -130,7 +131,7 @@ async function resolve({
   const source = namedSource(found, namedColumns(options));
   return {
     ...options,
-    source: limitedSource(comparedSource(source), options.limit),
+    source: limitedSource(splitAsked(comparedSource(source), options), options.limit),
     sink,
     ...(maxUnknown && {
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },

@@ -16,6 +16,7 @@ import {
   type ColumnLayout,
 } from '../columns/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
+import { splitAsked, unsplitRows } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { askAboutColumns, callingCodeNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
@@ -88,7 +89,10 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
   let layout: ColumnLayout | undefined;
-  const source = limitedSource(namedSource(options.source, namedColumns(options)), options.limit);
+  const source = limitedSource(
+    splitAsked(namedSource(options.source, namedColumns(options)), options),
+    options.limit,
+  );
   const reading = await source.open({
     ...(options.signal && { signal: options.signal }),
     onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
@@ -193,7 +197,7 @@ async function flow(
   }
   const write = async (joined: JoinedRows): Promise<void> => {
     tally.add(joined.outcomes, joined);
-    await writing.write(joined);
+    for (const part of unsplitRows(joined)) await writing.write(part);
     rows += joined.to - joined.from;
     releaseStretch(plan, joined);
     options.onProgress?.({ stage: 'writing', rows });

@@ -69,6 +69,7 @@ export const runShape: OptionShape<RunSettings> = {
   source: aSource,
   sink: required(aSinkInput),
   limit: count,
+  splitCells: flag,
   suppress: suppressLists,
   client: required({
     what: 'a Client, or a function that makes one',
@@ -118,6 +119,7 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   source: aSource,
   sink: required(aSinkInput),
   limit: count,
+  splitCells: flag,
   suppress: suppressLists,
   client: required(aClient),
   batchSize: count,

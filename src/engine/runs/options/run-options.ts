@@ -26,6 +26,12 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    */
   readonly limit?: number | undefined;
   /**
+   * A verified cell with several addresses (`a@x.example; b@x.example`) becomes a row for each: the row is
+   * repeated, and the cell holds one of them. Several columns with several go along by position.
+   * @default false
+   */
+  readonly splitCells?: boolean | undefined;
+  /**
    * Lists of addresses and domains that are never sent, such as an unsubscribe list: such a cell becomes
    * `not_submitted`, `suppressed`. It may change from call to call: what was paid for is not paid again.
    * @default none

@@ -14,6 +14,7 @@ import type { Plan } from '../../plan/plan.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
 import { closeReading, wantedPositions } from '../planning/plan-input.js';
+import { unsplitRows } from '../planning/split-cells.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
 
 interface WriteOutputOptions {
@@ -131,7 +132,8 @@ async function joinAll(
       outcomes = outcomesOf(claims, plan);
     }
     tally.add(outcomes, { chunk, from: 0 });
-    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: plan.width });
+    const joined = { chunk, from: 0, to: chunk.length, outcomes, width: plan.width };
+    for (const part of unsplitRows(joined)) await writing.write(part);
     rows += chunk.length;
     if (writing.givesBack === true) chunk.release?.();
     onRows(rows);

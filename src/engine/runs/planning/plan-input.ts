@@ -18,6 +18,7 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { DiskStorage } from './batch-files.js';
 import { PartitionedPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
+import { examineUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
 
 export interface PlannedInput {
@@ -169,7 +170,7 @@ async function planAll(
           `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
         );
       }
-      to.examine?.(chunk);
+      examineUnsplit(chunk, to.examine);
       if (!partitioned && book.size >= partitionFrom) {
         await underway;
         partitioned = await PartitionedPlan.begin(to, to.plan);

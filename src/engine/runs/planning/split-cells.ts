@@ -1,0 +1,212 @@
+import type { VerificationType } from '../../../contract/enums.js';
+import { closableChunks } from '../../../lists/rows/chunks/closable-chunks.js';
+import type { CellText, RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
+import type { JoinedRows } from '../../../lists/rows/sink.js';
+import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
+import { withMembers } from '../../../lists/rows/with-members.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
+import { trimCell } from '../../addresses/address.js';
+import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
+import { holdsOneAddress } from '../../addresses/looks-like.js';
+
+const between = /\s*(?:[;,|\r\n]|:::|\s\/\s)\s*/;
+
+/**
+ * The addresses in a cell of several: each has to look like one, or the cell is left as it is.
+ *
+ * @returns `undefined` for any other cell
+ */
+function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
+  if (typeof cell !== 'string' || !between.test(cell)) return undefined;
+  const parts = cell.split(between).map(trimCell);
+  const filled = parts.filter((part) => part !== '');
+  // An empty line in a cell is nothing that has a position.
+  const found = filled.every((part) => holdsOneAddress(type, part)) ? filled : [];
+  return found.length > 1 || (found.length === 1 && found[0] !== trimCell(cell))
+    ? found
+    : undefined;
+}
+
+/** By verified column: its position, and what it holds. */
+type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
+
+/** The same source, or where that is asked for, one whose cells of several addresses are split. */
+export function splitAsked(
+  source: Source,
+  options: ColumnOptions & { readonly splitCells?: boolean | undefined },
+): Source {
+  return options.splitCells === true ? splitCellsSource(source, options) : source;
+}
+
+/**
+ * A source whose rows with several addresses in a verified cell are there once for each of them. Where several
+ * columns have several, they go along by position.
+ */
+function splitCellsSource(source: Source, columns: ColumnOptions): Source {
+  const splitting = (kept: Source | undefined): Source => splitCellsSource(kept ?? source, columns);
+  return withMembers(source, {
+    decides: { ...source.decides, 'split-cells': 'true' },
+    open: async (opening) => openSplit(source, columns, opening),
+    ...(source.keep && { keep: async (...how) => splitting(await source.keep?.(...how)) }),
+    ...(source.kept && { kept: (path) => splitting(source.kept?.(path)) }),
+  });
+}
+
+async function openSplit(
+  source: Source,
+  options: ColumnOptions,
+  opening: OpenSourceOptions,
+): Promise<SourceReading> {
+  const reading = await source.open({
+    ...opening,
+    wanted: (header) => [
+      ...new Set([
+        ...opening.wanted(header),
+        ...layOutColumns(header, options).columns.map(({ position }) => position),
+      ]),
+    ],
+  });
+  const { columns } = layOutColumns(reading.header, options);
+  const rows = reading.chunks[Symbol.asyncIterator]();
+  const all = async function* (): AsyncGenerator<RowChunk> {
+    let [split, more] = [0, 0];
+    for (let step = await rows.next(); step.done !== true; step = await rows.next()) {
+      const chunk = splitChunk(step.value, columns);
+      if (chunk) {
+        split += chunk.split;
+        more += chunk.length - step.value.length;
+      }
+      yield chunk ?? step.value;
+    }
+    if (split === 0) return;
+    opening.onNotice?.(
+      `${counted(split, 'row')} with several addresses in a cell: one row for each, ${counted(more, 'row')} more`,
+    );
+  };
+  return withMembers(reading, {
+    chunks: closableChunks(all(), async () => void (await rows.return?.())),
+  });
+}
+
+/** @returns `undefined` where no row has several addresses in a cell */
+function splitChunk(chunk: RowChunk, columns: SplitColumns): SplitChunk | undefined {
+  let places: Place[] | undefined;
+  for (let row = 0; row < chunk.length; row += 1) {
+    const found = columns.map(({ type, position }) => addressesIn(type, chunk.text(row, position)));
+    const count = Math.max(0, ...found.map((parts) => parts?.length ?? 0));
+    if (count > 0) places ??= Array.from({ length: row }, (_, before) => ({ row: before }));
+    if (count === 0) places?.push({ row });
+    for (let at = 0; at < count; at += 1) {
+      const cells = new Map(
+        found.flatMap((parts, column) =>
+          parts ? [[columns[column]?.position ?? 0, parts[at] ?? '']] : [],
+        ),
+      );
+      places?.push({ row, cells });
+    }
+  }
+  return places && new SplitChunk(chunk, places);
+}
+
+/** Where a row comes from, and what it has in place of its own cells, by position. */
+interface Place {
+  readonly row: number;
+  readonly cells?: ReadonlyMap<number, string>;
+}
+
+/** Rows of a chunk, some of which are there several times. */
+class SplitChunk implements RowChunk {
+  readonly own: RowChunk;
+  readonly places: readonly Place[];
+  readonly byteSize: number;
+  readonly number?: (row: number) => number;
+
+  constructor(own: RowChunk, places: readonly Place[]) {
+    this.own = own;
+    this.places = places;
+    this.byteSize = own.byteSize + places.length * placeBytes;
+    if (own.number) this.number = (row) => own.number?.(this.#at(row).row) ?? 0;
+  }
+
+  get length(): number {
+    return this.places.length;
+  }
+
+  /** How many rows of the source are split. */
+  get split(): number {
+    return new Set(this.places.filter(({ cells }) => cells).map(({ row }) => row)).size;
+  }
+
+  text(row: number, column: number): CellText {
+    const at = this.#at(row);
+    return at.cells?.get(column) ?? this.own.text(at.row, column);
+  }
+
+  value(row: number, column: number): unknown {
+    const at = this.#at(row);
+    const cell = at.cells?.get(column);
+    if (cell !== undefined) return cell;
+    return this.own.value ? this.own.value(at.row, column) : this.own.text(at.row, column);
+  }
+
+  unlisted(row: number): string | undefined {
+    return this.own.unlisted?.(this.#at(row).row);
+  }
+
+  release(): void {
+    this.own.release?.();
+  }
+
+  #at(row: number): Place {
+    const place = this.places[row];
+    if (!place) throw new RangeError(`there is no row ${row}`);
+    return place;
+  }
+}
+
+const placeBytes = 64;
+
+/** Rows in stretches, of which those that were not split are their source's own: sinks copy what they know. */
+export function* unsplitRows(rows: JoinedRows): Generator<JoinedRows> {
+  const { chunk, from, to, outcomes, width } = rows;
+  if (!(chunk instanceof SplitChunk)) {
+    yield rows;
+    return;
+  }
+  for (const { start, end, own } of stretchesOf(chunk, from, to)) {
+    const cut = outcomes.subarray((start - from) * width, (end - from) * width);
+    yield own === undefined
+      ? { ...rows, from: start, to: end, outcomes: cut }
+      : { chunk: chunk.own, from: own, to: own + end - start, outcomes: cut, width };
+  }
+}
+
+/** The same before anything is verified, for whoever looks at rows. */
+export function examineUnsplit(
+  chunk: RowChunk,
+  examine: ((chunk: RowChunk) => void) | undefined,
+): void {
+  if (!examine) return;
+  if (!(chunk instanceof SplitChunk)) return examine(chunk);
+  examine(chunk.own);
+  const split = chunk.places.filter(({ cells }) => cells);
+  examine(new SplitChunk(chunk.own, split));
+}
+
+function* stretchesOf(
+  { places }: SplitChunk,
+  from: number,
+  to: number,
+): Generator<{ readonly start: number; readonly end: number; readonly own: number | undefined }> {
+  for (let start = from; start < to;) {
+    const isSplit = places[start]?.cells !== undefined;
+    let end = start + 1;
+    while (end < to && (places[end]?.cells !== undefined) === isSplit) {
+      // Of its own rows none may be missing in between.
+      if (!isSplit && places[end]?.row !== (places[end - 1]?.row ?? 0) + 1) break;
+      end += 1;
+    }
+    yield { start, end, own: isSplit ? undefined : places[start]?.row };
+    start = end;
+  }
+}
