@@ -9,7 +9,7 @@ import { connectionsFor, openFilesLimit, openHttpServer } from './http/http-serv
 import { createRequestLog } from './http/request-log.js';
 import { createRateLimiter } from './http/rate-limiter.js';
 import { BatchJobs } from './batches/batch-jobs.js';
-import { createKeyedMutex } from './batches/keyed-mutex.js';
+import { createKeyedMutex } from './service-context.js';
 import {
   checkAccounts,
   resolveOptions,
