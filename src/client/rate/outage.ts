@@ -27,7 +27,7 @@ const againMs = 60_000;
  */
 export class TroubleWatch {
   readonly #clock: Clock;
-  readonly #giveUp: Pick<GiveUpPolicy, 'failing'>;
+  readonly #giveUp: GiveUpPolicy;
   readonly #tell: (trouble: ServiceTrouble) => void;
   readonly #isAsked: () => boolean;
   /** Requests that wait for their turn or for an answer. */
@@ -40,7 +40,7 @@ export class TroubleWatch {
   /** @param ports.isAsked whether the service has a request to answer: requests also wait for a rate */
   constructor(
     clock: Clock,
-    giveUp: Pick<GiveUpPolicy, 'failing'>,
+    giveUp: GiveUpPolicy,
     ports: { readonly tell: (trouble: ServiceTrouble) => void; readonly isAsked: () => boolean },
   ) {
     this.#clock = clock;

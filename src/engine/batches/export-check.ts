@@ -61,9 +61,7 @@ export function judgeExport(facts: ExportFacts): ExportDoubt | undefined {
   return missing > 0 && !isForGood ? 'export_incomplete' : undefined;
 }
 
-function countMissing(
-  facts: Pick<ExportFacts, 'addresses' | 'counted' | 'wellFormed' | 'named'>,
-): number {
+function countMissing(facts: ExportFacts): number {
   const { addresses, counted, wellFormed, named } = facts;
   const isTold = counted !== null && counted > 0;
   return Math.max(0, (isTold ? Math.min(counted, addresses) : wellFormed) - named);

@@ -45,7 +45,7 @@ function sampleValue(field: string, at: number): OutcomeValue {
 /** Cells of results of every kind in some added columns. */
 export function sampleCells(
   type: VerificationType,
-  added: readonly Pick<AddedColumn, 'field'>[],
+  added: readonly AddedColumn[],
 ): readonly (readonly OutputCell[])[] {
   return sampleOutcomes(type).map((outcome) => {
     const cells = outcomeCells(outcome, type);

@@ -131,7 +131,7 @@ async function checkService(
 export async function isOfAccount(
   client: Client,
   run: RunEntry,
-  { known }: Pick<RunStore, 'known'>,
+  { known }: RunStore,
   signal: AbortSignal,
 ): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
   if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';

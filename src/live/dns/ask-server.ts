@@ -72,7 +72,7 @@ export function askOverTcp(exchange: Exchange): Promise<Buffer> {
 
 /** Runs an exchange to its first outcome, and closes behind it. */
 async function inTime(
-  { timeoutMs, signal }: Pick<Exchange, 'timeoutMs' | 'signal'>,
+  { timeoutMs, signal }: Exchange,
   begin: (resolve: (bytes: Buffer) => void, reject: (error: Error) => void) => () => void,
 ): Promise<Buffer> {
   signal.throwIfAborted();

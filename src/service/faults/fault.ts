@@ -161,9 +161,7 @@ function contradiction({
   every,
   when,
   what: { ...given },
-}: Pick<ParsedFault, 'operation' | 'requests' | 'from' | 'every' | 'when' | 'what'>):
-  | { readonly path: readonly string[]; readonly message: string }
-  | undefined {
+}: ParsedFault): { readonly path: readonly string[]; readonly message: string } | undefined {
   if (requests && (from ?? every) !== undefined) {
     return { path: ['requests'], message: 'excludes from and every' };
   }

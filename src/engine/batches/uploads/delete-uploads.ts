@@ -51,7 +51,7 @@ function keptFor(status: string): 'launched' | 'left' | undefined {
  * @throws the signal's reason
  */
 export async function deleteBatch(
-  service: Pick<Deleting, 'batchStatus' | 'deleteBatch'>,
+  service: Deleting,
   uuid: string,
   areResultsSafe: boolean,
   signal: AbortSignal,

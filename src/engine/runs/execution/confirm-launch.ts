@@ -14,13 +14,7 @@ import { stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
  * @returns what stops the run
  */
 export async function askBeforeLaunch(
-  {
-    run,
-    client,
-    state,
-    signal,
-    join,
-  }: Pick<DriveRunOptions, 'run' | 'client' | 'state' | 'signal' | 'join'>,
+  { run, client, state, signal, join }: DriveRunOptions,
   {
     onPrepared,
     ready,

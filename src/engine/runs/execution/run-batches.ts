@@ -10,7 +10,7 @@ import type { RunClaim } from '../../stores/run-store.js';
 
 /** The batches of a run and their parts: what is known of each, and which of them this process may drive. */
 export class RunBatches {
-  readonly #options: Pick<DriveRunOptions, 'run' | 'state' | 'reconciliation'>;
+  readonly #options: DriveRunOptions;
   readonly #onRecalled: (batch: Batch, known: KnownBatch, name: string) => void;
   /** By label. */
   readonly #claims = new Map<string, RunClaim>();
@@ -24,7 +24,7 @@ export class RunBatches {
 
   /** @param onRecalled told of what was known before, or has become known to another process */
   constructor(
-    options: Pick<DriveRunOptions, 'run' | 'state' | 'reconciliation'>,
+    options: DriveRunOptions,
     onRecalled: (batch: Batch, known: KnownBatch, name: string) => void,
   ) {
     this.#options = options;

@@ -8,18 +8,16 @@ import type { BatchResults } from '../../results/match-export.js';
 import type { DriveRunOptions } from './driver-options.js';
 import type { RunClaim } from '../../stores/run-store.js';
 
-type SettlingOptions = Pick<DriveRunOptions, 'run' | 'plan' | 'state' | 'onSettled' | 'wantsAll'>;
-
 /** Gives the addresses of batches their outcomes, from exports or from what a store has kept of them. */
 export class BatchSettling {
-  readonly #options: SettlingOptions;
+  readonly #options: DriveRunOptions;
   /** By label: those that are kept and whose addresses have no outcomes yet. */
   readonly #results = new Map<string, BatchResults>();
   readonly #settled = new Set<Batch>();
   /** Those that another process has fetched, as long as this process does not ask for their outcomes. */
   #others: (() => Promise<void>)[] = [];
 
-  constructor(options: SettlingOptions) {
+  constructor(options: DriveRunOptions) {
     this.#options = options;
   }
 

@@ -15,7 +15,7 @@ interface WrittenOutput {
 }
 
 interface RunOutputOptions {
-  readonly run: Pick<ResolvedRun, 'sink' | 'maxUnknown' | 'onProgress' | 'clock'>;
+  readonly run: ResolvedRun;
   readonly runId: string;
   readonly plannedInput: PlannedInput;
   readonly signal: AbortSignal;
@@ -108,8 +108,8 @@ const rowsAtOnce = 16_384;
  * @throws OutputError
  */
 async function isSuspect(
-  { percent }: Pick<MaxUnknown, 'percent'>,
-  { plan, tickets, entry }: Pick<PlannedInput, 'plan' | 'tickets' | 'entry'>,
+  { percent }: MaxUnknown,
+  { plan, tickets, entry }: PlannedInput,
 ): Promise<boolean> {
   const tally = new OutcomeTally(plan);
   const reader = tickets.read();

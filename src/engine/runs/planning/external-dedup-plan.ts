@@ -15,7 +15,7 @@ const portion = 64 * 1024;
 
 interface Place {
   readonly files: FileSystem;
-  readonly scratch: Pick<RunScratch, 'path' | 'partitionsPath'>;
+  readonly scratch: RunScratch;
   readonly signal: AbortSignal;
 }
 

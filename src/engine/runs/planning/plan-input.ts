@@ -46,7 +46,7 @@ export interface PlanInputOptions {
   readonly recalled?: OpenRecall | undefined;
   /** Which run reads; absent where none goes on. */
   readonly runId?: string;
-  readonly scratch: Pick<RunScratch, 'path' | 'batchesPath' | 'ticketsPath' | 'partitionsPath'>;
+  readonly scratch: RunScratch;
   /** What an earlier reading of the run has found: files of its batches that are whole stay. */
   readonly planned: PlanEntry | undefined;
   readonly files: FileSystem;
@@ -63,7 +63,7 @@ export interface PlanInputOptions {
 
 /** What a reading tells of itself, and asks of the sink. @param isFirst whether nothing was said of the list yet */
 export function readingPorts(
-  { sink, onProgress }: Pick<ResolvedRun, 'sink' | 'onProgress'>,
+  { sink, onProgress }: ResolvedRun,
   { isFirst }: { readonly isFirst: boolean },
 ): Pick<PlanInputOptions, 'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound'> {
   return {

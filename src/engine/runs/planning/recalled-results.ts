@@ -140,7 +140,7 @@ export interface OpenRecall {
 
 interface RecallOptions {
   readonly known: Pick<KnownRun, 'plan' | 'earlier'>;
-  readonly scratch: Pick<RunScratch, 'recalledPath'>;
+  readonly scratch: RunScratch;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;

@@ -99,7 +99,7 @@ async function* resultsBefore({ state, files }: CarriedOptions): AsyncGenerator<
 
 /** Gives a history what the batches of a run have come to whose results are kept. @throws OutputError, StateError */
 export async function keepBatches(
-  state: Pick<RunStore, 'readResults'>,
+  state: RunStore,
   batches: readonly DrivenBatch[],
   history: History,
 ): Promise<void> {

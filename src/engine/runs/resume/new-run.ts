@@ -51,17 +51,14 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
 }
 
 /** How a run calls its service. */
-export function serviceOf(
-  client: Client,
-  { serviceName }: Pick<ResolvedRun, 'serviceName'>,
-): string {
+export function serviceOf(client: Client, { serviceName }: ResolvedRun): string {
   return serviceName ?? client.baseUrl;
 }
 
 /** Asks and says what there is to be asked and said of a list. @throws ConfigurationError when the run shall not go on */
 export async function checkBeforeSending(
-  run: Pick<ResolvedRun, 'onDoubtfulColumns' | 'maxCredits' | 'onProgress'>,
-  { plan, batches }: Pick<PlannedInput, 'plan' | 'batches'>,
+  run: ResolvedRun,
+  { plan, batches }: PlannedInput,
 ): Promise<void> {
   await askAboutColumns(plan, run);
   for (const message of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
@@ -71,12 +68,8 @@ export async function checkBeforeSending(
 
 /** Says before anything is sent where the account has too little; whoever is asked before the launch sees it then. */
 export function tellBalance(
-  {
-    maxCredits,
-    onPrepared,
-    onProgress,
-  }: Pick<ResolvedRun, 'maxCredits' | 'onPrepared' | 'onProgress'>,
-  { batches }: Pick<PlannedInput, 'batches'>,
+  { maxCredits, onPrepared, onProgress }: ResolvedRun,
+  { batches }: PlannedInput,
   balance: CreditBalance | undefined,
 ): void {
   if (!balance || maxCredits !== undefined || onPrepared) return;
@@ -115,8 +108,6 @@ export async function openInTurn(
   return undefined;
 }
 
-type SizeOptions = Pick<ResolvedRun, 'source' | 'limit' | 'minRows' | 'maxShrink' | 'rowsBefore'>;
-
 /**
  * Refuses a list that has fewer rows than it should: an export that broke off must not take the place of a
  * good output. It is compared with the last run that had rows, so one empty night does not excuse the next.
@@ -124,7 +115,7 @@ type SizeOptions = Pick<ResolvedRun, 'source' | 'limit' | 'minRows' | 'maxShrink
  * @throws InputError `input_suspect`
  */
 export async function checkListSize(
-  { source, limit, minRows = 0, maxShrink, rowsBefore }: SizeOptions,
+  { source, limit, minRows = 0, maxShrink, rowsBefore }: ResolvedRun,
   rows: number,
   history: History | undefined,
 ): Promise<void> {

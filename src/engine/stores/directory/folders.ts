@@ -86,7 +86,7 @@ export async function syncName(
  * @returns `undefined` when the system does not say
  */
 export async function readStatePlace(
-  files: Pick<FileSystem, 'stat'>,
+  files: FileSystem,
   stateDir: string,
 ): Promise<StatePlace | undefined> {
   try {

@@ -9,10 +9,7 @@ import type { PaceSteps } from './store-protocol.js';
  * @returns ends that
  * @throws DeadlineError when the store is out of reach for too long
  */
-export async function sharePace(
-  client: Client,
-  state: Pick<SharedRunStore, 'joinPace'>,
-): Promise<() => void> {
+export async function sharePace(client: Client, state: SharedRunStore): Promise<() => void> {
   const { baseUrl, intervalMs } = client;
   const account = async (salt: string): Promise<string> =>
     `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;

@@ -100,7 +100,7 @@ interface SharedSourceOptions {
   readonly source: Source;
   /** The run and where it is, for messages. */
   readonly name: string;
-  readonly state: Pick<SharedRunStore, 'copy' | 'known'>;
+  readonly state: SharedRunStore;
   /** A folder of this process: what it reads of the copy is kept in it. */
   readonly folder: string;
   readonly files: FileSystem;
