@@ -8,8 +8,7 @@ import { createDispatch } from './http/dispatch.js';
 import { connectionsFor, openFilesLimit, openHttpServer } from './http/http-server.js';
 import { createRequestLog } from './http/request-log.js';
 import { createRateLimiter } from './http/rate-limiter.js';
-import { BatchJobs } from './batches/batch-jobs.js';
-import { createKeyedMutex } from './service-context.js';
+import { BatchJobs, createKeyedMutex } from './batches/batch-jobs.js';
 import {
   checkAccounts,
   resolveOptions,

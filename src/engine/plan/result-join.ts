@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { type AddressLine, exportKeyCandidates } from '../addresses/address.js';
+import type { AddressLine } from '../addresses/address.js';
 import { AddressTable } from '../../platform/hashing/address-table.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
+import { exportKeyCandidates } from '../addresses/export-key.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import { StateError } from '../../platform/errors/errors.js';

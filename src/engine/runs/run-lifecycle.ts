@@ -109,8 +109,7 @@ export class RunLifecycle {
     this.isRemovable =
       isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
     // The process that begins a shared run has asked before.
-    if (this.isRemovable && !state.waitForUpdates)
-      await checkBeforeSending(this.#options, plannedInput);
+    if (this.isRemovable && !state.isShared) await checkBeforeSending(this.#options, plannedInput);
     const isUnknown = state.known.balance === undefined;
     const before = await readBalance(client, state, this.#surroundings(), (why) =>
       this.#options.onProgress?.({
@@ -161,7 +160,7 @@ export class RunLifecycle {
       onSettled: () => this.#outputClaim?.output.tell(),
       wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
-      ...(state.waitForUpdates && { stop: (error) => this.#stop.abort(error) }),
+      ...(state.isShared && { stop: (error) => this.#stop.abort(error) }),
     };
     if (stoppedBy) return settleStopped(options, stoppedBy);
     const end = await driveRun(options);
@@ -229,7 +228,7 @@ export class RunLifecycle {
 
   /** @throws StateError `state_mismatch` when another process has given the run up */
   #summaryOfOthers(): Summary | undefined {
-    if (!this.#state.waitForUpdates) return undefined;
+    if (!this.#state.isShared) return undefined;
     const { run, finished } = this.#state.known;
     if (run) return finished?.summary;
     throw new StateError('the run was abandoned', { code: 'state_mismatch' });

@@ -32,6 +32,9 @@ export interface RunStore {
   /** What the run has come to, as far as this process has heard. */
   readonly known: KnownRun;
 
+  /** Whether other processes may work on the run at the same time. */
+  readonly isShared: boolean;
+
   /**
    * Appends a note to the journal. When it has returned, the note outlasts a power cut.
    *

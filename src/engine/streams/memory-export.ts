@@ -1,4 +1,4 @@
-import { exportKeyCandidates } from '../addresses/address.js';
+import { exportKeyCandidates } from '../addresses/export-key.js';
 import { type Batch, readLines } from '../batches/batch.js';
 import type { ExportTally } from '../batches/export-check.js';
 import type { ExportOpener } from '../plan/result-join.js';

@@ -2,17 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { KeyedMutex } from '../service-context.js';
-import { afterRequests, createShortestJobFirst } from './shortest-job-first.js';
+import { isTransient, transientWaitMs } from '../http/http-problem.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
 import { type Batch, removeBatchFiles, removePreparation } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
 import { ResultCaches } from '../storage/result-caches.js';
 import type { Store } from '../storage/store.js';
-import { isTransient, transientWaitMs } from '../http/http-problem.js';
 import type { VerificationEngine } from '../verification/engine.js';
 import { offlineEngine } from '../verification/offline-engine.js';
 import { prepareContent } from './parse-and-dedupe.js';
+import { afterRequests, createShortestJobFirst } from './shortest-job-first.js';
 import { keepAnswers, newlyAnswered, reusedAnswers, verifyContent } from './verify-content.js';
 import { verifyLive } from './verify-live.js';
 
@@ -250,4 +249,29 @@ export class BatchJobs {
     const left = atMs - clock.wallNow();
     if (left > 0) await clock.sleep(left, this.#closing.signal);
   }
+}
+
+/** Lets what concerns one name happen one after another; what concerns others goes on meanwhile. */
+export interface KeyedMutex {
+  take<Result>(name: string, act: () => Promise<Result>): Promise<Result>;
+}
+
+export function createKeyedMutex(): KeyedMutex {
+  const last = new Map<string, Promise<unknown>>();
+  return {
+    take(name, act) {
+      const before = last.get(name) ?? Promise.resolve();
+      const turn = before.then(act, act);
+      // A turn that fails is its taker's concern; the next one only waits for its end.
+      const ended = turn.then(
+        () => undefined,
+        () => undefined,
+      );
+      last.set(name, ended);
+      void ended.then(() => {
+        if (last.get(name) === ended) last.delete(name);
+      });
+      return turn;
+    },
+  };
 }

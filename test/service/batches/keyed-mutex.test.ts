@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyedMutex } from '../../../src/service/service-context.js';
+import { createKeyedMutex } from '../../../src/service/batches/batch-jobs.js';
 
 const soon = () =>
   new Promise<void>((resolve) => {

@@ -32,14 +32,14 @@ export async function askBeforeLaunch(
       const surroundings = { signal, clock: run.clock ?? systemClock };
       const mayLaunch = await onPrepared(await readPreflight(client, ready(), surroundings));
       if (mayLaunch) {
-        if (state.waitForUpdates) await state.record?.({ entry: 'approved' });
+        if (state.isShared) await state.record?.({ entry: 'approved' });
         return undefined;
       }
       const refusal = new DetachedError(
         'the batches are prepared and not launched, so nothing is paid; run again to go on',
         { retryable: false },
       );
-      const stopped = state.waitForUpdates && stopForAll(refusal);
+      const stopped = state.isShared && stopForAll(refusal);
       if (stopped) await state.record?.(stopped);
       return refusal;
     }

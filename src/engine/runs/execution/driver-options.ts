@@ -15,7 +15,7 @@ export interface DriveRunOptions {
   readonly batches: readonly Batch[];
   readonly state: Pick<
     RunStore,
-    'known' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
+    'known' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &
     Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
   readonly signal: AbortSignal;

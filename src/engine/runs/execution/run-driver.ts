@@ -120,7 +120,7 @@ class RunDrive {
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     // What looks like an orphan to one of many processes may be what another goes on with.
-    if ((isWhole || isRefused) && !state.waitForUpdates) {
+    if ((isWhole || isRefused) && !state.isShared) {
       await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
@@ -214,7 +214,7 @@ class RunDrive {
 
   async #tidy(confirm: () => Promise<void>): Promise<void> {
     const { run, state } = this.#options;
-    if (!state.waitForUpdates) return;
+    if (!state.isShared) return;
     await confirm();
     await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
     for (const { batch, known } of this.#batches.log.batches()) {
@@ -326,7 +326,7 @@ class RunDrive {
     await this.#settling.settle(batch, known, this.#exportedAt(batch));
     if (run.deleteBatches !== true || known.stage !== 'exported') return;
     // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
-    if (!state.waitForUpdates) await this.#deleteExported(batch, known);
+    if (!state.isShared) await this.#deleteExported(batch, known);
   }
 
   async #deleteExported(

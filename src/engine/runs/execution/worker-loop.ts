@@ -17,7 +17,10 @@ import { optionName } from '../../../platform/text/option-name.js';
 
 export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
-  readonly state: Pick<DriveRunOptions['state'], 'known' | 'waitForUpdates' | 'record'>;
+  readonly state: Pick<
+    DriveRunOptions['state'],
+    'known' | 'isShared' | 'waitForUpdates' | 'record'
+  >;
   readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle'>;
   readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'known'>;
   /** Whether a batch is not settled, and this process has no claim on it. */
@@ -125,10 +128,8 @@ export class WorkerLoop {
 
   /** Whether there is nothing left of the run to be driven by anybody. */
   get #isEnded(): boolean {
-    const { waitForUpdates, known } = this.#options.state;
-    return (
-      waitForUpdates !== undefined && (known.finished !== undefined || known.run === undefined)
-    );
+    const { isShared, known } = this.#options.state;
+    return isShared && (known.finished !== undefined || known.run === undefined);
   }
 
   /** What has stopped another process since this one works on the run. */

@@ -87,6 +87,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
       batchesPath,
       state: {
         known,
+        isShared: false,
         claim: async (wanted) => claims.claim(wanted),
         readResults: async (...kept) => results.read(...kept),
       },

@@ -80,7 +80,7 @@ export class Reconciliation {
   static async of(
     service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
     run: RunEntry,
-    state: Pick<RunStore, 'known' | 'record' | 'waitForUpdates' | 'isRestarted'> &
+    state: Pick<RunStore, 'known' | 'record' | 'isShared' | 'isRestarted'> &
       Partial<Pick<StateDirectory, 'place'>>,
     options: Pick<
       RunSettings,
@@ -94,7 +94,7 @@ export class Reconciliation {
     });
     const takenUp = state.known.run !== undefined;
     // Its maps take in what comes later.
-    const sharedBefore = state.waitForUpdates && { batches: new Map(state.known.batches) };
+    const sharedBefore = state.isShared ? { batches: new Map(state.known.batches) } : undefined;
     const here = await state.place?.();
     const moved = options.moved === true;
     return new Reconciliation(

@@ -31,6 +31,7 @@ import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
 /** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
 export class StateDirectory implements RunStore, RunScratch {
   readonly path: string;
+  readonly isShared = false;
   readonly #files: FileSystem;
   readonly #lock: FileLock;
   #released: Promise<void> | undefined;

@@ -57,6 +57,7 @@ export class LeasedRunStore implements SharedRunStore {
   readonly #claims: LeasedClaims;
   readonly #closing = new AbortController();
   readonly #notifier = new Notifier();
+  readonly isShared = true;
   readonly copy: SourceCopy;
   readonly #rows: RowFigures | undefined;
   /** A call that is repeated comes before the next of its kind. */

@@ -64,6 +64,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
     signal: new AbortController().signal,
     state: {
       known: { ...nothingKnown, run: runEntry },
+      isShared: true,
       waitForUpdates: async () => {
         const batch = told.pop() as Batch;
         known.set(batch, exported);
