@@ -1,7 +1,10 @@
 import { countryCodes, isCountryCode, type CountryCode } from '../../../contract/countries.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { editDistance } from '../../../platform/text/closest-name.js';
-import { countryNames } from './country-names.js';
+import countryNamesText from './country-names.txt';
+
+/** A line for each country: its codes, and names with ` / ` between them. */
+export const countryNames = countryNamesText.split('\n').filter((line) => /^[A-Z]/.test(line));
 
 /** No name of a country is longer. */
 const maxNameLength = 80;

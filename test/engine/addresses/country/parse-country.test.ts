@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { countryNames } from '../../../../src/engine/addresses/country/country-names.js';
 import {
+  countryNames,
   findCountry,
   parseCountry,
 } from '../../../../src/engine/addresses/country/parse-country.js';
