@@ -8,6 +8,7 @@ import { orAborted } from '../platform/waiting/on-abort.js';
 import { isHeard, publish, currentScope } from '../platform/observability/channels.js';
 import type { ApiKey, KeyRing } from './api-key.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
+import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
@@ -180,7 +181,7 @@ export class Requests {
     let date: string | undefined;
     try {
       const limit = { connectTimeoutMs, timeoutMs, totalTimeoutMs };
-      const answer = await exchange(request, {
+      const packed = await exchange(request, {
         ...limit,
         dispatcher,
         clock,
@@ -188,6 +189,7 @@ export class Requests {
         redact,
         onSent: () => this.#scheduler.moved(),
       });
+      const answer = unpacked(request, packed, maxAnswerBytes);
       status = answer.status;
       const wallNowMs = clock.wallNow();
       date = answer.header('date');

@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { createServer, type ServerResponse } from 'node:http';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { RequestReport } from '../../src/client/client-options.js';
 import {
@@ -183,14 +185,22 @@ describe('an odd answer that says yes', () => {
     expect(await createTestClient(server.baseUrl).credits()).toEqual(credits);
   });
 
-  test('is one that is compressed, though nobody asked for it', async () => {
-    const server = await startServer((_, response) =>
-      sendJson(response, 200, credits, { 'content-encoding': 'gzip' }),
+  test.each<[string, string, (body: Buffer) => Buffer]>([
+    ['is packed in a way that nobody asked for', 'zstd', (body) => body],
+    ['is not packed though it says so', 'gzip', (body) => body],
+    ['is cut short where it is unpacked', 'gzip', (body) => gzipSync(body).subarray(0, -12)],
+    ['unpacks to far too much', 'br', () => brotliCompressSync(Buffer.alloc(1_000_000))],
+  ])('is one that %s', async (_, coding, pack) => {
+    const body = pack(Buffer.from(JSON.stringify(credits)));
+    const server = await startServer((_request, response) =>
+      response.writeHead(200, { 'content-encoding': coding }).end(body),
     );
-    const client = createTestClient(server.baseUrl);
+    const client = createTestClient(server.baseUrl, { maxAnswerBytes: 1000 });
     expect(await caught(client.credits())).toBeInstanceOf(ContractError);
     const exported = client.exportBatch(uuid, { format: 'json' });
-    expect(await caught(exported)).toBeInstanceOf(ContractError);
+    expect(await caught(exported.then(async (answer) => buffer(answer.body)))).toBeInstanceOf(
+      ContractError,
+    );
   });
 
   test('is a part of an export', async () => {
@@ -198,6 +208,36 @@ describe('an odd answer that says yes', () => {
     const exported = createTestClient(server.baseUrl).exportBatch(uuid, { format: 'xlsx' });
     expect(await caught(exported)).toBeInstanceOf(ContractError);
   });
+});
+
+test.each([
+  ['gzip', gzipSync],
+  ['br', brotliCompressSync],
+])('an answer that is packed with %s is unpacked, and a refusal too', async (coding, pack) => {
+  const long = Buffer.from(JSON.stringify(Array.from({ length: 9999 }, (_, index) => index)));
+  const server = await startServer(({ headers, url }, response) => {
+    expect(headers['accept-encoding']).toContain(coding);
+    const head = { 'content-encoding': coding };
+    if (url.includes('/export')) response.writeHead(200, head).end(pack(long));
+    else if (url.includes('/credits'))
+      response.writeHead(200, head).end(pack(JSON.stringify(credits)));
+    else response.writeHead(422, head).end(pack('{"message":"too old"}'));
+  });
+  const client = createTestClient(server.baseUrl, { maxAnswerBytes: 1000 });
+  expect(await client.credits()).toEqual(credits);
+  const { body } = await client.exportBatch(uuid, { format: 'json' });
+  expect(await buffer(body)).toEqual(long);
+  expect(await caught(client.launchBatch(uuid))).toMatchObject({ serviceMessage: 'too old' });
+});
+
+test('a packed export that breaks off fails as one that is not packed', async () => {
+  const packed = gzipSync(randomBytes(100_000));
+  const server = await startServer((_, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip', 'content-length': packed.length });
+    response.write(packed.subarray(0, 50_000), () => response.destroy());
+  });
+  const { body } = await createTestClient(server.baseUrl).exportBatch(uuid, { format: 'json' });
+  expect(await caught(buffer(body))).toMatchObject({ code: 'connection_lost' });
 });
 
 test('any status of success is one, when its body fits', async () => {

@@ -57,8 +57,11 @@ export function createWireRequest(
   settings: WireSettings,
 ): WireRequest {
   const shape: Operation = operations[operation];
-  // No Accept-Encoding: no compressed answer is asked for.
-  const headers: Record<string, string> = { 'user-agent': settings.userAgent };
+  const headers: Record<string, string> = {
+    'user-agent': settings.userAgent,
+    // What content-coding.ts unpacks.
+    'accept-encoding': 'gzip, br',
+  };
   if (shape.keyed && !settings.hasKey) throw noKeyError(operation);
   return {
     operation,

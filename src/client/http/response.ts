@@ -151,7 +151,7 @@ function isCompressed(answer: WireAnswer): boolean {
   return encoding !== '' && encoding !== 'identity';
 }
 
-function oddAnswer(request: WireRequest, what: string): ContractError {
+export function oddAnswer(request: WireRequest, what: string): ContractError {
   const shown = `${request.subject}: the answer of ${request.origin} is ${what}`;
   return new ContractError(shown, {
     operation: request.operation,

@@ -1,0 +1,85 @@
+import { pipeline, type Readable, Transform } from 'node:stream';
+import {
+  type BrotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  type Gunzip,
+} from 'node:zlib';
+import type { WireAnswer } from './exchange.js';
+import type { WireRequest } from './request.js';
+import { oddAnswer } from './response.js';
+
+/** The codings of answers that every request asks for. */
+const decoders: Readonly<Record<string, () => Gunzip | BrotliDecompress>> = {
+  gzip: createGunzip,
+  br: createBrotliDecompress,
+};
+
+/** An export unpacks to some 20 times its bytes; what is nothing but zeros to a thousand times. */
+const mostRatio = 200;
+
+/**
+ * The answer with its body unpacked, if it is packed in a way that was asked for.
+ *
+ * @param freeBytes so many bytes may unpack from however few
+ */
+export function unpacked(request: WireRequest, answer: WireAnswer, freeBytes: number): WireAnswer {
+  const coding = answer.header('content-encoding')?.trim().toLowerCase() ?? '';
+  const create = Object.hasOwn(decoders, coding) ? decoders[coding] : undefined;
+  if (!create) return answer;
+  return {
+    status: answer.status,
+    header: (name) => (name === 'content-encoding' ? undefined : answer.header(name)),
+    body: new UnpackedBody(answer.body, create(), { request, coding, freeBytes }),
+  };
+}
+
+interface UnpackedBodyOptions {
+  readonly request: WireRequest;
+  readonly coding: string;
+  readonly freeBytes: number;
+}
+
+/** Fails as the packed body does, or with ContractError when that is broken or unpacks to far too much. */
+class UnpackedBody extends Transform {
+  readonly #decoder: Gunzip | BrotliDecompress;
+  readonly #options: UnpackedBodyOptions;
+  #bytes = 0;
+  #isBroken = false;
+
+  constructor(packed: Readable, decoder: Gunzip | BrotliDecompress, options: UnpackedBodyOptions) {
+    super();
+    this.#decoder = decoder;
+    this.#options = options;
+    // Whoever reads is told; nobody listening yet must not end the process.
+    this.on('error', () => undefined);
+    const onBroken = (): void => {
+      this.#isBroken = true;
+    };
+    decoder.once('error', onBroken);
+    packed.once('error', () => decoder.removeListener('error', onBroken));
+    pipeline(packed, decoder, this, () => undefined);
+  }
+
+  override _transform(
+    chunk: Buffer,
+    _encoding: string,
+    done: (error: Error | null, chunk?: Buffer) => void,
+  ): void {
+    this.#bytes += chunk.length;
+    const { freeBytes } = this.#options;
+    const isTooMuch =
+      this.#bytes > freeBytes && this.#bytes > this.#decoder.bytesWritten * mostRatio;
+    if (isTooMuch) done(this.#odd(`more than ${mostRatio} times as long as what was sent`));
+    else done(null, chunk);
+  }
+
+  override _destroy(error: Error | null, done: (error: Error | null) => void): void {
+    done(this.#isBroken && error ? this.#odd('broken, or cut short') : error);
+  }
+
+  #odd(what: string): Error {
+    const { request, coding } = this.#options;
+    return oddAnswer(request, `packed with ${coding}, and ${what}`);
+  }
+}
