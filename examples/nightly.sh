@@ -46,9 +46,10 @@ case "$code" in
   126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
   *) echo "stopped ($code): the next run resumes" ;;
 esac
-# A night that is done may have to be looked at, too.
+# A night that is done may have to be looked at, too. The last line is all of it in one.
 if [ "$code" -eq 0 ]; then
   grep 'warning: ' sluice.log
+  tail -n 1 sluice.log
 else
   echo 'sluice.log ends with:'
   tail -n 5 sluice.log

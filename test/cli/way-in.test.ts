@@ -170,6 +170,12 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(commandIn(emails.stderr)).toMatch(/--country-column Land -o/);
     expect(emails.stderr).toContain('country: row by row, of that column (');
+    const german = { cwd: folder, env: { LANG: 'de_DE.UTF-8' } };
+    const others = await runInProcess(['verify', 'list.csv'], german);
+    expect(commandIn(others.stderr)).toContain('--country-column Land --country DE -o');
+    await write('list.csv', 'phone\n+49 30 1234567\n030 1234568\n030 1234569\n');
+    const few = await runInProcess(['verify', 'list.csv'], german);
+    expect(commandIn(few.stderr)).toContain('--phone phone --country DE -o');
   });
 
   const book = async (...sheets: readonly (readonly [string, unknown[][]])[]): Promise<void> => {

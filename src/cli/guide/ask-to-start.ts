@@ -12,6 +12,7 @@ import type { VerifyOption } from '../options/verify-options.js';
 import { ask, type Person } from '../terminal/ask-person.js';
 import { say } from '../terminal/print.js';
 import type { Reporter } from '../terminal/reporter.js';
+import type { ChosenCountry } from './choose-country.js';
 import { type AddedOption, wholeCommand } from './whole-command.js';
 
 export interface WayIn {
@@ -33,7 +34,16 @@ export interface WayIn {
 export async function askToStart(
   input: CommandInput<VerifyOption>,
   { reporter, person, estimate, verify }: WayIn,
-  { added, proposed }: { readonly added: AddedOption[]; readonly proposed: string | undefined },
+  {
+    added,
+    proposed,
+    fallback,
+  }: {
+    readonly added: AddedOption[];
+    readonly proposed: string | undefined;
+    /** The country of rows that have none, as far as one is known. */
+    readonly fallback?: ChosenCountry['fallback'];
+  },
 ): Promise<number> {
   const { options, cwd, signal } = input;
   const command = (...more: readonly AddedOption[]): readonly AddedOption[] => [...added, ...more];
@@ -46,9 +56,12 @@ export async function askToStart(
   let counted = await estimate(command());
   reporter.tell(urgentLines(countryLines(counted.estimate)));
   if ((counted.estimate.countries?.missing ?? 0) > 0 && !options.has('country')) {
-    const fallback = await askFallback({ person, reporter }, signal);
-    if (fallback !== undefined) {
-      added.push(['country', fallback]);
+    if (fallback) {
+      reporter.tell(urgentLines([`country of these rows: ${fallback.country}, ${fallback.why}`]));
+    }
+    const country = fallback?.country ?? (await askFallback({ person, reporter }, signal));
+    if (country !== undefined) {
+      added.push(['country', country]);
       counted = await estimate(command());
     }
   }

@@ -9,6 +9,13 @@ export interface ChosenCountry {
   readonly added?: readonly AddedOption[];
   /** Which, and where that is known from, or why it is not. */
   readonly why: string;
+  /** For rows that turn out to have none. */
+  readonly fallback?: OfferedCountry | undefined;
+}
+
+interface OfferedCountry {
+  readonly country: string;
+  readonly why: string;
 }
 
 type FoundCountry = NonNullable<SampledList['mostly']>;
@@ -21,7 +28,8 @@ export const countryOptions = ['country', 'country-column', 'country-from'] as c
 
 /**
  * Chooses by what was given, by the list's own column of countries, by the calling codes of its numbers, or
- * by the locale. What less than half of the rows or numbers say is said, and chosen by nobody but a person.
+ * by the locale. What less than half of the rows or numbers say is chosen by nobody but a person, unless the
+ * locale says the same.
  */
 export function chooseCountry(
   options: ParsedOptions<'country' | 'country-column' | 'email-country'>,
@@ -34,24 +42,25 @@ export function chooseCountry(
     countryOptions.some((name) => given.includes(name)) ||
     (isEmailsOnly && given.includes('email-country'));
   if (isGiven) return { added: [], why: 'as you said' };
-  const isKnown = mostly !== undefined && mostly.known * 2 >= mostly.of;
+  const locale = byLocale(env);
+  const isKnown =
+    mostly !== undefined && (mostly.known * 2 >= mostly.of || mostly.country === locale?.country);
+  const fallback = isKnown ? { country: mostly.country, why: evidence(mostly) } : locale;
   const byCode = callingCodes && (['country-from', callingCodes.name] as const);
   const ofColumn = `the calling codes of column ${JSON.stringify(callingCodes?.name)}`;
   if (country) {
     const column = ['country-column', country.name] as const;
-    if (!country.hasEmpty) return { added: [column], why: 'row by row, of that column' };
+    const why = 'row by row, of that column';
+    if (!country.hasEmpty) return { added: [column], why, fallback };
+    const others = fallback && (['country', fallback.country] as const);
     return {
-      added: [
-        column,
-        ...(byCode ? [byCode] : []),
-        ...(isKnown ? [['country', mostly.country] as const] : []),
-      ],
+      added: [column, ...(byCode ? [byCode] : []), ...(others ? [others] : [])],
       why: [
-        'row by row, of that column',
+        why,
         ...(byCode ? [`where it is empty, by ${ofColumn}`] : []),
-        ...(isKnown
+        ...(fallback
           ? [
-              `${mostly.country} where ${byCode ? 'neither says one' : 'it is empty'}: ${evidence(mostly)}`,
+              `${fallback.country} where ${byCode ? 'neither says one' : 'it is empty'}: ${fallback.why}`,
             ]
           : []),
       ].join('; '),
@@ -59,20 +68,17 @@ export function chooseCountry(
   }
   if (mostly) {
     const why = evidence(mostly);
-    return isKnown
-      ? { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` }
-      : { why: `not known: ${why}, and are read by the country that you give` };
+    if (isKnown) return { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` };
+    return { why: `not known: ${why}, and are read by the country that you give` };
   }
-  const locale = byLocale(env);
-  if (!byCode) return locale ?? { why: 'not known' };
+  const own = locale && (['country', locale.country] as const);
+  const ofLocale = `${locale?.country}, ${locale?.why}`;
+  if (!byCode) return own ? { added: [own], why: ofLocale } : { why: 'not known' };
   const { known, of } = callingCodes;
   const some = known < of ? `, which ${grouped(known)} of ${counted(of, 'number')} have` : '';
-  // A person is asked for the country of the others, where there are some.
-  if (!locale || known >= of * nearlyAll) return { added: [byCode], why: `by ${ofColumn}${some}` };
-  return {
-    added: [byCode, ...(locale.added ?? [])],
-    why: `by ${ofColumn}${some}; for the others ${locale.why}`,
-  };
+  const why = `by ${ofColumn}${some}`;
+  if (!own || known >= of * nearlyAll) return { added: [byCode], why, fallback };
+  return { added: [byCode, own], why: `${why}; for the others ${ofLocale}` };
 }
 
 /** `19 of 210 numbers have a calling code, all of CH; the others have none` */
@@ -87,13 +93,14 @@ function evidence({ country, from, of, known, same }: FoundCountry): string {
   return `${some} ${have} a ${what}, ${share}${country}${others}`;
 }
 
-function byLocale(env: NodeJS.ProcessEnv): ChosenCountry | undefined {
+function byLocale(env: NodeJS.ProcessEnv): OfferedCountry | undefined {
   const name = ['LC_ALL', 'LANG'].find((each) => env[each]);
   const locale = name === undefined ? '' : (env[name] ?? '');
   const code = /^[a-z]{2,3}_([A-Z]{2})\b/.exec(locale)?.[1];
   const country = code === undefined ? undefined : countryOf(code);
-  if (country === undefined) return undefined;
-  return { added: [['country', country]], why: `${country}, from your locale (${name}=${locale})` };
+  return country === undefined
+    ? undefined
+    : { country, why: `from your locale (${name}=${locale})` };
 }
 
 function countryOf(code: string): string | undefined {

@@ -193,7 +193,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
       `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
     );
   }
-  return askToStart(input, wayIn, { added, proposed });
+  return askToStart(input, wayIn, { added, proposed, fallback: country.fallback });
 }
 
 function nameThem(why: string): ConfigurationError {
