@@ -288,6 +288,7 @@ async function attempt<Result>(
 const missing = notInstalled({
   by: 'Parquet',
   install: 'hyparquet hyparquet-compressors hyparquet-writer',
+  driver: 'parquet',
 });
 
 /**

@@ -32,7 +32,11 @@ export interface DnsCodec {
   readonly decode: typeof decode;
 }
 
-const missing = notInstalled({ by: 'verification by the network', install: 'dns-packet' });
+const missing = notInstalled({
+  by: 'verification by the network',
+  install: 'dns-packet',
+  driver: 'live',
+});
 
 export async function loadDnsCodec(
   load: () => Promise<{ readonly default: DnsCodec }> = async () =>

@@ -21,7 +21,11 @@ interface TableRow {
   readonly countryCode: string | null;
 }
 
-const missing = notInstalled({ by: 'verification by the network', install: 'mcc-mnc-list' });
+const missing = notInstalled({
+  by: 'verification by the network',
+  install: 'mcc-mnc-list',
+  driver: 'live',
+});
 
 /**
  * Loads the table of operators, kept in a package of its own because it changes every month.

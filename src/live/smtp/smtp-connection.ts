@@ -29,7 +29,9 @@ async function openSocket(options: SocketOptions): Promise<Socket> {
 
 /** @throws ConfigurationError `missing_dependency`, which says how to install it */
 export async function loadSocks() {
-  return import('socks').catch(notInstalled({ by: 'a SOCKS5 proxy', install: 'socks' }));
+  return import('socks').catch(
+    notInstalled({ by: 'a SOCKS5 proxy', install: 'socks', driver: 'live' }),
+  );
 }
 
 async function throughProxy(

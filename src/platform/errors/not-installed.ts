@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
 import { ConfigurationError } from './errors.js';
 
 interface Needed {
@@ -5,6 +8,8 @@ interface Needed {
   readonly by: string;
   /** What is installed, as `npm install` takes it. */
   readonly install: string;
+  /** What `npm run drivers` calls it. */
+  readonly driver?: string;
 }
 
 /**
@@ -13,15 +18,28 @@ interface Needed {
  *
  * @throws ConfigurationError `missing_dependency`, which says how to install it; any other error as it is
  */
-export function notInstalled({ by, install }: Needed): (error: unknown) => never {
+export function notInstalled({ by, install, driver }: Needed): (error: unknown) => never {
   return (cause) => {
     if (!isMissing(cause)) throw cause;
     const what = install.includes(' ') ? 'packages that are' : 'a package that is';
-    throw new ConfigurationError(`${by} needs ${what} not installed: npm install ${install}`, {
+    const clone = driver === undefined ? undefined : cloneFolder();
+    const command =
+      clone === undefined ? `npm install ${install}` : `npm run drivers -- ${driver} (in ${clone})`;
+    throw new ConfigurationError(`${by} needs ${what} not installed: ${command}`, {
       code: 'missing_dependency',
       cause,
     });
   };
+}
+
+/** In a clone `npm install` would change much else; a package has no such command. */
+function cloneFolder(): string | undefined {
+  try {
+    const root = dirname(createRequire(import.meta.url).resolve('sluice/package.json'));
+    return existsSync(join(root, 'scripts', 'drivers.mjs')) ? root : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function isMissing(error: unknown): boolean {

@@ -105,7 +105,7 @@ export class StoreConnection {
     const { signal } = this.#closing;
     signal.throwIfAborted();
     const { default: pg } = await import('pg').catch(
-      notInstalled({ by: 'A store in PostgreSQL', install: 'pg' }),
+      notInstalled({ by: 'A store in PostgreSQL', install: 'pg', driver: 'postgres' }),
     );
     return openClient(pg, this.#options.url, signal);
   }

@@ -29,7 +29,7 @@ export interface S3Connection {
  */
 export async function connectS3({ endpoint, region }: S3Options): Promise<S3Connection> {
   const sdk = await import('@aws-sdk/client-s3').catch(
-    notInstalled({ by: 'S3', install: '@aws-sdk/client-s3' }),
+    notInstalled({ by: 'S3', install: '@aws-sdk/client-s3', driver: 's3' }),
   );
   const { env } = process;
   const place = endpoint ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];

@@ -50,7 +50,7 @@ export async function connect(
   signal?: AbortSignal,
 ): Promise<DuckdbConnection> {
   const driver = await import('@duckdb/node-api').catch(
-    notInstalled({ by: 'DuckDB', install: '@duckdb/node-api' }),
+    notInstalled({ by: 'DuckDB', install: '@duckdb/node-api', driver: 'duckdb' }),
   );
   const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);
   const isFile = store !== inMemory;

@@ -49,7 +49,7 @@ export async function connect(
 ): Promise<MysqlConnection> {
   signal?.throwIfAborted();
   const { default: mysql } = await import('mysql2').catch(
-    notInstalled({ by: 'MySQL', install: 'mysql2' }),
+    notInstalled({ by: 'MySQL', install: 'mysql2', driver: 'mysql' }),
   );
   const server = parseServerUrl(url, schemes);
   const { connection, close } = await connectWithTls(

@@ -29,6 +29,7 @@ export interface PostgresConnection extends Connection {
 export const postgresDrivers = {
   by: 'PostgreSQL',
   install: 'pg pg-copy-streams pg-query-stream',
+  driver: 'postgres',
 } as const;
 
 /** How long another session of a pooler is waited for. */

@@ -45,7 +45,7 @@ export function fileOf(url: string): string | undefined {
  */
 export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
   const { default: Driver } = await import('libsql').catch(
-    notInstalled({ by: 'SQLite', install: 'libsql' }),
+    notInstalled({ by: 'SQLite', install: 'libsql', driver: 'sqlite' }),
   );
   const path = pathOfUrl(url, 'sqlite');
   if (purpose === 'read') await stat(path);
