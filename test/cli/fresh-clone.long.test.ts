@@ -46,6 +46,34 @@ it('installs only what the command needs for the first command of the README, an
   const size = await execute('du', ['-skc', 'node_modules', '.cache'], { cwd: clone });
   expect(Number(/(\d+)\s+total/.exec(size.stdout)?.[1])).toBeLessThan(60_000);
 
+  const intoDatabase = [
+    'verify',
+    'examples/contacts.csv',
+    '--email',
+    'email',
+    '--country',
+    'US',
+    '--local',
+  ];
+  const run = async () =>
+    execute(
+      process.execPath,
+      ['dist/cli/main.js', ...intoDatabase, '-o', 'sqlite:crm.db', '--into', 't'],
+      {
+        cwd: clone,
+        env,
+      },
+    );
+  const missing: unknown = await run().catch((error: unknown) => error);
+  expect((missing as { readonly stderr: string }).stderr).toContain(
+    `npm run drivers -- sqlite (in ${clone})`,
+  );
+  await execute('npm', ['run', 'drivers', '--', 'sqlite'], { cwd: clone, env });
+  expect((await run()).stderr).toContain('wrote 281 rows');
+  for (const file of ['package.json', 'package-lock.json']) {
+    expect(await readFile(join(clone, file))).toEqual(await readFile(join(projectRoot, file)));
+  }
+
   const packed = await execute('npm', ['pack'], { cwd: clone, env }).catch(
     (error: unknown) => error,
   );

@@ -88,7 +88,7 @@ describe('the table of operators', () => {
   it('is asked for by its install command where it is missing', async () => {
     const missing = Object.assign(new Error('x'), { code: 'ERR_MODULE_NOT_FOUND' });
     await expect(loadOperators(async () => Promise.reject(missing))).rejects.toThrow(
-      /npm run drivers -- live/,
+      /npm install mcc-mnc-list/,
     );
   });
 });

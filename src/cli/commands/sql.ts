@@ -63,6 +63,10 @@ const loadOptions = defineOptions([
     help: "Table, such as crm.contacts (default: the folder's name).",
   },
   {
+    name: 'quote-names',
+    help: 'Names in quotes, with their case, for Snowflake, where plain ones are upper case (the others quote all).',
+  },
+  {
     name: 'key',
     type: text('<column>'),
     help: 'Merge into a table by this column: rows with the same value are updated, others inserted (default: a new table).',

@@ -10,7 +10,7 @@ import { duckdb } from './duckdb.js';
 import { lines, type LoadColumn, type LoadDialect } from './load-dialect.js';
 import { postgres } from './postgres.js';
 import { redshift } from './redshift.js';
-import { snowflake } from './snowflake.js';
+import { exactSnowflake, snowflake } from './snowflake.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 const dialects = { snowflake, bigquery, redshift, databricks, clickhouse, postgres, duckdb };
@@ -36,6 +36,11 @@ export interface LoadStatementOptions {
    * @default none: the table is new
    */
   readonly key?: string | undefined;
+  /**
+   * Whether Snowflake gets all names in quotes, which keep their case there; else those that need none have none,
+   * and are upper case, as usual there. The others always get them. @default false
+   */
+  readonly quoteNames?: boolean | undefined;
 }
 
 /**
@@ -56,13 +61,19 @@ export async function loadStatement(
   folder: string,
   options: LoadStatementOptions,
 ): Promise<string> {
-  const dialect: LoadDialect = dialects[options.for];
+  const isExact = options.for === 'snowflake' && options.quoteNames === true;
+  const dialect: LoadDialect = isExact ? exactSnowflake : dialects[options.for];
   const manifest = await readPartsManifest(folder);
   checkFormat(manifest, dialect);
   const from = placeOf(folder, options.from, dialect);
   const columns = columnsOf(manifest, dialect);
   const name = options.table ?? quotedForParsing(basename(resolve(folder)));
-  const table = tableOf(parseTableName(name, dialect.nameParts), dialect);
+  // A name that was written in quotes stays in them.
+  const isTableExact = options.for === 'snowflake' && options.table?.includes('"') === true;
+  const table = tableOf(
+    parseTableName(name, dialect.nameParts),
+    isTableExact ? exactSnowflake : dialect,
+  );
   const load = { columns, manifest, from, ...namesOf(manifest) };
   const create = (called: string): string =>
     `CREATE TABLE ${called} (\n${definitions(columns)}\n)${dialect.tableOptions?.(columns) ?? ''};`;
@@ -224,7 +235,9 @@ function refuseNames(names: readonly string[], dialect: LoadDialect): void {
     const before = seen.get(key);
     if (before === name) refuse('there are two of that name');
     if (before !== undefined) {
-      refuse(`${JSON.stringify(before)} is the same name there, where case makes no difference`);
+      refuse(
+        `${JSON.stringify(before)} is the same name there, where case makes no difference${label === snowflake.label ? ` without ${optionName('quoteNames')}` : ''}`,
+      );
     }
     seen.set(key, name);
   }

@@ -7,13 +7,31 @@ const mostFiles = 1000;
 /** Digits that a number has at most. */
 const mostDigits = 38;
 
+/** Words that name nothing without quotes. */
+const reserved = new Set(
+  `account all alter and any as between by case cast check column connect connection constraint create cross
+  current current_date current_time current_timestamp current_user database delete distinct drop else exists
+  false following for from full grant group gscluster having ilike in increment inner insert intersect into is
+  issue join lateral left like localtime localtimestamp minus natural not null of on or order organization
+  qualify regexp revoke right rlike row rows sample schema select set some start table tablesample then to
+  trigger true try_cast union unique update using values view when whenever where with`.split(
+    /\s+/,
+  ),
+);
+
+/** A name as people write it there: without quotes it is upper case, as in all of their own tables. */
+function plainName(name: string): string {
+  if (!/^[a-z_][\w$]*$/i.test(name)) return quoteName(name);
+  return reserved.has(name.toLowerCase()) ? quoteName(name.toUpperCase()) : name;
+}
+
 export const snowflake: LoadDialect = {
   label: 'Snowflake',
   isRun: false,
   formats: ['csv', 'tsv', 'jsonl', 'parquet'],
   nameParts: 3,
-  quote: quoteName,
-  ignoresCase: false,
+  quote: plainName,
+  ignoresCase: true,
   longestName: { most: 255, unit: 'characters' },
   text: 'VARCHAR',
   typeOf(kind, format) {
@@ -54,18 +72,34 @@ export const snowflake: LoadDialect = {
     }
   },
   places: { form: /^@[\w.%~$]+(?:\/[\w.%=~+-]+)*\/?$/, example: '@my_stage/verified/' },
-  load(load) {
-    const { manifest } = load;
-    const names = manifest.parts.map(({ name }) => name);
-    const copies: string[] = [];
-    for (let at = 0; at < names.length; at += mostFiles) {
-      copies.push(copyInto(load, names.slice(at, at + mostFiles)));
-    }
-    return copies.length === 1 ? copies : ['BEGIN TRANSACTION;', ...copies, 'COMMIT;'];
-  },
+  load: (load) => copyAll(load, 'CASE_INSENSITIVE'),
 };
 
-function copyInto({ table, columns, manifest, from }: Load, names: readonly string[]): string {
+/** With names in quotes, which keep their case. */
+export const exactSnowflake: LoadDialect = {
+  ...snowflake,
+  quote: quoteName,
+  ignoresCase: false,
+  load: (load) => copyAll(load, 'CASE_SENSITIVE'),
+};
+
+type Matching = 'CASE_SENSITIVE' | 'CASE_INSENSITIVE';
+
+function copyAll(load: Load, matching: Matching): readonly string[] {
+  const { manifest } = load;
+  const names = manifest.parts.map(({ name }) => name);
+  const copies: string[] = [];
+  for (let at = 0; at < names.length; at += mostFiles) {
+    copies.push(copyInto(load, names.slice(at, at + mostFiles), matching));
+  }
+  return copies.length === 1 ? copies : ['BEGIN TRANSACTION;', ...copies, 'COMMIT;'];
+}
+
+function copyInto(
+  { table, columns, manifest, from }: Load,
+  names: readonly string[],
+  matching: Matching,
+): string {
   const { format } = manifest;
   const isByName = format === 'jsonl' || format === 'parquet';
   const isParsed = !isByName && columns.some(({ kind }) => kind.name === 'json');
@@ -78,7 +112,7 @@ function copyInto({ table, columns, manifest, from }: Load, names: readonly stri
     isParsed ? `FROM (SELECT ${cells.join(', ')} FROM ${from})` : `FROM ${from}`,
     `FILES = (${names.map((name) => escapedText(name)).join(', ')})`,
     `FILE_FORMAT = (${fileFormat(manifest)})`,
-    ...(isByName ? ['MATCH_BY_COLUMN_NAME = CASE_SENSITIVE'] : []),
+    ...(isByName ? [`MATCH_BY_COLUMN_NAME = ${matching}`] : []),
     'ON_ERROR = ABORT_STATEMENT;',
   ].join('\n');
 }

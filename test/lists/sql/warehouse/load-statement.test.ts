@@ -76,13 +76,13 @@ async function withParts(given: Partial<Manifest> = {}): Promise<string> {
 async function statement(
   target: LoadTarget,
   given: Partial<Manifest> = {},
-  merge: { readonly key?: string } = {},
+  more: { readonly key?: string; readonly quoteNames?: boolean } = {},
 ): Promise<string> {
   const from = places[target];
   return loadStatement(await withParts(given), {
-    ...merge,
-    for: target,
     table: 'crm.contacts',
+    ...more,
+    for: target,
     ...(from !== undefined && { from }),
   });
 }
@@ -168,7 +168,7 @@ describe('a load statement', () => {
     const types = async (target: LoadTarget): Promise<readonly string[]> => {
       const script = await statement(target, { columns, kinds });
       return columns.map(
-        (name) => new RegExp(`^ +["\`]${name}["\`] (.+?),?$`, 'm').exec(script)?.[1] ?? '',
+        (name) => new RegExp(`^ +["\`]?${name}["\`]? (.+?),?$`, 'm').exec(script)?.[1] ?? '',
       );
     };
     expect(await types('snowflake')).toEqual([
@@ -253,9 +253,19 @@ describe('what cannot be loaded is refused by name', () => {
   test.each(['snowflake', 'clickhouse', 'postgres'] as const)(
     'which are two columns for %s',
     async (target) => {
-      await parseScript(await statement(target, { columns: ['Email', 'email'] }), target);
+      const columns = ['Email', 'email'];
+      await parseScript(await statement(target, { columns }, { quoteNames: true }), target);
     },
   );
+
+  test('which are written without quotes for snowflake where that is their name in upper case', async () => {
+    const columns = ['id', 'Order', 'Home address'];
+    const script = await statement('snowflake', { columns });
+    await parseScript(script, 'snowflake');
+    expect(script).toContain('COPY INTO crm.contacts (id, "ORDER", "Home address")');
+    const exact = await statement('snowflake', { columns }, { quoteNames: true });
+    expect(exact).toContain('COPY INTO "crm"."contacts" ("id", "Order", "Home address")');
+  });
 
   test.each([
     ['postgres', { columns: ['x'.repeat(64)] }, /at most 63 bytes/],
