@@ -1,4 +1,4 @@
-import { notInstalled } from '../../platform/errors/not-installed.js';
+import { notInstalled } from '../../platform/not-installed.js';
 
 /** A network as the table of mobile country codes and mobile network codes has it. */
 export interface Network {

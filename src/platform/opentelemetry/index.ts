@@ -11,7 +11,7 @@ import type {
   Tracer,
   TracerProvider,
 } from '@opentelemetry/api';
-import { notInstalled } from '../errors/not-installed.js';
+import { notInstalled } from '../not-installed.js';
 import {
   type BatchStartEvent,
   diagnosticsChannels,

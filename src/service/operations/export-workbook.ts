@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type exceljs from 'exceljs';
 import type { VerificationType } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { notInstalled } from '../../platform/errors/not-installed.js';
+import { notInstalled } from '../../platform/not-installed.js';
 import { createSlices } from '../batches/shortest-job-first.js';
 import { badRequest } from '../http/http-problem.js';
 import type { ServiceContext } from '../service-context.js';

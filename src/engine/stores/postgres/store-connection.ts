@@ -3,7 +3,7 @@ import { ConfigurationError, DeadlineError } from '../../../platform/errors/erro
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { systemClock, beforeDeadline } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
-import { notInstalled } from '../../../platform/errors/not-installed.js';
+import { notInstalled } from '../../../platform/not-installed.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../../platform/random.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';

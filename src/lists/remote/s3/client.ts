@@ -1,6 +1,6 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
 import { text, type OptionShape } from '../../../platform/check-options.js';
-import { notInstalled } from '../../../platform/errors/not-installed.js';
+import { notInstalled } from '../../../platform/not-installed.js';
 
 export interface S3Options {
   /**

@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
-import { notInstalled } from '../../../platform/errors/not-installed.js';
+import { notInstalled } from '../../../platform/not-installed.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
 export interface DuckdbConnection extends Connection {

@@ -3,7 +3,7 @@ import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Qu
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
-import { notInstalled } from '../../../platform/errors/not-installed.js';
+import { notInstalled } from '../../../platform/not-installed.js';
 import {
   parseServerUrl,
   type ServerUrl,

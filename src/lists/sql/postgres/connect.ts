@@ -4,7 +4,7 @@ import type * as copyStreams from 'pg-copy-streams';
 import type { Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/errors/not-installed.js';
+import { notInstalled } from '../../../platform/not-installed.js';
 import { parseServerUrl } from '../database-url.js';
 import { openClient, schemes, type OpenClient } from './client.js';
 

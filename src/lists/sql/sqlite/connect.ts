@@ -3,7 +3,7 @@ import type Database from 'libsql';
 import { closeOnce, type Connection } from '../connection.js';
 import type { Purpose } from '../dialect.js';
 import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
-import { notInstalled } from '../../../platform/errors/not-installed.js';
+import { notInstalled } from '../../../platform/not-installed.js';
 import { sqliteValue } from './kinds.js';
 
 /** A database file that is open. */

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { notInstalled } from '../../../src/platform/errors/not-installed.js';
+import { notInstalled } from '../../src/platform/not-installed.js';
 
 const absent = 'sluice-has-no-such-package';
 const needed = { by: 'A format', install: 'one' };

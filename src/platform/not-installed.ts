@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { ConfigurationError } from './errors.js';
+import { ConfigurationError } from './errors/errors.js';
 
 interface Needed {
   /** What does not work without it, as a sentence begins with it: `SQLite`. */
