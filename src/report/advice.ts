@@ -5,17 +5,17 @@ import type {
   Estimate,
   Summary,
 } from '../engine/summary/summary.js';
-import { missingCountrySentence, unknownCountrySentence } from './sentences/country-sentence.js';
-import { fewerRowsSentence, noTextSentence } from './sentences/list-sentences.js';
+import { optionName } from '../platform/text/option-name.js';
+import { shellQuote } from '../platform/text/printable.js';
+import { counted, grouped } from '../platform/text/shown-numbers.js';
 import {
+  missingCountrySentence,
+  unknownCountrySentence,
   foreignNumbersSentence,
   lostDigitsSentence,
   missingPlusSentence,
-} from './sentences/phone-sentences.js';
-import { shellQuote } from '../platform/text/printable.js';
-import { counted, grouped } from '../platform/text/shown-numbers.js';
-import { remedyForCredits } from './credit-remedy.js';
-import { optionName } from '../platform/text/option-name.js';
+} from './sentences/address-sentences.js';
+import { fewerRowsSentence, noTextSentence } from './sentences/list-sentences.js';
 
 /** What decides the advice beside the figures. */
 export interface AdviceOptions {
@@ -351,4 +351,15 @@ function riskyAdvice(
   ].join(', ');
   const text = `of ${counted(email.verdicts.valid, 'valid email')} ${counts}: ${optionName('keepQuality')} good writes only the good ones`;
   return [{ cells: risky + disposable, text }];
+}
+
+/**
+ * What has to be changed before a run gets further that had too few credits.
+ *
+ * @param reason the code of what stopped it
+ * @returns `undefined` where it was something else
+ */
+export function remedyForCredits(reason: string | null | undefined): string | undefined {
+  if (reason === 'budget_exhausted') return `with a higher ${optionName('maxCredits')}`;
+  return reason === 'payment_required' ? 'once the account has credits' : undefined;
 }

@@ -2,7 +2,7 @@ import { describeStatus } from '../engine/runs/reporting/describe-status.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
 import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
 import type { Sink } from '../lists/rows/sink.js';
-import { withMembers } from '../lists/rows/with-members.js';
+import { withMembers } from '../lists/rows/port-checks.js';
 import { optionName } from '../platform/text/option-name.js';
 import {
   adviceOf,
@@ -10,8 +10,8 @@ import {
   type AdviceOptions,
   dutiesOf,
   isNotFinished,
+  remedyForCredits,
 } from './advice.js';
-import { remedyForCredits } from './credit-remedy.js';
 import { ListFigures } from './page/list-figures.js';
 
 /** How a run ended that went to its end. */

@@ -16,7 +16,7 @@ import { shownCell } from '../../platform/text/printable.js';
 import {
   missingCountrySentence,
   unknownCountrySentence,
-} from '../../report/sentences/country-sentence.js';
+} from '../../report/sentences/address-sentences.js';
 import { describeCredits, counted, grouped } from '../../platform/text/shown-numbers.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
 

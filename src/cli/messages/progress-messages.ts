@@ -12,7 +12,7 @@ import type { Said } from './run-lines.js';
 import {
   foreignNumbersSentence,
   missingPlusSentence,
-} from '../../report/sentences/phone-sentences.js';
+} from '../../report/sentences/address-sentences.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;

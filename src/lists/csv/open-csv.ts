@@ -4,7 +4,7 @@ import { CsvReading } from './csv-reading.js';
 import type { CsvDialect, GivenDialect } from './dialect/find-dialect.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 import { withoutMissingHeader } from './dialect/missing-header.js';
-import type { PeekReader } from '../files/bytes/peek-reader.js';
+import type { PeekReader } from '../files/bytes/byte-reader.js';
 
 export interface OpenCsvOptions extends GivenDialect {
   /** How messages call the input. */

@@ -1,6 +1,5 @@
 import type { Writable } from 'node:stream';
-import { ConfigurationError } from '../../platform/errors/errors.js';
-import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
+import { finished } from 'node:stream/promises';
 import {
   checkOptions,
   checkValue,
@@ -11,23 +10,25 @@ import {
   text,
   type OptionShape,
 } from '../../platform/check-options.js';
-import type { Sink } from '../rows/sink.js';
-import type { SourceReading } from '../rows/source.js';
-import type { ByteOutput } from './outputs/byte-output.js';
-import { tellTextCells } from '../rows/values/tell-text-columns.js';
-import { csvWriting, txtTableDelimiter, type CsvForms } from '../csv/csv-writer.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { refuseWriting } from '../../platform/files/disk-errors.js';
+import { optionName } from '../../platform/text/option-name.js';
 import { parseDelimiter } from '../csv/csv-format.js';
-import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
-import { createGzipOutput } from './bytes/gzip.js';
+import { csvWriting, txtTableDelimiter, type CsvForms } from '../csv/csv-writer.js';
+import { JsonlChunk } from '../jsonl/jsonl-chunk.js';
 import { isJsonKind, JsonlWriter } from '../jsonl/jsonl-writer.js';
 import { parquetWriting } from '../parquet/parquet-writer.js';
-import { createStreamOutput, type StreamOutputOptions } from './stream-output.js';
+import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
+import type { Sink } from '../rows/sink.js';
+import type { SourceReading } from '../rows/source.js';
+import { tellTextCells } from '../rows/values/tell-text-columns.js';
 import { txtLine, TxtWriter } from '../text/txt.js';
-import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
-import { JsonlChunk } from '../jsonl/jsonl-chunk.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { createGzipOutput } from './bytes/gzip.js';
+import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
+import type { ByteOutput } from './outputs/byte-output.js';
+import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
 
 export interface FileSinkOptions {
   /** @default by the ending of the file's name, else `csv` */
@@ -202,4 +203,60 @@ function checkOneColumn(verifiedColumns: number): void {
   throw new ConfigurationError(
     `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
   );
+}
+
+export interface StreamOutputOptions {
+  /** How messages call the stream. */
+  readonly name: string;
+  /**
+   * Whether finishing ends the stream, and aborting destroys it; not for standard output, which is not
+   * ours to close.
+   * @default true
+   */
+  readonly ends?: boolean | undefined;
+}
+
+/** Writes bytes to a stream, as fast as it takes them. */
+export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
+  const { name, ends = true } = options;
+  const fail = refuseWriting(name);
+  // The write that an error befalls tells of it; without a listener it would end the process as well.
+  // It may be emitted after that write's callback: on a broken stream the listener stays.
+  stream.on('error', ignore);
+  let isOpen = true;
+  return {
+    write: (bytes) =>
+      new Promise<void>((resolve, reject) => {
+        stream.write(bytes, (error) => {
+          if (error) reject(error);
+          else resolve();
+        });
+      }).catch(fail),
+    async finish() {
+      isOpen = false;
+      try {
+        if (ends) {
+          stream.end();
+          await finished(stream, { readable: false, cleanup: true });
+        }
+        // A stream that was destroyed may well look finished.
+        if (stream.errored || (ends ? !stream.writableFinished : stream.destroyed)) {
+          throw stream.errored ?? new Error('the stream was closed');
+        }
+      } catch (cause) {
+        fail(cause);
+      }
+      stream.off('error', ignore);
+    },
+    async abort() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (ends) stream.destroy();
+      else if (!stream.errored) stream.off('error', ignore);
+    },
+  };
+}
+
+function ignore(): void {
+  // The write it befell tells of it.
 }

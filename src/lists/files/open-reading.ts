@@ -2,7 +2,7 @@ import { InputError } from '../../platform/errors/errors.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { isTable, type AboveHeaderOptions } from '../csv/dialect/header-detection.js';
 import { isRepeatable, type ByteInput } from './bytes/byte-input.js';
-import type { ByteReader } from './bytes/byte-reader.js';
+import { type ByteReader, PeekReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
 import { isNoText, markBytesOf, recogniseSignature, utf8Mark } from './file-signature.js';
@@ -10,15 +10,18 @@ import { createGunzipReader } from './bytes/gzip.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { JsonlReading } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/open-csv.js';
-import { PeekReader } from './bytes/peek-reader.js';
 import { parseJson } from '../../platform/body.js';
 import {
   openRandomFile,
   spoolToRandomFile,
   type RandomFile,
 } from '../../platform/files/random-file.js';
-import { parseEncoding, recogniseEncoding, type TextEncoding } from './bytes/text-encoding.js';
-import { createTranscodeReader } from './bytes/transcode-reader.js';
+import {
+  parseEncoding,
+  recogniseEncoding,
+  type TextEncoding,
+  createTranscodeReader,
+} from './bytes/text-encoding.js';
 import { TxtReading } from '../text/txt.js';
 import { optionName } from '../../platform/text/option-name.js';
 

@@ -1,6 +1,5 @@
-import type { ByteOutput } from './outputs/byte-output.js';
+import { type ByteOutput, holdOutput } from './outputs/byte-output.js';
 import { createOutputFile } from './outputs/output-file.js';
-import { holdOutput } from './outputs/hold-output.js';
 import {
   checkOutputPath,
   isHeldBack,

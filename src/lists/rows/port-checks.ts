@@ -1,8 +1,7 @@
-import { InputError, OutputError } from '../../platform/errors/errors.js';
+import { InputError, OutputError, ConfigurationError } from '../../platform/errors/errors.js';
 import { invalidText, type CellText, type RowChunk } from './chunks/row-chunk.js';
 import type { SinkWriting } from './sink.js';
 import type { SourceReading } from './source.js';
-import { withMembers } from './with-members.js';
 
 /** @throws InputError `input_malformed` for what is no reading of a source */
 export function checkReading<Chunk extends RowChunk>(
@@ -76,4 +75,43 @@ function broken(name: string, what: string): InputError {
   return new InputError(
     `${name} is not what a source has to be: ${what}; sourceChecks of sluice/testing looks for all of this`,
   );
+}
+
+/**
+ * An object with some of its members replaced. It stays what it is to whoever asks for its class: sinks
+ * copy the bytes of rows and headers that they know.
+ */
+export function withMembers<Target extends object>(
+  target: Target,
+  members: Partial<Target>,
+): Target {
+  return new Proxy(target, {
+    get(_, name) {
+      if (Object.hasOwn(members, name)) return Reflect.get(members, name) as unknown;
+      // Called on the object itself: its private fields are not the proxy's.
+      const value: unknown = Reflect.get(target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+/**
+ * Looks at rows as they come: they wait for their results, and one object for all of them would be changed
+ * meanwhile.
+ *
+ * @param name how messages call the list
+ * @returns what takes each row, and throws a ConfigurationError for the object of the row before
+ */
+export function refuseSameObjects(name: string): (row: unknown) => void {
+  let number = 0;
+  let latest: unknown;
+  return (row) => {
+    number += 1;
+    if (row === latest && typeof row === 'object' && row !== null) {
+      throw new ConfigurationError(
+        `row ${number} of ${name} is the same object as the row before it: give each row an object of its own, as rows wait for their results`,
+      );
+    }
+    latest = row;
+  };
 }

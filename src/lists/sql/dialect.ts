@@ -4,7 +4,7 @@ import type { Connection } from './connection.js';
 import type { DatabaseFailure } from './failure.js';
 import type { TableName } from './names.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
-import type { RunMarker, TablePlan, TableThere, WritingMode } from './tables/table-plan.js';
+import type { RunMarker, TablePlan, ExistingTable, WritingMode } from './tables/table-plan.js';
 
 /** What a query is asked with. */
 export interface Asking<Database extends Connection = Connection> {
@@ -60,7 +60,7 @@ export interface Dialect<Database extends Connection = Connection> {
   readonly nameParts: 1 | 2;
   /** @throws ConfigurationError where there is no schema for it */
   readonly locate: (connection: Database, parts: readonly string[]) => Promise<TableName>;
-  readonly findTable: (connection: Database, name: TableName) => Promise<TableThere | undefined>;
+  readonly findTable: (connection: Database, name: TableName) => Promise<ExistingTable | undefined>;
 
   readonly statements: Statements;
   /** Makes what rows wait in, beside their table or, in a transaction, in it. */
@@ -87,7 +87,7 @@ export interface Dialect<Database extends Connection = Connection> {
   };
   /**
    * Where what changes a table cannot be taken back: finds out whether it may be changed as planned, and
-   * gives the plan of what can be rehearsed.
+   * gives the plan of what a trial write can do.
    *
    * @param hasMarkers whether the table of markers is there
    */

@@ -2,7 +2,7 @@ import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { optionName } from '../../platform/text/option-name.js';
-import { findHeaderRow } from '../csv/dialect/find-header-row.js';
+import { findHeaderRow } from '../csv/dialect/header-detection.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
 import type { FileOptions } from '../files/file-options.js';
 import { closableChunks } from '../rows/chunks/closable-chunks.js';

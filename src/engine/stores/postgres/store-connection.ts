@@ -8,7 +8,7 @@ import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { systemRandom } from '../../../platform/random.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
 import { tlsWords } from '../../../lists/sql/database-url.js';
-import { failureOf } from '../../../lists/sql/postgres/failure.js';
+import { failureOf } from '../../../lists/sql/postgres/connect.js';
 
 const pauses = { firstMs: 100, longestMs: 2000 };
 /** A server that is away may not say so. */

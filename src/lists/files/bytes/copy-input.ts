@@ -1,8 +1,7 @@
 import { writeOutputFile } from '../outputs/output-file.js';
 import type { SourceReading } from '../../rows/source.js';
-import { piecesOf, type ByteReader } from './byte-reader.js';
+import { piecesOf, type ByteReader, PeekReader } from './byte-reader.js';
 import { recogniseSignature } from '../file-signature.js';
-import { PeekReader } from './peek-reader.js';
 
 /** How far an input is copied. */
 export interface CopyOptions {

@@ -1,4 +1,8 @@
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { lockFile, type LockPatience } from '../../../platform/files/file-lock.js';
+import { systemFiles } from '../../../platform/files/file-system.js';
 import type { RandomFile } from '../../../platform/files/random-file.js';
+import { besidePath } from '../../../platform/files/whole-file.js';
 
 /** Where the bytes of an output go. */
 export interface ByteOutput {
@@ -27,4 +31,36 @@ export interface ByteOutput {
   readBack?: (() => Promise<RandomFile>) | undefined;
   /** Drops the output as far as it can be dropped. Never fails, and does nothing after `finish`. */
   abort(): Promise<void>;
+}
+
+/**
+ * Keeps other runs from writing an output, by a lock beside it, until what comes is called.
+ *
+ * @param name how messages call it
+ * @param realPath with all links followed
+ * @throws StateError `state_locked` when another run has it for longer than is waited; the signal's reason
+ */
+export async function holdOutput(
+  name: string,
+  realPath: string,
+  patience?: LockPatience,
+): Promise<() => Promise<void>> {
+  const path = besidePath(realPath, 'lock');
+  const thing = { name, path, option: 'it', does: 'is writing', canWait: patience !== undefined };
+  const lock = await lockFile(systemFiles, thing, patience).catch(async (error: unknown) => {
+    patience?.signal?.throwIfAborted();
+    if (isSluiceError(error, 'state_locked')) throw error;
+    // Where there are no locks, a run that cannot be kept from it is noticed when it is finished.
+    await systemFiles.rm(path, { force: true }).catch(() => undefined);
+    return undefined;
+  });
+  return async () => {
+    if (!lock) return;
+    const remove = async (): Promise<void> => systemFiles.rm(path, { force: true });
+    // A second try is all that a moment without descriptors takes; what stays is empty, and the next run's.
+    await remove()
+      .catch(remove)
+      .catch(() => undefined);
+    await lock.release();
+  };
 }

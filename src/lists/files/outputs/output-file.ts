@@ -1,10 +1,13 @@
 import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { refuseWriting, systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { FilePermissions } from '../../../platform/files/file-system.js';
-import { refuseWriting } from '../../../platform/files/disk-errors.js';
+import { openRandomFile } from '../../../platform/files/random-file.js';
+import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
+import { mostOpen } from './no-more-open.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
-import { createReplacement } from './replacement.js';
 
 export interface OutputFileOptions {
   /**
@@ -83,4 +86,115 @@ async function openDirectly(
     finish: () => handle.close(),
     abort: () => handle.close().catch(() => undefined),
   };
+}
+
+interface ReplacementOptions {
+  /** Permissions it is to have; `undefined` for those that the process gives new files. */
+  readonly mode: number | undefined;
+  /** Holds the permissions of a new file back. */
+  readonly noMoreOpenThan: FilePermissions | undefined;
+  readonly files: Pick<OutputFiles, 'open' | 'rename' | 'rm' | 'stat'>;
+}
+
+/** A file that is written beside its target and then takes the target's place. Errors are the system's. */
+export async function createReplacement(
+  target: OutputTarget,
+  options: ReplacementOptions,
+): Promise<ByteOutput> {
+  const { files, mode, noMoreOpenThan } = options;
+  const path = besidePath(target.realPath, 'partial');
+  // What a process that was killed has left.
+  await files.rm(path, { force: true });
+  // While it is written nobody may read it who may not when it stands.
+  const handle = await files.open(path, 'wx', 0o600).catch((error: unknown) => {
+    throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother() : error;
+  });
+  const own = await handle.stat().catch(async (error: unknown) => {
+    await handle.close().catch(ignore);
+    throw error;
+  });
+
+  /** The path is no secret: another process may have put its own file there. */
+  const isOwn = async (): Promise<boolean> => {
+    const found = await files.stat(path).catch((error: unknown) => {
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+    });
+    return found !== undefined && found.ino === own.ino && found.dev === own.dev;
+  };
+  let isOpen = true;
+  const abort = async (): Promise<void> => {
+    if (!isOpen) return;
+    isOpen = false;
+    await handle.close().catch(ignore);
+    if (await isOwn().catch(() => false)) await files.rm(path, { force: true }).catch(ignore);
+  };
+
+  return {
+    givesBack: true,
+    write: (bytes) => handle.writeFile(bytes),
+    async finish() {
+      try {
+        if (mode !== undefined) await takeOver(handle, own, { ...target.existing, mode });
+        // Where it cannot be opened to others it stays closed.
+        else {
+          const most = mostOpen(noMoreOpenThan, own.gid);
+          await handle.chmod(await givenMode(`${path}.mode`, most, files)).catch(ignore);
+        }
+        await putInPlace(files, handle, { from: path, to: target.realPath }, async () => {
+          await handle.close();
+          if (!(await isOwn())) throw writtenByAnother();
+        });
+      } catch (error) {
+        await abort();
+        throw error;
+      }
+      isOpen = false;
+    },
+    readBack: () => openRandomFile(path, target.realPath),
+    abort,
+  };
+}
+
+function writtenByAnother(): Error {
+  return new Error('another process writes it at the same time');
+}
+
+/**
+ * What the process makes of a new file's permissions. Only a file shows it: to ask for the umask is to
+ * change it for a moment, for all threads.
+ */
+async function givenMode(
+  path: string,
+  most: number,
+  files: ReplacementOptions['files'],
+): Promise<number> {
+  await files.rm(path, { force: true });
+  const file = await files.open(path, 'wx', most);
+  try {
+    return (await file.stat()).mode & most;
+  } finally {
+    await file.close();
+    await files.rm(path, { force: true });
+  }
+}
+
+/** Gives a file its mode, and its owner where that is permitted. */
+async function takeOver(
+  handle: FileHandle,
+  own: { readonly uid: number; readonly gid: number },
+  { mode, uid = own.uid, gid = own.gid }: { mode: number; uid?: number; gid?: number },
+): Promise<void> {
+  const isOwned = uid === own.uid && gid === own.gid;
+  const isKept =
+    isOwned ||
+    (await handle.chown(uid, gid).then(
+      () => true,
+      () => false,
+    ));
+  // Rights that a set-id bit gave with the old owner must not be given with the new one.
+  await handle.chmod(isKept ? mode : mode & 0o777);
+}
+
+function ignore(): void {
+  // Nothing is lost by it.
 }

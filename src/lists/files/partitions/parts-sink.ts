@@ -1,18 +1,20 @@
-import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { FilePermissions } from '../../../platform/files/file-system.js';
+import { createHash } from 'node:crypto';
 import {
   checkOptions,
   count,
   required,
   type OptionShape,
 } from '../../../platform/check-options.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { ofLibrary } from '../../rows/own-ends.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
-import type { ByteOutput } from '../outputs/byte-output.js';
+import { createGzipOutput } from '../bytes/gzip.js';
 import type { FileFormat } from '../file-format.js';
 import { fileSinkShape, writingOf, type FileSinkOptions } from '../file-sink.js';
-import { createGzipOutput } from '../bytes/gzip.js';
-import { MeasuredOutput } from '../bytes/measured-output.js';
+import type { ByteOutput } from '../outputs/byte-output.js';
+import type { RowsWriter } from '../rows-writer.js';
+import type { FormatWriting } from '../writer-sink.js';
 import {
   checkPartsFolder,
   createPartsFolder,
@@ -22,8 +24,6 @@ import {
   type PartsFolder,
 } from './parts-folder.js';
 import { PartKinds, type PartsManifest } from './parts-manifest.js';
-import type { RowsWriter } from '../rows-writer.js';
-import type { FormatWriting } from '../writer-sink.js';
 
 /** The formats that warehouses load. */
 const partFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const satisfies readonly FileFormat[];
@@ -231,5 +231,45 @@ class PartsWriting implements SinkWriting {
       bytes: sum((part) => part.bytes),
       parts: this.#parts,
     };
+  }
+}
+
+/** Counts the bytes that go through it, and keeps a digest of them. */
+export class MeasuredOutput implements ByteOutput {
+  readonly #output: ByteOutput;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+
+  readonly readBack: ByteOutput['readBack'];
+  readonly givesBack: boolean;
+
+  constructor(output: ByteOutput) {
+    this.#output = output;
+    this.readBack = output.readBack;
+    this.givesBack = output.givesBack ?? false;
+  }
+
+  /** Number of bytes so far. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** SHA-256 in hexadecimal; nothing may follow. */
+  digest(): string {
+    return this.#hash.digest('hex');
+  }
+
+  async write(bytes: Uint8Array): Promise<void> {
+    this.#bytes += bytes.length;
+    this.#hash.update(bytes);
+    await this.#output.write(bytes);
+  }
+
+  async finish(): Promise<void> {
+    await this.#output.finish();
+  }
+
+  async abort(): Promise<void> {
+    await this.#output.abort();
   }
 }

@@ -1,5 +1,6 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
 import { text, type OptionShape } from '../../../platform/check-options.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { notInstalled } from '../../../platform/not-installed.js';
 
 export interface S3Options {
@@ -54,4 +55,22 @@ export async function connectS3({ endpoint, region }: S3Options): Promise<S3Conn
     }),
   });
   return { sdk, client };
+}
+
+/** A place in a bucket. */
+export interface S3Address {
+  readonly bucket: string;
+  /** An object's key, a folder's prefix (empty, or with `/` at its end), or a pattern of keys. */
+  readonly key: string;
+}
+
+/** @throws ConfigurationError `invalid_option` */
+export function parseS3Address(url: string): S3Address {
+  const [, bucket, key = ''] = /^s3:\/\/([^/?#]+)(?:\/(.*))?$/s.exec(url) ?? [];
+  if (bucket !== undefined && /^[a-z0-9][\w.:-]*$/i.test(bucket)) return { bucket, key };
+  throw new ConfigurationError(`${url} names no place in a bucket: s3://bucket/key does`);
+}
+
+export function nameOfObject({ bucket, key }: S3Address): string {
+  return `s3://${bucket}/${key}`;
 }

@@ -1,9 +1,15 @@
 import { InputError } from '../../../platform/errors/errors.js';
 import { byName, isListName } from '../../files/find-files.js';
 import { hasWildcard, parseGlob } from '../../files/glob.js';
-import { nameOfObject, type S3Address } from './address.js';
-import type { S3Connection } from './client.js';
-import { refuseReading } from './trouble.js';
+import {
+  nameOfObject,
+  type S3Address,
+  type S3Connection,
+  parseS3Address,
+  connectS3,
+  type S3Options,
+} from './client.js';
+import { refuseReading, refuseWriting } from './trouble.js';
 
 /**
  * The objects that an address means: itself, those of a folder whose ending names a format, or those
@@ -47,5 +53,28 @@ export async function* listKeys(
   const pages = sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: key });
   for await (const { Contents: contents = [] } of pages) {
     for (const { Key: found } of contents) if (found !== undefined) yield found;
+  }
+}
+
+/**
+ * Removes an object, if there is one.
+ *
+ * @throws ConfigurationError, OutputError
+ *
+ * @example
+ * ```ts
+ * await removeS3Object('s3://lists/verified.csv.suspect');
+ * ```
+ */
+export async function removeS3Object(url: string, options: S3Options = {}): Promise<void> {
+  const address = parseS3Address(url);
+  const { sdk, client } = await connectS3(options);
+  const { bucket: Bucket, key: Key } = address;
+  try {
+    await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+  } catch (error) {
+    refuseWriting(nameOfObject(address))(error);
+  } finally {
+    client.destroy();
   }
 }

@@ -8,8 +8,15 @@ import {
 } from '../../files/partitions/parts-sink.js';
 import { checkOptions } from '../../../platform/check-options.js';
 import type { Sink } from '../../rows/sink.js';
-import { nameOfObject, parseS3Address, type S3Address } from './address.js';
-import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';
+import {
+  nameOfObject,
+  parseS3Address,
+  type S3Address,
+  connectS3,
+  s3Shape,
+  type S3Connection,
+  type S3Options,
+} from './client.js';
 import { listKeys } from './objects.js';
 import { refuseWriting } from './trouble.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';

@@ -3,8 +3,14 @@ import { fileSinkShape, placeSink, type FileSinkOptions } from '../../files/file
 import type { OutputPlace } from '../../files/writer-sink.js';
 import { checkOptions } from '../../../platform/check-options.js';
 import type { Sink } from '../../rows/sink.js';
-import { nameOfObject, parseS3Address } from './address.js';
-import { connectS3, s3Shape, type S3Connection, type S3Options } from './client.js';
+import {
+  nameOfObject,
+  parseS3Address,
+  connectS3,
+  s3Shape,
+  type S3Connection,
+  type S3Options,
+} from './client.js';
 import { refuseWriting } from './trouble.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
 import { optionName } from '../../../platform/text/option-name.js';

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { CompletedPart, ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3';
-import type { S3Address } from './address.js';
-import type { S3Connection } from './client.js';
+import type { S3Address, S3Connection } from './client.js';
 
 /** All parts but the last are of one size, as some services want it; 10,000 of them are 160 GB. */
 const partBytes = 16 * 1024 * 1024;

@@ -1,9 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { closableChunks } from '../chunks/closable-chunks.js';
-import { digestRows } from './digest-rows.js';
-import type { RowChunk } from '../chunks/row-chunk.js';
+import { type RowChunk, invalidText } from '../chunks/row-chunk.js';
+import { withMembers } from '../port-checks.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
-import { withMembers } from '../with-members.js';
 
 /**
  * A source whose readings can be compared: where its own bytes are not seen, by the cells that its first
@@ -48,4 +47,17 @@ function digested(reading: SourceReading, columns: readonly number[]): SourceRea
     chunks: closableChunks(all(), async () => void (await rows.return?.())),
     contentDigest: () => digestAtEnd(digest),
   });
+}
+
+/** Where the bytes of a source cannot be compared, as not all of them are seen, cells are. */
+export function digestRows(hash: Hash, chunk: RowChunk, columns: readonly number[]): void {
+  for (let row = 0; row < chunk.length; row += 1) {
+    let text = '';
+    for (const column of columns) {
+      const cell = chunk.text(row, column);
+      if (cell === undefined) text += '-';
+      else text += cell === invalidText ? '!' : `${cell.length}:${cell}`;
+    }
+    hash.update(`${text}\n`);
+  }
 }

@@ -6,7 +6,7 @@ import { systemFiles, type FileSystem } from '../../../platform/files/file-syste
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { refuseRows, wordsOf } from './gather-rows.js';
-import { refuseSameObjects } from '../same-object.js';
+import { refuseSameObjects } from '../port-checks.js';
 import { digestAtEnd } from '../source.js';
 
 /** So many rows are one record of the file; the same for the same rows, however they came. */

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { closableChunks } from '../chunks/closable-chunks.js';
-import { digestRows } from './digest-rows.js';
+import { digestRows } from './compared-source.js';
 import type { RowChunk } from '../chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
-import { withMembers } from '../with-members.js';
+import { withMembers } from '../port-checks.js';
 
 /**
  * The first rows of a source, and no others: what follows them is not read, as far as the source can

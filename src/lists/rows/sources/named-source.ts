@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { closableChunks } from '../chunks/closable-chunks.js';
 import type { RowChunk } from '../chunks/row-chunk.js';
 import type { Source, SourceReading } from '../source.js';
-import { withMembers } from '../with-members.js';
+import { withMembers } from '../port-checks.js';
 
 /**
  * A source that names its columns by its rows names none where it has no row: it is a list without rows then,

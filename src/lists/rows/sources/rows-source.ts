@@ -16,7 +16,7 @@ import { kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
 import { areKeptBeside, beginRows, noteKept } from './once-only.js';
 import { ofLibrary } from '../own-ends.js';
 import type { RowChunk } from '../chunks/row-chunk.js';
-import { refuseSameObjects } from '../same-object.js';
+import { refuseSameObjects } from '../port-checks.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
 
 /** Rows that a program has: objects of any type, or lists of cells in the header's order. */

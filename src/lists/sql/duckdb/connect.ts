@@ -1,10 +1,12 @@
 import { rm } from 'node:fs/promises';
 import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { closeOnce, type Connection } from '../connection.js';
-import type { Purpose } from '../dialect.js';
-import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import { notInstalled } from '../../../platform/not-installed.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { closeOnce, type Connection } from '../connection.js';
+import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
+import type { Purpose } from '../dialect.js';
+import { findRefusal, type DatabaseFailure, type Refusal } from '../failure.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
 export interface DuckdbConnection extends Connection {
@@ -126,8 +128,8 @@ async function startAppending(
   };
 }
 
-/** How the files are open that this process has open. */
-const open = new Map<string, { readonly isWritten: boolean; times: number }>();
+/** The files that this process has open, and how. */
+const openFiles = new Map<string, { readonly isWritten: boolean; times: number }>();
 
 /**
  * Notes that a file is open. DuckDB keeps other processes away from it, and not a second opening in the
@@ -137,7 +139,7 @@ const open = new Map<string, { readonly isWritten: boolean; times: number }>();
  * @throws ConfigurationError when it is open, and one of the two writes
  */
 function noteOpen(path: string, isWritten: boolean): () => void {
-  const known = open.get(path);
+  const known = openFiles.get(path);
   if (known && (known.isWritten || isWritten)) {
     throw new ConfigurationError(
       `${path} is open in this process already: rows go from a DuckDB file into the same file, or into it from two runs, only one after the other`,
@@ -145,9 +147,67 @@ function noteOpen(path: string, isWritten: boolean): () => void {
   }
   const entry = known ?? { isWritten, times: 0 };
   entry.times += 1;
-  open.set(path, entry);
+  openFiles.set(path, entry);
   return () => {
     entry.times -= 1;
-    if (entry.times === 0) open.delete(path);
+    if (entry.times === 0) openFiles.delete(path);
   };
+}
+
+/** Families of errors whose first lines name tables, columns and syntax, and no cell. */
+const misuses = new Set(['Catalog', 'Binder', 'Parser', 'Not implemented', 'Permission']);
+
+const systemWords = new Map([
+  ['ENOENT', 'there is no such file'],
+  ['ENOTDIR', 'there is no such file'],
+  ['EACCES', 'permission denied'],
+]);
+
+/** By family and first line, what may be said; other messages may quote cells, or a password. */
+const known: readonly (readonly [RegExp, string])[] = [
+  [/^IO Error: .*(?:lock|being used by another)/i, 'another process has it open'],
+  [
+    /^IO Error: .*not a valid DuckDB database/i,
+    "it is no DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'",
+  ],
+  [/^IO Error: .*version number/i, 'it was written by another version of DuckDB'],
+  [/^IO Error: .*(?:No such file|does not exist)/i, 'there is no such file'],
+  [/^IO Error: .*Permission denied/i, 'permission denied'],
+  [/No space left|^Out of Memory Error: .*(?:temp|disk)/i, 'no space is left on the device'],
+  [/^Out of Memory/i, 'it takes more memory than it may'],
+  [/^Conversion Error/i, 'a cell does not fit what it is to become'],
+  [
+    /^Constraint Error: .*(?:Duplicate key|unique)/i,
+    'a value of a key or a unique column occurs in more than one row',
+  ],
+  [/^Constraint Error: .*foreign key/i, 'a foreign key of the table is broken'],
+];
+
+/** What keeps rows out, by the first line. */
+const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
+  [/^Conversion Error/i, 'misfit'],
+  [/^Constraint Error: NOT NULL constraint failed: [^.\n]*\.(.+)/i, 'null'],
+  [/^Constraint Error: CHECK constraint failed/i, 'check'],
+  [/^Constraint Error: .*foreign key/i, 'foreign_key'],
+  [/^Constraint Error: .*(?:Duplicate key|unique)/i, 'repeated'],
+];
+
+/** First lines that are said as they stand: they name files and columns. */
+const saidAsItStands =
+  /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
+
+/** What an error of the driver tells; only the words that hold no cell and no password. */
+export function failureOf(error: unknown): DatabaseFailure {
+  const code = systemErrorCode(error);
+  const system = systemWords.get(code ?? '');
+  if (system !== undefined) return { words: system, code, isMisuse: false };
+  const message = error instanceof Error ? error.message : '';
+  const [line = ''] = message.replace(/^Failed to [a-z ]+: /i, '').split('\n');
+  const [, family = '', said = ''] = /^([A-Z][A-Za-z ]*?) Error: (.*)$/.exec(line) ?? [];
+  const refusal = findRefusal(line, refusals);
+  if (misuses.has(family)) return { words: said, code, isMisuse: true };
+  const isMisuse = family === 'Invalid Input' && said.includes('read-only mode');
+  if (isMisuse || saidAsItStands.test(line)) return { words: said, code, isMisuse, refusal };
+  const found = known.find(([pattern]) => pattern.test(line));
+  return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false, refusal };
 }

@@ -5,7 +5,7 @@ import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import type { DuckdbConnection } from './connect.js';
 import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';
-import { findTable, locate } from './table.js';
+import { findTable, locate } from './statements.js';
 
 export async function ask(
   connection: DuckdbConnection,

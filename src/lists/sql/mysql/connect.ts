@@ -1,16 +1,18 @@
 import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
-import { closeOnce, type Connection } from '../connection.js';
-import type { Purpose } from '../dialect.js';
-import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { notInstalled } from '../../../platform/not-installed.js';
+import { systemErrorCode } from '../../../platform/files/disk-errors.js';
+import { closeOnce, type Connection } from '../connection.js';
 import {
   parseServerUrl,
   type ServerUrl,
   connectWithTls,
   isWithoutTls,
   type TlsOptions,
+  tlsWords,
 } from '../database-url.js';
+import type { Purpose } from '../dialect.js';
+import type { DatabaseFailure, Refusal } from '../failure.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {
@@ -139,3 +141,113 @@ function isOfOtherWay(error: unknown): boolean {
 
 /** What the driver tells of a column. */
 export type MysqlField = FieldPacket;
+
+const words = new Map([
+  ['ER_ACCESS_DENIED_ERROR', 'the user or the password is refused'],
+  ['ER_DBACCESS_DENIED_ERROR', 'the user may not use this database'],
+  ['ER_BAD_DB_ERROR', 'there is no such database'],
+  ['ER_CON_COUNT_ERROR', 'it has too many connections'],
+  ['ER_LOCK_WAIT_TIMEOUT', 'another transaction holds what is to be written'],
+  ['ER_LOCK_DEADLOCK', 'another transaction holds what is to be written'],
+  ['ER_SERVER_SHUTDOWN', 'the server was shut down'],
+  ['PROTOCOL_CONNECTION_LOST', 'the connection was lost'],
+  ['ECONNRESET', 'the connection was lost'],
+  ['EPIPE', 'the connection was lost'],
+  ['ECONNREFUSED', 'nothing listens there'],
+  ['ENOTFOUND', 'there is no such host'],
+  ['ETIMEDOUT', 'it does not answer'],
+  ['ER_DUP_ENTRY', 'a value of a key or a unique column occurs in more than one row'],
+  ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'a cell does not fit'],
+  ['ER_TRUNCATED_WRONG_VALUE', 'a cell does not fit'],
+  ['ER_WARN_DATA_OUT_OF_RANGE', 'a cell does not fit'],
+  ['ER_DATA_TOO_LONG', 'a cell does not fit'],
+  ['WARN_DATA_TRUNCATED', 'a cell does not fit'],
+  ['ER_BAD_NULL_ERROR', 'there is no value'],
+  ['ER_NO_DEFAULT_FOR_FIELD', 'there is no value'],
+  ['ER_OPTION_PREVENTS_STATEMENT', 'the server is read-only'],
+  ['ER_SIGNAL_EXCEPTION', 'a trigger refuses a row'],
+]);
+
+const refusals = new Map<string, Refusal['kind']>([
+  ['ER_BAD_NULL_ERROR', 'null'],
+  ['ER_NO_DEFAULT_FOR_FIELD', 'null'],
+  ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'misfit'],
+  ['ER_TRUNCATED_WRONG_VALUE', 'misfit'],
+  ['ER_WARN_DATA_OUT_OF_RANGE', 'misfit'],
+  ['WARN_DATA_TRUNCATED', 'misfit'],
+  ['ER_DATA_TOO_LONG', 'too_long'],
+  ['ER_CONSTRAINT_FAILED', 'check'],
+  ['ER_CHECK_CONSTRAINT_VIOLATED', 'check'],
+  ['ER_NO_REFERENCED_ROW', 'foreign_key'],
+  ['ER_NO_REFERENCED_ROW_2', 'foreign_key'],
+  ['ER_SIGNAL_EXCEPTION', 'trigger'],
+  ['ER_DUP_ENTRY', 'repeated'],
+  ['ER_TABLEACCESS_DENIED_ERROR', 'right'],
+  ['ER_COLUMNACCESS_DENIED_ERROR', 'right'],
+  ['ER_DBACCESS_DENIED_ERROR', 'right'],
+  ['ER_SPECIFIC_ACCESS_DENIED_ERROR', 'right'],
+  ['ER_OPTION_PREVENTS_STATEMENT', 'read_only'],
+  ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'read_only'],
+  ['ER_LOCK_WAIT_TIMEOUT', 'locked'],
+  ['ER_LOCK_DEADLOCK', 'locked'],
+]);
+
+/** Numbers for which the driver has no name, or that of another server. */
+const names = new Map([
+  [3819, 'ER_CHECK_CONSTRAINT_VIOLATED'],
+  [4025, 'ER_CONSTRAINT_FAILED'],
+]);
+
+/** Errors whose messages name tables, columns and syntax, and no cell. */
+const misuses = new Set([
+  'ER_NO_SUCH_TABLE',
+  'ER_BAD_FIELD_ERROR',
+  'ER_PARSE_ERROR',
+  'ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION',
+  'ER_WRONG_FIELD_WITH_GROUP',
+  'ER_NON_UNIQ_ERROR',
+  'ER_CONSTRAINT_FAILED',
+  'ER_CHECK_CONSTRAINT_VIOLATED',
+  'ER_TOO_BIG_ROWSIZE',
+  'ER_TOO_MANY_FIELDS',
+]);
+
+/** What an error of the driver tells; only the words that hold no cell and no password. */
+export function failureOf(error: unknown): DatabaseFailure {
+  const code = nameOfError(error) ?? systemErrorCode(error);
+  const kind = refusals.get(code ?? '');
+  const message = error instanceof Error ? error.message : '';
+  const refusal = kind && { kind, column: columnIn(error, message) };
+  const tls = code?.startsWith('HANDSHAKE') === true ? tlsWords(error) : undefined;
+  if (tls !== undefined) return { words: tls, code, isMisuse: false };
+  const known = words.get(code ?? '');
+  if (known !== undefined) return { words: known, code, isMisuse: false, refusal };
+  if (kind === 'right') return { words: withoutUser(message), code, isMisuse: false, refusal };
+  if (kind === 'foreign_key') return { ...foreignKeyIn(message), code, isMisuse: false, refusal };
+  const isMisuse = misuses.has(code ?? '');
+  if (isMisuse) return { words: message, code, isMisuse, refusal };
+  const isLost = code === undefined && /clos|lost|ended/i.test(message);
+  const refuses = code === undefined ? 'the driver failed' : `the server refuses (${code})`;
+  return { words: isLost ? 'the connection was lost' : refuses, code, isMisuse };
+}
+
+function nameOfError(error: unknown): string | undefined {
+  const number = error instanceof Error && 'errno' in error ? error.errno : undefined;
+  return names.get(Number(number));
+}
+
+/** The last of the names in quotes, which is the column's; one of our own was named by its place. */
+function columnIn(error: unknown, message: string): string | undefined {
+  if (error instanceof Error && 'stagedColumn' in error) return String(error.stagedColumn);
+  return /(?:column|Field) (?:`[^`]*`\.){0,2}['`]([^'`]+)['`]/.exec(message)?.[1];
+}
+
+/** `UPDATE command denied to user 'me'@'host' for table ...` */
+function withoutUser(message: string): string {
+  return message.replace(/ (?:to|for) user '[^']*'@'[^']*'/, '');
+}
+
+function foreignKeyIn(message: string): { readonly words: string } {
+  const name = /CONSTRAINT `([^`]+)`/.exec(message)?.[1];
+  return { words: `the foreign key${name === undefined ? '' : ` ${name}`} finds no row` };
+}

@@ -3,8 +3,7 @@ import { notInstalled } from '../../../platform/not-installed.js';
 import { givesNoRows } from '../query-source.js';
 import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
-import { postgresDrivers, type PostgresConnection } from './connect.js';
-import { failureOf } from './failure.js';
+import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
 import { isOwnPostgresType, kindOfPostgresType } from './kinds.js';
 
 export async function ask(

@@ -6,7 +6,7 @@ import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowExaminer } from '../../rows/sink.js';
 import type { KindTally } from '../../rows/values/kind-tally.js';
-import type { SampleRows } from './sample-rows.js';
+import type { SampleRows } from './trial-write.js';
 import { TableChunk } from './table-reading.js';
 import type { TablePlan } from './table-plan.js';
 

@@ -7,7 +7,7 @@ import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
 import type { Dialect, Statements } from '../dialect.js';
 import { qualifiedName, type TableName } from '../names.js';
-import type { NewColumn, RunMarker, TablePlan, TableThere } from './table-plan.js';
+import type { NewColumn, RunMarker, TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
 import { findGuardedColumns, isOfPlace, ownColumn } from './update-guard.js';
 
@@ -17,7 +17,7 @@ interface TablePlace {
   /** Which database it is. */
   readonly store: string;
   readonly name: TableName;
-  readonly table: TableThere | undefined;
+  readonly table: ExistingTable | undefined;
   /** What wrote it last. */
   readonly marker: RunMarker | undefined;
 }
@@ -172,7 +172,7 @@ function typeOfKind({ typeOf }: Pick<Dialect, 'typeOf'>, kind: Kind): string {
   return typeOf(factsOfKind(kind)) ?? '';
 }
 
-function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean): void {
+function refuseOther(name: string, { isTable }: ExistingTable, isWelcome: boolean): void {
   if (!isTable) throw new ConfigurationError(`${name} is no table`);
   if (isWelcome) return;
   throw new ConfigurationError(
@@ -180,7 +180,7 @@ function refuseOther(name: string, { isTable }: TableThere, isWelcome: boolean):
   );
 }
 
-function refuseUntold(name: string, { keys }: TableThere, key: readonly string[]): void {
+function refuseUntold(name: string, { keys }: ExistingTable, key: readonly string[]): void {
   const wanted = [...key].toSorted().join('\0');
   if (keys.some((columns) => [...columns].toSorted().join('\0') === wanted)) return;
   throw new ConfigurationError(
@@ -205,7 +205,7 @@ function isOwn(
   reading: SourceReading,
   keyPositions: readonly number[],
   place: TablePlace,
-  table: TableThere,
+  table: ExistingTable,
 ): boolean {
   if (!isOfPlace(reading, place)) return false;
   return keyPositions.every(

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Connection } from '../connection.js';
 import type { Dialect } from '../dialect.js';
 import { qualifiedName, type TableName } from '../names.js';
-import type { RunMarker, TableThere } from './table-plan.js';
+import type { RunMarker, ExistingTable } from './table-plan.js';
 
 /** The marker of all that a run has written; who runs without an id has none to come back to. */
 export function createMarker(
@@ -25,7 +25,7 @@ export async function findMarkers<Database extends Connection>(
   { findTable }: Dialect<Database>,
   connection: Database,
   name: TableName,
-): Promise<TableThere | undefined> {
+): Promise<ExistingTable | undefined> {
   return findTable(connection, markersOf(name));
 }
 
@@ -39,7 +39,7 @@ export async function findWritten<Database extends Connection>(
   dialect: Dialect<Database>,
   connection: Database,
   name: TableName,
-): Promise<{ readonly table: TableThere | undefined; readonly marker: RunMarker | undefined }> {
+): Promise<{ readonly table: ExistingTable | undefined; readonly marker: RunMarker | undefined }> {
   const table = await dialect.findTable(connection, name);
   const marker = table && ((await readMarker(dialect, connection, name)) ?? table.marker);
   return { table, marker };

@@ -12,7 +12,7 @@ export interface RunMarker {
 }
 
 /** A table that is there. */
-export interface TableThere {
+export interface ExistingTable {
   /** What a column's origin calls it. */
   readonly id: string;
   /** Whether it is a table, and no view. */

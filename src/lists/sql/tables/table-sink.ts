@@ -38,9 +38,8 @@ import {
 import { parseTableName } from '../names.js';
 import { ownTypes, planTable } from './plan-table.js';
 import type { TablePlan } from './table-plan.js';
-import { rehearse } from './trial-write.js';
+import { trialWrite, SampleRows } from './trial-write.js';
 import { findWritten } from './run-marker.js';
-import { SampleRows } from './sample-rows.js';
 
 /** The key of the rows of a table. */
 export interface TableKeyOptions {
@@ -59,7 +58,7 @@ export interface TableKeyOptions {
 
 /** How long to try for a lock that another session holds: results that are paid for wait on disk. */
 const patienceMs = 10 * 60_000;
-const rehearsalPatienceMs = 3000;
+const trialWritePatienceMs = 3000;
 
 interface TableSinkOptions extends TableKeyOptions {
   readonly url: string;
@@ -163,7 +162,7 @@ export function tableSink<Database extends Connection>(
       waiting,
     };
   };
-  const rehearseWith = async (
+  const trialWriteWith = async (
     samples: SampleRows,
     reading: SourceReading,
     columns: ColumnsToExamine,
@@ -182,7 +181,7 @@ export function tableSink<Database extends Connection>(
       // What this run has written once it can write again.
       const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
       if (!isOwn) {
-        const writing = await begin(connection, planned, opening, rehearsalPatienceMs);
+        const writing = await begin(connection, planned, opening, trialWritePatienceMs);
         const isThere = planned.mode === 'upsert' || planned.mode === 'update';
         const kinds = isThere ? Math.max(...results.map((cells) => cells.length)) : 0;
         let start = 0;
@@ -192,7 +191,7 @@ export function tableSink<Database extends Connection>(
           }
           start += numbers.length;
         } while (start < kinds && numbers.length > 0);
-        await rehearse(writing, numbers.length).catch((error: unknown) => {
+        await trialWrite(writing, numbers.length).catch((error: unknown) => {
           if (failureOf(error).refusal?.kind !== 'locked') throw error;
           columns.onNotice?.(
             `another session holds a lock on ${name}: whether it takes the results is not known yet`,
@@ -230,7 +229,7 @@ export function tableSink<Database extends Connection>(
           tell(found);
         };
         return Object.assign(examineAndTell, {
-          end: () => rehearseWith(samples, reading, columns),
+          end: () => trialWriteWith(samples, reading, columns),
         });
       });
     },

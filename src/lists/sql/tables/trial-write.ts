@@ -1,3 +1,8 @@
+import { ObjectChunk } from '../../rows/chunks/object-chunk.js';
+import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import type { JoinedRows } from '../../rows/sink.js';
+import { printValue } from '../../rows/values/print-value.js';
+import { type Connection, untilUnlocked } from '../connection.js';
 import {
   applyStatements,
   askAll,
@@ -6,7 +11,6 @@ import {
   writeMarkers,
   type TableWriting,
 } from './apply-staged.js';
-import { type Connection, untilUnlocked } from '../connection.js';
 import { createMarker, findMarkers, writeMarker } from './run-marker.js';
 
 /**
@@ -14,7 +18,7 @@ import { createMarker, findMarkers, writeMarker } from './run-marker.js';
  *
  * @param rowsAtOnce the staged rows are the same ones again after so many, with other results
  */
-export async function rehearse<Database extends Connection>(
+export async function trialWrite<Database extends Connection>(
   writing: TableWriting<Database>,
   rowsAtOnce: number,
 ): Promise<void> {
@@ -46,5 +50,101 @@ export async function rehearse<Database extends Connection>(
       await connection.query('ROLLBACK');
     });
     if (rowsAtOnce === 0) return;
+  }
+}
+
+/** So many rows from the first on are kept. */
+const mostFirst = 200;
+
+/** What a cell looks like to a database that makes a number or a date of it. */
+const shapes: readonly (readonly [string, RegExp])[] = [
+  ['empty', /^$/],
+  ['integer', /^[+-]?\d+$/],
+  ['number', /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?$/i],
+  ['date', /^\d{4}-\d\d-\d\d/],
+];
+
+/**
+ * Rows of an input that stand for all of them: the first ones and, where columns of a table are there
+ * already, the first row with each shape of a cell in each column, and the one with the longest cell.
+ */
+export class SampleRows {
+  readonly #header: readonly string[];
+  readonly #first: { readonly chunk: RowChunk; readonly from: number; readonly to: number }[] = [];
+  readonly #others = new Map<
+    string,
+    { readonly row: number; readonly cells: readonly unknown[] }
+  >();
+  readonly #longest: number[] = [];
+  #firstCount = 0;
+
+  constructor(header: readonly string[]) {
+    this.#header = header;
+  }
+
+  /** Takes the next rows, as long as they are the first. */
+  addFirst(chunk: RowChunk): void {
+    const to = Math.min(chunk.length, mostFirst - this.#firstCount);
+    if (to <= 0) return;
+    this.#first.push({ chunk, from: 0, to });
+    this.#firstCount += to;
+  }
+
+  /** Whether a row, by its number from 1, is one that is looked at. */
+  isWatched(row: number): boolean {
+    return row > this.#firstCount;
+  }
+
+  watch(row: number, cells: readonly unknown[]): void {
+    for (const [column, cell] of cells.entries()) {
+      const text = printValue(cell) ?? '';
+      if (text.length > (this.#longest[column] ?? 0)) {
+        this.#longest[column] = text.length;
+        this.#others.set(`${column} longest`, { row, cells });
+      }
+      const isText = typeof cell === 'string';
+      const shape = isText ? shapes.find(([, form]) => form.test(text))?.[0] : typeof cell;
+      const key = `${column} ${shape ?? 'text'}`;
+      if (!this.#others.has(key)) this.#others.set(key, { row, cells });
+    }
+  }
+
+  /** Numbers of the rows in the input, from 1. */
+  numbers(): readonly number[] {
+    const first = Array.from({ length: this.#firstCount }, (_, at) => at + 1);
+    return [...first, ...this.#later().map(({ row }) => row)];
+  }
+
+  /**
+   * The rows, each with an outcome for each verified column.
+   *
+   * @param start the outcome of the first row, from which on they are counted
+   */
+  *joined(start: number, width: number): Generator<JoinedRows> {
+    const later = this.#later();
+    const rest = new ObjectChunk(
+      later.map(({ cells }) =>
+        Object.fromEntries(this.#header.map((name, column) => [name, cells[column]])),
+      ),
+      this.#header,
+    );
+    let outcome = start;
+    for (const { chunk, from, to } of [
+      ...this.#first,
+      { chunk: rest, from: 0, to: later.length },
+    ]) {
+      const outcomes = Uint32Array.from(
+        { length: (to - from) * width },
+        (_, at) => outcome + Math.floor(at / width),
+      );
+      outcome += to - from;
+      if (to > from) yield { chunk, from, to, outcomes, width };
+    }
+  }
+
+  /** A row may stand for several columns. */
+  #later(): readonly { readonly row: number; readonly cells: readonly unknown[] }[] {
+    const rows = new Map([...this.#others.values()].map((other) => [other.row, other]));
+    return [...rows.values()].toSorted((a, b) => a.row - b.row);
   }
 }

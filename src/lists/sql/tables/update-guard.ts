@@ -3,7 +3,7 @@ import type { SourceReading } from '../../rows/source.js';
 import type { Connection } from '../connection.js';
 import type { Dialect, Statements } from '../dialect.js';
 import { leftAloneQueries, type RowRange } from '../statements.js';
-import type { TablePlan, TableThere } from './table-plan.js';
+import type { TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
 
 /** Which cells of a table must still be what was verified for its row to get the result. */
@@ -27,7 +27,7 @@ interface Place {
 export function findGuardedColumns(
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
   place: Place,
-  table: TableThere,
+  table: ExistingTable,
 ): GuardedColumns {
   const names = new Map<number, string>();
   const unguarded: string[] = [];
@@ -57,7 +57,7 @@ export function isOfPlace(
 export function ownColumn(
   { form }: TableReading,
   position: number,
-  table: TableThere,
+  table: ExistingTable,
 ): string | undefined {
   const origin = form.columns[position]?.origin;
   return origin?.table === table.id ? origin.column : undefined;

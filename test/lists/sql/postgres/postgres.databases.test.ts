@@ -193,7 +193,7 @@ describe('a table of PostgreSQL', () => {
     expect(await contents(place)).toEqual(before);
   });
 
-  test('that is held for the whole rehearsal does not end the run, which says so', async () => {
+  test('that is held for the whole trial write does not end the run, which says so', async () => {
     const place = await openPeople();
     const session = await postgres.server?.openSession();
     await session?.query(`SELECT * FROM ${place.table}`);

@@ -85,7 +85,7 @@ export interface Database {
   readonly hasOrigins: boolean;
   /** Characters of the longest name, where there is one. */
   readonly longestName?: number;
-  /** Cases of `rehearsal-suite.ts` in which it refuses nothing. */
+  /** Cases of `trial-write-suite.ts` in which it refuses nothing. */
   readonly takes: readonly ('text as integer' | 'long text')[];
   /** Statements that have a table drop the row with an id without an error, where one can. */
   readonly dropRow?: (table: string, id: number) => readonly string[];

@@ -2,7 +2,7 @@ import { describe } from 'vitest';
 import { describeChanges } from './changes-suite.js';
 import type { Database } from './database.js';
 import { describeFile } from './file-suite.js';
-import { describeRehearsal } from './rehearsal-suite.js';
+import { describeTrialWrite } from './trial-write-suite.js';
 import { describeServer } from './server-suite.js';
 import { describeSource } from './source-suite.js';
 import { describeTable } from './table-suite.js';
@@ -13,7 +13,7 @@ export function describeDatabase(database: Database): void {
   describe(`a database of ${name}`, () => {
     describeSource(database);
     describeTable(database);
-    describeRehearsal(database);
+    describeTrialWrite(database);
     describeChanges(database);
     if (server) describeServer(database, server);
     if (ending !== undefined) describeFile(database, ending);

@@ -100,7 +100,7 @@ async function makeTable({ ask, table }: Place, { columns, before, what }: Case)
   );
 }
 
-export function describeRehearsal({ open, takes }: Database): void {
+export function describeTrialWrite({ open, takes }: Database): void {
   describe('before anything is sent, it tells', () => {
     const refused = cases.filter(({ kind }) => kind === undefined || !takes.includes(kind));
     for (const each of refused) {
@@ -150,7 +150,7 @@ export function describeRehearsal({ open, takes }: Database): void {
       ]);
     });
 
-    test('nothing of a new table, which is not there after a dry rehearsal', async () => {
+    test('nothing of a new table, which is not there after a dry trial write', async () => {
       const place = await open();
       const { table, ask } = place;
       const verifying = await startVerifying();

@@ -3,9 +3,9 @@ import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
 import { writeValue } from '../cell-text.js';
-import type { TablePlan } from './table-plan.js';
-import { addedValue, plainText } from './row-values.js';
-import { TableChunk } from './table-reading.js';
+import type { TablePlan } from '../tables/table-plan.js';
+import { addedValue, plainText } from '../tables/row-values.js';
+import { TableChunk } from '../tables/table-reading.js';
 
 type LinesPlan = Pick<TablePlan, 'positions' | 'isText' | 'isPrinted'>;
 
