@@ -3,7 +3,7 @@ import { closableChunks } from '../../../lists/rows/chunks/closable-chunks.js';
 import type { CellText, RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
-import { withMembers } from '../../../lists/rows/with-members.js';
+import { withMembers } from '../../../lists/rows/port-checks.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { trimCell } from '../../addresses/address.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
