@@ -229,7 +229,7 @@ function createCsvWriter(
     output,
     delimiter,
     header: headerFor(reading, delimiter),
-    aboveHeader: options.isBareTable === true ? undefined : linesAboveFor(reading, delimiter),
+    aboveHeader: options.isBareTable === true ? undefined : aboveFor(opening, delimiter),
     columns: reading.header.length,
     added: added.map((columns) => columns.map(({ name }) => name)),
     cellsOf: (outcome, column) => opening.cellsOf(outcome, column),
@@ -264,6 +264,15 @@ function isWritable(delimiter: string): boolean {
 }
 
 const byteOrderMark = Buffer.from('\ufeff');
+
+/** Above the header of a new list is a byte-order mark at most. */
+function aboveFor(
+  { reading, isNewList = false }: OpenSinkOptions,
+  delimiter: string,
+): Uint8Array | undefined {
+  const above = linesAboveFor(reading, delimiter);
+  return isNewList ? above?.subarray(0, markBytesOf(above)) : above;
+}
 
 /**
  * The lines above a CSV input's header go where its delimiter does. From a workbook, and from text that

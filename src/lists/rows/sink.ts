@@ -71,6 +71,11 @@ export interface OpenSinkOptions extends AddedCells {
   /** Positions of the verified columns in the reading's header. */
   readonly verified: readonly number[];
   /**
+   * Whether it is a new list of chosen rows: the lines above the header are those of the other one.
+   * @default false
+   */
+  readonly isNewList?: boolean;
+  /**
    * The same with every column of the results, where only chosen ones are added: for whoever decides by
    * what is not written. @default what is added
    */

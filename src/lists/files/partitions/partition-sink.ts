@@ -74,7 +74,8 @@ export function routeSink(options: RouteSinkOptions): Sink {
       return true;
     },
     async open(given) {
-      const opening = { ...given, onTextColumn: tellOnce(given.onTextColumn) };
+      const onTextColumn = tellOnce(given.onTextColumn);
+      const opening = { ...given, isNewList: true, onTextColumn };
       const route = createRoute(opening);
       written = sinks.map(() => 0);
       const writings: SinkWriting[] = [];
