@@ -1,7 +1,6 @@
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
-import { caseless } from '../../lists/rows/column-names.js';
+import { closestColumn } from './find-column.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { editDistance } from '../../platform/text/closest-name.js';
 import {
   type AddedField,
   addedFields,
@@ -113,46 +112,4 @@ function listOf(types: Iterable<VerificationType>): string {
   return Array.from(types, (type) => `for ${type} there are ${addedFields[type].join(', ')}`).join(
     '; ',
   );
-}
-
-/** Columns whose names differ in more characters are not meant. */
-const furthest = 2;
-
-/** The column that was probably meant; `undefined` when none is near. */
-export function closestColumn(header: readonly string[], given: string): string | undefined {
-  const wanted = letters(given);
-  if (wanted === '') return undefined;
-  // Whoever types a part of a name means that name, however near another is.
-  const whole = wanted.length > 2 && header.find((name) => letters(name).includes(wanted));
-  if (typeof whole === 'string') return whole;
-  const near = header
-    .map((name) => ({ name, distance: editDistance(letters(name), wanted) }))
-    .filter(({ name, distance }) => distance <= Math.min(furthest, letters(name).length - 1))
-    .toSorted((a, b) => a.distance - b.distance);
-  return (
-    near[0]?.name ??
-    header.find((name) => isPartOf(letters(name), wanted)) ??
-    header.find((name) => wordsOf(name).some((word) => isNearWord(word, wanted)))
-  );
-}
-
-function wordsOf(name: string): readonly string[] {
-  return caseless(name).match(/[\p{L}\p{N}]{4,64}/gu) ?? [];
-}
-
-/** `contry` is meant for `Country/Region`. */
-function isNearWord(word: string, wanted: string): boolean {
-  return editDistance(word, wanted) <= Math.min(furthest, Math.floor(word.length / 3));
-}
-
-function letters(name: string): string {
-  return caseless(name)
-    .replaceAll(/[^\p{L}\p{N}]/gu, '')
-    .slice(0, 64);
-}
-
-/** `email` is in `E-mail address`, and the other way round. */
-function isPartOf(name: string, wanted: string): boolean {
-  const [short, long] = name.length < wanted.length ? [name, wanted] : [wanted, name];
-  return short.length > 2 && long.includes(short);
 }

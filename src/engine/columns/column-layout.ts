@@ -2,14 +2,8 @@ import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { addedColumns, type AddedField } from '../results/result-columns.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
-import {
-  checkFields,
-  fieldsOf,
-  wantsOrigin,
-  type FieldOptions,
-  closestColumn,
-} from './added-fields.js';
-import { caseless } from '../../lists/rows/column-names.js';
+import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
+import { findColumn, noColumn } from './find-column.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /**
@@ -191,97 +185,6 @@ function givenColumns(
 
 function nameOf({ name }: { readonly name: string }): string {
   return name;
-}
-
-/**
- * The position of a column that is named by its name or by position.
- *
- * @throws ConfigurationError `column_not_found`
- */
-export function findColumn(header: readonly string[], given: string): number {
-  const first = header.indexOf(given);
-  if (first !== -1) {
-    if (header.indexOf(given, first + 1) === -1) return first;
-    throw new ConfigurationError(
-      `the input has more than one column named ${JSON.stringify(given)}; name it by position, such as #${first + 1}`,
-      { code: 'column_not_found' },
-    );
-  }
-  const position = /^#([1-9]\d{0,5})$/.exec(given);
-  const index = Number(position?.[1]) - 1;
-  if (position && index < header.length) return index;
-  return findWithoutCase(header, given);
-}
-
-/** What people call a column is seldom written as the header has it. */
-function findWithoutCase(header: readonly string[], given: string): number {
-  const wanted = caseless(given);
-  const found = header.flatMap((name, index) => (caseless(name) === wanted ? [index] : []));
-  const [only] = found;
-  if (only === undefined) throw columnNotFound(header, given);
-  if (found.length === 1) return only;
-  const names = found.map((index) => JSON.stringify(header[index])).join(' and ');
-  throw new ConfigurationError(
-    `the input has no column ${JSON.stringify(given)}, but ${names}: name one of them as it is written`,
-    { code: 'column_not_found' },
-  );
-}
-
-function columnNotFound(header: readonly string[], given: string): ConfigurationError {
-  const damaged = header.findIndex((name) => isDamaged(name, given));
-  if (damaged !== -1) {
-    return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
-      { code: 'column_not_found' },
-    );
-  }
-  const delimiter = unusedDelimiter(header);
-  if (delimiter !== undefined) {
-    const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
-    return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave ${optionName('delimiter')} out, or give it as ${shown}`,
-      { code: 'column_not_found' },
-    );
-  }
-  return new ConfigurationError(`the input has ${noColumn(header, given)}`, {
-    code: 'column_not_found',
-  });
-}
-
-function noColumn(
-  header: readonly string[],
-  given: string,
-  whose: 'its' | 'their' = 'its',
-): string {
-  const near = closestColumn(header, given);
-  const guess =
-    near === undefined
-      ? `; ${whose}`
-      : `; did you mean ${JSON.stringify(near)}? ${whose === 'its' ? 'Its' : 'Their'}`;
-  return `no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`;
-}
-
-/** What parts the names of a header that was read as one column. */
-function unusedDelimiter(header: readonly string[]): string | undefined {
-  const [only = ''] = header;
-  if (header.length !== 1) return undefined;
-  const [most] = [';', ',', '\t', '|']
-    .map((delimiter) => ({ delimiter, count: only.split(delimiter).length - 1 }))
-    .toSorted((one, other) => other.count - one.count);
-  return most && most.count > 0 ? most.delimiter : undefined;
-}
-
-/** Whether a name was read in another encoding than it was written in: what is no text there is `\uFFFD`. */
-function isDamaged(name: string, given: string): boolean {
-  const [read, wanted] = [name, given].map((each) => Array.from(caseless(each))) as [
-    string[],
-    string[],
-  ];
-  return (
-    name.includes('\uFFFD') &&
-    read.length === wanted.length &&
-    read.every((character, at) => character === '\uFFFD' || character === wanted[at])
-  );
 }
 
 function checkPrefixes(prefixed: readonly string[], verified: readonly string[]): void {

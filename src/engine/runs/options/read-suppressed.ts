@@ -7,7 +7,7 @@ import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
-import { findColumn } from '../../columns/column-layout.js';
+import { findColumn } from '../../columns/find-column.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import type { RunProgress } from '../reporting/run-progress.js';
 import { isPlaceName, sourceOf, type SourceInput } from './source-and-sink.js';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closestColumn } from '../../../src/engine/columns/added-fields.js';
+import { closestColumn } from '../../../src/engine/columns/find-column.js';
 
 it.each([
   // A name that has the word in it is meant, however near another is.

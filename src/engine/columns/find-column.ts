@@ -1,0 +1,138 @@
+import { ConfigurationError } from '../../platform/errors/errors.js';
+import { caseless } from '../../lists/rows/column-names.js';
+import { editDistance } from '../../platform/text/closest-name.js';
+import { optionName } from '../../platform/text/option-name.js';
+
+/**
+ * The position of a column that is named by its name or by position.
+ *
+ * @throws ConfigurationError `column_not_found`
+ */
+export function findColumn(header: readonly string[], given: string): number {
+  const first = header.indexOf(given);
+  if (first !== -1) {
+    if (header.indexOf(given, first + 1) === -1) return first;
+    throw new ConfigurationError(
+      `the input has more than one column named ${JSON.stringify(given)}; name it by position, such as #${first + 1}`,
+      { code: 'column_not_found' },
+    );
+  }
+  const position = /^#([1-9]\d{0,5})$/.exec(given);
+  const index = Number(position?.[1]) - 1;
+  if (position && index < header.length) return index;
+  return findWithoutCase(header, given);
+}
+
+/** What people call a column is seldom written as the header has it. */
+function findWithoutCase(header: readonly string[], given: string): number {
+  const wanted = caseless(given);
+  const found = header.flatMap((name, index) => (caseless(name) === wanted ? [index] : []));
+  const [only] = found;
+  if (only === undefined) throw columnNotFound(header, given);
+  if (found.length === 1) return only;
+  const names = found.map((index) => JSON.stringify(header[index])).join(' and ');
+  throw new ConfigurationError(
+    `the input has no column ${JSON.stringify(given)}, but ${names}: name one of them as it is written`,
+    { code: 'column_not_found' },
+  );
+}
+
+function columnNotFound(header: readonly string[], given: string): ConfigurationError {
+  const damaged = header.findIndex((name) => isDamaged(name, given));
+  if (damaged !== -1) {
+    return new ConfigurationError(
+      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
+      { code: 'column_not_found' },
+    );
+  }
+  const delimiter = unusedDelimiter(header);
+  if (delimiter !== undefined) {
+    const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
+    return new ConfigurationError(
+      `the input has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave ${optionName('delimiter')} out, or give it as ${shown}`,
+      { code: 'column_not_found' },
+    );
+  }
+  return new ConfigurationError(`the input has ${noColumn(header, given)}`, {
+    code: 'column_not_found',
+  });
+}
+
+/** That a header has no such column, and what may have been meant. */
+export function noColumn(
+  header: readonly string[],
+  given: string,
+  whose: 'its' | 'their' = 'its',
+): string {
+  const near = closestColumn(header, given);
+  const guess =
+    near === undefined
+      ? `; ${whose}`
+      : `; did you mean ${JSON.stringify(near)}? ${whose === 'its' ? 'Its' : 'Their'}`;
+  return `no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`;
+}
+
+/** What parts the names of a header that was read as one column. */
+function unusedDelimiter(header: readonly string[]): string | undefined {
+  const [only = ''] = header;
+  if (header.length !== 1) return undefined;
+  const [most] = [';', ',', '\t', '|']
+    .map((delimiter) => ({ delimiter, count: only.split(delimiter).length - 1 }))
+    .toSorted((one, other) => other.count - one.count);
+  return most && most.count > 0 ? most.delimiter : undefined;
+}
+
+/** Whether a name was read in another encoding than it was written in: what is no text there is `\uFFFD`. */
+function isDamaged(name: string, given: string): boolean {
+  const [read, wanted] = [name, given].map((each) => Array.from(caseless(each))) as [
+    string[],
+    string[],
+  ];
+  return (
+    name.includes('\uFFFD') &&
+    read.length === wanted.length &&
+    read.every((character, at) => character === '\uFFFD' || character === wanted[at])
+  );
+}
+
+/** Columns whose names differ in more characters are not meant. */
+const furthest = 2;
+
+/** The column that was probably meant; `undefined` when none is near. */
+export function closestColumn(header: readonly string[], given: string): string | undefined {
+  const wanted = letters(given);
+  if (wanted === '') return undefined;
+  // Whoever types a part of a name means that name, however near another is.
+  const whole = wanted.length > 2 && header.find((name) => letters(name).includes(wanted));
+  if (typeof whole === 'string') return whole;
+  const near = header
+    .map((name) => ({ name, distance: editDistance(letters(name), wanted) }))
+    .filter(({ name, distance }) => distance <= Math.min(furthest, letters(name).length - 1))
+    .toSorted((a, b) => a.distance - b.distance);
+  return (
+    near[0]?.name ??
+    header.find((name) => isPartOf(letters(name), wanted)) ??
+    header.find((name) => wordsOf(name).some((word) => isNearWord(word, wanted)))
+  );
+}
+
+function wordsOf(name: string): readonly string[] {
+  return caseless(name).match(/[\p{L}\p{N}]{4,64}/gu) ?? [];
+}
+
+/** `contry` is meant for `Country/Region`. */
+function isNearWord(word: string, wanted: string): boolean {
+  return editDistance(word, wanted) <= Math.min(furthest, Math.floor(word.length / 3));
+}
+
+function letters(name: string): string {
+  return caseless(name)
+    .replaceAll(/[^\p{L}\p{N}]/gu, '')
+    .slice(0, 64);
+}
+
+/** `email` is in `E-mail address`, and the other way round. */
+function isPartOf(name: string, wanted: string): boolean {
+  const [short, long] = name.length < wanted.length ? [name, wanted] : [wanted, name];
+  return short.length > 2 && long.includes(short);
+}
