@@ -43,7 +43,7 @@ interface Cycle {
  * a whole, with a long pause, is a limit's: then the pause counts as time in which it was used up. Knows no
  * timer: the moments are given to it.
  */
-export class LearnedRate {
+export class AdaptiveRate {
   #curve: RateCurve | undefined;
   #holdMs = 0;
   #contradictions = 0;

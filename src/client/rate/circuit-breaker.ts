@@ -12,7 +12,7 @@ const probeBounds = { firstMs: 2000, longestMs: 60_000 };
  * service is back, at growing intervals, so that an outage costs fewer requests than service does.
  * Knows no timer: the moments are given to it.
  */
-export class Circuit {
+export class CircuitBreaker {
   readonly #random: () => number;
   #failures = 0;
   #probes = 0;

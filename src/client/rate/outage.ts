@@ -25,7 +25,7 @@ const againMs = 60_000;
  * Tells what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
  * from the latest answer that helped, as long as something is asked for.
  */
-export class TroubleWatch {
+export class OutageWatch {
   readonly #clock: Clock;
   readonly #giveUp: GiveUpPolicy;
   readonly #tell: (trouble: ServiceTrouble) => void;

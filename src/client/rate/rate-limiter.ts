@@ -1,4 +1,4 @@
-import { LearnedRate } from './adaptive-rate.js';
+import { AdaptiveRate } from './adaptive-rate.js';
 import type { RateLimit } from './rate-headers.js';
 
 /** Bounds of a wait that doubles with every failure. */
@@ -53,9 +53,9 @@ export function intervalOf(requestsPerMinute: number): number {
  * Where processes share a pace, each learns its own share of the rate: a refusal of one is a refusal of all,
  * so each sees what it was let send between two of them, and together that is what the service took.
  */
-export class Pace {
+export class RateLimiter {
   readonly #random: () => number;
-  readonly #rate = new LearnedRate();
+  readonly #rate = new AdaptiveRate();
   readonly #intervalMs: number;
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #lastStart = Number.NEGATIVE_INFINITY;

@@ -13,7 +13,7 @@ export interface Waiter {
 const agingMs = 10_000;
 
 /** Those that wait, and who of them is next. */
-export class WaitingLine<W extends Waiter> {
+export class RequestQueue<W extends Waiter> {
   readonly #waiters = new Set<W>();
 
   get isEmpty(): boolean {

@@ -2,11 +2,11 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import { onAbort } from '../../platform/waiting/on-abort.js';
 import type { ClientOptions, ClientSettings } from '../client-options.js';
-import { Circuit, GiveUpPolicy } from './circuit-breaker.js';
-import { givenUpError, TroubleWatch } from './outage.js';
+import { CircuitBreaker, GiveUpPolicy } from './circuit-breaker.js';
+import { givenUpError, OutageWatch } from './outage.js';
 import type { RateLimit } from './rate-headers.js';
-import { Pace } from './rate-limiter.js';
-import { ConcurrencyWindow, type Waiter, WaitingLine } from './request-queue.js';
+import { RateLimiter } from './rate-limiter.js';
+import { ConcurrencyWindow, type Waiter, RequestQueue } from './request-queue.js';
 import { type SharedPace, Slots } from './shared-rate.js';
 
 /** A request that asks for its turn. */
@@ -57,12 +57,12 @@ export class RequestScheduler {
   readonly #origin: string;
   readonly #clock: Clock;
   readonly #giveUp: GiveUpPolicy;
-  readonly #line = new WaitingLine<Waiting>();
-  readonly #pace: Pace;
+  readonly #queue = new RequestQueue<Waiting>();
+  readonly #limiter: RateLimiter;
   readonly #hasRate: boolean;
-  readonly #circuit: Circuit;
+  readonly #circuit: CircuitBreaker;
   readonly #window: ConcurrencyWindow;
-  readonly #trouble: TroubleWatch | undefined;
+  readonly #outage: OutageWatch | undefined;
   readonly #alarm: Alarm;
   /** Its part of each pace that it shares: the latest gives the slots. */
   #shared: readonly Slots[] = [];
@@ -75,14 +75,14 @@ export class RequestScheduler {
     this.#clock = options.clock;
     this.#alarm = new Alarm(options.clock, () => this.#pump());
     this.#giveUp = new GiveUpPolicy(options.giveUpAfterMs);
-    this.#pace = new Pace(options.random, options.requestsPerMinute);
+    this.#limiter = new RateLimiter(options.random, options.requestsPerMinute);
     this.#hasRate = options.requestsPerMinute !== undefined;
-    this.#circuit = new Circuit(options.random);
+    this.#circuit = new CircuitBreaker(options.random);
     this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
     const { clock, onTrouble } = options;
-    this.#trouble =
+    this.#outage =
       onTrouble &&
-      new TroubleWatch(clock, this.#giveUp, {
+      new OutageWatch(clock, this.#giveUp, {
         tell: onTrouble,
         isAsked: () => this.#running > 0,
       });
@@ -99,16 +99,16 @@ export class RequestScheduler {
     turn.signal?.throwIfAborted();
     if (this.#closed) throw closedError();
     const now = this.#clock.now();
-    const isIdle = this.#running === 0 && this.#line.isEmpty;
+    const isIdle = this.#running === 0 && this.#queue.isEmpty;
     if (isIdle && this.#giveUp.isStale(now)) {
       this.#giveUp.forget();
-      this.#trouble?.answered();
+      this.#outage?.answered();
     }
     this.#giveUp.asked(now);
-    this.#trouble?.begin();
+    this.#outage?.begin();
     return new Promise((resolve, reject) => {
       const forget = onAbort(turn.signal, (reason) => {
-        this.#line.remove(waiting);
+        this.#queue.remove(waiting);
         waiting.refuse(reason);
         this.#pump();
       });
@@ -120,20 +120,20 @@ export class RequestScheduler {
         },
         refuse: (error) => {
           forget();
-          this.#trouble?.end();
+          this.#outage?.end();
           // An abort's reason is the caller's, whatever it is.
           // oxlint-disable-next-line typescript/prefer-promise-reject-errors
           reject(error);
         },
       };
-      this.#line.add(waiting);
+      this.#queue.add(waiting);
       this.#pump();
     });
   }
 
   /** A request is getting somewhere: the service takes what is sent. */
   moved(): void {
-    this.#trouble?.moved();
+    this.#outage?.moved();
   }
 
   /**
@@ -145,7 +145,7 @@ export class RequestScheduler {
     const slots = new Slots(pace, {
       clock: this.#clock,
       onUpdate: ({ pausedMs }) => {
-        this.#pace.applyRemotePause(this.#clock.now(), pausedMs);
+        this.#limiter.applyRemotePause(this.#clock.now(), pausedMs);
         this.#pump();
       },
       onSlot: () => this.#pump(),
@@ -173,8 +173,8 @@ export class RequestScheduler {
     if (failing && now >= failing.giveUpAt) {
       this.#refuseAll(givenUpError(this.#origin, now - failing.since, failing.error));
     }
-    while (this.#gate() <= now && this.#line.earliest() <= now && this.#slot(now) <= now) {
-      const next = this.#line.take(now, this.#circuit.probeAt !== undefined);
+    while (this.#gate() <= now && this.#queue.earliest() <= now && this.#slot(now) <= now) {
+      const next = this.#queue.take(now, this.#circuit.probeAt !== undefined);
       if (next === undefined) break;
       next.admit(this.#start(now));
     }
@@ -184,7 +184,7 @@ export class RequestScheduler {
   /** The earliest moment at which anything may go; never while it rests on a request that runs. */
   #gate(): number {
     if (this.#running >= this.#window.size) return Number.POSITIVE_INFINITY;
-    const pace = this.#pace.earliestStart();
+    const pace = this.#limiter.earliestStart();
     const { probeAt } = this.#circuit;
     if (probeAt === undefined) return pace;
     return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(pace, probeAt);
@@ -200,9 +200,9 @@ export class RequestScheduler {
     this.#isProbing ||= isProbe;
     const slotAt = this.#shared.at(-1)?.used();
     // Whoever has waited for a rate has not waited for the service.
-    if (slotAt !== undefined || this.#hasRate) this.#trouble?.moved();
+    if (slotAt !== undefined || this.#hasRate) this.#outage?.moved();
     this.#running += 1;
-    this.#pace.started(startedAt, slotAt);
+    this.#limiter.started(startedAt, slotAt);
     let isSettled = false;
     return {
       settle: (outcome) => {
@@ -211,7 +211,7 @@ export class RequestScheduler {
         this.#running -= 1;
         if (isProbe) this.#isProbing = false;
         this.#learn(outcome, { startedAt, isProbe });
-        this.#trouble?.end();
+        this.#outage?.end();
         this.#pump();
       },
     };
@@ -226,16 +226,16 @@ export class RequestScheduler {
     switch (outcome.kind) {
       case 'answered':
         this.#answered();
-        this.#pace.answered(startedAt);
+        this.#limiter.answered(startedAt);
         this.#window.widen();
-        if (outcome.limits) this.#pace.applyLimits(now, outcome.limits, this.#running);
+        if (outcome.limits) this.#limiter.applyLimits(now, outcome.limits, this.#running);
         return;
       case 'throttled':
         this.#giveUp.failed(now, outcome.error);
-        this.#pace.throttled(now, startedAt, outcome.retryAfterMs);
+        this.#limiter.throttled(now, startedAt, outcome.retryAfterMs);
         this.#window.narrow(now, startedAt);
-        if (outcome.limits) this.#pace.applyLimits(now, outcome.limits, this.#running);
-        for (const slots of this.#shared) slots.paused(now, this.#pace.pausedUntil);
+        if (outcome.limits) this.#limiter.applyLimits(now, outcome.limits, this.#running);
+        for (const slots of this.#shared) slots.paused(now, this.#limiter.pausedUntil);
         return;
       case 'failed':
         this.#giveUp.failed(now, outcome.error);
@@ -249,16 +249,16 @@ export class RequestScheduler {
   #answered(): void {
     this.#circuit.succeeded();
     this.#giveUp.answered();
-    this.#trouble?.answered();
+    this.#outage?.answered();
   }
 
   #refuseAll(error: unknown): void {
-    for (const waiting of this.#line.takeAll()) waiting.refuse(error);
+    for (const waiting of this.#queue.takeAll()) waiting.refuse(error);
   }
 
   #nextMoment(): number {
-    if (this.#line.isEmpty) return Number.POSITIVE_INFINITY;
-    const due = Math.max(this.#gate(), this.#line.earliest());
+    if (this.#queue.isEmpty) return Number.POSITIVE_INFINITY;
+    const due = Math.max(this.#gate(), this.#queue.earliest());
     const now = this.#clock.now();
     const next = due <= now ? this.#slot(now) : due;
     return Math.min(next, this.#giveUp.failing?.giveUpAt ?? Number.POSITIVE_INFINITY);

@@ -34,7 +34,7 @@ import {
   createKeyLookup,
 } from './history-lookup.js';
 import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
-import { HistoryRuns, listOf, runFrame, oddShares } from './past-runs.js';
+import { PastRuns, listOf, runFrame, oddShares } from './past-runs.js';
 import { pastRunOf } from '../summary/past-run.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
@@ -63,7 +63,7 @@ export class History implements ResultHistory {
   readonly #lock: FileLock;
   readonly #age: { readonly oldest: Oldest; readonly nowMs: number };
   readonly #clock: Clock;
-  readonly #runs: HistoryRuns;
+  readonly #runs: PastRuns;
   readonly #launched: LaunchedBatches;
   readonly #turns = new InTurn();
   #entries: HistoryEntries;
@@ -77,7 +77,7 @@ export class History implements ResultHistory {
       readonly lock: FileLock;
       readonly seed: Uint8Array;
       readonly entries: HistoryEntries;
-      readonly runs: HistoryRuns;
+      readonly runs: PastRuns;
       readonly launched: LaunchedBatches;
       readonly age: { readonly oldest: Oldest; readonly nowMs: number };
     },
@@ -121,7 +121,7 @@ export class History implements ResultHistory {
     });
     try {
       const entries = new HistoryEntries(key.seed);
-      const runs = new HistoryRuns();
+      const runs = new PastRuns();
       const launched = new LaunchedBatches();
       const opened = await onDisk(`use the history ${path}`, async () =>
         HistoryFile.open(

@@ -20,7 +20,7 @@ const mostCompared = 30;
  * Figures of the runs that a history has served: a few hundred bytes for each. The latest that comes for a
  * run is what counts.
  */
-export class HistoryRuns {
+export class PastRuns {
   readonly #runs = new Map<string, KeptRun>();
 
   /** @returns whether the frame holds a run */

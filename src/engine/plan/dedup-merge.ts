@@ -17,7 +17,7 @@ interface NumberedCellsParts {
 }
 
 /** Goes through the cells in the order of the list, each of which gets its number. */
-export class NumberedCells {
+export class DedupMerge {
   readonly #parts: NumberedCellsParts;
   readonly #pieces: AsyncGenerator<Buffer>;
   readonly #first: FirstCells;

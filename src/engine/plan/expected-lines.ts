@@ -18,7 +18,7 @@ const mostMissed = 256;
  * The numbers are those that wait for the batch, one after another. The first is looked up, and so is
  * one wherever a piece of the lines begins: should the two ever disagree, nothing more is taken.
  */
-export class SubmittedLines implements ExpectedKeys {
+export class ExpectedLines implements ExpectedKeys {
   readonly #batch: Batch;
   readonly #book: AddressBook;
   readonly #numberOf: (line: string) => number;

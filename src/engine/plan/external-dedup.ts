@@ -6,13 +6,7 @@ import {
 import { InputError } from '../../platform/errors/errors.js';
 import type { BatchStorage, LineBytes } from './batch-cutter.js';
 import { NumberList } from './address-book.js';
-import {
-  headBytes,
-  lengthBits,
-  NumberedCells,
-  type PlaceLine,
-  wholeRecords,
-} from './dedup-merge.js';
+import { headBytes, lengthBits, DedupMerge, type PlaceLine, wholeRecords } from './dedup-merge.js';
 
 /** Words of a record of a partition: three of the hash, then the cell plus one, as in a table's slots. */
 const slotWords = 4;
@@ -40,7 +34,7 @@ const mostReserved = 2 ** 20;
  * Cells are counted on from the numbers that addresses had before: so the records of a cell and of an
  * address with a number are the same.
  */
-export class AddressPartitions {
+export class ExternalDedup {
   readonly #storage: BatchStorage;
   readonly #known: number;
   readonly #windowCells: number;
@@ -106,8 +100,8 @@ export class AddressPartitions {
   }
 
   /** All lines in their order, to be numbered. */
-  numbered(place: PlaceLine): NumberedCells {
-    return new NumberedCells({
+  numbered(place: PlaceLine): DedupMerge {
+    return new DedupMerge({
       place,
       lines: this.#begun.has(linesStream) ? this.#storage.open(linesStream) : [],
       window: (window) =>

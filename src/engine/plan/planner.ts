@@ -6,8 +6,8 @@ import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { BatchCutter, LineBytes } from './batch-cutter.js';
 import type { Recall } from './result-cache.js';
 import { laterTicket, settledTicket, type AddressBook, type Ticket } from './address-book.js';
-import type { AddressPartitions } from './external-dedup.js';
-import type { NumberedCells } from './dedup-merge.js';
+import type { ExternalDedup } from './external-dedup.js';
+import type { DedupMerge } from './dedup-merge.js';
 import {
   addressOf,
   CellReader,
@@ -41,7 +41,7 @@ export class Planner {
   readonly #outcomes: OutcomeTable;
   readonly #recall: Recall | undefined;
   /** What numbers the addresses that come, where the book does no more. */
-  #partitions: AddressPartitions | undefined;
+  #partitions: ExternalDedup | undefined;
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
   readonly counts: Readonly<Record<VerificationType, PlanCounts>> = {
     email: { submittable: 0, addresses: 0, recalled: 0 },
@@ -107,12 +107,12 @@ export class Planner {
   }
 
   /** The book has handed its addresses over: from now on the tickets of all are {@link laterTicket}s. */
-  numberLater(partitions: AddressPartitions): void {
+  numberLater(partitions: ExternalDedup): void {
     this.#partitions = partitions;
   }
 
   /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
-  numberNow(now: number): NumberedCells {
+  numberNow(now: number): DedupMerge {
     if (!this.#partitions) throw new Error('nothing was left to be numbered');
     const groups = new Map(this.#cells.groups.map((group) => [group.number, group]));
     return this.#partitions.numbered((groupNumber, line) => {

@@ -18,7 +18,7 @@ import type { AddressBook } from './address-book.js';
 import { type Batch, readLines } from '../batches/batch.js';
 import type { FailedReason } from '../batches/batch-state.js';
 import type { AddressResult } from './result-cache.js';
-import { SubmittedLines } from './expected-lines.js';
+import { ExpectedLines } from './expected-lines.js';
 import { wholeRecords } from './dedup-merge.js';
 
 /** Begins an export from its first byte, as often as asked. */
@@ -183,7 +183,7 @@ export class ResultJoin {
     const candidates = candidatesBy(batch.group, find);
     return {
       candidates,
-      expected: () => new SubmittedLines(batch, this.#book, numberOf),
+      expected: () => new ExpectedLines(batch, this.#book, numberOf),
       linesOf: async (wanted) => {
         const found = new Map<number, string>();
         for await (const line of readLines(batch)) {

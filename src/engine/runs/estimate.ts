@@ -24,7 +24,7 @@ import { readCredits } from './credits/preflight.js';
 import { startExamining, wantedPositions } from './planning/plan-input.js';
 import { watchCalls } from './watched-calls.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
-import { RefusedCells } from '../summary/rejected-cells.js';
+import { RejectedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
@@ -109,7 +109,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       layout,
     ));
   const counter = new NotSubmitted(plan);
-  const refused = new RefusedCells(plan);
+  const refused = new RejectedCells(plan);
   const misspelt = new MisspeltDomains(plan);
   // Of what is written as something else than an email, the service usually has no record.
   const unsettled = plan.outcomes.idOf('no_result', 'no_record');

@@ -6,7 +6,7 @@ import { addCharges, chargeOf, type DrivenBatch } from '../batches/batch-log.js'
 import { isPlusLost } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
-import type { RefusedCells } from './rejected-cells.js';
+import type { RejectedCells } from './rejected-cells.js';
 import type { BatchReport, ColumnHints, CreditSummary, Summary, TypeSummary } from './summary.js';
 
 interface Summarized {
@@ -146,7 +146,7 @@ export function columnHints(
     misspelt,
   }: {
     readonly plan: Plan;
-    readonly refused: RefusedCells;
+    readonly refused: RejectedCells;
     readonly misspelt: MisspeltDomains;
   },
 ): ColumnHints {

@@ -3,7 +3,7 @@ import type { JoinedRows } from '../../lists/rows/sink.js';
 import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { Plan } from '../plan/plan.js';
 import { isDisposable, qualityOf, verdictOf } from '../results/outcome-table.js';
-import { OutcomeMarks, RefusedCells } from './rejected-cells.js';
+import { OutcomeMarks, RejectedCells } from './rejected-cells.js';
 import type { CellTally, ColumnSummary } from './summary.js';
 
 const isValid = 1;
@@ -16,7 +16,7 @@ export class OutcomeTally {
   /** By outcome: whether it is `valid`. */
   readonly #valid: OutcomeMarks;
   /** What in the rows themselves kept their cells from a result. */
-  readonly refused: RefusedCells;
+  readonly refused: RejectedCells;
   readonly misspelt: MisspeltDomains;
   #reachableRows = 0;
 
@@ -25,7 +25,7 @@ export class OutcomeTally {
     this.#valid = new OutcomeMarks(plan.outcomes, (outcome) =>
       verdictOf(outcome) === 'valid' ? isValid : 0,
     );
-    this.refused = new RefusedCells(plan);
+    this.refused = new RejectedCells(plan);
     this.misspelt = new MisspeltDomains(plan);
     this.#counts = plan.layout.columns.map(() => []);
   }

@@ -25,7 +25,7 @@ const mostValues = 2000;
 const longestValue = 60;
 
 /** What in a list keeps its cells from a result, and can be put right there: countries, forms of cells. */
-export class RefusedCells {
+export class RejectedCells {
   readonly #layout: ColumnLayout;
   readonly #marks: OutcomeMarks;
   readonly #values = new Map<string, { rows: number; readonly first: number }>();

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { type Batch, halveBatch } from '../../../src/engine/batches/batch.js';
-import { SubmittedLines } from '../../../src/engine/plan/expected-lines.js';
+import { ExpectedLines } from '../../../src/engine/plan/expected-lines.js';
 import { emailLine } from '../../../src/engine/addresses/email.js';
 import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
 import { linesOf, Planning } from './planning.js';
@@ -32,7 +32,7 @@ function inPieces(batch: Batch, bytes: number): Batch {
   };
 }
 
-async function takeAll(lines: SubmittedLines, keys: readonly string[]): Promise<number[]> {
+async function takeAll(lines: ExpectedLines, keys: readonly string[]): Promise<number[]> {
   const taken: number[] = [];
   for (const key of keys) {
     const bytes = Buffer.from(`"${key}"`);
@@ -43,7 +43,7 @@ async function takeAll(lines: SubmittedLines, keys: readonly string[]): Promise<
   return taken;
 }
 
-describe('SubmittedLines', () => {
+describe('ExpectedLines', () => {
   it('knows every key of an export that is in the order of the batch', async () => {
     const rows = Array.from(
       { length: 3000 },
@@ -54,7 +54,7 @@ describe('SubmittedLines', () => {
       const keys = await linesOf(batch);
       const numbers = keys.map(numberOf(batch));
       for (const part of [batch, inPieces(batch, 7)]) {
-        const lines = new SubmittedLines(part, planning.book, numberOf(batch));
+        const lines = new ExpectedLines(part, planning.book, numberOf(batch));
         expect(await takeAll(lines, keys)).toEqual(numbers);
       }
     }
@@ -67,7 +67,7 @@ describe('SubmittedLines', () => {
     if (!whole) throw new Error('nothing was planned');
     const [, second] = await halveBatch(whole);
     const keys = await linesOf(second);
-    const lines = new SubmittedLines(second, planning.book, numberOf(second));
+    const lines = new ExpectedLines(second, planning.book, numberOf(second));
     expect(await takeAll(lines, keys)).toEqual(keys.map(numberOf(second)));
   });
 
@@ -77,7 +77,7 @@ describe('SubmittedLines', () => {
     const [batch] = batches;
     if (!batch) throw new Error('nothing was planned');
     const keys = (await linesOf(batch)).filter((_, line) => line % 10 < 3);
-    const lines = new SubmittedLines(batch, planning.book, numberOf(batch));
+    const lines = new ExpectedLines(batch, planning.book, numberOf(batch));
     expect(await takeAll(lines, keys)).toEqual(keys.map(numberOf(batch)));
   });
 
@@ -102,7 +102,7 @@ describe('SubmittedLines', () => {
               if (move === 1) keys.unshift(key);
               else keys.push(move === 2 ? key.toUpperCase() : key);
             }
-            const lines = new SubmittedLines(
+            const lines = new ExpectedLines(
               inPieces(batch, pieceBytes),
               planning.book,
               numberOf(batch),
@@ -128,7 +128,7 @@ describe('SubmittedLines', () => {
     if (!batch) throw new Error('nothing was planned');
     const keys = await linesOf(batch);
     const numbers = vi.fn<(line: string) => number>().mockReturnValueOnce(0).mockReturnValue(5);
-    const taken = await takeAll(new SubmittedLines(batch, planning.book, numbers), keys);
+    const taken = await takeAll(new ExpectedLines(batch, planning.book, numbers), keys);
     expect(taken[0]).toBe(0);
     expect(taken.at(-1)).toBe(-1);
   });
@@ -138,7 +138,7 @@ describe('SubmittedLines', () => {
     planning.plan(['12345'], ['+14155550100']);
     const [batch] = planning.batches();
     if (!batch) throw new Error('nothing was planned');
-    const lines = new SubmittedLines(batch, planning.book, (line) => (line === '12345' ? 0 : 1));
+    const lines = new ExpectedLines(batch, planning.book, (line) => (line === '12345' ? 0 : 1));
     expect(await takeAll(lines, ['12345', '+14155550100'])).toEqual([-1, 1]);
   });
 });

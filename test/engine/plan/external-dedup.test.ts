@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { laterTicket } from '../../../src/engine/plan/address-book.js';
-import { AddressPartitions } from '../../../src/engine/plan/external-dedup.js';
+import { ExternalDedup } from '../../../src/engine/plan/external-dedup.js';
 import { FirstCells, wholeRecords } from '../../../src/engine/plan/dedup-merge.js';
 import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
@@ -58,7 +58,7 @@ async function plannedByPartitions(
       }
     },
   };
-  const partitions = new AddressPartitions({ storage, known: planned.book.size, windowCells });
+  const partitions = new ExternalDedup({ storage, known: planned.book.size, windowCells });
   for (const { shard, slots } of planned.book.handOver()) partitions.addKnown(shard, slots);
   planned.planner.numberLater(partitions);
   const later = chunks.slice(from).flatMap((rows) => [...planOf(planned, rows)]);
@@ -74,7 +74,7 @@ function planOf(planned: Planning, rows: readonly (readonly CellText[])[]): Uint
   return planned.plan(...rows.map((cells) => [...cells]));
 }
 
-describe('AddressPartitions', () => {
+describe('ExternalDedup', () => {
   it('numbers any list as one table does, from whichever chunk on', async () => {
     await fc.assert(
       fc.asyncProperty(

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { layOutColumns } from '../../../src/engine/columns/column-layout.js';
 import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import { Plan } from '../../../src/engine/plan/plan.js';
-import { RefusedCells } from '../../../src/engine/summary/rejected-cells.js';
+import { RejectedCells } from '../../../src/engine/summary/rejected-cells.js';
 import {
   type CellText,
   invalidText,
@@ -12,7 +12,7 @@ import {
 /** Looks at rows of an email and a country, each with how it ended. */
 function refusedOf(
   rows: readonly (readonly [email: string, country: CellText, ending: string])[],
-): RefusedCells {
+): RejectedCells {
   const layout = layOutColumns(['mail', 'Land'], { email: ['mail'], countryColumn: 'Land' });
   const plan = new Plan({
     layout,
@@ -32,7 +32,7 @@ function refusedOf(
     byteSize: 0,
     text: (row, column) => rows[row]?.[column],
   };
-  const refused = new RefusedCells(plan);
+  const refused = new RejectedCells(plan);
   refused.add(Uint32Array.from(ids), { chunk, from: 0 });
   return refused;
 }

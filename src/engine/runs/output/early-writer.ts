@@ -24,7 +24,7 @@ interface LateBeginning {
  * nothing else to do. It begins with the first batch that is settled, or with the last ones, and is never
  * ahead of them.
  */
-export class EarlyWriting<Result> {
+export class EarlyWriter<Result> {
   readonly #write: (waits: WriteWaits) => Promise<Result>;
   readonly #late: LateBeginning | undefined;
   #stop = new AbortController();

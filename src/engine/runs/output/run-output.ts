@@ -4,7 +4,7 @@ import { systemClock } from '../../../platform/waiting/clock.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
 import type { MaxUnknown, ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
-import { EarlyWriting, type WriteWaits } from './early-writer.js';
+import { EarlyWriter, type WriteWaits } from './early-writer.js';
 import { writeJoined } from './write-output.js';
 
 /** What was written, and where. */
@@ -26,7 +26,7 @@ interface RunOutputOptions {
 /** The output of a run: written when all batches are settled, or beside them where its sink allows it. */
 export class RunOutput {
   readonly #options: RunOutputOptions;
-  readonly #early: EarlyWriting<OutcomeTally> | undefined;
+  readonly #early: EarlyWriter<OutcomeTally> | undefined;
   /** Whether only rows are left to be written. */
   #isDriven = false;
   #rows = 0;
@@ -37,14 +37,14 @@ export class RunOutput {
     this.#options = options;
     const write = async (waits: WriteWaits): Promise<OutcomeTally> =>
       this.#write(options.run.sink, waits);
-    if (mayWaitMs === Infinity) this.#early = new EarlyWriting(write);
+    if (mayWaitMs === Infinity) this.#early = new EarlyWriter(write);
     else if (mayWaitMs > 0) {
       const clock = options.run.clock ?? systemClock;
       const beganAt = clock.now();
       const leftMs = (): number =>
         ((clock.now() - beganAt) / this.#settled) *
         Math.max(0, options.plannedInput.batches.length - this.#settled);
-      this.#early = new EarlyWriting(write, { mostMs: mayWaitMs, leftMs, clock });
+      this.#early = new EarlyWriter(write, { mostMs: mayWaitMs, leftMs, clock });
     }
   }
 

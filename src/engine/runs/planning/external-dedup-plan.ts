@@ -4,7 +4,7 @@ import type { FileSystem } from '../../../platform/files/file-system.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import { laterTicket } from '../../plan/address-book.js';
-import { AddressPartitions } from '../../plan/external-dedup.js';
+import { ExternalDedup } from '../../plan/external-dedup.js';
 import type { Plan } from '../../plan/plan.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import { DiskStorage } from './batch-files.js';
@@ -24,11 +24,11 @@ interface Place {
  * disk until the list is read to its end, and with them the tickets, of which those that need no number
  * are known. A kill loses nothing: the next process reads the list again.
  */
-export class PartitionedPlan {
+export class ExternalDedupPlan {
   readonly #place: Place;
   readonly #plan: Plan;
   readonly #storage: DiskStorage;
-  readonly #partitions: AddressPartitions;
+  readonly #partitions: ExternalDedup;
   readonly #tickets: TicketFile;
   #cells = 0;
 
@@ -37,11 +37,11 @@ export class PartitionedPlan {
     this.#plan = plan;
     this.#storage = storage;
     this.#tickets = tickets;
-    this.#partitions = new AddressPartitions({ storage, known: plan.book.size });
+    this.#partitions = new ExternalDedup({ storage, known: plan.book.size });
   }
 
   /** Has the plan leave its numbers to partitions. @throws OutputError */
-  static async begin(place: Place, plan: Plan): Promise<PartitionedPlan> {
+  static async begin(place: Place, plan: Plan): Promise<ExternalDedupPlan> {
     const { files, scratch } = place;
     await onDisk(`write ${scratch.partitionsPath}`, async () => {
       await files.rm(scratch.partitionsPath, { recursive: true, force: true });
@@ -49,7 +49,7 @@ export class PartitionedPlan {
     });
     const storage = new DiskStorage(files, scratch.partitionsPath);
     const tickets = await TicketFile.create(files, join(scratch.partitionsPath, 'tickets'));
-    const begun = new PartitionedPlan(place, plan, storage, tickets);
+    const begun = new ExternalDedupPlan(place, plan, storage, tickets);
     try {
       for (const { shard, slots } of plan.book.handOver()) {
         begun.#partitions.addKnown(shard, slots);

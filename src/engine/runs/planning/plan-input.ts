@@ -16,7 +16,7 @@ import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { DiskStorage } from './batch-files.js';
-import { PartitionedPlan } from './external-dedup-plan.js';
+import { ExternalDedupPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
 import { examineUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
@@ -160,7 +160,7 @@ async function planAll(
     await to.storage.flush();
     await to.recalled?.flush();
   };
-  let partitioned: PartitionedPlan | undefined;
+  let partitioned: ExternalDedupPlan | undefined;
   // What one chunk brings is written while the next is planned.
   let underway = Promise.resolve();
   try {
@@ -173,7 +173,7 @@ async function planAll(
       examineUnsplit(chunk, to.examine);
       if (!partitioned && book.size >= partitionFrom) {
         await underway;
-        partitioned = await PartitionedPlan.begin(to, to.plan);
+        partitioned = await ExternalDedupPlan.begin(to, to.plan);
       }
       const tickets = planner.plan(chunk, 0);
       await underway;

@@ -7,7 +7,7 @@ import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
 import type { Sink, SinkWriting } from '../../../../src/lists/rows/sink.js';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
-import { EarlyWriting, type WriteWaits } from '../../../../src/engine/runs/output/early-writer.js';
+import { EarlyWriter, type WriteWaits } from '../../../../src/engine/runs/output/early-writer.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service } from '../../../../src/service/index.js';
@@ -162,7 +162,7 @@ describe('an output that others may wait for', () => {
       clock,
       began,
       left,
-      writing: new EarlyWriting(write, { mostMs, leftMs: () => left.ms, clock }),
+      writing: new EarlyWriter(write, { mostMs, leftMs: () => left.ms, clock }),
     };
   }
 
@@ -191,7 +191,7 @@ describe('an output that others may wait for', () => {
 
   it('is written again when its database was gone meanwhile', async () => {
     let writings = 0;
-    const writing = new EarlyWriting(
+    const writing = new EarlyWriter(
       async ({ allSettled }) => {
         writings += 1;
         const isFirst = writings === 1;
