@@ -176,7 +176,17 @@ export class MemoryDatabase {
   look(): StoredRun | undefined {
     const { entries } = this;
     if (entries.length === 0) return undefined;
-    return { run: 'in memory', madeAt: '2026-01-01T00:00:00.000Z', entries, workers: [] };
+    const madeAt = '2026-01-01T00:00:00.000Z';
+    const owned = [...this.#tables.batches.values()].filter(
+      ({ owner, leaseUntil }) => owner !== undefined && leaseUntil > this.#now(),
+    );
+    const figures = { rowsRead: 0, rowsWritten: 0, batchesDone: 0, addressesDone: 0 };
+    const one = { host: 'here', pid: 1, begunAt: madeAt, silentSeconds: 0, isAlive: true, figures };
+    const workers = [...new Set(owned.map(({ owner }) => owner))].map((owner) => ({
+      ...one,
+      batches: owned.filter((row) => row.owner === owner).map(({ batch }) => batch),
+    }));
+    return { run: 'in memory', madeAt, entries, workers };
   }
 
   readonly #functions: Readonly<Record<string, (given: Given) => unknown>> = {

@@ -64,7 +64,7 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   let deletions: Deletions = { deleted: 0, left: [], launched: [] };
   try {
     await checkService(client, state, signal);
-    if (options.store) await stopAll(state, options.store);
+    if (options.store) await stopAll(state, options.store, signal);
     const { run, batches, earlier } = state.known;
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
@@ -97,8 +97,14 @@ async function openRun(
   return StateDirectory.open(systemFiles, stateDir, { fresh: false });
 }
 
-/** A process that works on the run launches nothing more, and ends. */
-async function stopAll(state: RunStore, { name }: SharedStore): Promise<void> {
+const lookMs = 100;
+
+/**
+ * A process that works on the run launches nothing more, and ends: waits until none has a batch any more,
+ * or its lease is over. Until then it may upload.
+ */
+async function stopAll(state: RunStore, store: SharedStore, signal: AbortSignal): Promise<void> {
+  const { name } = store;
   if (!state.known.run) throw new ConfigurationError(`there is no ${name}`);
   await state.record({
     entry: 'stopped',
@@ -106,6 +112,10 @@ async function stopAll(state: RunStore, { name }: SharedStore): Promise<void> {
     message: `${name} was abandoned`,
     at: new Date().toISOString(),
   });
+  const isAnyWorking = async (): Promise<boolean> =>
+    (await store.look())?.workers.some(({ isAlive, batches }) => isAlive && batches.length > 0) ===
+    true;
+  while (await isAnyWorking()) await systemClock.sleep(lookMs, signal);
 }
 
 /** Under another service or key every batch looks deleted. */

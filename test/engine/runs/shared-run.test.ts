@@ -9,6 +9,7 @@ import type { Sink } from '../../../src/lists/rows/sink.js';
 import type { Source } from '../../../src/lists/rows/source.js';
 import type { RunOptions, RunSettings } from '../../../src/engine/runs/options/run-options.js';
 import { knownRun, type KnownRun } from '../../../src/engine/stores/run-state.js';
+import { abandonRun } from '../../../src/engine/runs/abandon-run.js';
 import { run } from '../../../src/engine/runs/run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
@@ -592,6 +593,54 @@ describe('run() with a store that many processes share', () => {
     for (const end of ends) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'unauthorized' } });
     }
+  });
+
+  it('stops a process, too, that has all that is left in hand', async () => {
+    await serve({ verifyDelayMs: 3_600_000 });
+    const stop = async (): Promise<void> => {
+      const other = await openMemoryStore(shared, { clock, leaseMs });
+      const at = new Date().toISOString();
+      await other.record({ entry: 'stopped', code: 'abandoned', message: 'abandoned', at });
+      await other.close();
+    };
+    let launches = 0;
+    await expect(
+      work({
+        batchSize: addresses / 2,
+        onProgress: (progress) => {
+          if (progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+          launches += 1;
+          if (launches === 2) void stop();
+        },
+      }),
+    ).rejects.toMatchObject({ code: 'state_mismatch' });
+  });
+
+  it('is given up when no process works on it any more, and leaves what was launched', async () => {
+    await serve({ verifyDelayMs: 3_600_000 });
+    const told: string[] = [];
+    const frozen = new Way();
+    let abandoned: Promise<unknown> | undefined;
+    const stopped = work({
+      store: frozen.store,
+      onProgress: (progress) => {
+        const isPaid = progress.stage === 'batch' && progress.known.stage === 'verifying';
+        if (!isPaid || abandoned) return;
+        const thaw = frozen.close();
+        abandoned = abandonRun({ store: new Way().store, client: clientOf() });
+        void abandoned.then(() => told.push('abandoned'));
+        void expect
+          .poll(() => known().stopped)
+          .toBeDefined()
+          .then(thaw);
+      },
+    });
+    await expect(stopped).rejects.toMatchObject({ code: 'state_mismatch' });
+    told.push('stopped');
+    await abandoned;
+    expect(told).toEqual(['stopped', 'abandoned']);
+    const left = await clientOf().listBatches();
+    expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['verification_ongoing']));
   });
 
   it('deletes what it is asked to once, and leaves no orphan', async () => {

@@ -21,7 +21,7 @@ export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'sto
     DriveRunOptions['state'],
     'known' | 'isShared' | 'waitForUpdates' | 'record'
   >;
-  readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle'>;
+  readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle' | 'isIdle'>;
   readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'known'>;
   /** Whether a batch is not settled, and this process has no claim on it. */
   readonly isOpen: (batch: Batch) => boolean;
@@ -79,7 +79,7 @@ export class WorkerLoop {
       this.#applyBudget();
       this.#dropClosed();
       await this.#tellStop();
-      if (this.#isStopped || this.#open.size === 0) {
+      if (this.#isStopped || (this.#open.size === 0 && drive.isIdle)) {
         await drive.idle();
         // Meanwhile a claim may have been lost, and the last batch may have stopped this process.
         await this.applyRemote();

@@ -76,6 +76,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
       gate: new LaunchGate(),
       hasRoom: false,
       add: () => undefined,
+      isIdle: true,
       idle: async () => undefined,
     },
     batches: {
