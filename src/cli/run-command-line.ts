@@ -118,7 +118,7 @@ function troubleWith(name: string, isHelp: boolean, called: Called): string {
   const meant = existsSync(resolvePath(called.cwd, name))
     ? `; to verify that list: ${program} verify ${shellQuote(name)}`
     : topics.includes(name)
-      ? `; ${program} help ${name} explains it`
+      ? `; ${name === 'resume' ? 'the same command again resumes a run, and ' : ''}${program} help ${name} explains it`
       : guess(name, isHelp ? [...names, ...topics] : names);
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
   return `sluice: there is no ${isHelp ? 'command or topic' : 'command'} ${printableLine(name)}${meant}\n${program} --help lists all commands${rest}\n`;

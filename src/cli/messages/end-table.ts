@@ -1,6 +1,10 @@
 import type { Summary } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
+import {
+  describeReason,
+  formWords,
+  notSubmittedWords,
+} from '../../report/sentences/reason-words.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { textTable, textWidth } from '../terminal/text-table.js';
 
@@ -22,12 +26,7 @@ const figures = [
   { figure: 'no verdict', form: 'part' },
   { figure: 'no result', form: 'whole' },
   { figure: 'no_record', form: 'reason' },
-  { figure: 'with mailto:', form: 'of reason' },
-  { figure: 'with a name', form: 'of reason' },
-  { figure: 'several in one', form: 'of reason' },
-  { figure: 'with text beside', form: 'of reason' },
-  { figure: 'without an @', form: 'of reason' },
-  { figure: 'with an extension', form: 'of reason' },
+  ...Object.values(formWords).map((figure) => ({ figure, form: 'of reason' }) as const),
   { figure: 'not submitted', form: 'whole' },
   ...whyNotSubmitted.map((figure) => ({ figure, form: 'reason' }) as const),
   { figure: 'failed', form: 'whole' },
@@ -80,12 +79,7 @@ function cellFigures(
     ...seldom('no verdict', verdicts.none),
     ['no result', buckets.no_result],
     ...seldom('no_record', of('no_record')),
-    ...seldom('with mailto:', ofForm('mailto')),
-    ...seldom('with a name', ofForm('named')),
-    ...seldom('several in one', ofForm('several')),
-    ...seldom('with text beside', ofForm('beside')),
-    ...seldom('without an @', ofForm('no_at')),
-    ...seldom('with an extension', ofForm('extension')),
+    ...Object.entries(formWords).flatMap(([form, words]) => seldom(words, ofForm(form))),
     ['not submitted', buckets.not_submitted],
     ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
     ['failed', buckets.failed],

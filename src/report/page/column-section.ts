@@ -1,6 +1,6 @@
 import type { ColumnSummary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
-import { reasonWords } from '../sentences/reason-words.js';
+import { formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, chart, measures, type Share } from './charts.js';
 import type { Example, ReasonExamples } from './list-figures.js';
@@ -32,10 +32,10 @@ export function fateShares({
     { label: 'valid', count: verdicts.valid, tone: 'valid' },
     { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
     { label: 'unknown', count: verdicts.unknown, tone: 'unknown' },
-    { label: 'verified, without a verdict', count: verdicts.none, tone: 'none' },
-    { label: 'sent, without a result', count: buckets.no_result, tone: 'no-result' },
+    { label: 'no verdict', count: verdicts.none, tone: 'none' },
+    { label: 'no result', count: buckets.no_result, tone: 'no-result' },
     {
-      label: 'not sent',
+      label: 'not submitted',
       count: buckets.not_submitted - (reasons['empty'] ?? 0),
       tone: 'not-submitted',
     },
@@ -44,7 +44,7 @@ export function fateShares({
 }
 
 export function emptyShare({ reasons }: Pick<ColumnSummary, 'reasons'>): Share {
-  return { label: 'empty', count: reasons['empty'] ?? 0, tone: 'empty' };
+  return { label: 'not submitted: empty', count: reasons['empty'] ?? 0, tone: 'empty' };
 }
 
 const qualityOrder = ['good', 'risky', 'bad', 'unknown'];
@@ -77,7 +77,7 @@ const reasonColumns = [
 ] as const;
 
 function reasonTable(
-  { reasons }: ColumnSummary,
+  { reasons, forms }: ColumnSummary,
   examples: ReasonExamples | undefined,
   hasRowNumbers: boolean,
 ): Html {
@@ -87,7 +87,9 @@ function reasonTable(
     ([reason, count]) =>
       html`<tr>
         <th scope="row" class="word"><code>${brokenAtUnderscores(reason)}</code></th>
-        <td>${meaningOf(reason)}${exampleList(examples?.of(reason) ?? [])}</td>
+        <td>
+          ${meaningOf(reason)}${formsOf(forms?.[reason] ?? {})}${exampleList(examples?.of(reason) ?? [])}
+        </td>
         <td class="number">${grouped(count)}</td>
       </tr>`,
   );
@@ -113,6 +115,15 @@ function meaningOf(reason: string): Html {
   if (!known) return nothing;
   const { words, meaning } = known;
   return words === reason ? html`${meaning}` : html`<b>${words}</b>: ${meaning}`;
+}
+
+/** Of them, those that are written as more than one plain address. */
+function formsOf(forms: Readonly<Record<string, number>>): Html {
+  const told = Object.entries(formWords).flatMap(([form, words]) => {
+    const count = forms[form] ?? 0;
+    return count > 0 ? [`${grouped(count)} ${words}`] : [];
+  });
+  return told.length === 0 ? nothing : html`; of them ${told.join(', ')}`;
 }
 
 function exampleList(examples: readonly Example[]): Html {

@@ -65,9 +65,17 @@ export function adviceList(advice: readonly string[]): Html {
   return html`<section class="advice">
     <h2>What to do next</h2>
     <ul>
-      ${advice.map((each) => html`<li>${each.charAt(0).toUpperCase()}${each.slice(1)}.</li>`)}
+      ${advice.map((each) => html`<li>${withOptions(each)}</li>`)}
     </ul>
   </section>`;
+}
+
+/** Options and variables are copied: they stay in one piece. */
+function withOptions(text: string): readonly Html[] {
+  const pieces = text.split(/(--[a-z][a-z-]*|\bSLUICE_[A-Z_]+|`[^`]+`)/);
+  return pieces.map((piece, at) =>
+    at % 2 === 0 ? html`${piece}` : html`<code>${piece.replaceAll('`', '')}</code>`,
+  );
 }
 
 export function serviceNote(service: string): Html {

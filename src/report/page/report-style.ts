@@ -47,6 +47,7 @@ svg.life { height: 0.9rem; background: var(--line); border-radius: 0.2rem; }
 .headline svg { margin: 0.5rem 0 0.3rem; }
 .advice h2 { margin-top: 1rem; }
 .advice ul { margin: 0; padding-left: 1.2rem; }
+.advice code { white-space: nowrap; }
 .advice li { overflow-wrap: anywhere; margin: 0.2rem 0; }
 ul.examples, p.examples { list-style: none; margin: 0.2rem 0 0; padding: 0; color: var(--soft); font-size: 0.85rem; }
 .examples code { color: var(--ink); }

@@ -53,6 +53,16 @@ export const notSubmittedWords = {
   },
 } as const satisfies Record<string, ReasonWords>;
 
+/** How a cell is written that is no plain address. */
+export const formWords = {
+  mailto: 'with mailto:',
+  named: 'with a name',
+  several: 'several in one',
+  beside: 'with text beside',
+  no_at: 'without an @',
+  extension: 'with an extension',
+} as const;
+
 /** What each code of `<c>_reason` is called, and what it means: at the end of a run, in its report, in help. */
 export const reasonWords: Readonly<Record<string, ReasonWords>> = {
   ...notSubmittedWords,

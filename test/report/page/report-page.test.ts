@@ -23,7 +23,7 @@ describe('the report of a run', () => {
     // Each share is of all cells, as in the table below and on the terminal.
     expect(plain).toContain('60 % known to be valid in email , 15 % not known');
     expect(plain).toContain(
-      'of 1,000 cells, the empty ones among them 600 valid 200 wrong 150 unknown 20 sent, without a result 10 failed 20 empty',
+      'of 1,000 cells, the empty ones among them 600 valid 200 wrong 150 unknown 20 no result 10 failed 20 not submitted: empty',
     );
     expect(plain).toContain('valid 600 60 %');
     expect(plain).toContain('Of 50 risky, 12 are among the 600 valid, and 38 are not valid.');
@@ -58,7 +58,7 @@ describe('the report of a run', () => {
       '85 %',
       'but some rows failed',
       'What to do next',
-      'Add `retryFailed`',
+      'add <code>retryFailed</code>',
       'What became of the cells',
       'Why cells have no result',
       '>Domains<',
