@@ -20,6 +20,8 @@ const chunkRows = 4096;
 /** A row group is held whole: larger ones are not for a list of contacts. */
 const maxGroupBytes = 2 ** 31;
 const maxGroupRows = 2 ** 24;
+/** The reader looks through all columns that it is given for each of them, and takes nested ones apart at once. */
+const elementsAtOnce = 32;
 /** A page that says it becomes larger is a bomb. */
 const maxPageBytes = 2 ** 29;
 
@@ -121,47 +123,71 @@ interface OpenParquet {
 
 async function* readGroups(from: OpenParquet): AsyncGenerator<ParquetChunk> {
   const { file, columns, metadata } = from;
-  let rowStart = 0;
+  let read = 0n;
   for (const group of metadata.row_groups) {
     const rows = Number(group.num_rows);
-    const stored = await readGroup(from, rowStart, rows);
+    const stored = await readGroup(from, group);
     for (let at = 0; at < rows; at += chunkRows) {
       yield new ParquetChunk(columns, stored, at, Math.min(rows, at + chunkRows));
     }
-    rowStart += rows;
+    read += group.num_rows;
   }
-  if (BigInt(rowStart) !== metadata.num_rows) {
+  if (read !== metadata.num_rows) {
     throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`);
   }
 }
 
+/** For each column the values of a row group. */
 async function readGroup(
   from: OpenParquet,
-  rowStart: number,
-  rows: number,
-): Promise<readonly unknown[][]> {
-  if (rows === 0) return [];
+  group: RowGroup | undefined,
+): Promise<readonly (readonly unknown[])[]> {
+  const stored: (readonly unknown[])[] = [];
+  if (!group || group.num_rows === 0n) return stored;
+  for (let at = 0; at < from.columns.length; at = stored.length) {
+    let [end, elements] = [at, 0];
+    while (end < from.columns.length && elements < elementsAtOnce) {
+      elements += from.columns[end]?.elements.length ?? 0;
+      end += 1;
+    }
+    const columns = from.columns.slice(at, end);
+    stored.push(...(await readColumns({ ...from, columns }, group)));
+  }
+  return stored;
+}
+
+async function readColumns(
+  from: OpenParquet,
+  group: RowGroup,
+): Promise<readonly (readonly unknown[])[]> {
   const { reader, compressors } = from.hyparquet;
-  // Values are read as they are stored: what they stand for is decided here, without rounding.
-  const metadata = { ...from.metadata, schema: storedSchema(from.columns, from.metadata.schema) };
+  const rows = Number(group.num_rows);
   const at = new Map(from.columns.map(({ name }, column) => [name, column]));
+  const chunks = group.columns.filter(({ meta_data: data }) =>
+    at.has(data?.path_in_schema[0] ?? ''),
+  );
+  const metadata = {
+    ...from.metadata,
+    // Values are read as they are stored: what they stand for is decided here, without rounding.
+    schema: storedSchema(from.columns, from.metadata.schema),
+    num_rows: group.num_rows,
+    row_groups: [{ ...group, columns: chunks }],
+  };
   const stored = from.columns.map(() => Array.from<unknown>({ length: rows }));
   const filled = from.columns.map(() => 0);
   await attempt(from.file, async () =>
     reader.parquetRead({
       file: from.buffer,
       metadata,
-      rowStart,
-      rowEnd: rowStart + rows,
       compressors: boundedCompressors(compressors),
       utf8: false,
       geoparquet: false,
-      onChunk({ columnName, columnData, rowStart: start }) {
+      onChunk({ columnName, columnData, rowStart }) {
         const column = at.get(columnName);
         const into = column === undefined ? undefined : stored[column];
         if (column === undefined || into === undefined) return;
         for (let row = 0; row < columnData.length; row += 1) {
-          into[start - rowStart + row] = columnData[row];
+          into[rowStart + row] = columnData[row];
         }
         filled[column] = (filled[column] ?? 0) + columnData.length;
       },
@@ -207,11 +233,8 @@ export async function checkWritten(
     if (!isSame) throw new InputError('it does not tell what was written');
     const columns = parquetColumns(metadata.schema);
     const from = { file, buffer, metadata, columns, hyparquet };
-    const [first = 0, last = 0] = [groups[0], groups.at(-1)].map((one) =>
-      Number(one?.num_rows ?? 0),
-    );
-    const stored = await readGroup(from, 0, first);
-    if (groups.length > 1) await readGroup(from, written.rows - last, last);
+    const stored = await readGroup(from, groups[0]);
+    if (groups.length > 1) await readGroup(from, groups.at(-1));
     return { columns, stored };
   } catch (cause) {
     if (!isSluiceError(cause) || cause.code === 'missing_dependency') throw cause;
@@ -233,13 +256,13 @@ function formsOf(schema: readonly SchemaElement[]): unknown {
   ]);
 }
 
-/** All columns without what they stand for. */
+/** These columns without what they stand for. */
 function storedSchema(
   columns: readonly ParquetColumn[],
   [root]: readonly SchemaElement[],
 ): SchemaElement[] {
   return [
-    ...(root === undefined ? [] : [root]),
+    ...(root === undefined ? [] : [{ ...root, num_children: columns.length }]),
     ...columns.flatMap(({ elements }) => elementsToRead(elements)),
   ];
 }

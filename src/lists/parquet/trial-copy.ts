@@ -36,12 +36,12 @@ export async function columnCopies(
 ): Promise<readonly (ColumnCopy | undefined)[]> {
   const copies = columns.map(({ elements }) => copyOf(elements));
   if (await isKept(columns, copies, packages)) return copies;
-  const kept: (ColumnCopy | undefined)[] = [];
-  for (const [at, column] of columns.entries()) {
-    const copy = copies[at] as ColumnCopy;
-    kept.push((await isKept([column], [copy], packages)) ? copy : undefined);
-  }
-  return kept;
+  if (columns.length <= 1) return columns.map(() => undefined);
+  const middle = Math.ceil(columns.length / 2);
+  return [
+    ...(await columnCopies(columns.slice(0, middle), packages)),
+    ...(await columnCopies(columns.slice(middle), packages)),
+  ];
 }
 
 /** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
