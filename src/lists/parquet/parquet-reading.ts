@@ -141,8 +141,8 @@ async function* readGroups(from: OpenParquet): AsyncGenerator<ParquetChunk> {
 async function readGroup(
   from: OpenParquet,
   group: RowGroup | undefined,
-): Promise<readonly (readonly unknown[])[]> {
-  const stored: (readonly unknown[])[] = [];
+): Promise<readonly ArrayLike<unknown>[]> {
+  const stored: ArrayLike<unknown>[] = [];
   if (!group || group.num_rows === 0n) return stored;
   for (let at = 0; at < from.columns.length; at = stored.length) {
     let [end, elements] = [at, 0];
@@ -159,7 +159,7 @@ async function readGroup(
 async function readColumns(
   from: OpenParquet,
   group: RowGroup,
-): Promise<readonly (readonly unknown[])[]> {
+): Promise<readonly ArrayLike<unknown>[]> {
   const { reader, compressors } = from.hyparquet;
   const rows = Number(group.num_rows);
   const at = new Map(from.columns.map(({ name }, column) => [name, column]));
@@ -173,7 +173,7 @@ async function readColumns(
     num_rows: group.num_rows,
     row_groups: [{ ...group, columns: chunks }],
   };
-  const stored = from.columns.map(() => Array.from<unknown>({ length: rows }));
+  const stored: ArrayLike<unknown>[] = from.columns.map(() => []);
   const filled = from.columns.map(() => 0);
   await attempt(from.file, async () =>
     reader.parquetRead({
@@ -184,10 +184,14 @@ async function readColumns(
       geoparquet: false,
       onChunk({ columnName, columnData, rowStart }) {
         const column = at.get(columnName);
-        const into = column === undefined ? undefined : stored[column];
-        if (column === undefined || into === undefined) return;
-        for (let row = 0; row < columnData.length; row += 1) {
-          into[rowStart + row] = columnData[row];
+        if (column === undefined) return;
+        if (columnData.length === rows) {
+          stored[column] = columnData;
+        } else {
+          const into = stored[column] as unknown[];
+          for (let row = 0; row < columnData.length; row += 1) {
+            into[rowStart + row] = columnData[row];
+          }
         }
         filled[column] = (filled[column] ?? 0) + columnData.length;
       },
@@ -218,7 +222,7 @@ export async function checkWritten(
 ): Promise<{
   readonly columns: readonly ParquetColumn[];
   /** For each column the values of the first row group. */
-  readonly stored: readonly (readonly unknown[])[];
+  readonly stored: readonly ArrayLike<unknown>[];
 }> {
   try {
     const hyparquet = await loadHyparquet();

@@ -78,14 +78,21 @@ class ParquetRowsWriter implements RowsWriter {
     const columns = this.#columns;
     if (!this.#isCopied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
     const own = this.#options.opening.reading.header.length;
-    for (let row = from; row < to; row += 1) {
-      const cells =
-        chunk instanceof ParquetChunk && this.#isCopied ? undefined : this.#rows.read(chunk, row);
-      for (let column = 0; column < own; column += 1) {
-        columns[column]?.values.push(
-          cells ? (cells[column] ?? null) : this.#copied(chunk as ParquetChunk, row, column),
-        );
+    if (chunk instanceof ParquetChunk && this.#isCopied) {
+      for (const [column, { elements, values }] of columns.slice(0, own).entries()) {
+        for (let row = from; row < to; row += 1) {
+          values.push(elements ? chunk.stored(row, column) : chunk.value(row, column));
+        }
       }
+    } else {
+      for (let row = from; row < to; row += 1) {
+        const cells = this.#rows.read(chunk, row);
+        for (let column = 0; column < own; column += 1) {
+          columns[column]?.values.push(cells[column] ?? null);
+        }
+      }
+    }
+    for (let row = from; row < to; row += 1) {
       let at = own;
       for (let column = 0; column < width; column += 1) {
         for (const value of this.#added.of(column, outcomes[(row - from) * width + column])) {
@@ -110,10 +117,6 @@ class ParquetRowsWriter implements RowsWriter {
     if (!written) return;
     const { schema } = writer;
     await checkWritten(written, { schema, rows: this.#written, groups: this.#groups });
-  }
-
-  #copied(chunk: ParquetChunk, row: number, column: number): unknown {
-    return this.#columns[column]?.elements ? chunk.stored(row, column) : chunk.value(row, column);
   }
 
   #makeColumns(): OutputColumn[] {
