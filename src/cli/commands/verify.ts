@@ -2,7 +2,7 @@ import { RunPapers, showPlace } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, programName } from '../command.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
-import { placeOf, type NamedPlace } from '../endpoints/list-places.js';
+import { locationOf, type Location } from '../endpoints/locations.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
 import { progressMode } from '../terminal/progress-lines.js';
 import { asWritten, standard, refuseUnquoted } from '../endpoints/paths.js';
@@ -53,13 +53,13 @@ export const verifyCommand = defineCommand({
 });
 
 async function verifyList(input: CommandInput<VerifyOption>, isCostSaid = false): Promise<number> {
-  const to = placeOf(input.options.text('output') ?? standard, input);
+  const to = locationOf(input.options.text('output') ?? standard, input);
   return sayIfStopped(input, to, verifyTo, isCostSaid);
 }
 
 /** A list is looked at first: what runs then is the command that was shown. */
 async function wayIn(input: CommandInput<VerifyOption>, show: typeof showWayIn): Promise<number> {
-  const to = placeOf(input.options.text('output') ?? 'verified.csv', input);
+  const to = locationOf(input.options.text('output') ?? 'verified.csv', input);
   const withMore = (added: readonly AddedOption[]): CommandInput<VerifyOption> => ({
     ...input,
     options: withAdded(input.options, added, input.cwd),
@@ -79,12 +79,12 @@ async function wayIn(input: CommandInput<VerifyOption>, show: typeof showWayIn):
   );
 }
 
-type Work = (to: NamedPlace, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
+type Work = (to: Location, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
 
 /** Does a run's work; one that stops says why, and leaves its papers. */
 async function sayIfStopped(
   input: CommandInput<VerifyOption>,
-  to: NamedPlace,
+  to: Location,
   work: Work,
   isCostSaid = false,
 ): Promise<number> {
@@ -125,7 +125,7 @@ async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
 ): Promise<EstimatedJob> {
-  const to = placeOf(input.options.text('output') ?? standard, input);
+  const to = locationOf(input.options.text('output') ?? standard, input);
   const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input) };
   const parts = {
     run: { ...run, store: undefined, isStreaming: false, noMoreOpenThan: undefined },
@@ -142,7 +142,7 @@ async function estimateList(
 }
 
 async function verifyTo(
-  to: NamedPlace,
+  to: Location,
   input: CommandInput<VerifyOption>,
   parts: RunParts,
 ): Promise<number> {

@@ -9,7 +9,7 @@ import {
 } from '../../index.js';
 import { type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import { findOutput, isSamePlace } from './list-ends.js';
-import { besidePlace, placeOf, type NamedPlace } from './list-places.js';
+import { besideLocation, isDatabase, type Location, locationOf } from './locations.js';
 import type { Said } from '../messages/run-lines.js';
 import { keepOptions } from '../options/keep-options.js';
 import { standard } from './paths.js';
@@ -28,8 +28,8 @@ function isTextFile(path: string): boolean {
  * where they decide which rows are written.
  */
 export function hiddenResultsLine(
-  from: readonly NamedPlace[],
-  { path }: NamedPlace,
+  from: readonly Location[],
+  { path }: Location,
   options: ParsedOptions<VerifyOption>,
 ): Said | undefined {
   const format = options.text('output-format');
@@ -56,7 +56,7 @@ export interface KeptOutput {
   readonly sink: Sink;
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
   /** Where a suspect output goes: a good one removes what an earlier run has left there. */
-  readonly suspects: readonly NamedPlace[];
+  readonly suspects: readonly Location[];
   /** What of it decides the output. */
   readonly decides: Readonly<Record<string, string>>;
 }
@@ -68,24 +68,24 @@ export interface KeptOutput {
  */
 export async function keepOutput(
   sink: Sink,
-  { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
+  { from, to }: { readonly from: readonly Location[]; readonly to: Location },
   input: CommandInput<VerifyOption>,
 ): Promise<KeptOutput> {
   const { options } = input;
   const keep = keepRule(options);
   const given = options.text('rejects');
-  const rejects = given === undefined ? undefined : placeOf(given, { ...input, env: {} });
+  const rejects = given === undefined ? undefined : locationOf(given, { ...input, env: {} });
   if (rejects) await checkRejects(rejects, { from, to }, input);
   const unique = options.has('unique') ? (options.text('unique') ?? true) : undefined;
   const split = (output: Sink, ending: string): Sink => {
     if (!keep && unique === undefined) return output;
-    const others = rejects && findOutput(besidePlace(rejects, ending), input, given);
+    const others = rejects && findOutput(besideLocation(rejects, ending), input, given);
     return splitSink({ output, keep, unique, ...(others && { rejects: others }) });
   };
   const { 'max-unknown': percent } = options.values(keepOptions);
   if (percent !== undefined) await checkSuspectPlace(to, sink);
   const suspects = [to, rejects].flatMap((place) =>
-    place === undefined || percent === undefined ? [] : [besidePlace(place, '.suspect')],
+    place === undefined || percent === undefined ? [] : [besideLocation(place, '.suspect')],
   );
   return {
     suspects,
@@ -93,7 +93,7 @@ export async function keepOutput(
     ...(percent !== undefined && {
       maxUnknown: {
         percent,
-        suspect: split(findOutput(besidePlace(to, '.suspect'), input, to.path), '.suspect'),
+        suspect: split(findOutput(besideLocation(to, '.suspect'), input, to.path), '.suspect'),
       },
     }),
     decides: omitUndefined({
@@ -125,20 +125,20 @@ function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
 }
 
 async function checkRejects(
-  rejects: NamedPlace,
-  { from, to }: { readonly from: readonly NamedPlace[]; readonly to: NamedPlace },
+  rejects: Location,
+  { from, to }: { readonly from: readonly Location[]; readonly to: Location },
   { options, cwd }: CommandInput<VerifyOption>,
 ): Promise<void> {
-  const { path, database, remote } = rejects;
-  if (path === standard || database || remote?.kind === 'web') {
+  const { path, kind } = rejects;
+  if (path === standard || isDatabase(rejects) || kind === 'web') {
     throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address');
   }
-  if (!remote) await checkOutputPath(path);
+  if (kind === 'file') await checkOutputPath(path);
   const summary = options.text('summary');
   const others = [
     ...from.map((place) => ['input', place] as const),
     ...filesOfOutput(from, to, options).map((place) => ['output', place] as const),
-    ...(summary === undefined ? [] : [['summary', placeOf(summary, { env: {}, cwd })] as const]),
+    ...(summary === undefined ? [] : [['summary', locationOf(summary, { env: {}, cwd })] as const]),
   ];
   for (const [what, other] of others) {
     if (!(await isSamePlace(rejects, other))) continue;
@@ -146,8 +146,8 @@ async function checkRejects(
   }
 }
 
-async function checkSuspectPlace({ database }: NamedPlace, sink: Sink): Promise<void> {
-  if (!database && (await sink.mayBeginEarly?.()) === true) return;
+async function checkSuspectPlace(to: Location, sink: Sink): Promise<void> {
+  if (!isDatabase(to) && (await sink.mayBeginEarly?.()) === true) return;
   throw new ConfigurationError(
     '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
   );

@@ -2,6 +2,7 @@ import {
   columnsFor,
   combinedSource,
   ConfigurationError,
+  type DatabaseKind,
   defaultStateDir,
   type FileOptions,
   isSameList,
@@ -20,7 +21,7 @@ import {
 } from '../command.js';
 import { checkRules } from '../options/option-rules.js';
 import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
-import { type DatabaseUrl, type NamedPlace, pathOf } from './list-places.js';
+import { type DatabaseLocation, isDatabase, listAt, type Location } from './locations.js';
 import { resolvePath, standard } from './paths.js';
 import { filesOfOutput, verdictOutput } from './output-files.js';
 
@@ -37,15 +38,14 @@ type EndsInput = Pick<CommandInput<VerifyOption>, 'options' | 'stdin' | 'stdout'
 
 /** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
-  inputs: readonly NamedPlace[],
-  output: NamedPlace,
+  inputs: readonly Location[],
+  output: Location,
   input: EndsInput,
 ): Promise<ListEnds> {
   const { options } = input;
-  const { database: to } = output;
   checkRules(options, verifyOptions, {
-    'input is a database': inputs.some(({ database }) => database !== undefined),
-    'output is a database': to !== undefined,
+    'input is a database': inputs.some(isDatabase),
+    'output is a database': isDatabase(output),
   });
   const sink = await findSinkOf(inputs, output, input);
   for (const file of filesOfOutput(inputs, output, options)) await refuseSameFile(inputs, file);
@@ -70,42 +70,38 @@ export async function findListEnds(
 }
 
 async function findSinkOf(
-  inputs: readonly NamedPlace[],
-  output: NamedPlace,
+  inputs: readonly Location[],
+  output: Location,
   input: EndsInput,
 ): Promise<Sink> {
   const { options } = input;
   if (options.has('split-by')) return verdictOutput(inputs, output, options);
-  return output.database ? databaseSink(output.database, options) : findOutput(output, input);
+  return isDatabase(output) ? databaseSink(output, options) : findOutput(output, input);
 }
 
 /** @param output where the rows go: some forms need all columns beforehand. @default anywhere */
 export async function findSource(
-  inputs: readonly NamedPlace[],
-  output: NamedPlace | undefined,
+  inputs: readonly Location[],
+  output: Location | undefined,
   { options, stdin }: EndsInput,
 ): Promise<Source> {
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
-  if (only.database) return databaseSource(only.database, options);
-  const form = fileOptions(options, output?.remote?.url ?? (output && pathOf(output)) ?? '');
+  if (isDatabase(only)) return databaseSource(only, options);
+  const form = fileOptions(options, output && !isDatabase(output) ? listAt(output) : '');
   if (inputs.length === 1) return findOne(only, form, stdin);
   // Each file's own columns are in the common header, wherever in it they come first.
   const all = { ...form, columns: 'all' as const };
   return combinedSource(inputs.map((input) => findOne(input, all, stdin)));
 }
 
-function findOne(
-  { path, remote }: NamedPlace,
-  form: FileOptions,
-  stdin: Surroundings['stdin'],
-): Source {
-  return path === standard
+function findOne(location: Location, form: FileOptions, stdin: Surroundings['stdin']): Source {
+  return location.path === standard
     ? streamSource('standard input', stdin, form)
-    : listSource(remote?.url ?? path, form);
+    : listSource(listAt(location), form);
 }
 
-async function refuseSameFile(inputs: readonly NamedPlace[], output: NamedPlace): Promise<void> {
+async function refuseSameFile(inputs: readonly Location[], output: Location): Promise<void> {
   const to = output.path;
   for (const input of inputs) {
     if (!(await isSamePlace(input, output))) continue;
@@ -117,10 +113,9 @@ async function refuseSameFile(inputs: readonly NamedPlace[], output: NamedPlace)
   }
 }
 
-export async function isSamePlace(input: NamedPlace, output: NamedPlace): Promise<boolean> {
-  const [from, to] = [input, output].map((place) => place.remote?.url ?? pathOf(place));
-  if (from === undefined || to === undefined || [from, to].includes(standard)) return false;
-  return isSameList(from, to);
+export async function isSamePlace(input: Location, output: Location): Promise<boolean> {
+  if ([input, output].some((each) => isDatabase(each) || each.path === standard)) return false;
+  return isSameList(listAt(input), listAt(output));
 }
 
 /**
@@ -128,7 +123,7 @@ export async function isSamePlace(input: NamedPlace, output: NamedPlace): Promis
  * @throws ConfigurationError
  */
 export function findOutput(
-  { path, remote }: NamedPlace,
+  location: Location,
   { options, stdout }: EndsInput,
   namedAs?: string,
 ): Sink {
@@ -137,7 +132,7 @@ export function findOutput(
     ...omitUndefined({ format, namedAs, partBytes }),
     neutralizeFormulas: options.has('neutralize-formulas'),
   };
-  if (path !== standard) return listSink(remote?.url ?? path, form);
+  if (location.path !== standard) return listSink(listAt(location), form);
   if (form.partBytes === undefined) {
     return streamSink(stdout, { ...form, name: 'standard output', ends: false });
   }
@@ -159,29 +154,34 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
  * @throws ConfigurationError
  */
 async function databaseSource(
-  { kind, url }: DatabaseUrl,
+  { kind, url }: DatabaseLocation,
   options: ParsedOptions<'query'>,
 ): Promise<Source> {
   const query = options.text('query');
   if (query === undefined || query.trim() === '') {
     throw new ConfigurationError('say which rows of the database are meant: --query <sql>');
   }
+  const { source } = await endsOf(kind);
+  return source({ url, query });
+}
+
+async function endsOf(kind: DatabaseKind) {
   switch (kind) {
     case 'postgres': {
-      const { postgresSource } = await import('../../lists/sql/postgres/index.js');
-      return postgresSource({ url, query });
+      const { postgresSource, postgresSink } = await import('../../lists/sql/postgres/index.js');
+      return { source: postgresSource, sink: postgresSink };
     }
     case 'sqlite': {
-      const { sqliteSource } = await import('../../lists/sql/sqlite/index.js');
-      return sqliteSource({ url, query });
+      const { sqliteSource, sqliteSink } = await import('../../lists/sql/sqlite/index.js');
+      return { source: sqliteSource, sink: sqliteSink };
     }
     case 'mysql': {
-      const { mysqlSource } = await import('../../lists/sql/mysql/index.js');
-      return mysqlSource({ url, query });
+      const { mysqlSource, mysqlSink } = await import('../../lists/sql/mysql/index.js');
+      return { source: mysqlSource, sink: mysqlSink };
     }
     case 'duckdb': {
-      const { duckdbSource } = await import('../../lists/sql/duckdb/index.js');
-      return duckdbSource({ url, query });
+      const { duckdbSource, duckdbSink } = await import('../../lists/sql/duckdb/index.js');
+      return { source: duckdbSource, sink: duckdbSink };
     }
   }
 }
@@ -192,35 +192,13 @@ async function databaseSource(
  * @throws ConfigurationError
  */
 async function databaseSink(
-  { kind, url }: DatabaseUrl,
+  { kind, url }: DatabaseLocation,
   options: ParsedOptions<'into' | 'key'>,
 ): Promise<Sink> {
   const into = tableOption(options);
   const key = options.texts('key');
-  const target = { url, into, ...(key.length > 0 && { key }) };
-  switch (kind) {
-    case 'postgres': {
-      const { postgresSink } = await import('../../lists/sql/postgres/index.js');
-      return postgresSink(target);
-    }
-    case 'sqlite': {
-      const { sqliteSink } = await import('../../lists/sql/sqlite/index.js');
-      return sqliteSink(target);
-    }
-    case 'mysql': {
-      const { mysqlSink } = await import('../../lists/sql/mysql/index.js');
-      return mysqlSink(target);
-    }
-    case 'duckdb': {
-      const { duckdbSink } = await import('../../lists/sql/duckdb/index.js');
-      return duckdbSink(target);
-    }
-  }
-}
-
-/** Where a run into a table keeps what it needs to go on. @throws ConfigurationError */
-function tableStateDirectory({ url }: DatabaseUrl, options: ParsedOptions<'into'>): string {
-  return defaultStateDir(url, tableOption(options));
+  const { sink } = await endsOf(kind);
+  return sink({ url, into, ...(key.length > 0 && { key }) });
 }
 
 function tableOption(options: ParsedOptions<'into'>): string {
@@ -229,27 +207,26 @@ function tableOption(options: ParsedOptions<'into'>): string {
   throw new ConfigurationError('name the table that the rows go into: --into <table>');
 }
 
-/** Where a run into a place keeps what it needs to go on, if it keeps anything. */
+/** Where a run into a location keeps what it needs to go on, if it keeps anything. */
 export function stateDirectoryOf(
-  { path, database, remote }: NamedPlace,
+  location: Location,
   { options, cwd }: Pick<CommandInput<'state' | 'into'>, 'options' | 'cwd'>,
 ): string | undefined {
   const given = options.text('state');
   if (given !== undefined) return given;
-  if (path === standard || (database && !options.has('into'))) return undefined;
-  const found = database
-    ? tableStateDirectory(database, options)
-    : defaultStateDir(remote?.url ?? path);
+  const isInDatabase = isDatabase(location);
+  if (location.path === standard || (isInDatabase && !options.has('into'))) return undefined;
+  const found = defaultStateDir(listAt(location), isInDatabase ? tableOption(options) : undefined);
   return resolvePath(cwd, found);
 }
 
 /** What is written directly has no state directory unless one is asked for. */
 export async function isHeldBack(
-  { database, remote }: NamedPlace,
+  { kind }: Location,
   sink: Sink,
   options: ParsedOptions<'part-size'>,
 ): Promise<boolean> {
-  if (database ?? remote ?? options.has('part-size')) return true;
+  if (kind !== 'file' || options.has('part-size')) return true;
   return (await sink.mayBeginEarly?.()) === true;
 }
 
@@ -260,12 +237,13 @@ export async function isHeldBack(
  * @throws ConfigurationError
  */
 export function refuseAllColumns(
-  inputs: readonly NamedPlace[],
-  { database: to }: NamedPlace,
+  inputs: readonly Location[],
+  output: Location,
   options: ParsedOptions<'query' | 'into'>,
 ): void {
   const [query = '', into = ''] = [options.text('query'), options.text('into')];
-  const isInPlace = to !== undefined && inputs.some(({ database }) => database?.url === to.url);
+  const isInPlace =
+    isDatabase(output) && inputs.some((each) => isDatabase(each) && each.url === output.url);
   if (!isInPlace || !readsAllOf(query, into)) return;
   throw new ConfigurationError(
     `the query reads all columns of ${into}, to which the run adds its own, and the next run would read those, too: name the columns in --query instead of *`,

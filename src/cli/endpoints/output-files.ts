@@ -11,9 +11,9 @@ import {
   isSluiceError,
   listSource,
 } from '../../index.js';
-import { type ParsedOptions, omitUndefined } from '../command.js';
+import type { ParsedOptions } from '../command.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { pathOf, type NamedPlace, placeOf } from './list-places.js';
+import { isDatabase, type Location, locationOf, pathOf } from './locations.js';
 import { standard } from './paths.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
@@ -24,21 +24,22 @@ type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-f
  * @throws ConfigurationError
  */
 export async function verdictOutput(
-  inputs: readonly NamedPlace[],
-  output: NamedPlace,
+  inputs: readonly Location[],
+  output: Location,
   options: ParsedOptions<SplitOption>,
 ): Promise<Sink> {
-  const { path, database, remote } = output;
-  if (path === standard || database || remote?.kind === 'web') {
+  if (output.path === standard || isDatabase(output) || output.kind === 'web') {
     throw new ConfigurationError(
       '--split-by writes a file for each verdict into a folder: name the folder with -o',
     );
   }
   const neutralizeFormulas = options.has('neutralize-formulas');
   const ending = endingOf(inputs, options);
-  if (!remote) return verdictFolder(path, { ending, neutralizeFormulas });
+  if (output.kind === 'file') {
+    return verdictFolder(output.path, { ending, neutralizeFormulas });
+  }
   const { s3Sink } = await import('../../lists/remote/s3/index.js');
-  const folder = folderUrl(remote.url);
+  const folder = asFolder(output.url);
   const sinkOf = (verdict: Verdict): Sink =>
     s3Sink(`${folder}${verdict}.${ending}`, { neutralizeFormulas });
   return verdictSink(folder, {
@@ -51,42 +52,41 @@ export async function verdictOutput(
 
 /** Where rows go: the output itself, or the files in its folder. */
 export function filesOfOutput(
-  inputs: readonly NamedPlace[],
-  output: NamedPlace,
+  inputs: readonly Location[],
+  output: Location,
   options: ParsedOptions<SplitOption>,
-): readonly NamedPlace[] {
+): readonly Location[] {
   if (!options.has('split-by')) return [output];
   const ending = endingOf(inputs, options);
-  const { path, remote } = output;
   return verdicts.map((verdict) => {
     const name = `${verdict}.${ending}`;
-    return {
-      path: `${path}${path.endsWith('/') ? '' : '/'}${name}`,
-      database: undefined,
-      ...omitUndefined({
-        remote: remote && { ...remote, url: `${folderUrl(remote.url)}${name}` },
-      }),
-    };
+    const path = `${asFolder(output.path)}${name}`;
+    return output.kind === 'file'
+      ? { kind: 'file', path }
+      : { ...output, path, url: `${asFolder(output.url)}${name}` };
   });
 }
 
 /** The format that is asked for, else that of the first input. */
 function endingOf(
-  [input]: readonly NamedPlace[],
+  [input]: readonly Location[],
   options: ParsedOptions<'input-format' | 'output-format'>,
 ): string {
   const given = options.text('output-format') ?? options.text('input-format');
   if (given !== undefined) return parseFileFormat(given);
-  const path = input?.remote
-    ? new URL(input.remote.url).pathname
-    : ((input && pathOf(input)) ?? '');
+  const path =
+    input === undefined || isDatabase(input)
+      ? ''
+      : input.kind === 'file'
+        ? input.path
+        : new URL(input.url).pathname;
   const [, ending = ''] = /\.([a-z]+)(?:\.gz)?$/i.exec(path) ?? [];
   const format = ending.toLowerCase() === 'ndjson' ? 'jsonl' : ending.toLowerCase();
   return fileFormats.find((known) => known === format) ?? 'csv';
 }
 
-function folderUrl(url: string): string {
-  return url.endsWith('/') ? url : `${url}/`;
+function asFolder(name: string): string {
+  return name.endsWith('/') ? name : `${name}/`;
 }
 
 /**
@@ -95,14 +95,14 @@ function folderUrl(url: string): string {
  * @returns `undefined` where there is none that is a file, or none that can be read
  */
 export async function rowsOfOutput(
-  from: readonly NamedPlace[],
-  to: NamedPlace,
+  from: readonly Location[],
+  to: Location,
   options: ParsedOptions<VerifyOption>,
 ): Promise<number | undefined> {
   const { rejects, 'output-format': format } = options.values(verifyOptions);
   const places = [
     ...filesOfOutput(from, to, options),
-    ...(rejects === undefined ? [] : [placeOf(rejects, { env: {}, cwd: '.' })]),
+    ...(rejects === undefined ? [] : [locationOf(rejects, { env: {}, cwd: '.' })]),
   ];
   let sum: number | undefined;
   for (const place of places) {

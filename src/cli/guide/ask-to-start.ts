@@ -3,7 +3,7 @@ import { ConfigurationError, parseCountry } from '../../index.js';
 import { shownCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import type { CommandInput, Surroundings } from '../command.js';
-import { placeOf } from '../endpoints/list-places.js';
+import { isDatabase, listAt, locationOf } from '../endpoints/locations.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import { exitCodes } from '../exit-code.js';
 import { costLines, countryLines, type EstimatedJob } from '../job/dry-run.js';
@@ -203,15 +203,16 @@ interface Trial {
  * @throws ConfigurationError
  */
 function trialBeside(output: string, from: Pick<Surroundings, 'env' | 'cwd'>): Trial | undefined {
-  const { path, database, remote } = placeOf(output, from);
-  const isNamed = remote === undefined || remote.url === output;
-  if (database || path === standard || !isNamed) return undefined;
+  const location = locationOf(output, from);
+  const { kind, path } = location;
+  const isNamed = kind === 'file' || listAt(location) === output;
+  if (isDatabase(location) || path === standard || !isNamed) return undefined;
   const name = basename(path);
   const ending = /\.[a-z]+(?:\.gz)?$/i.exec(name)?.[0] ?? '';
   const stem = path.slice(0, path.length - ending.length);
   return {
     output: `${stem}.trial${ending}`,
-    history: `${remote ? basename(stem) : stem}.history`,
+    history: `${kind === 'file' ? stem : basename(stem)}.history`,
   };
 }
 

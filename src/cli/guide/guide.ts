@@ -8,7 +8,7 @@ import {
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../endpoints/list-ends.js';
-import { findInputs } from '../endpoints/list-places.js';
+import { findInputs, isDatabase } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import type { Said } from '../messages/run-lines.js';
@@ -119,7 +119,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   const sourceWith = async (...form: readonly AddedOption[]): Promise<Source> =>
     findSource(inputs, undefined, { ...input, options: withAdded(input.options, form, input.cwd) });
   const source = await sourceWith();
-  const isReadOnce = source.keep !== undefined && !inputs.some(({ database }) => database);
+  const isReadOnce = source.keep !== undefined && !inputs.some(isDatabase);
   const isNamed = !namesNoColumn(input);
   // A sheet is named for all inputs, and what is read once has no second reading.
   const isSheetGiven = input.options.has('sheet') || inputs.length > 1 || isReadOnce;

@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { CommandInput } from '../command.js';
-import { pathOf, placeOf } from '../endpoints/list-places.js';
+import { pathOf, locationOf } from '../endpoints/locations.js';
 import { standard } from '../endpoints/paths.js';
 
 const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
@@ -18,7 +18,7 @@ export async function proposedOutput(
   input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
 ): Promise<string> {
   const { positionals, options } = input;
-  const [only, ...more] = positionals.map((path) => placeOf(path, input));
+  const [only, ...more] = positionals.map((path) => locationOf(path, input));
   const path = only && more.length === 0 ? pathOf(only) : undefined;
   const format = options.text('output-format');
   const isFolder = options.has('part-size') || options.has('split-by');

@@ -12,7 +12,7 @@ import {
 } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
-import { type NamedPlace, pathOf } from '../endpoints/list-places.js';
+import { type Location, pathOf } from '../endpoints/locations.js';
 import type { Said } from '../messages/run-lines.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
@@ -152,7 +152,7 @@ async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
  * @returns `undefined` where there is none, a history is given, or the service is free
  */
 export async function replacedOutput(
-  to: NamedPlace,
+  to: Location,
   target: Target,
   options: ParsedOptions<'history' | 'store'>,
 ): Promise<string | undefined> {

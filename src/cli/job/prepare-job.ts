@@ -19,10 +19,11 @@ import { findListEnds, isSamePlace, refuseAllColumns } from '../endpoints/list-e
 import {
   findInputs,
   pathOf,
-  placeOf,
-  removePlace,
-  type NamedPlace,
-} from '../endpoints/list-places.js';
+  isDatabase,
+  locationOf,
+  removeAt,
+  type Location,
+} from '../endpoints/locations.js';
 import { replacedOutput } from './confirm-discard.js';
 import { rowsOfOutput, filesOfOutput } from '../endpoints/output-files.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -53,7 +54,7 @@ interface Prepared {
 
 /** Finds all that a run needs, and checks it, before anything is read. */
 export async function prepareJob(
-  to: NamedPlace,
+  to: Location,
   input: CommandInput<VerifyOption>,
   { run, reporter, papers, isCostSaid }: RunParts,
 ): Promise<Prepared> {
@@ -61,7 +62,7 @@ export async function prepareJob(
   const person = terminal(input);
   const from = await findInputs(input.positionals, input);
   const suppress = (options.values(verifyOptions).suppress ?? []).map(({ source }) =>
-    placeOf(source, input),
+    locationOf(source, input),
   );
   await refuseSuppressed(suppress, filesOfOutput(from, to, options), input);
   const outputs = filesOfOutput(from, to, options).map(pathOf);
@@ -101,7 +102,7 @@ export async function prepareJob(
       const limited = limitLines(figures, options.has('history'));
       reporter.finished(figures, papers.endOf(figures, { isEmptied, stoppedBy }), limited);
       // What was suspect once is of no use beside an output that is not.
-      if (!figures.suspect) await Promise.all(suspects.map(removePlace));
+      if (!figures.suspect) await Promise.all(suspects.map(removeAt));
     }
     exitCode = (await papers.finished(figures, { noMoreOpenThan, isEmptied, stoppedBy })).exit_code;
   };
@@ -144,12 +145,12 @@ export async function prepareJob(
 
 /** @throws ConfigurationError where a list of what is never sent would be replaced */
 async function refuseSuppressed(
-  lists: readonly NamedPlace[],
-  outputs: readonly NamedPlace[],
+  lists: readonly Location[],
+  outputs: readonly Location[],
   input: CommandInput<VerifyOption>,
 ): Promise<void> {
   const rejects = input.options.text('rejects');
-  const written = [...outputs, ...(rejects === undefined ? [] : [placeOf(rejects, input)])];
+  const written = [...outputs, ...(rejects === undefined ? [] : [locationOf(rejects, input)])];
   for (const list of lists) {
     for (const output of written) {
       if (!(await isSamePlace(list, output))) continue;
@@ -161,14 +162,14 @@ async function refuseSuppressed(
 }
 
 /** The bytes of an output that is a file and is there. */
-async function sizeOf(to: NamedPlace): Promise<number> {
+async function sizeOf(to: Location): Promise<number> {
   const found = await stat(pathOf(to) ?? '').catch(() => undefined);
   return found?.isFile() === true ? found.size : 0;
 }
 
 /** The local service's verdicts must not get into a database because a variable was not set. */
-function refuseUnmeant(target: Target, { database }: NamedPlace): void {
-  if (!database || target.kind !== 'local' || target.isOnPurpose) return;
+function refuseUnmeant(target: Target, to: Location): void {
+  if (!isDatabase(to) || target.kind !== 'local' || target.isOnPurpose) return;
   throw new ConfigurationError(
     'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
   );

@@ -9,7 +9,7 @@ import {
 import { thatSet, type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import type { Target } from '../connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
-import { pathOf, type NamedPlace } from '../endpoints/list-places.js';
+import { pathOf, type Location } from '../endpoints/locations.js';
 import { resolvePath, standard } from '../endpoints/paths.js';
 import { batchSettings } from '../options/batch-options.js';
 import { asksNetwork } from '../options/engine-options.js';
@@ -74,7 +74,7 @@ function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
 /** @throws ConfigurationError, OutputError before anything is read */
 export async function openPapers(
   { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
-  to: NamedPlace,
+  to: Location,
 ): Promise<RunPapers> {
   const report = options.text('report');
   const summary = options.text('summary');

@@ -5,7 +5,7 @@ import { ParsedOptions, type CommandInput, type Surroundings } from '../command.
 import { prepareJob } from './prepare-job.js';
 import { errorText } from '../messages/describe-error.js';
 import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
-import { placeOf } from '../endpoints/list-places.js';
+import { locationOf } from '../endpoints/locations.js';
 import { Reporter } from '../terminal/reporter.js';
 import { runShared } from './run-list.js';
 import { standard } from '../endpoints/paths.js';
@@ -51,7 +51,7 @@ export async function runWorker({ signal, ...surroundings }: Surroundings): Prom
 
 async function work(input: CommandInput<VerifyOption>): Promise<void> {
   const { options } = input;
-  const to = placeOf(options.text('output') ?? standard, input);
+  const to = locationOf(options.text('output') ?? standard, input);
   const store = await sharedRunOf(input, storePatience(options));
   if (!store) return;
   const nobody = new Writable({ write: (_chunk, _encoding, done) => done() });

@@ -9,7 +9,7 @@ import {
   type Surroundings,
   omitUndefined,
 } from '../command.js';
-import { placeOf } from '../endpoints/list-places.js';
+import { locationOf } from '../endpoints/locations.js';
 import { patienceOptions, type PatienceOption } from '../connect.js';
 import { needs, notWith } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
@@ -103,8 +103,8 @@ export function storeUrlOf(
   options: ParsedOptions<'store'>,
   from: Pick<Surroundings, 'env' | 'cwd'>,
 ): string {
-  const { database } = placeOf(options.text('store') ?? '', from);
-  if (database?.kind === 'postgres') return database.url;
+  const location = locationOf(options.text('store') ?? '', from);
+  if (location.kind === 'postgres') return location.url;
   throw new ConfigurationError(
     '--store takes the URL of a PostgreSQL database, as postgres://user@host/database, or env:NAME of a variable that holds it',
   );

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { placeOf } from '../../../src/cli/endpoints/list-places.js';
+import { locationOf } from '../../../src/cli/endpoints/locations.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
 import { refuseAllColumns } from '../../../src/cli/endpoints/list-ends.js';
@@ -10,7 +10,7 @@ const url = 'postgres://db.example/crm';
 function check(query: string, into = 'crm.contacts', from = url): void {
   const args = [from, '-o', url, '--query', query, '--into', into];
   const { options } = parseCommandLine(verifyCommand, args, calledHere);
-  refuseAllColumns([placeOf(from, calledHere)], placeOf(url, calledHere), options);
+  refuseAllColumns([locationOf(from, calledHere)], locationOf(url, calledHere), options);
 }
 
 it.each([
