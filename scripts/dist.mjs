@@ -204,9 +204,12 @@ try {
   module.exports = require('./${name.split('/').at(-1)}.js');
 } catch (error) {
   if (error.code !== 'ERR_REQUIRE_ESM') throw error;
+  const isJest = process.env.JEST_WORKER_ID !== undefined && process.env.VITEST === undefined;
   const message =
-    'sluice is an ES module, and Node ' + process.versions.node + ' cannot require() one: ' +
-    "write const sluice = await import('${entry}') in its place, or use Node 20.19, 22.12 or newer";
+    'sluice is an ES module, and ' +
+    (isJest ? 'Jest' : 'Node ' + process.versions.node) +
+    " cannot require() one: write const sluice = await import('${entry}') in its place, " +
+    (isJest ? 'and run Jest with NODE_OPTIONS=--experimental-vm-modules' : 'or use Node 20.19, 22.12 or newer');
   throw Object.assign(new Error(message), { code: error.code });
 }
 `;

@@ -1,5 +1,6 @@
 import type { Dispatcher } from 'undici';
 import type { OperationName } from '../contract/operations.js';
+import { version } from '../platform/version.js';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
 import {
@@ -92,7 +93,7 @@ export interface ClientOptions {
    * @default false
    */
   readonly allowInsecureHttp?: boolean | undefined;
-  /** The `user-agent` header of each request. @default 'sluice' */
+  /** The `user-agent` header of each request. @default `sluice/` and the version */
   readonly userAgent?: string | undefined;
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to below 1, for the jitter of waits. */
@@ -153,7 +154,7 @@ export function parseClientOptions(options: ClientOptions) {
     maxConcurrentRequests: options.maxConcurrentRequests ?? 16,
     requestsPerMinute: options.requestsPerMinute,
     maxAnswerBytes: options.maxAnswerBytes ?? 64 * 1024 * 1024,
-    userAgent: options.userAgent ?? 'sluice',
+    userAgent: options.userAgent ?? `sluice/${version}`,
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRequest: options.onRequest,

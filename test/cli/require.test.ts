@@ -5,13 +5,17 @@ import { projectRoot, readEntries } from '../../scripts/project.mjs';
 /** Runs a script in CommonJS that finds the package by its name. */
 async function runScript(
   script: string,
-  ...args: readonly string[]
+  flag: string,
+  changes: NodeJS.ProcessEnv = {},
 ): Promise<{ readonly stdout: string; readonly stderr: string }> {
   return new Promise((resolve) => {
     execFile(
       process.execPath,
-      [...args, '--no-warnings', '--input-type=commonjs', '-e', script],
-      { cwd: projectRoot },
+      [flag, '--no-warnings', '--input-type=commonjs', '-e', script],
+      {
+        cwd: projectRoot,
+        env: { ...process.env, JEST_WORKER_ID: undefined, VITEST: undefined, ...changes },
+      },
       (_, stdout, stderr) => resolve({ stdout, stderr }),
     );
   });
@@ -54,5 +58,12 @@ describe('require() of the package', () => {
         `ERR_REQUIRE_ESM sluice is an ES module, and Node ${process.versions.node} cannot require() one: write const sluice = await import('${name}') in its place, or use Node 20.19, 22.12 or newer\n`,
     );
     expect(stdout).toBe(said.join(''));
+  });
+
+  it('says what to do in Jest, which never can', async () => {
+    const { stderr } = await runScript(`require('sluice')`, '--no-experimental-require-module', {
+      JEST_WORKER_ID: '1',
+    });
+    expect(stderr).toContain('--experimental-vm-modules');
   });
 });

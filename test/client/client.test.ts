@@ -1,6 +1,7 @@
 import { inspect } from 'node:util';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { version } from '../../src/platform/version.js';
 import { Client, type VerificationService } from '../../src/client/client.js';
 import { operations, type OperationName } from '../../src/contract/operations.js';
 import { ConfigurationError } from '../../src/platform/errors/errors.js';
@@ -130,8 +131,8 @@ describe('every operation', () => {
       expect(request?.headers['x-api-key']).toBe(
         operations[name as OperationName].keyed ? canaryKey : undefined,
       );
-      expect(request?.headers['accept-encoding']).toBeUndefined();
-      expect(request?.headers['user-agent']).toBe('sluice');
+      expect(request?.headers['accept-encoding']).toBe('gzip, br');
+      expect(request?.headers['user-agent']).toBe(`sluice/${version}`);
       const isJson = request?.headers['content-type'] === 'application/json';
       expect(isJson ? JSON.parse(request.body.toString()) : undefined).toEqual(body);
     });

@@ -15,8 +15,8 @@ const decoders: Readonly<Record<string, () => Gunzip | BrotliDecompress>> = {
   br: createBrotliDecompress,
 };
 
-/** An export unpacks to some 20 times its bytes; what is nothing but zeros to a thousand times. */
-const mostRatio = 200;
+/** An export unpacks to 40 to 120 times its bytes, a bomb to thousands of times. */
+const mostRatio = 1000;
 
 /**
  * The answer with its body unpacked, if it is packed in a way that was asked for.

@@ -93,7 +93,8 @@ function parseBody(
   { odd, redact }: Pick<ReadOptions, 'redact'> & { readonly odd: (what: string) => ContractError },
 ): unknown {
   // What deletes or updates has nothing to say but that it is done.
-  if (bytes.length === 0 && answer.status === 204) return {};
+  const isOnlyDone = request.operation === 'deleteBatch' || request.operation === 'updateBatch';
+  if (bytes.length === 0 && (answer.status === 204 || isOnlyDone)) return {};
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);

@@ -117,7 +117,7 @@ export function givenUpError(
 ): DeadlineError {
   const what = givenUp[stage] ?? 'what it needs';
   const bound = forMs === undefined ? 'too often' : `for ${duration(forMs / 1000)}`;
-  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}; run again to go on`, {
+  return new DeadlineError(`batch ${called}: ${what} has failed ${bound}`, {
     code: 'service_unavailable',
     cause: trouble,
   });
@@ -135,7 +135,7 @@ export function overdueError(
 ): DeadlineError {
   const word = status === undefined ? '' : `, the service calls it '${sayable(status)}'`;
   return new DeadlineError(
-    `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}; run again to go on waiting`,
+    `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}`,
     { cause: trouble },
   );
 }

@@ -112,7 +112,7 @@ export class UploadRegistry {
 
   sharedError(uuid: string, name: string): ContractError {
     return new ContractError(
-      `the service gives two uploads of this run one batch_uuid: ${uuid} is ${this.ownerOf(uuid)} and ${name}; report it to the service's support. Nothing more is launched; run again to go on`,
+      `the service gives two uploads of this run one batch_uuid: ${uuid} is ${this.ownerOf(uuid)} and ${name}; report it to the service's support. Nothing more is launched`,
       { operation: 'listBatches' },
     );
   }
