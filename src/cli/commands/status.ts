@@ -111,13 +111,15 @@ function describe(
   ),
 ): string {
   const stages = Object.entries(status.stages).map(([stage, count]) => `${count} ${stage}`);
+  // A shared run that is finished has dropped what it knew of its batches.
+  const none = status.isFinished ? 'all at their end' : 'none sent';
   const lines = [
     `input    ${status.input}`,
     `output   ${status.output}`,
     `service  ${status.service}`,
     `begun    ${status.startedAt}`,
     `rows     ${status.rows ?? 'not read to the end'}`,
-    `batches  ${status.batches} (${stages.join(', ') || 'none sent'})`,
+    `batches  ${status.batches} (${stages.join(', ') || none})`,
     `credits  ${status.launchedCredits.email} email, ${status.launchedCredits.phone} phone launched, before refunds`,
     `so far   ${soFar}`,
     ...(status.stopped ? [`stopped  ${status.stopped.message}`] : []),
