@@ -165,13 +165,13 @@ function createRowTest(keep: KeepRule, opening: OpenSinkOptions): RowTest {
 /** The same address is one in every country. */
 function createUniqueTest(
   unique: string | true,
-  { reading, verified, addressOf }: OpenSinkOptions,
+  opened: OpenSinkOptions,
 ): (chunk: RowChunk, row: number) => boolean {
-  const column = uniqueColumn(unique, reading.header, verified);
-  if (!addressOf) throw new TypeError('a sink with unique rows needs the addresses of rows');
+  const column = uniqueColumn(unique, opened.reading.header, opened.verified);
+  if (!opened.addressOf) throw new TypeError('a sink with unique rows needs the addresses of rows');
   const seen = new AddressTable({ seed: randomBytes(32) });
   return (chunk, row) => {
-    const address = addressOf(chunk, row, column);
+    const address = opened.addressOf?.(chunk, row, column);
     return address === undefined || seen.size === seen.add(0, address);
   };
 }
