@@ -234,7 +234,7 @@ function describeTrouble(error: CsvError, { name, above }: ParsedCsvOptions): In
  *
  * @returns takes the pieces of a file in turn; `undefined` where the dialect has no escape of its own
  */
-export function doubleLoneEscapes({
+function doubleLoneEscapes({
   delimiter,
   quote,
   escape,

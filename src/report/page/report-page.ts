@@ -99,7 +99,7 @@ function rowsNote(): Html {
  * What a reader wants to know first: how many of the rows can be reached, and how many addresses are valid.
  * What is not known counts as neither: where the local service has not known most cells, no share is large.
  */
-export function headline(summary: Summary): Html {
+function headline(summary: Summary): Html {
   const { rows, columns, service } = summary;
   if (columns.length === 0 || rows === 0) return nothing;
   const isOpen = (column: ColumnSummary): boolean =>

@@ -226,7 +226,7 @@ export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'und
 }
 
 /** Whether a row holds what only data are. */
-export function isData(row: LookedAt): boolean {
+function isData(row: LookedAt): boolean {
   return row.some((cell) => isFilled(cell) && isDatum(cell));
 }
 

@@ -97,7 +97,7 @@ interface ReplacementOptions {
 }
 
 /** A file that is written beside its target and then takes the target's place. Errors are the system's. */
-export async function createReplacement(
+async function createReplacement(
   target: OutputTarget,
   options: ReplacementOptions,
 ): Promise<ByteOutput> {

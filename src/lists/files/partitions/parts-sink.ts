@@ -235,7 +235,7 @@ class PartsWriting implements SinkWriting {
 }
 
 /** Counts the bytes that go through it, and keeps a digest of them. */
-export class MeasuredOutput implements ByteOutput {
+class MeasuredOutput implements ByteOutput {
   readonly #output: ByteOutput;
   readonly #hash = createHash('sha256');
   #bytes = 0;

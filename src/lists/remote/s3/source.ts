@@ -64,7 +64,7 @@ export async function findS3Objects(
 }
 
 /** An object in a bucket. */
-export function s3Object(address: S3Address, options: S3Options): RemoteObject {
+function s3Object(address: S3Address, options: S3Options): RemoteObject {
   const name = nameOfObject(address);
   let connection: Promise<S3Connection> | undefined;
   return {

@@ -3,16 +3,14 @@ import type { Source } from '../../rows/source.js';
 import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
-import * as failure from './connect.js';
 import * as kinds from './kinds.js';
 import * as query from './query.js';
 import * as statements from './statements.js';
-import * as table from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
 /** What these files export is what a dialect is made of. */
-const mysql = { ...connect, ...failure, ...kinds, ...query, ...statements, ...table };
+const mysql = { ...connect, ...kinds, ...query, ...statements };
 
 export interface MysqlSourceOptions {
   /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */

@@ -3,11 +3,9 @@ import type { Source } from '../../rows/source.js';
 import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
-import * as failure from './connect.js';
 import * as kinds from './kinds.js';
 import * as query from './query.js';
 import * as statements from './statements.js';
-import * as table from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 export { createPostgresStore, postgresStoreSql } from '../../../engine/stores/postgres/schema.js';
@@ -18,7 +16,7 @@ export {
 } from '../../../engine/stores/postgres/postgres-store.js';
 
 /** What these files export is what a dialect is made of. */
-const postgres = { ...connect, ...failure, ...kinds, ...query, ...statements, ...table };
+const postgres = { ...connect, ...kinds, ...query, ...statements };
 
 export interface PostgresSourceOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */

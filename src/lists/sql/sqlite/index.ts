@@ -3,16 +3,14 @@ import type { Source } from '../../rows/source.js';
 import { querySource } from '../query-source.js';
 import { tableSink, type TableKeyOptions } from '../tables/table-sink.js';
 import * as connect from './connect.js';
-import * as failure from './connect.js';
 import * as kinds from './kinds.js';
 import * as query from './query.js';
 import * as statements from './statements.js';
-import * as table from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
 /** What these files export is what a dialect is made of. */
-const sqlite = { ...connect, ...failure, ...kinds, ...query, ...statements, ...table };
+const sqlite = { ...connect, ...kinds, ...query, ...statements };
 
 export interface SqliteSourceOptions {
   /** `sqlite:path`, or the path itself. */
