@@ -3,9 +3,9 @@ import { hashWords, KeyHash } from './key-hash.js';
 /** A hash's shard is told by its last word. */
 export const shardCount = 128;
 const initialSlots = 16;
-/** Fuller shards probe too long; together with the growth this bounds a shard at 22 bytes an address. */
+/** Fuller shards probe too long; together with the growth this bounds a shard at 23 bytes an address. */
 const maxLoad = 0.88;
-const growth = 1.2;
+const growth = 1.25;
 /** Below two million addresses memory is no matter, and doubling copies less. */
 const smallSlots = 16_384;
 const smallGrowth = 2;
@@ -22,9 +22,9 @@ const noSlots = new Int32Array(0);
 
 /**
  * Gives each unique (batch group number, key) a number: 0, 1, 2, … in the order of their first coming. It
- * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 22 bytes an
+ * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 23 bytes an
  * address from two million addresses on, at most 40 below. Shards grow one at a time and, once they are
- * large, by a fifth, so no growth holds two copies of the table or copies all of it at once.
+ * large, by a quarter, so no growth holds two copies of the table or copies all of it at once.
  */
 export class AddressTable {
   readonly #hash: KeyHash;
