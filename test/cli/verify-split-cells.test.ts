@@ -65,7 +65,7 @@ it('--split-cells writes a row for each address of a cell, and pays for each onc
   const emails = (await chargesOf(service)).flatMap(({ type, address }) =>
     type === 'email' ? [address] : [],
   );
-  expect(emails.toSorted()).toEqual([...'abcdefgi'].map((name) => `${name}@sluice.test`));
+  expect(emails.toSorted()).toEqual(Array.from('abcdefgi', (name) => `${name}@sluice.test`));
   const streamed = await verify();
   expect(columnsOf(streamed.stdout.toString('latin1'))).toEqual(expected);
   expect((await verify('-o', 'two.csv', '--limit', '2')).code).toBe(0);

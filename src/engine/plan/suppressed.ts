@@ -6,7 +6,7 @@ import { AddressTable } from '../../platform/hashing/address-table.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { trimCell } from '../addresses/address.js';
 import { emailLine } from '../addresses/email.js';
-import { emailsIn } from '../addresses/looks-like.js';
+import { emailsIn, holdsOneAddress } from '../addresses/looks-like.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { VerificationType } from '../../contract/enums.js';
@@ -56,13 +56,13 @@ export class Suppressed {
     if (cell === invalidText) return 'unread';
     const text = trimCell(cell ?? '');
     if (text === '') return 'empty';
+    if (text.indexOf('@') > 0) return this.#addEmails(text);
     const [, name] = domain.exec(text.normalize('NFC')) ?? [];
     if (name !== undefined) {
       this.#hasDomains = true;
       this.#add('domain', domainToASCII(name) || name.toLowerCase());
       return 'domain';
     }
-    if (text.includes('@')) return this.#addEmails(text);
     if ((text.match(/\d/g)?.length ?? 0) < fewestDigits) return 'unread';
     const own = phoneCountry(text);
     const country = typeof own === 'string' ? own : this.#country;
@@ -93,7 +93,8 @@ export class Suppressed {
   /** Whoever is written with a name, or beside others, is suppressed all the same. */
   #addEmails(text: string): SuppressedCell {
     let isRead = false;
-    for (const each of [text, ...emailsIn(text)]) {
+    // Nearly all hold one address and nothing else.
+    for (const each of holdsOneAddress('email', text) ? [text] : [text, ...emailsIn(text)]) {
       const email = emailLine(each);
       if ('reason' in email || /\s/.test(email.line)) continue;
       this.#add('email', email.key);
