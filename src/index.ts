@@ -138,8 +138,10 @@ export type { Clock } from './platform/waiting/clock.js';
 
 // The three Transforms that verify() is made of
 export { rowsToBatches } from './engine/streams/rows-to-batches.js';
-export { driveBatches, type Parcel } from './engine/streams/drive-batches.js';
+export { driveBatches, type Parcel, type SettledParcel } from './engine/streams/drive-batches.js';
 export { joinResults } from './engine/streams/join-results.js';
+export type { BatchEnding } from './engine/plan/result-join.js';
+export type { MatchedExport } from './engine/results/match-export.js';
 export { mergeExports, type SavedExport } from './engine/streams/merge-exports.js';
 export { StreamPlan } from './engine/streams/stream-plan.js';
 export type { Batch } from './engine/batches/batch.js';
