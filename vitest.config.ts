@@ -6,10 +6,12 @@ import { useMemoryFolder } from './scripts/memory-folder.mjs';
 import { reportFile } from './scripts/test-report.mjs';
 
 /**
- * Tests that need more than Node and npm's packages, or much time, are suites with names: `x.mail.test.ts`
+ * Tests of whole commands, and those that need more than Node and npm's packages or much time, are suites with names: `x.mail.test.ts`
  * belongs to the suite `mail`. All others are the suite `fast`, which is `npm test`.
  */
 const named = [
+  // whole commands, from a list to its output
+  'e2e',
   // PostgreSQL, PgBouncer, MariaDB, ClickHouse, Redis
   'databases',
   // Chromium
@@ -22,7 +24,7 @@ const named = [
   'storage',
   // systemd, zsh, fish, buildah
   'system',
-  // the package as it is installed, the examples and pages as they are read
+  // the package as it is installed, the examples as they are read
   'package',
   // large lists and many processes
   'long',

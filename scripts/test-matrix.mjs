@@ -54,9 +54,13 @@ async function runOn(version, folder) {
       COVERAGE: '0',
       TEST_REPORT: `node-${version}`,
     };
-    const { code, stdout, stderr } = await runTool(node, [vitest, 'run', '--project', 'fast'], {
-      env,
-    });
+    const { code, stdout, stderr } = await runTool(
+      node,
+      [vitest, 'run', '--project', 'fast', '--project', 'e2e'],
+      {
+        env,
+      },
+    );
     // On some versions of Node the runner ends with 0 although tests have failed.
     const { passed, failed } = await readReport(env.TEST_REPORT, code);
     if (failed > 0) throw new Error(`${stdout}${stderr}`);

@@ -20,8 +20,17 @@ const { values } = parseArgs({
   },
 });
 
-/** Suites of tests that work with servers and programs. */
-const serverSuites = ['databases', 'browser', 'office', 'mail', 'storage', 'system', 'package'];
+/** Suites that wait much of the time, for servers, programs and processes. */
+const waitingSuites = [
+  'e2e',
+  'databases',
+  'browser',
+  'office',
+  'mail',
+  'storage',
+  'system',
+  'package',
+];
 
 /** A run of suites, whose tests are counted one by one. */
 const suites = (name, projects, ...args) => ({
@@ -51,8 +60,7 @@ const deciding = [
     check('licences', 'node', 'scripts/check-licences.mjs'),
     check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
-  // They wait for servers much of the time.
-  [suites('servers', serverSuites, '--maxWorkers', String(2 * availableParallelism()))],
+  [suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism()))],
   [
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
@@ -65,7 +73,7 @@ const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   [check('library reference', 'typedoc')],
   [suites('long', ['long'])],
-  [{ ...suites('tests with drawn values', ['fast']), env: { SLUICE_DRAW: '1' } }],
+  [{ ...suites('tests with drawn values', ['fast', 'e2e']), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000')],
   [check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '10000')],
   [check('faults', 'node', 'scripts/test-faults.mjs')],
