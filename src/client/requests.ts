@@ -185,7 +185,8 @@ export class Requests {
         ...limit,
         dispatcher,
         clock,
-        ...ending,
+        signal: ending.signal,
+        graceMs: ending.graceMs,
         redact,
         onSent: () => this.#scheduler.moved(),
       });

@@ -266,7 +266,8 @@ describe('what is printed', () => {
     const args = ['verify', hostile, '--email', hostile, '--country', 'US'];
     const ended = await runSluice(args, { cwd: folder, env: connectTo(front) });
     expect(expectHarmless(ended)).toContain('\\u202egnp.');
-    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(1);
+    // What happened, and the verdict.
+    expect(ended.stderr.trimEnd().split('\n')).toHaveLength(2);
   });
 
   it('goes through one place', async () => {

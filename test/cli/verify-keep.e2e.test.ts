@@ -38,6 +38,11 @@ async function read(name: string): Promise<readonly string[]> {
   return (await readFile(join(folder, name), 'utf8')).trim().split('\n');
 }
 
+/** The report, without the marks of what is code. */
+async function readReport(): Promise<string> {
+  return (await readFile(join(folder, 'r.html'), 'utf8')).replaceAll(/<\/?code>/g, '');
+}
+
 /** The first cell of each row. */
 async function ids(name: string): Promise<readonly string[]> {
   return (await read(name)).slice(1).map((line) => line.split(',')[0] ?? '');
@@ -73,7 +78,7 @@ describe('--keep and --rejects', () => {
     const said =
       '2 rows are left out although Email is valid: another verified column is not; with --keep Email=valid only Email counts';
     expect(ended.stderr).toContain(`sluice: ${said}\n`);
-    expect((await read('r.html')).join('\n')).toContain(`<li>${said}.</li>`);
+    expect(await readReport()).toContain(`<li>${said}</li>`);
     const summary = JSON.parse((await read('summary.json')).join('\n'));
     expect(summary).toMatchObject({
       advice: expect.arrayContaining([said]) as string[],
@@ -98,7 +103,7 @@ describe('--keep and --rejects', () => {
     const said =
       'of 4 valid emails 3 risky, 1 throw-away: --keep-quality good writes only the good ones';
     expect(ended.stderr).toContain(`sluice: ${said}\n`);
-    expect((await read('r.html')).join('\n')).toContain(said.slice(2));
+    expect(await readReport()).toContain(said.slice(2));
     const summary = JSON.parse((await read('summary.json')).join('\n'));
     const risks = { of_valid: { risky: 3, disposable: 1 } };
     expect(summary).toMatchObject({ columns: [risks], email: risks, phone: null });

@@ -15,6 +15,7 @@ it('imports no optional package before it is used, whichever entry point is impo
     format: 'esm',
     platform: 'node',
     packages: 'external',
+    loader: { '.sql': 'text' },
     outdir: 'nowhere',
     write: false,
     metafile: true,

@@ -92,7 +92,9 @@ describe('sluice', () => {
     const money = await runInProcess(['help', 'money']);
     expect(money.stderr).toContain('and there is help on exit-codes, environment, columns, resume');
     const resume = await runInProcess(['resume']);
-    expect(resume.stderr).toContain('no command resume; sluice help resume explains it\n');
+    expect(resume.stderr).toContain(
+      'the same command again resumes a run, and sluice help resume explains it\n',
+    );
   });
 
   it('says how a list is verified that stands in the place of a command', async () => {

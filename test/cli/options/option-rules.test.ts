@@ -13,7 +13,7 @@ describe('what options need and refuse', () => {
   it.each([
     [['fresh', 'retry-failed'], '--fresh drops the run that --retry-failed continues'],
     [['max-age'], '--max-age is for results of a history: name it with --history'],
-    [['rejects'], '--rejects is for the rows that --keep or --keep-quality leaves out'],
+    [['rejects'], '--rejects is for the rows that --keep, --keep-quality or --unique leaves out'],
     [['keep-quality'], '--keep-quality is for emails: name their column with --email'],
     [['keep', 'rejects', 'part-size'], '--rejects does not go with an output in parts'],
     [['store', 'run', 'fresh'], '--fresh does not work with --store: another name'],

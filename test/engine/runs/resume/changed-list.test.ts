@@ -72,7 +72,8 @@ describe('a list that has changed since its run stopped', () => {
     [
       'in an outage',
       { faults: [{ operation: 'exportBatch', from: 2, times: 1, what: { reset: true } }] },
-      {},
+      // The answer to another batch would say that the service is there.
+      { concurrency: 1 },
       'service_unavailable',
     ],
     ['detached', undefined, { detach: true }, 'detached'],
