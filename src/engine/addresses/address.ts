@@ -13,6 +13,8 @@ export const notSubmittedReasons = [
   'quoted',
   /** A phone number that a spreadsheet has written as `4.91702E+11`: its last digits are lost. */
   'scientific_notation',
+  /** More than one phone number: the service would take their digits for one. */
+  'several_numbers',
   /** A character that nobody sees is inside an email: a soft hyphen, a zero-width space, a mark of direction. */
   'invisible_character',
   /** An email whose domain no mail server of the internet has: without a dot, an address literal, a label over 63 bytes. */

@@ -11,12 +11,13 @@ import type { Plan } from '../plan/plan.js';
 import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-table.js';
 import type { ColumnSummary, CountryTrouble } from './summary.js';
 
-const [nothing, withoutCountry, unknownCountry, badForm, withComma, wrong] = [0, 1, 2, 3, 4, 5];
+const [nothing, withoutCountry, unknownCountry, wrong, badForm] = [0, 1, 2, 3, 4];
+/** Reasons that lie in a cell's form, from the mark of the first on. */
+const ofForm = ['no_record', 'contains_comma', 'several_numbers'];
 const marks: ReadonlyMap<string, number> = new Map([
   ['country_missing', withoutCountry],
   ['country_unsupported', unknownCountry],
-  ['no_record', badForm],
-  ['contains_comma', withComma],
+  ...ofForm.map((reason, at) => [reason, badForm + at] as const),
 ]);
 
 const mostShown = 10;
@@ -58,9 +59,9 @@ export class RejectedCells {
       const mark = this.#marks.of(outcomes[index] as number);
       if (mark === nothing) continue;
       const row = from + Math.floor(index / width);
-      if (mark === badForm || mark === withComma) {
+      if (mark >= badForm) {
         const { type, position } = columns[index % width] as (typeof columns)[number];
-        const reason = mark === badForm ? 'no_record' : 'contains_comma';
+        const reason = ofForm[mark - badForm] as string;
         const form = this.#addForm(index % width, reason, chunk.text(row, position));
         // Another country would not help a cell of several numbers.
         const mayFit = type === 'phone' && mark === badForm && form !== 'several';

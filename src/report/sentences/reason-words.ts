@@ -25,6 +25,12 @@ export const notSubmittedWords = {
     words: 'digits lost',
     meaning: 'a spreadsheet has cut its digits (4.91702E+11)',
   },
+  several_numbers: {
+    words: 'several numbers',
+    get meaning() {
+      return `the cell holds more than one number: ${optionName('splitCells')} makes a row of each`;
+    },
+  },
   invisible_character: {
     words: 'invisible character',
     meaning: 'a character that nobody sees is inside the email (a zero-width space): type it again',

@@ -2,7 +2,13 @@ import type { CountryCode } from '../../../contract/countries.js';
 import { type CellText, invalidText } from '../../../lists/rows/chunks/row-chunk.js';
 import { type AddressLine, refuseLine, trimCell } from '../address.js';
 import { familyAt, type NumberingPlan, type PlanFamily } from './numbering-plan.js';
-import { barePhone, isScientific, phoneDigits, sureNumber } from './phone-readings.js';
+import {
+  barePhone,
+  isScientific,
+  isSeveralNumbers,
+  phoneDigits,
+  sureNumber,
+} from './phone-readings.js';
 
 const maxPhoneCharacters = 64;
 /** Longer cells are not searched for a number: libphonenumber takes none that is longer either. */
@@ -33,6 +39,7 @@ export function phoneLine(cell: CellText, country: CountryCode): AddressLine {
   if (digits === undefined && isScientific(line)) return { reason: 'scientific_notation' };
   const reason = refuseLine(line, maxPhoneCharacters);
   if (reason !== undefined) return { reason };
+  if (digits === undefined && isSeveralNumbers(line)) return { reason: 'several_numbers' };
   return { line, key: digits === undefined ? `t${line}` : `d${digits.digits}` };
 }
 

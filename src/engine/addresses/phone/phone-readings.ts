@@ -32,10 +32,20 @@ export function phoneDigits(text: string): PhoneDigits | undefined {
 function findDigits(text: string): PhoneDigits | undefined {
   const digits = digitsOf(text);
   if (digits === undefined || digits === '' || digits === '+') return undefined;
-  if (digits.length >= fewestOfTwo && holdsSeveral(text)) return undefined;
+  if (isSeveral(digits, text)) return undefined;
   const match = hasBracket ? zeroInBrackets.exec(text) : undefined;
   const zeroAt = match ? (digitsOf(text.slice(0, match.index))?.length ?? 0) : 0;
   return zeroAt > 0 ? { digits, zeroAt } : { digits };
+}
+
+/** Whether a cell is made of the digits and separators of more than one number. */
+export function isSeveralNumbers(text: string): boolean {
+  const digits = digitsOf(text);
+  return digits !== undefined && isSeveral(digits, text);
+}
+
+function isSeveral(digits: string, text: string): boolean {
+  return digits.length >= fewestOfTwo && holdsSeveral(text);
 }
 
 /** Two numbers in one cell have so many digits. */
