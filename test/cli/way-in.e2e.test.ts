@@ -462,7 +462,7 @@ describe('sluice verify without a column, at a terminal', () => {
   it.each([
     ['n', answerInProcess, 'n\r', 2, 'stopped; nothing was sent'],
     ['the end of what is typed', runAtTerminal, '\u0004', 2, 'stopped; nothing was sent'],
-    ['Ctrl-C', runAtTerminal, '\u0003', 130, 'nothing is kept of this run: the same command'],
+    ['Ctrl-C', runAtTerminal, '\u0003', 130, 'no progress is saved: the same command starts'],
   ])('sends nothing after %s', async (_, run, keys, exitCode, said) => {
     const { service } = await withService();
     await write('list.csv', german);

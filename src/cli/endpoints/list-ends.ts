@@ -159,7 +159,7 @@ async function databaseSource(
 ): Promise<Source> {
   const query = options.text('query');
   if (query === undefined || query.trim() === '') {
-    throw new ConfigurationError('say which rows of the database are meant: --query <sql>');
+    throw new ConfigurationError('--query <sql> is required when the input is a database');
   }
   const { source } = await endsOf(kind);
   return source({ url, query });

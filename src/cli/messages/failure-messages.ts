@@ -42,7 +42,7 @@ function stopLines(
   if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status, output) : [];
   if (store !== undefined) return [{ event: 'resumable', line: next }];
   if (!status) {
-    const line = 'nothing is kept of this run: the same command starts over';
+    const line = 'no progress is saved: the same command starts from the beginning';
     return error instanceof Interruption ? [{ event: 'resumable', line }] : [];
   }
   const { stateDir } = status;

@@ -135,7 +135,7 @@ export function overdueError(
 ): DeadlineError {
   const word = status === undefined ? '' : `, the service calls it '${sayable(status)}'`;
   return new DeadlineError(
-    `batch ${called} has not got beyond stage '${stage}' in ${deadlineMs} ms${word}`,
+    `batch ${called} timed out after ${duration(deadlineMs / 1000)} in stage '${stage}'${word}`,
     { cause: trouble },
   );
 }

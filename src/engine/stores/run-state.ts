@@ -122,7 +122,7 @@ export class KnownJournal {
       if (!parsed.success || (!this.#known.run && parsed.data.entry !== 'run')) {
         throw damaged(
           this.#path,
-          `or of another version of Sluice: its entry ${index + 1} makes no sense to this one`,
+          `or of another version of Sluice: its entry ${index + 1} cannot be read`,
           parsed.error,
         );
       }

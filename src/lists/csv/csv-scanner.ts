@@ -126,7 +126,7 @@ export class CsvScanner {
     const signature = recogniseSignature(first);
     if (typeof signature === 'object') {
       throw new InputError(
-        `${this.#options.name} is no CSV but ${signature.is}; make it CSV in UTF-8 first`,
+        `${this.#options.name} is not CSV: it is ${signature.is}; make it CSV in UTF-8 first`,
         { line: 1 },
       );
     }

@@ -99,7 +99,7 @@ export async function untilUnlocked(
       if (nowMs - noticedMs > noticeEveryMs) {
         noticedMs = nowMs;
         onNotice?.(
-          `another session holds a lock on ${name}: trying again for up to ${Math.ceil((startedMs + patienceMs - nowMs) / 60_000)} min, in turns, so that nobody has to wait for this run`,
+          `table ${name} is locked by another session: trying again for up to ${Math.ceil((startedMs + patienceMs - nowMs) / 60_000)} min, without queueing for the lock`,
         );
       }
       await systemClock.sleep(pauseMs, signal);

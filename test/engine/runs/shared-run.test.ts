@@ -18,6 +18,7 @@ import { createHastyClock } from '../../client/hasty-clock.js';
 import { startFront } from '../../cli/front.js';
 import { TestClock, withFolder, withService } from '../../service/with-service.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
+import { eventually } from '../../client/eventually.js';
 import { memoryStore, openMemoryStore } from '../../simulation/memory-store.js';
 
 const addresses = 40;
@@ -629,8 +630,7 @@ describe('run() with a store that many processes share', () => {
         const thaw = frozen.close();
         abandoned = abandonRun({ store: new Way().store, client: clientOf() });
         void abandoned.then(() => told.push('abandoned'));
-        void expect
-          .poll(() => known().stopped)
+        void eventually(() => known().stopped)
           .toBeDefined()
           .then(thaw);
       },

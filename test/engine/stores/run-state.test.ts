@@ -55,7 +55,7 @@ function expectDamaged(entries: readonly unknown[], what: string): void {
     expect.objectContaining({
       code: 'state_damaged',
       message: expect.stringMatching(
-        /its entry \d+ makes no sense .* Put back an older copy/,
+        /its entry \d+ cannot be read.* Put back an older copy/,
       ) as string,
     }) as Error,
   );

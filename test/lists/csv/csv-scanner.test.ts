@@ -232,7 +232,7 @@ describe('CsvScanner', () => {
     ['xlsx', Buffer.from('PK\u0003\u0004....')],
     ['Parquet', Buffer.from('PAR1\u0015\u0004')],
   ])('names a file that is %s, however it is cut', (what, bytes) => {
-    expect(refusal(bytes).message).toContain('contacts.csv is no CSV but');
+    expect(refusal(bytes).message).toContain('contacts.csv is not CSV: it is');
     expect(refusal(bytes).message).toContain(what);
     const single = Array.from(bytes, (byte) => Buffer.from([byte]));
     expect(() => scanCsv(single)).toThrow(what);

@@ -282,9 +282,13 @@ describe('a file named as a workbook', () => {
 describe('what is no list', () => {
   const text = (count: number) => 'id,email\n1,a@example.com\n'.repeat(count);
   it.each([
-    ['a PDF', Buffer.from('%PDF-1.7\n%\xe2\xe3\n', 'latin1'), /is no CSV but a PDF document/],
-    ['a picture', Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), /is no CSV but a picture \(PNG\)/],
-    ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is no CSV but a web page/],
+    ['a PDF', Buffer.from('%PDF-1.7\n%\xe2\xe3\n', 'latin1'), /is not CSV: it is a PDF document/],
+    [
+      'a picture',
+      Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+      /is not CSV: it is a picture \(PNG\)/,
+    ],
+    ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is not CSV: it is a web page/],
     ['text of half nulls', Buffer.from(`\0a\0${text(1)}`, 'utf16le'), /is no text: .*utf-16le/],
     [
       'bytes',

@@ -57,7 +57,7 @@ describe('the encoding of a text', () => {
   ])('is refused where it is UTF-32', async (bytes) => {
     await writeFile(at('list.csv'), bytes);
     await expect(fileSource(at('list.csv')).open({ wanted: () => [] })).rejects.toThrow(
-      'is no CSV but UTF-32 text; save it as UTF-8 or UTF-16',
+      'is not CSV: it is UTF-32 text; save it as UTF-8 or UTF-16',
     );
   });
 });

@@ -214,7 +214,9 @@ function describeLocks(openPeople: () => Promise<Place>, server: DatabaseServer)
         if (said.length === 1) void readMeanwhile().catch(() => undefined);
       },
     });
-    expect(said.join('\n')).toMatch(/^another session holds a lock on t_\w+ in .*: trying again/);
+    expect(said.join('\n')).toMatch(
+      /^table t_\w+ in .* is locked by another session: trying again/,
+    );
     expect(readMeanwhile).toHaveResolvedWith(5);
     const rows = await ask(`SELECT email_verification FROM ${table}`);
     expect(cellsOf(rows)).toEqual(Array.from({ length: 5 }, () => ['verified']));
