@@ -197,9 +197,12 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
     is,
     advice = `name its format with ${optionName('source.format')}, or give the file that ending`,
   } = signature;
-  throw new InputError(`${name} is no ${(format ?? 'csv').toUpperCase()} but ${is}; ${advice}`, {
-    line: 1,
-  });
+  throw new InputError(
+    `${name} is not ${(format ?? 'csv').toUpperCase()}: it is ${is}; ${advice}`,
+    {
+      line: 1,
+    },
+  );
 }
 
 function refuseNoText(first: Buffer, name: string): void {

@@ -109,8 +109,8 @@ function formatOf(ending: string): 'csv' | 'xlsx' | 'parquet' {
 describe('a file of another kind', () => {
   it.each([
     ['a.csv', 'PK\u0003\u0004rest of it', 'is not CSV: it is a zip archive'],
-    ['a.jsonl', 'PAR1\u0015rest of it', 'is no JSONL but a Parquet file'],
-    ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'is no TXT but zstd-compressed'],
+    ['a.jsonl', 'PAR1\u0015rest of it', 'is not JSONL: it is a Parquet file'],
+    ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'is not TXT: it is zstd-compressed'],
     ['a.xlsx', 'email\na@example.com\n', 'is no XLSX workbook: it is no zip archive'],
     ['a.parquet', 'email\na@example.com\n', 'is no Parquet file'],
     ['a.csv.bz2', 'BZh91AY&SYrest', 'is not CSV: it is bzip2-compressed; unpack it first'],
