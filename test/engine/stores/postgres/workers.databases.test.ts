@@ -120,7 +120,7 @@ describe('sluice verify --workers', () => {
     const working = work('--max-credits', '20');
     const { code, stderr } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 5 });
-    expect(stderr.match(/budget_exhausted/g)).toHaveLength(1);
+    expect(stderr.match(/\[budget_exhausted\]/g)).toHaveLength(1);
     expect(stderr).not.toMatch(/worker \d/);
     expect(await place.charges()).toHaveLength(20);
   });
