@@ -89,7 +89,9 @@ export class WorkerLoop {
         if (!drive.stoppedBy) signal.throwIfAborted();
         if (this.#isStopped) return;
       }
-      if (!(await this.#claimNext())) await this.#nextChange();
+      if (await this.#claimNext()) continue;
+      if (this.#isOutOfMoney) return;
+      await this.#nextChange();
     }
   }
 
@@ -113,6 +115,16 @@ export class WorkerLoop {
     const { closedBy } = drive.gate;
     const isOver = closedBy !== undefined && !isForMoney(closedBy);
     return isOver || drive.stoppedBy !== undefined || signal.aborted || this.#isEnded;
+  }
+
+  /**
+   * Whether the money has stopped it, and nothing is left that is paid for. What another process has not
+   * launched is not waited for: that process may wait for what this one has.
+   */
+  get #isOutOfMoney(): boolean {
+    const { drive, batches } = this.#options;
+    if (!drive.isIdle || !isForMoney(drive.gate.closedBy)) return false;
+    return ![...this.#open].some((batch) => isRunning(batches.known(batch)));
   }
 
   /** Whether a budget of one type is used up, and there is more to be launched of another. */
