@@ -6,11 +6,11 @@ import { useMemoryFolder } from './scripts/memory-folder.mjs';
 import { reportFile } from './scripts/test-report.mjs';
 
 /**
- * Tests of whole commands, and those that need more than Node and npm's packages or much time, are suites with names: `x.mail.test.ts`
+ * Tests of whole runs, and those that need more than Node and npm's packages or much time, are suites with names: `x.mail.test.ts`
  * belongs to the suite `mail`. All others are the suite `fast`, which is `npm test`.
  */
 const named = [
-  // whole commands, from a list to its output
+  // whole runs and commands, from a list to its output
   'e2e',
   // PostgreSQL, PgBouncer, MariaDB, ClickHouse, Redis
   'databases',
