@@ -71,6 +71,10 @@ export async function simulateShared(seed: number, trace?: string[]): Promise<Sh
   return { failure, lives, disturbances, failovers, refused, handedOver: database.handedOver };
 }
 
+function isAtWork({ life, end }: Worker): boolean {
+  return !life.isDead && end === undefined;
+}
+
 class SharedSimulation {
   readonly #random: Random;
   readonly #world: World;
@@ -155,6 +159,7 @@ class SharedSimulation {
       if (this.#world.now > longestMs) throw new Error('the run goes on for hours');
       for (const [slot, worker] of open.entries()) {
         if (!worker.life.isDead && worker.end?.kind !== 'stopped') continue;
+        if (this.#hasUsedUp(worker) && open.some(isAtWork)) continue;
         this.#explain(worker);
         if (this.lives >= mostLives) throw new Error(`${mostLives} processes have not ended it`);
         open[slot] = this.#start();
@@ -319,6 +324,12 @@ class SharedSimulation {
       isAhead: this.#random.chance(0.5),
     });
     if (hadEnded && !this.database.hasEnded) this.#isEndLost = true;
+  }
+
+  /** Nobody starts it again for more money while others work with what was allowed. */
+  #hasUsedUp({ life, end }: Worker): boolean {
+    if (life.isDead || end?.kind !== 'stopped' || !this.#hasBudget) return false;
+    return isSluiceError(end.error, 'budget_exhausted');
   }
 
   #explain({ life, isOther, end }: Worker): void {
