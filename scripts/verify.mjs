@@ -40,27 +40,27 @@ const suites = (name, projects, ...args) => ({
 });
 const check = (name, ...command) => ({ name, command });
 
-/**
- * One list after the other. The checks of a list need a core each and run side by side, the longest first; one
- * that is alone in its list has work for all cores.
- */
+/** One list after the other. The checks of a list run side by side, one for each core, the longest first. */
 const deciding = [
   // Others need what it makes.
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
   [
     check('format', 'oxfmt', '--check'),
     check('API report', 'node', 'scripts/api-report.mjs'),
-    check('types', 'node', compiler, '-p', 'tsconfig.json'),
     check('package', 'node', 'scripts/check-package.mjs'),
-    check('lint', 'oxlint'),
-    check('dead code', 'knip'),
     check('one-way imports', 'node', 'scripts/check-imports.mjs'),
     check('plain words', 'node', 'scripts/check-words.mjs'),
     check('planted bugs apply', 'node', 'scripts/planted-bugs.mjs', '--check'),
     check('licences', 'node', 'scripts/check-licences.mjs'),
     check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
-  [suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism()))],
+  // Beside the suites nothing may build: they run what is built.
+  [
+    suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
+    check('lint', 'oxlint'),
+    check('types', 'node', compiler, '-p', 'tsconfig.json'),
+    check('dead code', 'knip'),
+  ],
   [
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
