@@ -9,7 +9,7 @@ import { trimCell } from '../../addresses/address.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { holdsOneAddress } from '../../addresses/looks-like.js';
 
-const between = /\s*(?:[;,|\r\n]|:::|\s\/\s)\s*/;
+const between = /[;,|\r\n]|:::|\s\/\s/;
 
 /**
  * The addresses in a cell of several: each has to look like one, or the cell is left as it is.
