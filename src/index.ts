@@ -63,7 +63,7 @@ export {
   type RunPapersOptions,
   type StoppedOptions,
   type StoppedPapers,
-} from './report/run-papers.js';
+} from './report/run-reports.js';
 export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';
 export { estimateRun, type Estimate, type TypeEstimate } from './engine/runs/estimate.js';
 export { streamRun } from './engine/runs/stream-run.js';
@@ -113,7 +113,7 @@ export { verdicts, type Verdict } from './engine/results/outcome-table.js';
 // Files that appear whole
 export { writeOutputFile, type OutputFileOptions } from './lists/files/outputs/output-file.js';
 export { checkOutputPath, type OutputTarget } from './lists/files/outputs/output-path.js';
-export { moreOpenFiles } from './lists/files/outputs/no-more-open.js';
+export { moreOpenFiles } from './lists/files/outputs/file-permissions.js';
 
 // Results of earlier runs
 export { History } from './engine/history/history.js';
@@ -187,7 +187,7 @@ export {
   showPlace,
   type DatabaseKind,
   type ListPlace,
-} from './lists/list-place.js';
+} from './lists/location.js';
 export { findLists, listSink, listSource, type ListSinkOptions } from './lists/named-lists.js';
 export { httpSource } from './lists/remote/http-source.js';
 export type { RemoteOptions } from './lists/remote/remote-input.js';

@@ -1,12 +1,16 @@
 import { ApiError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { optionName } from '../platform/text/option-name.js';
-import type { Clause, Outcome } from './clause.js';
+import { type Clause, type Outcome, Subject } from './subject.js';
 import { Deviation, NotReached } from './shapes.js';
-import { allClauses } from './clauses/all-clauses.js';
 import { createExchange } from './exchange.js';
-import { sectionOf } from './sections.js';
-import { Subject } from './subject.js';
+import { section1 } from './clauses/section-1.js';
+import { section2Bodies } from './clauses/section-2-bodies.js';
+import { section2Forms } from './clauses/section-2-forms.js';
+import { section2Parameters } from './clauses/section-2-parameters.js';
+import { section3 } from './clauses/section-3.js';
+import { section4 } from './clauses/section-4.js';
+import { sections5To9 } from './clauses/sections-5-to-9.js';
 
 export interface ConformanceOptions {
   readonly baseUrl: string;
@@ -190,3 +194,50 @@ export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceR
     batchesLeft.length === 0 ? [] : ['', `batches that were left: ${batchesLeft.join(', ')}`];
   return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');
 }
+
+/** The page that says what the clauses hold a service to, from the root of the package. */
+const page = 'docs/service-interface.md';
+
+/** The anchors of its sections, by their numbers. */
+const anchors: Readonly<Record<string, string>> = {
+  '1': '1-what-the-service-does',
+  '2.1': '21-credit-balance',
+  '2.2': '22-batch-summary',
+  '2.3': '23-batch-parameters',
+  '2.4': '24-enumerations',
+  '2.5': '25-batch-status-answer',
+  '2.6': '26-batch-details',
+  '2.7': '27-result-records',
+  '2.8': '28-costs-and-counts',
+  '2.9': '29-forms-and-other-answers',
+  '3': '3-states-of-a-batch',
+  '4': '4-operations',
+  '5': '5-authentication',
+  '6': '6-events',
+  '7': '7-errors',
+  '8': '8-limits',
+  '9': '9-versions',
+};
+
+/**
+ * The section that a clause is of: its number is the section's, or, as `5.3`, that of a point in a list
+ * of the section.
+ */
+export function sectionOf(clause: string): string {
+  const [number = '', whole = ''] = /^(\d)(?:\.\d+)?/.exec(clause) ?? [];
+  const anchor = anchors[number] ?? anchors[whole];
+  if (anchor === undefined) throw new Error(`the specification has no section of clause ${clause}`);
+  return `${page}#${anchor}`;
+}
+
+/** Every clause of the specification (interface version 1.0.0), in its order. */
+export const allClauses: readonly Clause[] = [
+  ...section1,
+  ...section2Bodies.filter(({ id }) => id < '2.3'),
+  ...section2Parameters,
+  ...section2Bodies.filter(({ id }) => id > '2.3'),
+  ...section2Forms,
+  ...section3,
+  ...section4,
+  ...sections5To9,
+];

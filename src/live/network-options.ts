@@ -6,8 +6,8 @@ import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import { smtpPathOf } from './smtp/questions.js';
 import { ProviderTable, type OwnProvider } from './smtp/providers.js';
 import { spansMs, type AskLimits } from './schedule/ask-limits.js';
-import { createAddressTest } from './dns/asked-addresses.js';
-import type { DnsServer } from './dns/ask-server.js';
+import { createAddressTest } from './dns/public-addresses.js';
+import type { DnsServer } from './dns/query-server.js';
 import type { PhoneProvider, PhoneLookup } from './phones/phone-lookup.js';
 import { optionName } from '../platform/text/option-name.js';
 

@@ -6,7 +6,7 @@ import {
   type ConformanceOptions,
   type ConformanceReport,
 } from '../../src/conformance/index.js';
-import { allClauses } from '../../src/conformance/clauses/all-clauses.js';
+import { allClauses } from '../../src/conformance/check-conformance.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import { parseFaultPlan, type ServiceOptions } from '../../src/service/index.js';
 import { all } from '../service/wire.js';

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { allClauses } from '../../src/conformance/clauses/all-clauses.js';
-import { sectionOf } from '../../src/conformance/sections.js';
+import { allClauses, sectionOf } from '../../src/conformance/check-conformance.js';
 import { projectRoot } from './page.js';
 import { section, specification, specificationPath } from './specification.js';
 

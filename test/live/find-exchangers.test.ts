@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressTest } from '../../src/live/dns/asked-addresses.js';
+import { createAddressTest } from '../../src/live/dns/public-addresses.js';
 import type { DnsAnswer } from '../../src/live/dns/dns-message.js';
 import { findExchangers } from '../../src/live/dns/find-exchangers.js';
 import type { Resolver } from '../../src/live/dns/resolver.js';

@@ -1,4 +1,4 @@
-import type { Clause } from '../clause.js';
+import type { Clause, Subject } from '../subject.js';
 import {
   batchStatuses,
   costFields,
@@ -20,7 +20,6 @@ import {
   expectThat,
   NotReached,
 } from '../shapes.js';
-import type { Subject } from '../subject.js';
 
 const summary = {
   batch_uuid: 'uuid',

@@ -1,6 +1,5 @@
-import type { Clause } from '../clause.js';
+import { type Clause, type Subject, unitAnswer } from '../subject.js';
 import { expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
-import { type Subject, unitAnswer } from '../subject.js';
 
 type Fields = Readonly<Record<string, string | null>>;
 

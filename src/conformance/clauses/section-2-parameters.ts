@@ -1,4 +1,4 @@
-import type { Clause } from '../clause.js';
+import type { Clause, Subject } from '../subject.js';
 import { countries, highestTargets, parameterDefaults } from '../expected.js';
 import {
   asObject,
@@ -8,7 +8,6 @@ import {
   expectThat,
   NotReached,
 } from '../shapes.js';
-import type { Subject } from '../subject.js';
 
 const required = { type: 'email', target_country: 'US' } as const;
 

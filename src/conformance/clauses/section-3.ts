@@ -1,4 +1,4 @@
-import type { Clause } from '../clause.js';
+import type { Clause } from '../subject.js';
 import { expectTaken, objectOf, expectThat, NotReached } from '../shapes.js';
 
 const atOnce = 20;

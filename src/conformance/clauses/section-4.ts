@@ -1,6 +1,5 @@
-import type { Clause } from '../clause.js';
+import { type Clause, unitAnswer } from '../subject.js';
 import { arrayOf, expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
-import { unitAnswer } from '../subject.js';
 
 const farFuture = '2999-01-01T00:00:00Z';
 const farPast = '1970-01-02T00:00:00Z';

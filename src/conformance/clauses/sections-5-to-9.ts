@@ -1,6 +1,5 @@
-import type { Clause } from '../clause.js';
+import type { Clause, Subject } from '../subject.js';
 import { asObject, expectTaken, expectThat, NotReached } from '../shapes.js';
-import type { Subject } from '../subject.js';
 
 const nowhere = '00000000-0000-4000-8000-000000000000';
 

@@ -1,9 +1,13 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
 import { DeadlineError } from '../../platform/errors/errors.js';
-import { beforeDeadline, systemClock, type Clock } from '../../platform/waiting/clock.js';
+import {
+  beforeDeadline,
+  systemClock,
+  type Clock,
+  systemRandom,
+} from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/on-abort.js';
-import { systemRandom } from '../../platform/random.js';
 import { BatchSlots } from './batch-slots.js';
 import { ClaimLostError, type BatchClaim } from '../batches/claim.js';
 import { type Batch, halveBatch } from '../batches/batch.js';

@@ -1,6 +1,6 @@
 import { judgeColumns, type FoundColumns } from '../columns/detect-columns.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
-import { guardedSource } from '../../lists/rows/own-ends.js';
+import { guardedSource } from '../../lists/rows/guarded-ends.js';
 import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../lists/rows/source.js';
 

@@ -5,7 +5,7 @@ import { checkHistoryService } from '../plan/result-cache.js';
 import type { BatchProgress } from '../batches/claim.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { type JoinedRows, type SinkWriting, holdSinks } from '../../lists/rows/sink.js';
-import { dropWriting } from '../../lists/rows/own-ends.js';
+import { dropWriting } from '../../lists/rows/guarded-ends.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import type { SourceReading } from '../../lists/rows/source.js';

@@ -22,7 +22,7 @@ import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { tellTextCells } from '../rows/values/tell-text-columns.js';
+import { tellTextCells } from '../rows/values/report-text-columns.js';
 import { txtLine, TxtWriter } from '../text/txt.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
 import { createGzipOutput } from './bytes/gzip.js';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { called, checkOptions, checkValue, filePath, text } from '../../platform/check-options.js';
-import { ofLibrary } from '../rows/own-ends.js';
+import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
 import {
   fileInput,
@@ -14,7 +14,7 @@ import { copyInput } from './bytes/copy-input.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { fileShape, refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
-import { permissionsOf } from './outputs/no-more-open.js';
+import { permissionsOf } from './outputs/file-permissions.js';
 import { openReading } from './open-reading.js';
 import { ParsedCsvReading } from '../csv/parsed-csv-reading.js';
 import { parseEncoding } from './bytes/text-encoding.js';

@@ -6,7 +6,7 @@ import {
   refuseLate,
   type OutputFiles,
 } from './outputs/output-path.js';
-import { ofLibrary } from '../rows/own-ends.js';
+import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { FilePermissions } from '../../platform/files/file-system.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import { closableChunks } from '../rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { JsonColumns, JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';

@@ -3,9 +3,9 @@ import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } 
 import { InputError, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import { notInstalled } from '../../platform/not-installed.js';
+import { notInstalled } from '../../platform/optional-package.js';
 import { recogniseSignature } from '../files/file-signature.js';
-import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
 import {
   ParquetChunk,

@@ -7,7 +7,7 @@ import type { FormatWriting } from '../files/writer-sink.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { type ColumnFacts, factsOfKind, KindTally } from '../rows/values/kind-tally.js';
-import { tellTextColumns } from '../rows/values/tell-text-columns.js';
+import { tellTextColumns } from '../rows/values/report-text-columns.js';
 import { loadHyparquet, loadHyparquetWriter, checkWritten } from './parquet-reading.js';
 import { elementsToWrite } from './parquet-values.js';
 import { isParquetReading, ParquetChunk } from './parquet-chunk.js';

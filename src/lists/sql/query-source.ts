@@ -1,9 +1,9 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { openFileReader, type ByteReader } from '../files/bytes/byte-reader.js';
 import { copyInput } from '../files/bytes/copy-input.js';
-import { permissionsOf } from '../files/outputs/no-more-open.js';
+import { permissionsOf } from '../files/outputs/file-permissions.js';
 import { checkOptions, required, text } from '../../platform/check-options.js';
-import { ofLibrary } from '../rows/own-ends.js';
+import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
 import type { Dialect, QueryRows } from './dialect.js';

@@ -6,8 +6,12 @@ import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../files/bytes/line-feed.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { RowsWriter } from '../files/rows-writer.js';
-import { closableChunks } from '../rows/chunks/closable-chunks.js';
-import { type CellText, invalidText, type RowChunk } from '../rows/chunks/row-chunk.js';
+import {
+  closableChunks,
+  type CellText,
+  invalidText,
+  type RowChunk,
+} from '../rows/chunks/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 

@@ -5,7 +5,7 @@ import { optionName } from '../../platform/text/option-name.js';
 import { findHeaderRow } from '../csv/dialect/header-detection.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
 import type { FileOptions } from '../files/file-options.js';
-import { closableChunks } from '../rows/chunks/closable-chunks.js';
+import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
 import { XmlTrouble } from './scan-xml.js';

@@ -6,7 +6,7 @@ import { TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
-import { tellTextCells } from '../rows/values/tell-text-columns.js';
+import { tellTextCells } from '../rows/values/report-text-columns.js';
 import {
   escapeXml,
   type OutputStyle,

@@ -1,5 +1,5 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
-import { notInstalled } from '../../platform/not-installed.js';
+import { notInstalled } from '../../platform/optional-package.js';
 
 /** Types of records that are asked for. */
 export type DnsType = 'A' | 'AAAA' | 'MX';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
-import { askOverTcp, askOverUdp, type DnsServer } from './ask-server.js';
+import { askOverTcp, askOverUdp, type DnsServer } from './query-server.js';
 import {
   type DnsAnswer,
   type DnsType,

@@ -1,4 +1,4 @@
-import { notInstalled } from '../../platform/not-installed.js';
+import { notInstalled } from '../../platform/optional-package.js';
 
 /** A network as the table of mobile country codes and mobile network codes has it. */
 export interface Network {

@@ -3,7 +3,7 @@ import type { Clock } from '../../platform/waiting/clock.js';
 import { type ConversationEnd, converse, targetsOf } from '../smtp/converse.js';
 import type { SmtpIdentity, Target } from '../smtp/open-session.js';
 import type { ProviderTable } from '../smtp/providers.js';
-import type { DomainMemory } from '../smtp/domain-memory.js';
+import type { DomainMemory } from '../smtp/domain-cache.js';
 import type { Answer, MailTask } from '../smtp/questions.js';
 import { AskBudget, type AskLimits } from './ask-limits.js';
 import type { ExchangerQueue } from './exchanger-queues.js';

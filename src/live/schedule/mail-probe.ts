@@ -7,7 +7,7 @@ import type { ConversationEnd } from '../smtp/converse.js';
 import type { NoSession } from '../smtp/open-session.js';
 import { Conversations, type ConversationsOptions } from './conversations.js';
 import { DelayLine } from './delay-line.js';
-import { DomainMemory } from '../smtp/domain-memory.js';
+import { DomainMemory } from '../smtp/domain-cache.js';
 import { type ExchangerQueue, ExchangerQueues } from './exchanger-queues.js';
 
 export interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {

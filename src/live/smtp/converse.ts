@@ -1,6 +1,6 @@
 import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
-import { askRecipients } from './ask-recipients.js';
+import { askRecipients } from './check-recipients.js';
 import { openSession, type SmtpIdentity, type NoSession, type Target } from './open-session.js';
 import type { ProviderTable } from './providers.js';
 import type { Questions } from './questions.js';

@@ -1,5 +1,5 @@
 import { parseMailbox, isAscii } from '../../service/verification/email-syntax.js';
-import type { DomainMemory } from './domain-memory.js';
+import type { DomainMemory } from './domain-cache.js';
 import type { Finding } from './reply-rules.js';
 
 /** What is asked in one conversation, and who hears of the answers. */

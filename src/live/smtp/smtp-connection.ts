@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { notInstalled } from '../../platform/not-installed.js';
+import { notInstalled } from '../../platform/optional-package.js';
 import { orAborted } from '../../platform/waiting/on-abort.js';
 import type { Via } from './providers.js';
 import { type Reply, ReplyReader, SmtpFailure } from './reply-reader.js';

@@ -8,7 +8,7 @@ import {
   openOwnFile,
   readOwnFile,
   type OwnFlags,
-} from './own-files.js';
+} from './private-files.js';
 
 /**
  * The calls a run makes on the disk: a parameter, so that every one of them can be made to fail.

@@ -11,7 +11,7 @@ import type {
   Tracer,
   TracerProvider,
 } from '@opentelemetry/api';
-import { notInstalled } from '../not-installed.js';
+import { notInstalled } from '../optional-package.js';
 import {
   type BatchStartEvent,
   diagnosticsChannels,

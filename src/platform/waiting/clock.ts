@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import { onAbort } from './on-abort.js';
+import { randomInt } from 'node:crypto';
 
 /** Time as everything that waits sees it: a parameter, so that days can be simulated in a test. */
 export interface Clock {
@@ -115,4 +116,9 @@ export async function beforeDeadline<Result>(
   } finally {
     done.abort();
   }
+}
+
+/** A number from 0 on and below 1 that nobody can foresee. */
+export function systemRandom(): number {
+  return randomInt(2 ** 32) / 2 ** 32;
 }

@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync, writeSync } from 'node:fs';
-import { openOwnFileSync } from '../../platform/files/own-files.js';
+import { openOwnFileSync } from '../../platform/files/private-files.js';
 import { createSlices } from './shortest-job-first.js';
 import type { BatchFiles } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { DisturbedHandler, FaultInjector } from '../faults/fault-injector.js';
-import type { ServiceContext } from '../service-context.js';
+import type { ServiceContext } from '../operations/operation.js';
 import { withExtraFields } from '../variants.js';
 import { isTransient, HttpProblem } from './http-problem.js';
 import { authenticate } from './authenticate.js';

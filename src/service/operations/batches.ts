@@ -2,12 +2,19 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../contract/operations.js';
-import { openOwnFile } from '../../platform/files/own-files.js';
+import { openOwnFile } from '../../platform/files/private-files.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts, parseValue } from '../http/parse-values.js';
 import { readForm, readJson, type ReceivedForm } from '../http/read-body.js';
 import { jsonType, ok, type Reply } from '../http/reply.js';
-import type { ServiceContext } from '../service-context.js';
+import {
+  type ServiceContext,
+  type Call,
+  type Handler,
+  inTurn,
+  openOwn,
+  ownBatch,
+} from './operation.js';
 import {
   type Batch,
   type Prepared,
@@ -21,7 +28,6 @@ import { ResultCaches } from '../storage/result-caches.js';
 import { withExtraFields } from '../variants.js';
 import { dateTime, progressFields, summaryFields } from './batch-fields.js';
 import { requireCredits } from './credits.js';
-import { type Call, type Handler, inTurn, openOwn, ownBatch } from './operation.js';
 
 /**
  * Batch upload (spec 2.9). The file goes to the disk as it arrives. The fields of the success

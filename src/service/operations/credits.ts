@@ -1,9 +1,8 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { HttpProblem } from '../http/http-problem.js';
 import { jsonType, ok } from '../http/reply.js';
-import type { ServiceContext } from '../service-context.js';
+import type { ServiceContext, Handler } from './operation.js';
 import { type LedgerEntry, readLedger } from '../storage/ledger.js';
-import type { Handler } from './operation.js';
 
 /** Account credit balance (spec 2.1). */
 export const credits: Handler = async ({ account }, { store }) =>

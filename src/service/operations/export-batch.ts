@@ -2,7 +2,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import { operations } from '../../contract/operations.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts } from '../http/parse-values.js';
-import type { ServiceContext } from '../service-context.js';
+import { type ServiceContext, ownBatch, type Handler } from './operation.js';
 import type { Batch } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
 import { extraFields, type Variants } from '../variants.js';
@@ -16,7 +16,6 @@ import {
   type VerifiedBlock,
 } from './exported-records.js';
 import { MemberWriter } from './member-writer.js';
-import { ownBatch, type Handler } from './operation.js';
 
 const { contentTypes } = operations.exportBatch.response;
 

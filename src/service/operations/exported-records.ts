@@ -1,8 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { openOwnFile } from '../../platform/files/own-files.js';
-import type { ServiceContext } from '../service-context.js';
+import { openOwnFile } from '../../platform/files/private-files.js';
+import { type ServiceContext, openOwn } from './operation.js';
 import type { Batch } from '../storage/batch.js';
 import { createKeyMaker, keyBytes, KeyTable } from '../storage/key-table.js';
 import { type LineBlock, readLineBlocks } from '../storage/line-block.js';
@@ -10,7 +10,6 @@ import { openRecords } from '../storage/record-file.js';
 import { codeBytes } from '../storage/verdict-file.js';
 import type { Variants } from '../variants.js';
 import { normalPhone } from '../verification/judge-phone.js';
-import { openOwn } from './operation.js';
 
 /** Some lines of a batch, and the codes of their verdicts, {@link codeBytes} each. */
 export interface VerifiedBlock {

@@ -2,8 +2,16 @@ import type { IncomingMessage } from 'node:http';
 import { notFound } from '../http/http-problem.js';
 import type { Reply } from '../http/reply.js';
 import { parseUuid } from '../http/router.js';
-import type { ServiceContext } from '../service-context.js';
 import type { Batch } from '../storage/batch.js';
+import type { AnswerCache } from '../storage/answer-cache.js';
+import type { ResultCaches } from '../storage/result-caches.js';
+import type { RequestLog } from '../http/request-log.js';
+import type { Clock } from '../../platform/waiting/clock.js';
+import type { VerificationEngine } from '../verification/engine.js';
+import type { FaultReport } from '../faults/fault-schedule.js';
+import type { BatchJobs, KeyedMutex } from '../batches/batch-jobs.js';
+import type { Store } from '../storage/store.js';
+import type { Variants } from '../variants.js';
 
 /** One request, as its operation sees it. */
 export interface Call {
@@ -62,4 +70,24 @@ export function inTurn<Result>(
   act: (batch: Batch) => Promise<Result>,
 ): Promise<Result> {
   return service.mutex.take(parseUuid(call.uuid), async () => act(ownBatch(call, service)));
+}
+
+/** What the operations work with. */
+export interface ServiceContext {
+  readonly store: Store;
+  readonly caches: ResultCaches;
+  /** What a network answered earlier; empty for an engine that asks none. */
+  readonly answers: AnswerCache;
+  readonly engine: VerificationEngine;
+  readonly jobs: BatchJobs;
+  /** Turns by batch: whoever changes a batch takes one, so that two launches never cross. */
+  readonly mutex: KeyedMutex;
+  readonly clock: Clock;
+  readonly variants: Variants;
+  /** The last requests, for people to look at. */
+  readonly requests: RequestLog;
+  readonly maxFileSizeBytes: number;
+  readonly maxFormatBytes: number;
+  /** What was made to go wrong; `undefined` when nothing is to. */
+  readonly faults: { report(): readonly FaultReport[] } | undefined;
 }

@@ -10,10 +10,9 @@ import {
   type RunView,
   type RequestView,
 } from './status-html.js';
-import type { ServiceContext } from '../service-context.js';
+import type { ServiceContext, Handler } from './operation.js';
 import { refundOf, statusOf, type Batch, type Stage } from '../storage/batch.js';
 import type { AccountState } from '../storage/service-state.js';
-import type { Handler } from './operation.js';
 
 /** So many batches are shown, the newest. */
 const mostBatches = 100;

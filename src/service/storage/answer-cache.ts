@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { openOwnFileSync } from '../../platform/files/own-files.js';
+import { openOwnFileSync } from '../../platform/files/private-files.js';
 import { dayOf, loadDays } from './day-files.js';
 import type { Verdict } from '../verification/engine.js';
 import { keyBytes, KeyTable } from './key-table.js';

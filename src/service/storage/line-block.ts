@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { openOwnFile } from '../../platform/files/own-files.js';
+import { openOwnFile } from '../../platform/files/private-files.js';
 
 /** Bytes of a block. */
 const blockBytes = 256 * 1024;

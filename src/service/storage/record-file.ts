@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { openOwnFile } from '../../platform/files/own-files.js';
+import { openOwnFile } from '../../platform/files/private-files.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
 import { giveBack, takeBlock } from './line-block.js';
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchParameters } from '../../contract/parameters.js';
-import { openOwnFile } from '../../platform/files/own-files.js';
+import { openOwnFile } from '../../platform/files/private-files.js';
 import { VerifiedDays } from './verified-days.js';
 import { dayOf, loadDays, readRecords } from './day-files.js';
 import { type CacheHit, hitCodes } from './events.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { StateError } from '../../platform/errors/errors.js';
 import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { checkOwnFolder, readOwnFileIfThere } from '../../platform/files/own-files.js';
+import { checkOwnFolder, readOwnFileIfThere } from '../../platform/files/private-files.js';
 import { makePrivateFolder } from '../../platform/files/private-folder.js';
 import { move, writeWhole } from '../../platform/files/whole-file.js';
 import { damagedLog, EventLog } from './event-log.js';

@@ -1,6 +1,6 @@
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { StateError } from '../../platform/errors/errors.js';
-import { openOwnFileSync, readOwnFileIfThere } from '../../platform/files/own-files.js';
+import { openOwnFileSync, readOwnFileIfThere } from '../../platform/files/private-files.js';
 import { parseVerdict, type VerdictCount } from './events.js';
 import type { Verdict } from '../verification/engine.js';
 

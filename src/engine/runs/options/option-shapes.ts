@@ -21,7 +21,7 @@ import {
   type OptionShape,
   type Wanted,
 } from '../../../platform/check-options.js';
-import { aSink } from '../../../lists/rows/own-ends.js';
+import { aSink } from '../../../lists/rows/guarded-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
 import { isPlaceName, isSource } from './source-and-sink.js';
 import {

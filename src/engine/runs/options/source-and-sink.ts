@@ -1,7 +1,7 @@
 import { columnsFor } from '../../../lists/files/file-format.js';
-import { defaultStateDir, isSameList } from '../../../lists/list-place.js';
+import { defaultStateDir, isSameList } from '../../../lists/location.js';
 import { findLists, listSink, listSource } from '../../../lists/named-lists.js';
-import { guardedSink, guardedSource } from '../../../lists/rows/own-ends.js';
+import { guardedSink, guardedSource } from '../../../lists/rows/guarded-ends.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { combinedSource } from '../../../lists/rows/sources/combined-source.js';

@@ -14,7 +14,7 @@ import {
 } from '../../../platform/check-options.js';
 import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { caseless } from '../../../lists/rows/column-names.js';
-import { aSink } from '../../../lists/rows/own-ends.js';
+import { aSink } from '../../../lists/rows/guarded-ends.js';
 import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
 import type { AddedCells, OpenSinkOptions, OutputCell, Sink } from '../../../lists/rows/sink.js';
 import { OutcomeForms } from '../../../lists/files/rows-writer.js';

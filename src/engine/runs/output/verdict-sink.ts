@@ -11,7 +11,7 @@ import {
 } from '../../../platform/check-options.js';
 import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../../results/outcome-table.js';
-import { aSink } from '../../../lists/rows/own-ends.js';
+import { aSink } from '../../../lists/rows/guarded-ends.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { formatOfPath } from '../../../lists/files/file-format.js';

@@ -1,4 +1,4 @@
-import { dropWriting } from '../../../lists/rows/own-ends.js';
+import { dropWriting } from '../../../lists/rows/guarded-ends.js';
 import { checkWriting } from '../../../lists/rows/port-checks.js';
 import type {
   AddedCells,

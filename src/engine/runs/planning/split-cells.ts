@@ -1,6 +1,9 @@
 import type { VerificationType } from '../../../contract/enums.js';
-import { closableChunks } from '../../../lists/rows/chunks/closable-chunks.js';
-import type { CellText, RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
+import {
+  closableChunks,
+  type CellText,
+  type RowChunk,
+} from '../../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/port-checks.js';

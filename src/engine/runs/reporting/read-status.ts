@@ -1,6 +1,6 @@
 import { access, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { defaultStateDir } from '../../../lists/list-place.js';
+import { defaultStateDir } from '../../../lists/location.js';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';

@@ -1,11 +1,10 @@
 import { backoffMs } from '../../../client/rate/rate-limiter.js';
 import { ConfigurationError, DeadlineError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { systemClock, beforeDeadline } from '../../../platform/waiting/clock.js';
+import { systemClock, beforeDeadline, systemRandom } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
-import { systemRandom } from '../../../platform/random.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
 import { tlsWords } from '../../../lists/sql/database-url.js';
 import { failureOf } from '../../../lists/sql/postgres/connect.js';

@@ -6,7 +6,7 @@ import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { openRandomFile } from '../../../platform/files/random-file.js';
 import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
 import type { ByteOutput } from './byte-output.js';
-import { mostOpen } from './no-more-open.js';
+import { mostOpen } from './file-permissions.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
 
 export interface OutputFileOptions {

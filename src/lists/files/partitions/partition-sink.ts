@@ -7,7 +7,7 @@ import {
   type SinkWriting,
 } from '../../rows/sink.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
-import { dropWriting, guardedSink, ofLibrary } from '../../rows/own-ends.js';
+import { dropWriting, guardedSink, ofLibrary } from '../../rows/guarded-ends.js';
 
 export interface RouteSinkOptions {
   /** How messages call all of them together. */

@@ -6,7 +6,7 @@ import { type FilePermissions, systemFiles, isThere } from '../../../platform/fi
 import { besidePath, move } from '../../../platform/files/whole-file.js';
 import { type ByteOutput, holdOutput } from '../outputs/byte-output.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
-import { mostOpenFolder } from '../outputs/no-more-open.js';
+import { mostOpenFolder } from '../outputs/file-permissions.js';
 import type { OutputPatience } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
 import { refuseLate } from '../outputs/output-path.js';

@@ -7,7 +7,7 @@ import {
 } from '../../../platform/check-options.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { FilePermissions } from '../../../platform/files/file-system.js';
-import { ofLibrary } from '../../rows/own-ends.js';
+import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import { createGzipOutput } from '../bytes/gzip.js';
 import type { FileFormat } from '../file-format.js';

@@ -1,7 +1,7 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
 import { text, type OptionShape } from '../../../platform/check-options.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 
 export interface S3Options {
   /**

@@ -9,7 +9,7 @@ import {
   connectS3,
   type S3Options,
 } from './client.js';
-import { refuseReading, refuseWriting } from './trouble.js';
+import { refuseReading, refuseWriting } from './s3-errors.js';
 
 /**
  * The objects that an address means: itself, those of a folder whose ending names a format, or those

@@ -18,7 +18,7 @@ import {
   type S3Options,
 } from './client.js';
 import { listKeys } from './objects.js';
-import { refuseWriting } from './trouble.js';
+import { refuseWriting } from './s3-errors.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
 
 /** Names that only parts have. */

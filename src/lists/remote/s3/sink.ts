@@ -11,7 +11,7 @@ import {
   type S3Connection,
   type S3Options,
 } from './client.js';
-import { refuseWriting } from './trouble.js';
+import { refuseWriting } from './s3-errors.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
 import { optionName } from '../../../platform/text/option-name.js';
 

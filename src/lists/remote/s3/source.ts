@@ -20,7 +20,7 @@ import {
   type S3Connection,
 } from './client.js';
 import { findObjects } from './objects.js';
-import { isPassing, reasonOf, refuseReading, statusOf } from './trouble.js';
+import { isPassing, reasonOf, refuseReading, statusOf } from './s3-errors.js';
 
 /**
  * The rows of an object in a bucket, as often as asked, of any format.

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { checkOptions, checkValue, flag, listOf, text } from '../../../platform/check-options.js';
-import { closableChunks } from '../chunks/closable-chunks.js';
+import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import {
   checkNeeded,
   combineHeaders,
@@ -11,8 +11,7 @@ import {
 import { CombinedChunk } from '../chunks/combined-chunk.js';
 import { comparedSource } from './compared-source.js';
 import type { FilePermissions } from '../../../platform/files/file-system.js';
-import type { RowChunk } from '../chunks/row-chunk.js';
-import { aSource, guardedSource, ofLibrary } from '../own-ends.js';
+import { aSource, guardedSource, ofLibrary } from '../guarded-ends.js';
 import { isSame } from '../column-names.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
 

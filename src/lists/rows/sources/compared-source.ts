@@ -1,6 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { closableChunks } from '../chunks/closable-chunks.js';
-import { type RowChunk, invalidText } from '../chunks/row-chunk.js';
+import { closableChunks, type RowChunk, invalidText } from '../chunks/row-chunk.js';
 import { withMembers } from '../port-checks.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { closableChunks } from '../chunks/closable-chunks.js';
+import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import { digestRows } from './compared-source.js';
-import type { RowChunk } from '../chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
 import { withMembers } from '../port-checks.js';
 

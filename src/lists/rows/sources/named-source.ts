@@ -1,6 +1,5 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { closableChunks } from '../chunks/closable-chunks.js';
-import type { RowChunk } from '../chunks/row-chunk.js';
+import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import type { Source, SourceReading } from '../source.js';
 import { withMembers } from '../port-checks.js';
 

@@ -9,13 +9,12 @@ import {
   type Wanted,
 } from '../../../platform/check-options.js';
 import { CellsChunk } from '../chunks/cells-chunk.js';
-import { closableChunks } from '../chunks/closable-chunks.js';
+import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import { gatherRows, refuseRows } from './gather-rows.js';
 import { keepRows, readKeptRows } from './kept-rows.js';
 import { kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
-import { areKeptBeside, beginRows, noteKept } from './once-only.js';
-import { ofLibrary } from '../own-ends.js';
-import type { RowChunk } from '../chunks/row-chunk.js';
+import { areKeptBeside, beginRows, noteKept } from './read-once.js';
+import { ofLibrary } from '../guarded-ends.js';
 import { refuseSameObjects } from '../port-checks.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
 

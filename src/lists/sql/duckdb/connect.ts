@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import {

@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { Connection } from '../connection.js';
 import { parseServerUrl, tlsWords } from '../database-url.js';

@@ -1,5 +1,5 @@
 import { writeText } from '../cell-text.js';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 import { givesNoRows } from '../query-source.js';
 import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';

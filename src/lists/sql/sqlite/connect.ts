@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type Database from 'libsql';
-import { notInstalled } from '../../../platform/not-installed.js';
+import { notInstalled } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';

@@ -3,8 +3,8 @@ import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../../platform/errors/errors.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../../files/bytes/line-feed.js';
-import { closableChunks } from '../../rows/chunks/closable-chunks.js';
 import {
+  closableChunks,
   type CellText,
   invalidText,
   type RawCells,

@@ -1,5 +1,5 @@
 import { chmod, stat } from 'node:fs/promises';
-import { mostOpen } from '../../files/outputs/no-more-open.js';
+import { mostOpen } from '../../files/outputs/file-permissions.js';
 import { KindTally } from '../../rows/values/kind-tally.js';
 import { type FilePermissions, isThere } from '../../../platform/files/file-system.js';
 import type {
@@ -19,14 +19,14 @@ import {
   text,
   type OptionShape,
 } from '../../../platform/check-options.js';
-import { ofLibrary } from '../../rows/own-ends.js';
+import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
-import { tellTextColumns } from '../../rows/values/tell-text-columns.js';
+import { tellTextColumns } from '../../rows/values/report-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from '../connection.js';
 import type { Dialect, Purpose } from '../dialect.js';
-import { createRowExaminer } from './examine-rows.js';
+import { createRowExaminer } from './validate-rows.js';
 import {
   checkingRefuser,
   RefusedRows,

@@ -5,7 +5,7 @@ import {
   mostOpen,
   mostOpenFolder,
   permissionsOf,
-} from '../../../../src/lists/files/outputs/no-more-open.js';
+} from '../../../../src/lists/files/outputs/file-permissions.js';
 import { useTemporaryFolder } from '../temporary-folder.js';
 
 const at = useTemporaryFolder();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SeenKeys } from '../../../../src/lists/sql/tables/examine-rows.js';
+import { SeenKeys } from '../../../../src/lists/sql/tables/validate-rows.js';
 
 test('a key is that of all its columns together', () => {
   const keys = new SeenKeys(['a', 'b']);

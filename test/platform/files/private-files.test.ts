@@ -20,7 +20,7 @@ import {
   readOwnFile,
   readOwnFileIfThere,
   type OwnFlags,
-} from '../../../src/platform/files/own-files.js';
+} from '../../../src/platform/files/private-files.js';
 import { withFolder } from '../../service/with-service.js';
 import { strangersFile, strangersFolder } from '../strangers.js';
 

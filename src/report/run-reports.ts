@@ -19,7 +19,7 @@ import type {
 } from '../engine/summary/summary.js';
 import { printable } from '../platform/text/printable.js';
 import type { AdviceOptions } from './advice.js';
-import { PaperFile } from './paper-file.js';
+import { PaperFile } from './report-file.js';
 import type { ListFigures } from './page/list-figures.js';
 import { endOf, nextAfter, watchSink } from './run-end.js';
 

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { notInstalled } from '../../src/platform/not-installed.js';
+import { notInstalled } from '../../src/platform/optional-package.js';
 
 const absent = 'sluice-has-no-such-package';
 const needed = { by: 'A format', install: 'one' };

@@ -1,10 +1,9 @@
 import { OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { checkValue, withMethods } from '../../platform/check-options.js';
-import { closableChunks } from './chunks/closable-chunks.js';
+import { closableChunks, type RowChunk } from './chunks/row-chunk.js';
 import { refuseRows, wordsOf } from './sources/gather-rows.js';
 import { checkChunk, checkReading, checkWriting, withMembers } from './port-checks.js';
-import type { RowChunk } from './chunks/row-chunk.js';
 import type { Sink, SinkWriting } from './sink.js';
 import type { Source, SourceReading } from './source.js';
 
