@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withFolder } from '../service/with-service.js';
 import { isRoot, strangersFolder } from '../platform/strangers.js';
 import { runInProcess } from './run-in-process.js';
-import { startSluice, type Running } from './run-sluice.js';
+import { runSluice, startSluice, type Running } from './run-sluice.js';
 
 let temporary: string;
 beforeEach(async () => {
@@ -26,7 +26,8 @@ async function startStreaming(): Promise<{ readonly running: Running; readonly p
     async () => {
       const added = (await readdir(temporary)).find((found) => !before.includes(found));
       expect(added).toBeDefined();
-      expect(await readdir(join(temporary, added ?? ''))).toContain('service.log');
+      const [own] = (await readdir(join(temporary, added ?? ''))).filter((file) => file !== 'lock');
+      expect(await readdir(join(temporary, added ?? '', own ?? ''))).toContain('service.log');
       return added ?? '';
     },
     { timeout: 30_000, interval: 20 },
@@ -49,9 +50,9 @@ function useTemporary(path: string): void {
 }
 
 async function streamOnce(): Promise<void> {
+  const env = { TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: '1' };
   const input = 'email\ngood@sluice.test\n';
-  useTemporary(temporary);
-  const ended = await runInProcess(['verify', '-', ...columns], { input });
+  const ended = await runSluice(['verify', '-', ...columns], { env, input });
   expect(ended.stdout.toString()).toContain('good@sluice.test');
   expect(ended.code).toBe(0);
 }
@@ -62,7 +63,7 @@ describe('the temporary folder of a run that streams', () => {
     const living = await startStreaming();
     killed.running.child.kill('SIGKILL');
     await killed.running.ended;
-    expect(await readdir(killed.path)).toContain('service.log');
+    expect(await readdir(killed.path)).toHaveLength(2);
     await streamOnce();
     expect(await readdir(temporary)).toHaveLength(2);
     await age();
@@ -79,17 +80,17 @@ describe('the temporary folder of a run that streams', () => {
     const outside = join(temporary, '..', 'outside');
     await mkdir(outside);
     await writeFile(join(outside, 'precious'), 'mine');
-    await symlink(outside, join(temporary, 'sluice-service-linked'));
-    await symlink(outside, join(temporary, 'sluice-service-Link01'));
-    await writeFile(join(temporary, 'sluice-service-File01'), 'mine');
-    await mkdir(join(temporary, 'sluice-service-of-mine'));
-    await mkdir(join(temporary, 'sluice-service-Swept1'));
-    await symlink(outside, join(temporary, 'sluice-service-Swept1', 'batches'));
-    const left = ['sluice-service-File01', 'sluice-service-Link01', 'sluice-service-linked'];
-    left.push('sluice-service-of-mine');
+    await symlink(outside, join(temporary, 'sluice-process-linked'));
+    await symlink(outside, join(temporary, 'sluice-process-Link01'));
+    await writeFile(join(temporary, 'sluice-process-File01'), 'mine');
+    await mkdir(join(temporary, 'sluice-process-of-mine'));
+    await mkdir(join(temporary, 'sluice-process-Swept1'));
+    await symlink(outside, join(temporary, 'sluice-process-Swept1', 'batches'));
+    const left = ['sluice-process-File01', 'sluice-process-Link01', 'sluice-process-linked'];
+    left.push('sluice-process-of-mine');
     if (isRoot) {
-      await rename(await strangersFolder(temporary), join(temporary, 'sluice-service-Theirs'));
-      left.push('sluice-service-Theirs');
+      await rename(await strangersFolder(temporary), join(temporary, 'sluice-process-Theirs'));
+      left.push('sluice-process-Theirs');
     }
     await age();
     await streamOnce();

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { describeSystemError, onDisk } from '../../platform/files/disk-errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
-import { makePrivateFolder } from '../../platform/files/private-folder.js';
+import { makePrivateFolder, type PrivateFolder } from '../../platform/files/private-folder.js';
 
 /** Where a process keeps what it has made of its list on disk: any other process makes the same of it. */
 export interface RunScratch {
@@ -34,10 +34,8 @@ export async function makeScratch(
   files: FileSystem,
   parent: string | undefined,
 ): Promise<OwnScratch> {
-  const { root: path, lock } =
-    parent === undefined
-      ? await makePrivateFolder('run')
-      : { root: await makeFolderIn(files, parent), lock: undefined };
+  const { path, remove } =
+    parent === undefined ? await makePrivateFolder() : await makeFolderIn(files, parent);
   const batchesPath = join(path, 'batches');
   await onDisk(`make ${batchesPath}`, async () => files.mkdir(batchesPath, { mode: 0o700 }));
   return {
@@ -46,18 +44,17 @@ export async function makeScratch(
     ticketsPath: join(path, 'tickets'),
     partitionsPath: join(path, 'partitions'),
     recalledPath: join(path, 'recalled'),
-    async remove() {
-      await files.rm(path, { recursive: true, force: true }).catch(() => undefined);
-      await lock?.release();
-    },
+    remove,
   };
 }
 
-async function makeFolderIn(files: FileSystem, parent: string): Promise<string> {
+async function makeFolderIn(files: FileSystem, parent: string): Promise<PrivateFolder> {
   const path = join(parent, `sluice-${randomUUID()}`);
   try {
     await files.mkdir(path, { recursive: true, mode: 0o700 });
-    return path;
+    const remove = async (): Promise<void> =>
+      files.rm(path, { recursive: true, force: true }).catch(() => undefined);
+    return { path, remove };
   } catch (cause) {
     throw new ConfigurationError(`cannot write to ${parent}: ${describeSystemError(cause)}`, {
       cause,

@@ -1,36 +1,68 @@
+import { rmSync } from 'node:fs';
 import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError, StateError } from '../errors/errors.js';
+import { ConfigurationError, OutputError, StateError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
-import { describeSystemError } from './disk-errors.js';
+import { describeSystemError, systemErrorCode } from './disk-errors.js';
 import { type FileLock, lockFile } from './file-lock.js';
 import { systemFiles } from './file-system.js';
 
-const form = /^sluice-(?:service|run)-[A-Za-z0-9]{6}$/;
+const form = /^sluice-process-[A-Za-z0-9]{6}$/;
 const maxTries = 10;
 /** A folder of the last minutes may belong to a process that has not locked it yet. */
 const youngestMs = 600_000;
 
+/** A folder among the temporary files that goes with its process. */
+export interface PrivateFolder {
+  readonly path: string;
+  /** Removes it with all it holds. Never fails. */
+  remove(): Promise<void>;
+}
+
+/** The folder of this process by the folder it is in: one lock keeps all that is made in it. */
+const processFolders = new Map<string, Promise<string>>();
+
 /**
- * Makes a temporary folder for what goes with this process, and locks it. First it removes the folders of
- * processes that were killed: they hold addresses.
+ * Makes a temporary folder for what goes with this process, in one that the process keeps locked. The first
+ * of a process removes the folders of those that were killed: they hold addresses.
  *
- * @param whose of a local service that keeps nothing, or of a run that processes share
  * @throws ConfigurationError where none can be made; the system's errors
  */
-export async function makePrivateFolder(whose: 'service' | 'run'): Promise<{
-  readonly root: string;
-  readonly lock: FileLock;
-}> {
+export async function makePrivateFolder(): Promise<PrivateFolder> {
+  const parent = tmpdir();
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const made = processFolders.get(parent) ?? makeProcessFolder();
+    processFolders.set(parent, made);
+    try {
+      const path = await mkdtemp(join(await made, 'of-'));
+      const remove = async (): Promise<void> =>
+        rm(path, { recursive: true, force: true }).catch(() => undefined);
+      return { path, remove };
+    } catch (error) {
+      if (processFolders.get(parent) === made) processFolders.delete(parent);
+      // Whoever cleans up the temporary files may have removed it.
+      if (systemErrorCode(error) !== 'ENOENT') throw error;
+    }
+  }
+  throw new OutputError(`folders in ${parent} are removed again and again by others`);
+}
+
+async function makeProcessFolder(): Promise<string> {
   await sweep();
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const root = await makeTemporaryFolder(`sluice-${whose}-`);
+    const folder = await makeTemporaryFolder('sluice-process-');
     // Between its making and its lock another process may take it for one that was left.
-    const lock = await lockFolder(root).catch(ifTaken);
+    const lock = await lockFolder(folder).catch(ifTaken);
     if (!lock) continue;
-    if (await isOwnFolder(root)) return { root, lock };
-    await lock.release();
+    if (!(await isOwnFolder(folder))) {
+      await lock.release();
+      continue;
+    }
+    process.once('exit', () => {
+      rmSync(folder, { recursive: true, force: true });
+    });
+    return folder;
   }
   throw new StateError(`folders in ${tmpdir()} are locked by others again and again`, {
     code: 'state_locked',

@@ -66,7 +66,7 @@ export async function spoolToRandomFile(
 }
 
 async function openNameless(): Promise<FileHandle> {
-  const folder = await makeTemporaryFolder('sluice-');
+  const folder = await makeTemporaryFolder('sluice-input-');
   try {
     return await open(join(folder, 'input'), 'wx+', 0o600);
   } finally {

@@ -50,19 +50,19 @@ export class Store {
   readonly salt: string;
   readonly #folders: Folders;
   readonly #log: EventLog;
-  readonly #lock: FileLock;
+  readonly #leave: () => Promise<void>;
   readonly #isPrivate: boolean;
 
   private constructor(
     folders: Folders,
-    opened: { state: ServiceState; salt: string; log: EventLog; lock: FileLock },
+    opened: { state: ServiceState; salt: string; log: EventLog; leave: () => Promise<void> },
     isPrivate: boolean,
   ) {
     this.#folders = folders;
     this.state = opened.state;
     this.salt = opened.salt;
     this.#log = opened.log;
-    this.#lock = opened.lock;
+    this.#leave = opened.leave;
     this.#isPrivate = isPrivate;
   }
 
@@ -75,8 +75,9 @@ export class Store {
    *   for another version's data
    */
   static async open(dataDir: string | undefined): Promise<Store> {
-    const { root, lock } =
-      dataDir === undefined ? await makePrivateFolder('service') : await takeFolder(dataDir);
+    const { path: root, leave } = await (dataDir === undefined
+      ? takePrivateFolder()
+      : takeFolder(dataDir));
     const folders = {
       root,
       batches: join(root, 'batches'),
@@ -87,9 +88,13 @@ export class Store {
       for (const folder of Object.values(folders)) {
         await mkdir(folder, { recursive: true, mode: 0o700 });
       }
-      return new Store(folders, { ...(await load(folders, dataDir)), lock }, dataDir === undefined);
+      return new Store(
+        folders,
+        { ...(await load(folders, dataDir)), leave },
+        dataDir === undefined,
+      );
     } catch (error) {
-      await lock.release();
+      await leave();
       throw error;
     }
   }
@@ -140,23 +145,31 @@ export class Store {
 
   async close(): Promise<void> {
     await this.#log.close();
-    if (this.#isPrivate) await rm(this.#folders.root, { recursive: true, force: true });
-    await this.#lock.release();
+    await this.#leave();
   }
 }
 
 /** What the service keeps in its folder; others may have put something of theirs beside it. */
 const ownName = /^(?:batches|caches|arriving|lock|service\.log|api-key(?:\.part)?)$/;
 
+interface TakenFolder {
+  readonly path: string;
+  readonly leave: () => Promise<void>;
+}
+
+async function takePrivateFolder(): Promise<TakenFolder> {
+  const { path, remove } = await makePrivateFolder();
+  return { path, leave: remove };
+}
+
 /** @throws ConfigurationError when others may read or write in the folder; StateError `state_locked` */
-async function takeFolder(
-  root: string,
-): Promise<{ readonly root: string; readonly lock: FileLock }> {
+async function takeFolder(path: string): Promise<TakenFolder> {
   const isUsed = (name: string): boolean => ownName.test(name);
-  await checkOwnFolder(root, isUsed);
-  await mkdir(root, { recursive: true, mode: 0o700 });
-  await checkOwnFolder(root, isUsed);
-  return { root, lock: await lockFolder(root) };
+  await checkOwnFolder(path, isUsed);
+  await mkdir(path, { recursive: true, mode: 0o700 });
+  await checkOwnFolder(path, isUsed);
+  const lock = await lockFolder(path);
+  return { path, leave: async () => lock.release() };
 }
 
 async function load(

@@ -1,5 +1,5 @@
-import { mkdir, readdir, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readdir, rm, utimes } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, expect, it, vi } from 'vitest';
 import { makeScratch } from '../../../src/engine/stores/scratch.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
@@ -9,20 +9,33 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-it('removes what processes have left that were killed, and nothing of those that live', async () => {
+it('removes what processes have left that were killed, and nothing else', async () => {
   const folder = await withFolder();
   vi.stubEnv('TMPDIR', folder);
-  const living = await makeScratch(systemFiles, undefined);
-  await mkdir(join(folder, 'sluice-run-Killed'));
-  await mkdir(join(folder, 'sluice-of-others'));
+  await mkdir(join(folder, 'sluice-process-Killed'));
+  await mkdir(join(folder, 'sluice-process-of-others'));
   const past = new Date(Date.now() - 3_600_000);
   for (const name of await readdir(folder)) await utimes(join(folder, name), past, past);
-  const next = await makeScratch(systemFiles, undefined);
-  const left = [living.path, next.path, join(folder, 'sluice-of-others')];
-  expect((await readdir(folder)).map((name) => join(folder, name)).toSorted()).toEqual(
-    left.toSorted(),
+  const one = await makeScratch(systemFiles, undefined);
+  const other = await makeScratch(systemFiles, undefined);
+  const shared = dirname(one.path);
+  expect(dirname(other.path)).toBe(shared);
+  expect(await readdir(folder)).toHaveLength(2);
+  expect(await readdir(folder)).toEqual(
+    expect.arrayContaining(['sluice-process-of-others', basename(shared)]),
   );
-  await living.remove();
-  await next.remove();
-  expect(await readdir(folder)).toEqual(['sluice-of-others']);
+  await one.remove();
+  expect((await readdir(shared)).toSorted()).toEqual(['lock', basename(other.path)].toSorted());
+  await other.remove();
+  expect(await readdir(shared)).toEqual(['lock']);
+});
+
+it('has another where the folder of the process was removed', async () => {
+  const folder = await withFolder();
+  vi.stubEnv('TMPDIR', folder);
+  const first = await makeScratch(systemFiles, undefined);
+  await rm(dirname(first.path), { recursive: true });
+  const next = await makeScratch(systemFiles, undefined);
+  expect(await readdir(next.path)).toEqual(['batches']);
+  expect(await readdir(folder)).toEqual([basename(dirname(next.path))]);
 });
