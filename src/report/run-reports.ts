@@ -9,6 +9,7 @@ import {
 import { type FilePermissions, isThere } from '../platform/files/file-system.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/stopped-summary.js';
+import type { SharedStore } from '../engine/stores/run-store.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
 import type {
   Estimate,
@@ -64,9 +65,9 @@ export interface StoppedOptions {
   readonly output: string;
   /** Where it keeps what it needs to go on. @default it keeps nothing */
   readonly stateDir?: string | undefined;
-  /** The store that other processes share with it, by its name. @default none */
-  readonly store?: string | undefined;
-  /** Credits that a run which keeps nothing has launched, before refunds. @default none */
+  /** The store that other processes share with it. @default none */
+  readonly store?: SharedStore | undefined;
+  /** Credits that it has launched, before refunds: for a run of which nothing can be read. @default none */
   readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
   /** New files are no more open than that. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
@@ -213,9 +214,10 @@ export class RunPapers {
     options: StoppedOptions,
   ): Promise<StoppedPapers> {
     const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
+    const place = store ?? stateDir;
     const run =
-      stateDir === undefined ? undefined : await readStoppedRun(stateDir).catch(() => undefined);
-    const next = nextAfter(end, run?.status, store);
+      place === undefined ? undefined : await readStoppedRun(place).catch(() => undefined);
+    const next = nextAfter(end, run?.status, store?.name);
     const summary: StoppedSummary & RunEnd = {
       stopped: true,
       input,

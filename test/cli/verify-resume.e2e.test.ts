@@ -380,7 +380,7 @@ describe('signals', () => {
       expect.stringMatching(
         /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\)$/,
       ),
-      'sluice: sluice status out.csv.sluice shows the run, sluice abandon out.csv.sluice gives it up',
+      'sluice: sluice status out.csv.sluice shows the run, sluice abandon out.csv.sluice gives it up, and what it has paid for',
       expect.stringMatching(/^sluice: list\.csv: stopped with exit code 1\d\d \(/),
       '',
     ]);

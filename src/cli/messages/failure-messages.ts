@@ -39,15 +39,21 @@ function stopLines(
   },
 ): readonly Said[] {
   // What is wrong with a command or a state directory, the error says with what to do.
-  if (exitCodeOf(error) === exitCodes.usage) return status ? keptLines(error, status, output) : [];
-  if (store !== undefined) return [{ event: 'resumable', line: next }];
+  if (exitCodeOf(error) === exitCodes.usage) {
+    return status && store === undefined ? keptLines(error, status, output) : [];
+  }
   if (!status) {
+    if (store !== undefined) return [{ event: 'resumable', line: next }];
     const line = 'no progress is saved: the same command starts from the beginning';
     return error instanceof Interruption ? [{ event: 'resumable', line }] : [];
   }
   const { stateDir } = status;
   const state = shellQuote(stateDir);
-  const hint = `${program} status ${state} shows the run, ${program} abandon ${state} gives it up`;
+  const { email, phone } = status.launchedCredits;
+  const lost = email + phone > 0 ? ', and what it has paid for' : '';
+  const hint = `${program} status ${state} shows the run, ${program} abandon ${state} gives it up${lost}`;
+  // Other processes may go on with it, and no folder has its results.
+  const isOwn = store === undefined;
   return [
     {
       event: 'so_far',
@@ -60,8 +66,8 @@ function stopLines(
       line: next,
     },
     // Whoever stops a run may have done with it.
-    ...(error instanceof Interruption ? [{ event: 'hint', line: hint }] : []),
-    ...keptLines(error, status, output),
+    ...(isOwn && error instanceof Interruption ? [{ event: 'hint', line: hint }] : []),
+    ...(isOwn ? keptLines(error, status, output) : []),
   ];
 }
 
@@ -160,7 +166,7 @@ function whatIsKept(
   { isStreaming, store, stateDir }: RunContext,
   launchedCredits: RunStatus['launchedCredits'],
 ): Partial<Pick<Parameters<RunPapers['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
-  if (store) return { store: store.name, launchedCredits };
+  if (store) return { store, launchedCredits };
   return isStreaming ? { launchedCredits } : { stateDir };
 }
 

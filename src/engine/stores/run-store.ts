@@ -225,9 +225,9 @@ export interface SharedStore {
    * What it has of the run, for a process that only looks.
    *
    * @returns `undefined` where there is no run of this name
-   * @throws ConfigurationError, DeadlineError
+   * @throws ConfigurationError, DeadlineError; the signal's reason
    */
-  look(): Promise<StoredRun | undefined>;
+  look(options?: { readonly signal?: AbortSignal }): Promise<StoredRun | undefined>;
 }
 
 export interface OpenStoreOptions {

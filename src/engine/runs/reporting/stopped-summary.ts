@@ -5,15 +5,20 @@ import { noTimes } from '../../batches/batch-log.js';
 import type { BatchEntry } from '../../stores/journal-entries.js';
 import {
   addressesOf,
+  knownRun,
   nothingKnown,
   type EarlierRun,
   type KnownRun,
 } from '../../stores/run-state.js';
 import { statusOf, type RunStatus } from '../../stores/run-status.js';
 import { readKnownRun } from '../../stores/directory/state-directory.js';
+import type { SharedStore } from '../../stores/run-store.js';
 import type { BatchReport, CreditSummary, Summary } from '../../summary/summary.js';
 
-/** What a state directory tells of a run that stopped. */
+/** Whoever has just ended a run waits no longer for what a store says of it. */
+const lookMs = 5000;
+
+/** What a state directory tells of a run that stopped, or a store. */
 export interface StoppedRun {
   readonly status: RunStatus;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
@@ -23,13 +28,24 @@ export interface StoppedRun {
 /**
  * Reads what a run that stopped has paid, and where its batches are.
  *
+ * @param place its state directory, or the store that processes share
  * @throws as `readRunStatus` does
  */
 export async function readStoppedRun(
-  stateDir: string,
+  place: string | SharedStore,
   files: FileSystem = systemFiles,
 ): Promise<StoppedRun> {
-  const known = (await readKnownRun(files, stateDir)) ?? nothingKnown;
+  const known =
+    typeof place === 'string' ? await readKnownRun(files, place) : await readShared(place);
+  return stoppedRunOf(known ?? nothingKnown, typeof place === 'string' ? place : place.name);
+}
+
+async function readShared(store: SharedStore): Promise<KnownRun> {
+  const stored = await store.look({ signal: AbortSignal.timeout(lookMs) });
+  return knownRun(stored?.entries ?? [], store.name);
+}
+
+function stoppedRunOf(known: KnownRun, name: string): StoppedRun {
   const batches = batchReports(known);
   const creditsFor = (type: VerificationType): CreditSummary | null => {
     const columns = known.run?.decides[type];
@@ -37,7 +53,7 @@ export async function readStoppedRun(
     return creditsOf(batches.filter(({ report }) => report.type === type));
   };
   return {
-    status: statusOf(known, stateDir),
+    status: statusOf(known, name),
     credits: { email: creditsFor('email'), phone: creditsFor('phone') },
     batches: batches.map(({ report }) => report),
   };

@@ -6,12 +6,14 @@ import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { prepareSchema, schemaVersion } from './schema.js';
 import { StoreConnection } from './store-connection.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
 
 interface StorePlace {
   readonly url: string;
   readonly schema: string;
   /** How messages call the store. */
   readonly name: string;
+  readonly signal?: AbortSignal | undefined;
 }
 
 const giveUpAfterMs = 30_000;
@@ -92,10 +94,13 @@ async function looking<Seen>(
   look: (connection: StoreConnection) => Promise<Seen>,
 ): Promise<Seen> {
   const connection = new StoreConnection({ ...place, giveUpAfterMs });
-  try {
+  const read = async (): Promise<Seen> => {
     if ((await schemaVersion(connection, place)) === 0) return nothing;
     await prepareSchema(connection, place);
-    return await look(connection);
+    return look(connection);
+  };
+  try {
+    return await (place.signal ? orAborted(read(), place.signal) : read());
   } finally {
     await connection.close();
   }

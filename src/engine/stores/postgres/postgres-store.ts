@@ -87,7 +87,7 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
   const name = nameOfRun(run, parseServerUrl(url, schemes).name);
   return {
     name,
-    look: async () => lookAtRun({ url, schema, name }, run),
+    look: async ({ signal } = {}) => lookAtRun({ url, schema, name, signal }, run),
     async open({ signal, clock = systemClock, rows }) {
       signal.throwIfAborted();
       const steps = PostgresSteps.connected({ url, name, run, schema, leaseMs, giveUpAfterMs });

@@ -111,7 +111,8 @@ describe('sluice verify with a store in PostgreSQL', () => {
     letGo();
     const { code, stderr } = await asked.ended;
     expect({ code, stderr }).toMatchObject({ code: 143 });
-    expect(stderr).toContain('run the same command again: it resumes run');
+    expect(stderr).toMatch(/so far: \d+ of \d+ batches done/);
+    expect(stderr).toContain('run the same command again: it goes on');
     expect(stderr).not.toContain(new URL(inject('postgresUrl')).password);
     expect(await work().ended).toMatchObject({ code: 0 });
     await place.expectPaidOnce();

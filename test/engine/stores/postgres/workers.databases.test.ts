@@ -117,10 +117,19 @@ describe('sluice verify --workers', () => {
   });
 
   it('stops all when the credits are used up, and says so once', async () => {
-    const working = work('--max-credits', '20');
-    const { code, stderr } = await working.ended;
+    const working = work('--max-credits', '20', '--summary', '-', '--json-log');
+    const { code, stderr, stdout } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 5 });
-    expect(stderr.match(/\[budget_exhausted\]/g)).toHaveLength(1);
+    const lines = stderr.trim().split('\n');
+    const soFar = lines.map((line) => JSON.parse(line) as { event: string });
+    expect(soFar.filter(({ event }) => event === 'so_far')).toMatchObject([
+      { done: 4, running: 0, email_credits: 20 },
+    ]);
+    expect(JSON.parse(stdout.toString())).toMatchObject({
+      exit_code: 5,
+      rows: addresses + 1,
+      credits: { email: { net: 20, source: 'cost_objects' } },
+    });
     expect(stderr).not.toMatch(/worker \d/);
     expect(await place.charges()).toHaveLength(20);
   });
