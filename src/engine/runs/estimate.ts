@@ -22,7 +22,8 @@ import { budgetNotices } from './credits/budget-notices.js';
 import { columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/preflight.js';
 import { startExamining, wantedPositions } from './planning/plan-input.js';
-import { watchCalls } from './watched-calls.js';
+import { observedProgress } from './reporting/run-progress.js';
+import { CalledBack } from '../../platform/waiting/promises.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
 import { RejectedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
@@ -50,8 +51,10 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
 ): Promise<Estimate> {
   checkOptions(options, estimateShape);
   const { client, history, limit } = options;
-  const { signal, onProgress, watch, settled } = watchCalls(options);
-  const onChangedCell = watch(options.onChangedCell);
+  const calledBack = new CalledBack();
+  const onProgress = observedProgress(calledBack.watch(options.onProgress));
+  const { signal = new AbortController().signal } = options;
+  const onChangedCell = calledBack.watch(options.onChangedCell);
   const onNotice = (message: string): void => onProgress({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
@@ -139,7 +142,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   ]) {
     onNotice(notice);
   }
-  await settled();
+  await calledBack.settled();
   const balance =
     client &&
     (await readCredits(client, { signal, clock: systemClock }, (why) =>

@@ -9,7 +9,7 @@ import { holdSinks } from '../../lists/rows/sink.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { observedEnd, SharedRows } from './reporting/run-progress.js';
+import { observedEnd, observedProgress, SharedRows } from './reporting/run-progress.js';
 import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
@@ -23,7 +23,7 @@ import {
 import { runShape } from './options/option-shapes.js';
 import { RunLifecycle } from './run-lifecycle.js';
 import type { Summary } from '../summary/summary.js';
-import { watchCalls } from './watched-calls.js';
+import { CalledBack } from '../../platform/waiting/promises.js';
 
 /**
  * Verifies all rows of a source and writes them, enriched, to a sink. Durable: killed at any moment,
@@ -51,7 +51,9 @@ export async function run<From extends SourceInput, Given = unknown>(
   options: RunSettings<From> & Needed<Given, RunChoice>,
 ): Promise<Summary> {
   checkOptions(options, runShape);
-  const { signal, onProgress, settled } = watchCalls(options);
+  const calledBack = new CalledBack();
+  const onProgress = observedProgress(calledBack.watch(options.onProgress));
+  const { signal = new AbortController().signal } = options;
   const countries = checkCountries(options);
   const { store, stateDir, suppress, ...others } = options;
   const { suppressed, lists } = await readSuppressed(suppress, {
@@ -67,7 +69,7 @@ export async function run<From extends SourceInput, Given = unknown>(
     // Before the run is over: should one have failed, the same call tells the summary again, and pays nothing.
     onSummary: async (summary: Summary) => {
       await options.onSummary?.(summary);
-      await settled();
+      await calledBack.settled();
     },
   };
   const { partitionFrom, waitLockMs } = options;

@@ -27,8 +27,8 @@ import { verifyChunks } from '../streams/verify.js';
 import { checkOptions, type Needed } from '../../platform/check-options.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { observeRun } from '../../platform/observability/observe.js';
-import { observedEnd } from './reporting/run-progress.js';
-import { watchCalls } from './watched-calls.js';
+import { observedEnd, observedProgress } from './reporting/run-progress.js';
+import { CalledBack } from '../../platform/waiting/promises.js';
 import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
 import { wantedPositions } from './planning/plan-input.js';
@@ -58,7 +58,9 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
   checkOptions(options, streamRunShape);
   const countries = checkCountries(options);
   const ends = await findEnds(options);
-  const { signal, onProgress, settled } = watchCalls(options);
+  const calledBack = new CalledBack();
+  const onProgress = observedProgress(calledBack.watch(options.onProgress));
+  const { signal = new AbortController().signal } = options;
   const { suppressed } = await readSuppressed(options.suppress, {
     ...countries,
     signal,
@@ -72,7 +74,7 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
       const release = await holdSinks([ends.sink]);
       try {
         const summary = await streamToEnd({ ...options, ...ends, signal, onProgress, suppressed });
-        await settled();
+        await calledBack.settled();
         return summary;
       } finally {
         await release();
