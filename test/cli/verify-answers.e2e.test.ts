@@ -1,4 +1,4 @@
-import { readFile, readdir } from 'node:fs/promises';
+import { readFile, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Summary } from '../../src/index.js';
@@ -248,6 +248,34 @@ describe('batches that break', () => {
     isDown = false;
     expect((await verify(front)).code).toBe(0);
     expect(await readSummary()).toMatchObject({ email: { buckets: { verified: 30 } } });
+    expect(await chargesOf(service)).toHaveLength(addresses);
+    expect(await left()).toEqual(['out.csv', 'summary.json']);
+  });
+
+  it('writes a part of another list, too, with what the run before has kept', async () => {
+    const { service } = await withService();
+    let isDown = false;
+    const front = await startFront(service, () => (isDown ? { status: 503, body: {} } : undefined));
+    expect((await verify(front, '--max-credits', '20')).code).toBe(5);
+    const path = join(folder, 'list.csv');
+    const [header = '', ...rows] = (await readFile(path, 'utf8')).trim().split('\n');
+    // Of what was paid for 15 addresses are left, and 10 were never sent.
+    await writeFile(path, `${[header, ...rows.slice(5)].join('\n')}\n`);
+    const patience = ['--partial', '--give-up-after', '0.2'];
+    isDown = true;
+    expect((await verify(front, ...patience.slice(1))).code).toBe(7);
+    expect((await verify(front, ...patience)).code).toBe(3);
+    expect(await readSummary()).toMatchObject({
+      exit_code: 3,
+      email: { buckets: { verified: 15, failed: 10 }, reasons: { not_finished: 10 } },
+      credits_before: { email: 20 },
+    });
+    await expectInputKept(path, join(folder, 'out.csv'));
+    expect((await verify(front, ...patience, '--on-change', 'stop')).code).toBe(2);
+
+    isDown = false;
+    expect((await verify(front)).code).toBe(0);
+    expect(await readSummary()).toMatchObject({ email: { buckets: { verified: 25 } } });
     expect(await chargesOf(service)).toHaveLength(addresses);
     expect(await left()).toEqual(['out.csv', 'summary.json']);
   });

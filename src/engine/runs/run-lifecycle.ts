@@ -11,7 +11,8 @@ import { checkBeforeSending, tellBalance, openInTurn } from './resume/new-run.js
 import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
 import type { History } from '../history/history.js';
-import { hasSent } from '../stores/run-state.js';
+import { type EarlierRun, hasSent } from '../stores/run-state.js';
+import type { PlannedBeside } from './resume/plan-beside.js';
 import { outputIdOf } from '../stores/journal-entries.js';
 import type { CheckedRun, OpenedRun } from './resume/open-run.js';
 import type { ResolvedRun } from './options/run-options.js';
@@ -58,7 +59,8 @@ export class RunLifecycle {
     // What a plan is of may have been sent by another process.
     this.isRemovable = !hasSent(state.known) && state.known.plan === undefined;
     const client = await this.#place.connect();
-    const opened = await opening.open(client);
+    const opened = await this.#open(client);
+    if ('state' in opened) return this.#writeBeside(client, opened);
     const { entry, plannedInput } = opened;
     const isFirst = !hasSent(state.known);
     this.#options.onProgress?.({
@@ -90,6 +92,46 @@ export class RunLifecycle {
     } finally {
       await this.#dropped;
       await this.#outputClaim?.output.stop();
+    }
+  }
+
+  /** @returns a list beside that of the run, where a part is to be written and the service cannot be asked */
+  async #open(
+    client: Client,
+  ): Promise<OpenedRun | (PlannedBeside & { readonly stoppedBy: SluiceError })> {
+    const { opening } = this.#place;
+    try {
+      return await opening.open(client);
+    } catch (error) {
+      if (this.#options.partial !== true || !stopsForNow(error)) throw error;
+      const beside = await opening.planBeside?.();
+      if (!beside) throw error;
+      return { ...beside, stoppedBy: error };
+    }
+  }
+
+  /** The run goes on with its own list, or carries over, when the service can be asked. */
+  async #writeBeside(
+    client: Client,
+    opened: PlannedBeside & { readonly stoppedBy: SluiceError },
+  ): Promise<Summary> {
+    this.isRemovable = false;
+    const { state, stoppedBy } = opened;
+    const options = { ...this.#options, signal: this.#signal };
+    try {
+      const reconciliation = await Reconciliation.of(client, opened.entry, this.#state, options);
+      await this.#join(opened);
+      const driving = this.#driving(client, reconciliation, opened);
+      const end = await settleStopped({ ...driving, state }, stoppedBy);
+      const { earlier } = state.known;
+      return await this.#finish(opened, { client, end }, async () =>
+        this.#withHistory(async (history) =>
+          this.#write(opened, end, { client, before: undefined, history, earlier }),
+        ),
+      );
+    } finally {
+      await this.#outputClaim?.output.stop();
+      await opened.remove();
     }
   }
 
@@ -146,9 +188,22 @@ export class RunLifecycle {
     opened: OpenedRun,
     stoppedBy: SluiceError | undefined,
   ): Promise<DriveRunEnd> {
+    const state = this.#state;
+    const options = this.#driving(client, reconciliation, opened);
+    if (stoppedBy) return settleStopped(options, stoppedBy);
+    const end = await driveRun(options);
+    // Refused in its form, the run has nothing on the service that is worth going on with.
+    this.isRemovable =
+      end.isRefused &&
+      state.known.earlier.length === 0 &&
+      !end.batches.some(({ known }) => mayHaveLaunched(known));
+    return end;
+  }
+
+  #driving(client: Client, reconciliation: Reconciliation, opened: OpenedRun): DriveRunOptions {
     const { plannedInput } = opened;
     const state = this.#state;
-    const options: DriveRunOptions = {
+    return {
       ...this.#checked,
       run: this.#options,
       client,
@@ -162,14 +217,6 @@ export class RunLifecycle {
       join: async () => this.#join(opened),
       ...(state.isShared && { stop: (error) => this.#stop.abort(error) }),
     };
-    if (stoppedBy) return settleStopped(options, stoppedBy);
-    const end = await driveRun(options);
-    // Refused in its form, the run has nothing on the service that is worth going on with.
-    this.isRemovable =
-      end.isRefused &&
-      state.known.earlier.length === 0 &&
-      !end.batches.some(({ known }) => mayHaveLaunched(known));
-    return end;
   }
 
   /** Claims the last step, where no process has it: rows may be written as results come. */
@@ -241,10 +288,13 @@ export class RunLifecycle {
       client,
       before,
       history,
+      earlier: runsBefore = this.#state.known.earlier,
     }: {
       readonly client: Client;
       readonly before: CreditBalance | undefined;
       readonly history: History | undefined;
+      /** Whose results this one uses. @default those in whose place the run began */
+      readonly earlier?: readonly EarlierRun[];
     },
   ): Promise<Summary> {
     const { onProgress, source, limit } = this.#options;
@@ -270,7 +320,7 @@ export class RunLifecycle {
     });
     // A trial is no night of the list.
     const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
-    const earlier = creditsBefore(this.#state.known.earlier);
+    const earlier = creditsBefore(runsBefore);
     const summary = {
       ...written,
       ...(earlier && { credits_before: earlier }),

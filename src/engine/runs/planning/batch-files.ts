@@ -159,7 +159,7 @@ interface EarlierBatch {
 /** Those that an earlier run has sent something of; the parts in the place of what was split. */
 export async function earlierBatches(
   files: FileSystem,
-  state: StateDirectory,
+  state: Pick<StateDirectory, 'of'>,
   run: EarlierRun,
 ): Promise<readonly EarlierBatch[]> {
   const found: EarlierBatch[] = [];

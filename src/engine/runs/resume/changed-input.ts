@@ -54,12 +54,16 @@ interface CarryOverOptions extends SettleOptions {
  *   sent; what stops the batches
  */
 export async function carryOver(options: CarryOverOptions): Promise<void> {
-  const { state, known } = options;
+  const { state, known, change, run } = options;
+  // The service has no say in it.
+  if (run.onChange === 'stop' && change !== undefined) {
+    throw refusalOf(options, change, `${optionName('onChange', 'stop')} ends the run here`);
+  }
   const reconciliation = await reconciliationOf(options, known.run);
   reconciliation.refuseCopy();
   const settled = { ...known, batchesPath: state.batchesPath };
   await settle(options, { reconciliation, state, ...settled }, async (driven) => {
-    if (options.change !== undefined) await decide(options, options.change, driven);
+    if (change !== undefined) await decide(options, change, driven);
     await options.onDecided();
   });
 }
@@ -185,20 +189,22 @@ async function decide(
     !run.history &&
     use.usedAddresses < use.paidAddresses;
   const isRefused = isLossAsked && (await run.onCarry?.(carried)) === false;
-  if (way === 'stop' || isRefused || !(isForced || isEnough)) {
+  if (isRefused || !(isForced || isEnough)) {
     const why = isRefused
       ? `${use.usedAddresses} of ${counted(use.paidAddresses, 'paid address')} would be used again`
-      : isEnough
-        ? `${optionName('onChange', 'stop')} ends the run here`
-        : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
-    throw new StateError(
-      `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
-      { code: 'state_mismatch' },
-    );
+      : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
+    throw refusalOf(options, change, why);
   }
   if ((way === 'carry' || (isLossAsked && run.onCarry)) && !state.known.isCarried)
     await state.record({ entry: 'carry' });
   run.onProgress?.({ stage: 'carried', ...carried });
+}
+
+function refusalOf({ run, known }: CarryOverOptions, change: string, why: string): StateError {
+  return new StateError(
+    `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
+    { code: 'state_mismatch' },
+  );
 }
 
 /** What was paid for of a list, and what of it another list needs. */

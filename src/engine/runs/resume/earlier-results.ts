@@ -15,14 +15,14 @@ import { addressOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import { type EarlierRun, hasPaid } from '../../stores/run-state.js';
+import { type EarlierRun, hasPaid, type KnownRun } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { earlierBatches } from '../planning/batch-files.js';
 
 /** Whose state it is, and who reads it. */
 interface CarriedOptions {
-  readonly state: StateDirectory;
+  readonly state: Pick<StateDirectory, 'of'> & { readonly known: Pick<KnownRun, 'earlier'> };
   readonly files: FileSystem;
 }
 

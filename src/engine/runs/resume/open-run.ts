@@ -8,6 +8,7 @@ import { beginRun, serviceOf, checkListSize } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
+import { planBeside, type PlannedBeside } from './plan-beside.js';
 import { keepSource, type KeptSource } from '../planning/buffered-source.js';
 import { addressesToFetch, hasSent, type KnownRun } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
@@ -57,6 +58,13 @@ export interface Opening {
    * @throws StateError `state_mismatch` before anything is sent, when that is not to be done
    */
   open(client: Client): Promise<OpenedRun>;
+  /**
+   * Plans another list than that of the unfinished run, where the service cannot be asked about that one: its
+   * output may be written with what is known. Absent where another list is another run.
+   *
+   * @returns `undefined` where no run is unfinished, or the list is its own
+   */
+  planBeside?(): Promise<PlannedBeside | undefined>;
 }
 
 interface Compared {
@@ -155,6 +163,20 @@ export class RunOpening implements Opening {
     return this.#begin(client, service);
   }
 
+  async planBeside(): Promise<PlannedBeside | undefined> {
+    const { known } = this.#state;
+    if (!isPlanned(known) || this.#isOver) return undefined;
+    const { plannedInput, change } = await this.#compare(known);
+    if (change === undefined) return undefined;
+    await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
+    const { files } = this.#checked;
+    return planBeside(this.#state, {
+      files,
+      run: this.#options,
+      read: async (given) => this.#read(known.run, given),
+    });
+  }
+
   async #begin(client: Client, service: string): Promise<OpenedRun> {
     const { run, plan } = this.#state.known;
     if (this.#source) await this.#adopt();
@@ -244,7 +266,9 @@ export class RunOpening implements Opening {
 
   async #read(
     entry: RunEntry,
-    options: Pick<PlanInputOptions, 'partitionFrom'> = {},
+    options: Partial<
+      Pick<PlanInputOptions, 'partitionFrom' | 'scratch' | 'planned' | 'recalled'>
+    > = {},
   ): Promise<PlannedInput> {
     const { history } = this.#options;
     const source = await this.#keep();
@@ -253,25 +277,27 @@ export class RunOpening implements Opening {
     const seed = Buffer.from(entry.seed, 'hex');
     return readIntoBatches({
       ...this.#checked,
-      ...options,
       // What there is to be said of a list is said once.
       ...readingPorts(this.#options, { isFirst: this.#compared === undefined }),
       source,
       columns,
       seed,
-      recalled: await openRecall({
-        known: this.#state.known,
-        scratch: this.#state,
-        files,
-        seed,
-        history,
-        columns,
-        carried: async () =>
-          carriedEntries({ state: this.#state, files, seed, retries: entry.retries === true }),
+      ...(!('recalled' in options) && {
+        recalled: await openRecall({
+          known: this.#state.known,
+          scratch: this.#state,
+          files,
+          seed,
+          history,
+          columns,
+          carried: async () =>
+            carriedEntries({ state: this.#state, files, seed, retries: entry.retries === true }),
+        }),
       }),
       runId: outputIdOf(entry),
       scratch: this.#state,
       planned: this.#state.known.plan,
+      ...options,
     });
   }
 }

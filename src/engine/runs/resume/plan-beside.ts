@@ -1,0 +1,89 @@
+import { isAtEnd } from '../../batches/batch-state.js';
+import type { FileSystem } from '../../../platform/files/file-system.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import type { RunEntry } from '../../stores/journal-entries.js';
+import { type EarlierRun, nothingKnown } from '../../stores/run-state.js';
+import { makeScratch } from '../../stores/scratch.js';
+import type { DriveRunOptions } from '../execution/driver-options.js';
+import type { PlanInputOptions, PlannedInput } from '../planning/plan-input.js';
+import { openRecall } from '../planning/recalled-results.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { carriedEntries } from './earlier-results.js';
+
+/** A list that is written with what is known of it, and is not sent. */
+export interface PlannedBeside {
+  readonly entry: RunEntry;
+  readonly plannedInput: PlannedInput;
+  /** What is known of its batches: nothing. The run before is among the earlier ones. */
+  readonly state: DriveRunOptions['state'];
+  /** Removes what was written for it. */
+  remove(): Promise<void>;
+}
+
+/**
+ * Plans tonight's list beside an unfinished run of another one, where the service cannot be asked what became
+ * of that: with the results that it has kept. Nothing is sent, and its state is left as it is.
+ *
+ * @throws StateError `state_damaged`, OutputError
+ */
+export async function planBeside(
+  before: StateDirectory,
+  {
+    files,
+    run,
+    read,
+  }: {
+    readonly files: FileSystem;
+    readonly run: ResolvedRun;
+    readonly read: (
+      given: Pick<PlanInputOptions, 'scratch' | 'recalled' | 'planned'>,
+    ) => Promise<PlannedInput>;
+  },
+): Promise<PlannedBeside> {
+  const { known } = before;
+  const { run: entry, plan, batches, generation } = known;
+  if (!entry || !plan) throw new Error('there is no run to plan a list beside');
+  const scratch = await makeScratch(files, undefined);
+  try {
+    // What is still verified has no results yet: tonight they are not finished.
+    const ended = new Map(
+      [...batches].filter(([, { known: batch }]) => isAtEnd(batch) || batch.stage === 'split'),
+    );
+    const current: EarlierRun = { run: entry, plan, batches, generation };
+    const earlier = [...known.earlier, { ...current, batches: ended }];
+    const seed = Buffer.from(entry.seed, 'hex');
+    const state = { known: { ...known, earlier }, of: (kept: EarlierRun) => before.of(kept) };
+    const plannedInput = await read({
+      scratch,
+      planned: undefined,
+      recalled: await openRecall({
+        known: { plan: undefined, earlier },
+        scratch,
+        files,
+        seed,
+        history: run.history,
+        columns: run,
+        carried: async () => carriedEntries({ state, files, seed, retries: false }),
+      }),
+    });
+    return {
+      entry,
+      plannedInput,
+      state: {
+        known: {
+          ...nothingKnown,
+          run: entry,
+          plan: plannedInput.entry,
+          earlier: [...known.earlier, current],
+        },
+        isShared: false,
+        claim: async () => [],
+        readResults: async (...kept) => before.readResults(...kept),
+      },
+      remove: async () => scratch.remove(),
+    };
+  } catch (error) {
+    await scratch.remove();
+    throw error;
+  }
+}
