@@ -5,7 +5,8 @@ import type { JoinedRows } from '../../lists/rows/sink.js';
 import { ContractError } from '../../platform/errors/errors.js';
 import type { Batch } from '../batches/batch.js';
 import { askingsForFew, checkExport, tallyOf } from '../batches/export-check.js';
-import { type AddressBook, pending } from '../plan/address-book.js';
+import { type AddressBook, pending, settledOutcome } from '../plan/address-book.js';
+import type { Outcome } from '../results/outcome-table.js';
 import { type Parcel, type SettledParcel, strangerError } from './drive-batches.js';
 import type { BatchEnding } from '../plan/result-join.js';
 import { PatientDuplex } from './patient-duplex.js';
@@ -92,9 +93,7 @@ class JoinResults extends PatientDuplex {
         this.#settle(parcel).then(() => done(), done);
         return;
       case 'stopped':
-        // Rows whose results were paid for come out first.
-        this.#onAllGone = () => this.whenAsked(() => done(parcel.error));
-        this.#pushSettled();
+        this.#stop(() => done(parcel.error));
         return;
       case 'batch':
         done(new TypeError('a batch came to the join without having been driven'));
@@ -115,6 +114,23 @@ class JoinResults extends PatientDuplex {
 
   override _read(): void {
     this.#isWanted = true;
+    this.#pushSettled();
+  }
+
+  /**
+   * Whatever was paid for comes out before the error: also of rows of which another address is not launched
+   * any more, which is `failed` then.
+   */
+  #stop(done: () => void): void {
+    const { outcomes } = this.#plan.plan;
+    this.#onAllGone = () => {
+      this.#queue.settleUpToLast(
+        (outcome) => isResult(outcomes.get(outcome)),
+        outcomes.idOf('failed', 'not_finished'),
+      );
+      this.#onAllGone = () => this.whenAsked(done);
+      this.#pushSettled();
+    };
     this.#pushSettled();
   }
 
@@ -198,6 +214,10 @@ class JoinResults extends PatientDuplex {
   }
 }
 
+function isResult({ verification }: Outcome): boolean {
+  return verification === 'verified' || verification === 'no_result';
+}
+
 interface WaitingRows {
   readonly chunk: RowChunk;
   readonly tickets: Uint32Array;
@@ -217,6 +237,8 @@ export class RowQueue {
   #head = 0;
   /** The outcomes of one stretch, until it is known how long it is. */
   readonly #outcomes: Uint32Array;
+  /** Once no more are settled: how many rows leave all the same, and the outcome of what has none. */
+  #rest: { rows: number; readonly outcome: number } | undefined;
 
   /** @param width number of verified columns */
   constructor(book: AddressBook, width: number) {
@@ -238,10 +260,14 @@ export class RowQueue {
     const head = this.#waiting[this.#head];
     if (!head) return undefined;
     const from = head.next;
-    const end = Math.min(head.chunk.length, from + stretchRows);
+    const end = Math.min(
+      head.chunk.length,
+      from + Math.min(stretchRows, this.#rest?.rows ?? stretchRows),
+    );
     let to = from;
     while (to < end && this.#settleRow(head.tickets, to, from)) to += 1;
     if (to === from) return undefined;
+    if (this.#rest) this.#rest.rows -= to - from;
     head.next = to;
     if (to === head.chunk.length) this.#drop();
     const outcomes = this.#outcomes.slice(0, (to - from) * this.#width);
@@ -253,10 +279,32 @@ export class RowQueue {
     const place = (row - from) * this.#width;
     for (let column = 0; column < this.#width; column += 1) {
       const outcome = this.#book.outcome(tickets[start + column] ?? 0);
-      if (outcome === pending) return false;
-      this.#outcomes[place + column] = outcome;
+      if (outcome === pending && !this.#rest) return false;
+      this.#outcomes[place + column] = outcome === pending ? (this.#rest?.outcome ?? 0) : outcome;
     }
     return true;
+  }
+
+  /**
+   * Lets the waiting rows leave as far as the last that has a result: nothing more is settled.
+   *
+   * @param unsettled the outcome of their addresses that have none
+   */
+  settleUpToLast(isResult: (outcome: number) => boolean, unsettled: number): void {
+    let [rows, waiting] = [0, 0];
+    for (const waits of this.#waiting.slice(this.#head)) {
+      const { chunk, tickets, next } = waits ?? { chunk: { length: 0 }, tickets: [], next: 0 };
+      for (let row = next; row < chunk.length; row += 1) {
+        waiting += 1;
+        for (let place = row * this.#width; place < (row + 1) * this.#width; place += 1) {
+          const ticket = tickets[place] ?? 0;
+          if (settledOutcome(ticket) !== undefined) continue;
+          const outcome = this.#book.outcome(ticket);
+          if (outcome !== pending && isResult(outcome)) rows = waiting;
+        }
+      }
+    }
+    this.#rest = { rows, outcome: unsettled };
   }
 
   #drop(): void {

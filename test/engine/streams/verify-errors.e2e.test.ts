@@ -13,7 +13,7 @@ import { caught } from '../../client/test-client.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
 import { RecordService } from './record-service.js';
-import { withClient } from './with-client.js';
+import { chargesOf, withClient } from './with-client.js';
 import type { Given } from '../../platform/given.js';
 
 function quick(options: Given<VerifyOptions> = {}): Duplex {
@@ -352,16 +352,47 @@ describe('what the service says', () => {
       expect(error).toMatchObject({ code: 'payment_required', status: 402 });
       const paid = client.launched().flatMap(({ lines }) => lines);
       expect(paid).toHaveLength(200);
-      // As many as stand in front of the first that was not paid for.
-      const first = Array.from({ length: 500 }, (_, id) => `a${id}@example.com`).findIndex(
-        (email) => !paid.includes(email),
-      );
-      expect(rows.map((row) => row['email'])).toEqual(
-        Array.from({ length: first }, (_, id) => `a${id}@example.com`),
-      );
-      for (const row of rows) expect(row['email_verification']).toBe('verified');
+      // As far as the last that was paid for.
+      const emails = Array.from({ length: 500 }, (_, id) => `a${id}@example.com`);
+      const last = emails.findLastIndex((email) => paid.includes(email));
+      expect(rows.map((row) => row['email'])).toEqual(emails.slice(0, last + 1));
+      const verified = rows.filter((row) => row['email_verification'] === 'verified');
+      expect(new Set(verified.map((row) => row['email']))).toEqual(new Set(paid));
+      for (const row of rows) {
+        if (verified.includes(row)) continue;
+        expect(row).toMatchObject({ email_verification: 'failed', email_reason: 'not_finished' });
+      }
     });
   }
+
+  test('what was paid of one type comes out where the budget of the other is used up', async () => {
+    const { client, service } = await withClient();
+    const rows: Row[] = [];
+    const [good, phone] = ['good0@sluice.test', '+12025550100'];
+    const list = [
+      { email: good, phone: '' },
+      { email: 'good1@sluice.test', phone: '' },
+      { email: 'good2@sluice.test', phone },
+      { email: '', phone: '+12025550101' },
+      { email: 'good3@sluice.test', phone: '' },
+      { email: 'good4@sluice.test', phone: '' },
+    ];
+    const options = { client, phone: ['phone'], maxCredits: 2, batchSize: 2, concurrency: 1 };
+    const work = pipeline(
+      Readable.from(list),
+      quick({ ...options, pollIntervalMs: 1 }),
+      keep(rows),
+    );
+    expect(await caught(work)).toMatchObject({ code: 'budget_exhausted' });
+    const charged = (await chargesOf(service)).map(({ address }) => address);
+    expect(charged.toSorted()).toEqual([phone, '+12025550101', good, 'good1@sluice.test']);
+    expect(rows.map((row) => [row['email_verification'], row['phone_verification']])).toEqual([
+      ['verified', 'not_submitted'],
+      ['verified', 'not_submitted'],
+      ['failed', 'verified'],
+      ['not_submitted', 'verified'],
+    ]);
+  });
 
   test('a budget ends the stream behind the rows that it paid for, however slow their reader', async () => {
     const client = new RecordService();
