@@ -77,7 +77,29 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...misspeltAdvice(summary),
     ...riskyAdvice(summary, options),
   ];
-  return [...dutiesOf(summary, options), ...validLeftOutAdvice(summary), ...byCells(ofCells)];
+  const ofRows = [
+    ...changedAdvice(summary),
+    ...nothingKeptAdvice(summary),
+    ...validLeftOutAdvice(summary),
+  ];
+  const isForAnotherRun =
+    ofRows.length > 0 || ofCells.some(({ isOfService }) => isOfService !== true);
+  return [
+    ...dutiesOf(summary, options),
+    ...validLeftOutAdvice(summary),
+    ...byCells(ofCells),
+    ...(isForAnotherRun ? paidAgainAdvice(summary) : []),
+  ];
+}
+
+/** Whatever another run is for: what it costs is said beside it. */
+function paidAgainAdvice(summary: Summary): readonly string[] {
+  const { service, compared, email, phone } = summary;
+  const sent = [email, phone].reduce((sum, type) => sum + (type?.addresses ?? 0), 0);
+  if (service === 'local' || compared || sent === 0 || isNotFinished(summary)) return [];
+  return [
+    `another run pays for ${sent === 1 ? 'the address' : `all ${grouped(sent)} addresses`} again: no ${optionName('history')} kept these results`,
+  ];
 }
 
 function byCells(advice: readonly CellAdvice[]): readonly string[] {

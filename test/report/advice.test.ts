@@ -251,6 +251,40 @@ describe('what the figures of a run ask for', () => {
     expect(advice(92, 47, { keepsQuality: true })).toEqual([]);
   });
 
+  it('says with whatever needs another run that it is paid for again, where no history keeps results', () => {
+    const verdicts = { ...noVerdicts, valid: 1330 };
+    const forms = { no_record: { mailto: 6, no_at: 2 } };
+    const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
+    const outputs = [{ name: 'verified.csv', rows: 0 }];
+    const all: readonly Summary[] = [
+      quiet({ verdicts, of_valid: { risky: 9, disposable: 1 } }),
+      quiet({ misspelt }),
+      quiet({ misspelt: { ...misspelt, suggested_in: 'email_suggestion' } }),
+      quiet({ forms }),
+      quiet({ reasons: { invalid_encoding: 4 } }),
+      quiet({}, { reasons: { scientific_notation: 4 } }),
+      quiet({}, { ambiguous: 3 }),
+      quiet({ valid_left_out: 65 }),
+      { ...quiet(), countries: { ...countries, missing: 3 } },
+      { ...quiet(someUnknown, someUnknown), outputs },
+      { ...quiet(), left_alone: { changed: 2, gone: 1, keys: [] } },
+    ];
+    const again = /^another run pays for all [\d,]+ addresses again: no `history` kept/;
+    for (const summary of all) {
+      const kept = adviceOf(summary);
+      expect(kept.length).toBeGreaterThan(0);
+      expect(kept.join('\n')).not.toContain('another run pays');
+      const advice = adviceOf({ ...summary, compared: undefined });
+      expect(advice.slice(0, kept.length).length).toBe(kept.length);
+      expect(advice.at(-1)).toMatch(again);
+      expect(adviceOf({ ...summary, compared: undefined, service: 'local' }).join()).not.toMatch(
+        again,
+      );
+    }
+    // What is only waited for names its price itself.
+    expect(adviceOf({ ...quiet(someUnknown), compared: undefined })).toHaveLength(1);
+  });
+
   it('is all said on the terminal', () => {
     const forms = { no_record: { mailto: 6 }, contains_comma: { named: 1 } };
     const misspelt = { cells: 5, of_rows: 1000, suggested_in: null };
