@@ -82,6 +82,10 @@ export class BatchLog {
     return this.#driven.get(batchLabel(batch))?.times ?? noTimes;
   }
 
+  charge(batch: Batch): Charge | undefined {
+    return this.#driven.get(batchLabel(batch))?.charge;
+  }
+
   /** Whether the export of a batch lacks results that are paid for. */
   lacksResults(batch: Batch): boolean {
     return this.#driven.get(batchLabel(batch))?.exported?.missing !== undefined;

@@ -39,6 +39,8 @@ export type KnownBatch =
       readonly broken: number;
       /** Whole exports that are not what was asked for; none when absent. */
       readonly doubts?: number;
+      /** It had failed for its export: its addresses and its cost were told then. */
+      readonly isRetried?: true;
     } & Elected)
   /** Its results are safe. */
   | ({ readonly stage: 'exported' } & Elected)
@@ -168,7 +170,13 @@ export function renewTries(known: KnownBatch): KnownBatch {
     case 'verifying':
       return { ...known, ...renewed, readies: 0 };
     case 'done':
-      return { ...elected(known), ...renewed, stage: 'done', broken: 0 };
+      return {
+        ...elected(known),
+        ...renewed,
+        stage: 'done',
+        broken: 0,
+        ...(known.isRetried && { isRetried: true }),
+      };
     case 'exported':
     case 'split':
     case 'failed':
@@ -186,7 +194,7 @@ export function retried(known: KnownBatch): KnownBatch {
   const { uuid, attempt, fresh } = known;
   if (!isOwed(known) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
   const found = { uuid, isFound: false, attempt, fresh, doubt: false };
-  return { ...found, ...renewed, stage: 'done', broken: 0 };
+  return { ...found, ...renewed, stage: 'done', broken: 0, isRetried: true };
 }
 
 /** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */

@@ -25,6 +25,7 @@ import {
 } from '../batches/uploads/delete-uploads.js';
 import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import { isAtEnd, planned, type KnownBatch } from '../batches/batch-state.js';
+import type { Charge } from '../batches/charge.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { openExport } from './batch-requests.js';
 import type { ExportOpener } from '../plan/result-join.js';
@@ -35,6 +36,8 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   claim(batch: Batch): BatchClaim;
   /** What an earlier process knew. @default nothing */
   known?(batch: Batch): KnownBatch;
+  /** What an earlier process heard that it has cost. @default nothing */
+  charge?(batch: Batch): Charge | undefined;
   /** Reads an export to its end; see {@link DriveOptions.collect}. */
   collect(batch: Batch, open: ExportOpener): Promise<CollectedExport>;
   /**

@@ -1,7 +1,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
 import { observeBatch } from '../../platform/observability/observe.js';
-import { type KnownBatch, mayHaveLaunched } from '../batches/batch-state.js';
+import { isAtEnd, type KnownBatch, mayHaveLaunched } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { type BatchClaim, ClaimLostError } from '../batches/claim.js';
@@ -16,6 +16,8 @@ interface BatchSlotsOptions extends Omit<
 > {
   /** Most batches on the service at once, from upload until verified; and most requests for them. */
   readonly concurrency: number;
+  /** What an earlier process heard that a batch has cost. */
+  readonly charge?: (batch: Batch) => Charge | undefined;
   /** Called when a place has become free, and when the batch that goes ahead lets others follow. */
   readonly onPlace?: () => void;
 }
@@ -156,14 +158,17 @@ function refusedAtOnce(error: unknown): unknown {
   );
 }
 
-/** Drives a batch as `driveBatch` does, and tells those who listen of its way. */
+/**
+ * Drives a batch as `driveBatch` does, and tells those who listen of its way. What it has cost is told once,
+ * by the process that brings it to its end.
+ */
 async function observeDrive(
   batch: Batch,
   known: KnownBatch,
-  options: DriveOptions,
+  options: DriveOptions & Pick<BatchSlotsOptions, 'charge'>,
 ): Promise<KnownBatch> {
   const { group, addresses } = batch;
-  let charge: Charge | undefined;
+  let charge = options.charge?.(batch);
   return observeBatch(
     { batch: batchLabel(batch), type: group.type, country: group.country, addresses },
     async (observe) =>
@@ -172,7 +177,7 @@ async function observeDrive(
         record: async (progress) => {
           // Written down first: what is told has happened.
           await options.record(progress);
-          charge = progress.charge;
+          charge = mayHaveLaunched(progress.known) ? (progress.charge ?? charge) : undefined;
           const { name, known: now } = progress;
           observe({
             name,
@@ -182,6 +187,15 @@ async function observeDrive(
           });
         },
       }),
-    (ended) => ({ stage: ended?.stage, spent: charge?.spent, refunded: charge?.refunded }),
+    (ended) => {
+      const isTold = known.stage === 'done' && known.isRetried === true;
+      const launched = ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isTold;
+      const { spent, refunded } = {
+        spent: undefined,
+        refunded: undefined,
+        ...(launched && charge),
+      };
+      return { stage: ended?.stage, launched, spent, refunded };
+    },
   );
 }

@@ -48,7 +48,12 @@ const shapes: Shapes = {
   launching: { ...elected, answeredError: z.boolean() },
   verifying: { ...elected, readies: count },
   // Journals of earlier versions do not count doubts.
-  done: { ...elected, broken: count, doubts: count.optional() },
+  done: {
+    ...elected,
+    broken: count,
+    doubts: count.optional(),
+    isRetried: z.literal(true).optional(),
+  },
   exported: elected,
   split: { ...tries, uuid: uuid.optional() },
   failed: {

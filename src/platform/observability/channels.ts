@@ -75,7 +75,9 @@ export interface BatchEndEvent extends BatchFacts {
   readonly ms: number;
   /** Where it stands; undefined when it was stopped by an error. */
   readonly stage: string | undefined;
-  /** Credits, where the service told them. */
+  /** Whether it is at its end and was launched: told once, by the process that brings it there. */
+  readonly launched: boolean;
+  /** Its credits then, where the service told them; undefined for any other end. */
   readonly spent: number | undefined;
   readonly refunded: number | undefined;
 }

@@ -13,7 +13,7 @@ import {
 } from './channels.js';
 
 /** What is told of a batch that is let go of. */
-type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'spent' | 'refunded'>;
+type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'launched' | 'spent' | 'refunded'>;
 
 /** What a batch tells of its way. */
 type ObserveStage = (

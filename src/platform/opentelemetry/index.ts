@@ -27,12 +27,12 @@ function countInto(meter: Meter): DiagnosticsListeners {
   const addresses = counter(
     'sluice.addresses',
     '{address}',
-    'Addresses of batches that were launched.',
+    'Addresses of batches that were launched, at their end.',
   );
   const credits = counter(
     'sluice.credits',
     '{credit}',
-    'Credits that were spent and refunded, as the service says.',
+    'Credits that batches at their end have spent and got back, as the service says.',
   );
   const requests = counter('sluice.requests', '{request}', 'Attempts of requests.');
   const retries = counter('sluice.retries', '{request}', 'Attempts of requests after their first.');
@@ -54,10 +54,9 @@ function countInto(meter: Meter): DiagnosticsListeners {
     'sluice:run:end': ({ run }) => {
       for (const direction of ['read', 'written']) counted.delete(`${run} ${direction}`);
     },
-    'sluice:batch:stage': ({ stage, type, addresses: count }) => {
-      if (stage === 'launching') addresses.add(count, { 'sluice.type': type });
-    },
-    'sluice:batch:end': ({ type, spent, refunded }) => {
+    'sluice:batch:end': ({ type, addresses: count, launched, spent, refunded }) => {
+      // At its end: on its way, a launch may be asked for again, and by another process.
+      if (launched) addresses.add(count, { 'sluice.type': type });
       if (spent !== undefined && spent > 0) {
         credits.add(spent, { 'sluice.type': type, 'sluice.kind': 'spent' });
       }

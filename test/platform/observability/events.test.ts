@@ -12,6 +12,7 @@ import {
   streamRun,
   type RunOptions,
 } from '../../../src/index.js';
+import { createHastyClock } from '../../client/hasty-clock.js';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
 
 type Told = Readonly<Record<string, unknown>> & { readonly channel: string };
@@ -110,6 +111,45 @@ describe('what a run tells to whoever listens', () => {
       rows: undefined,
       code: 'payment_required',
     });
+  });
+
+  it('tells what batches have cost once, whatever was launched again, stopped or asked for again', async () => {
+    const told = hear();
+    const settings = await settingsFor({
+      faults: {
+        faults: [
+          // Not carried out: the same upload is launched again.
+          {
+            operation: 'launchBatch' as const,
+            requests: [1],
+            when: 'before' as const,
+            what: { answer: { status: 503 } },
+          },
+          // What it has cost is written down by then.
+          { operation: 'exportBatch' as const, requests: [1], what: { answer: { status: 401 } } },
+          // Not its own: it is asked for again until it is no longer believed.
+          {
+            operation: 'exportBatch' as const,
+            requests: Array.from({ length: 8 }, (_, at) => at + 2),
+            what: { answer: { status: 200, json: {} } },
+          },
+        ],
+      },
+    });
+    const options = { ...settings, batchSize: 3, concurrency: 1, clock: createHastyClock() };
+    await expect(run(options)).rejects.toMatchObject({ code: 'unauthorized' });
+    const failed = await run(options);
+    expect(failed.email?.buckets.failed).toBe(3);
+    const end = await run({ ...options, retryFailed: true });
+    expect(end.email?.buckets.verified).toBe(3);
+    const stages = told.filter(({ stage }) => stage === 'launching');
+    expect(stages.length).toBeGreaterThan(1);
+    const ends = told.filter(({ channel }) => channel === 'batch:end');
+    expect(ends.map(({ launched, spent }) => [launched, spent])).toEqual([
+      [false, undefined],
+      [true, 3],
+      [false, undefined],
+    ]);
   });
 
   it('is told without its run where nobody listened when that began', async () => {

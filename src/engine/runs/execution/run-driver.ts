@@ -72,6 +72,7 @@ class RunDrive {
       },
       {
         known: (batch) => this.#batches.known(batch),
+        charge: (batch) => this.#batches.log.charge(batch),
         leavesLaunched: () => this.#leavesLaunched,
         lookAgain: async (batch, known) => reconciliation.lookAgain(batch, known),
         claim: (batch) => this.#batches.observedClaim(batch),
