@@ -126,7 +126,14 @@ export type { HistoryResult, HistoryStats } from './engine/history/history-looku
 export type { ResultHistory } from './engine/plan/result-cache.js';
 
 // The client
-export { Client, type CallOptions, type VerificationService } from './client/client.js';
+export { Client, type ListQuery, type VerificationService } from './client/client.js';
+export type { CallOptions } from './client/call-options.js';
+export type {
+  FileParameters,
+  FinishedBatch,
+  RoundOptions,
+  WaitOptions,
+} from './client/batch-round.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
 export {
   describeTrouble,

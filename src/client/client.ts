@@ -21,7 +21,16 @@ import type {
   UnitRequest,
   UploadFormInput,
 } from '../contract/parameters.js';
+import type { BatchStatus } from '../contract/enums.js';
 import { KeyRing } from './api-key.js';
+import {
+  BatchRound,
+  type FileParameters,
+  type FinishedBatch,
+  type RoundOptions,
+  type WaitOptions,
+} from './batch-round.js';
+import { type CallOptions, checkCallOptions } from './call-options.js';
 import { type ClientOptions, parseBaseUrl, parseClientOptions } from './client-options.js';
 import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
@@ -30,6 +39,7 @@ import { type CallInput, createWireRequest, type WireSettings } from './http/req
 import { intervalOf } from './rate/rate-limiter.js';
 import type { SharedPace } from './rate/shared-rate.js';
 import { readBatchList, Requests } from './requests.js';
+import { scanBatches } from './scan-batches.js';
 
 /**
  * The operations as methods, without a connection in them: what drives batches asks for this, so that a
@@ -38,25 +48,11 @@ import { readBatchList, Requests } from './requests.js';
 export type VerificationService = Pick<Client, OperationName> &
   Partial<Pick<Client, 'giveUpAfterMs'>>;
 
-/** Options of a single call. */
-export interface CallOptions {
-  /** Ends the call, or the reading of what it returned, with its own reason. */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * How long the answer of what was sent is waited for all the same, in milliseconds: so that it is known
-   * what became of it.
-   *
-   * @default 0
-   */
-  readonly graceMs?: number | undefined;
-  /**
-   * The lines that the call is about, as an upload's file: should the service repeat one of them in its
-   * words, it is taken out of them.
-   *
-   * @default the file or the address that the call itself sends
-   */
-  readonly sent?: Pick<UploadFile, 'open'> | undefined;
-}
+/** Which batches are listed; a date may be a `Date`. */
+export type ListQuery = Omit<ListQueryInput, 'from_date' | 'to_date'> & {
+  readonly from_date?: string | Date | undefined;
+  readonly to_date?: string | Date | undefined;
+};
 
 /**
  * The service's twelve operations. All calls of one client share its connections, its rate and its
@@ -142,11 +138,23 @@ export class Client {
   }
 
   /** Reads one page of the account's batches, in the service's own order. */
-  async listBatches(
-    query: ListQueryInput = {},
+  async listBatches(query: ListQuery = {}, options: CallOptions = {}): Promise<BatchSummary[]> {
+    const { from_date, to_date } = query;
+    const dated = { ...query, from_date: inWords(from_date), to_date: inWords(to_date) };
+    return this.#ask('listBatches', readBatchList, { query: dated }, options);
+  }
+
+  /** Reads the account's batches, page by page, each once, in the service's own order. */
+  async *batches(
+    query: Pick<ListQuery, 'from_date' | 'to_date'> = {},
     options: CallOptions = {},
-  ): Promise<BatchSummary[]> {
-    return this.#ask('listBatches', readBatchList, { query }, options);
+  ): AsyncGenerator<BatchSummary, undefined> {
+    const seen = new Set<string>();
+    for await (const batch of scanBatches(this, options, query)) {
+      if (seen.has(batch.batch_uuid)) continue;
+      seen.add(batch.batch_uuid);
+      yield batch;
+    }
   }
 
   /** Uploads a batch's file, streamed. Not repeated once it may have arrived. */
@@ -200,6 +208,7 @@ export class Client {
     query: ExportQueryInput,
     options: CallOptions = {},
   ): Promise<ExportAnswer> {
+    checkCallOptions(options);
     const request = createWireRequest(
       'exportBatch',
       { batchUuid, query, sent: options.sent },
@@ -233,6 +242,58 @@ export class Client {
   }
 
   /**
+   * Polls until a batch has a status, or one that comes after it. `internal_error` ends it, too: no batch
+   * leaves that.
+   *
+   * @throws DeadlineError `deadline_exceeded` after `timeoutMs`; as `batchStatus()` does
+   */
+  async waitFor(
+    batchUuid: string,
+    status: BatchStatus,
+    options: WaitOptions = {},
+  ): Promise<BatchStatusAnswer> {
+    return this.#round(options).waitFor(batchUuid, status);
+  }
+
+  /**
+   * Uploads a file of addresses, one a line, has it prepared, launches it, which is paid for, and waits
+   * until it is verified. If an answer is lost, the service is asked what became of it: nothing is paid
+   * twice. `exportBatch()` then gives the results.
+   *
+   * @throws DeadlineError `deadline_exceeded` after `timeoutMs`; ApiError `payment_required` and the others of each step.
+   *   The batch stays on the service then: `onBatch` was called with its batch_uuid
+   *
+   * @example
+   * ```ts
+   * const text = Buffer.from('good@sluice.test\nbad@sluice.test\n');
+   * const file = { sizeBytes: text.length, open: () => [text] };
+   * const { status } = await client.verifyFile(file, { type: 'email', target_country: 'US' });
+   * console.log(status); // verification_done
+   * ```
+   */
+  async verifyFile(
+    file: UploadFile,
+    parameters: FileParameters,
+    options: RoundOptions = {},
+  ): Promise<FinishedBatch> {
+    return this.#round(options).verifyFile(file, parameters);
+  }
+
+  /**
+   * Brings a batch that is on the service to its end, whatever its status: has it prepared, launches it if
+   * it was not, which is paid for, and waits until it is verified.
+   *
+   * @throws as `verifyFile()` does
+   */
+  async finishBatch(batchUuid: string, options: RoundOptions = {}): Promise<FinishedBatch> {
+    return this.#round(options).finish(batchUuid);
+  }
+
+  #round(options: RoundOptions): BatchRound {
+    return new BatchRound(this, this.#requests.time, options);
+  }
+
+  /**
    * Ends the client: what waits and what comes is refused, and its own connections are closed, those
    * of requests under way included. A given dispatcher is left alone.
    */
@@ -252,6 +313,7 @@ export class Client {
     input: CallInput,
     options: CallOptions,
   ): Promise<z.output<Schema>> {
+    checkCallOptions(options);
     const request = createWireRequest(operation, { ...input, sent: options.sent }, this.#wire);
     return this.#requests.perform(
       request,
@@ -259,4 +321,10 @@ export class Client {
       options,
     );
   }
+}
+
+/** A date that is none is left to the contract, which says what is wanted. */
+function inWords(date: string | Date | undefined): string | undefined {
+  if (!(date instanceof Date)) return date;
+  return Number.isNaN(date.getTime()) ? 'Invalid Date' : date.toISOString();
 }

@@ -1,4 +1,4 @@
-import { parseJson } from '../platform/body.js';
+import { isDeeperThan, parseJson } from '../platform/body.js';
 
 const mostCharacters = 500;
 /** So much is looked at: nothing behind it comes near the words that are kept. */
@@ -26,21 +26,79 @@ export function sayable(text: string): string {
   return printable(hideContacts(text.replace(invisible, '').replace(unprintable, ' ')));
 }
 
+/** What an error answer holds, fit to be kept. */
+export interface ServiceAnswer {
+  /** The service's own words: its `message` (spec 7), a `detail` or `error` as other services have it, or the text itself. */
+  readonly words: string | undefined;
+  /** The value of its JSON, or its text. */
+  readonly body: unknown;
+}
+
 /**
- * The service's own words in the body of an error answer: its `message` (spec 7), a `detail`
- * or `error` as other services have it, or the text itself.
+ * Reads the body of an error answer.
  *
- * @param sent the lines that the request was about: they are taken out of the words
+ * @param sent the lines that the request was about: they are taken out of what is kept
  */
-export async function readServiceWords(
+export async function readServiceAnswer(
   bytes: Uint8Array,
   redact: (text: string) => string,
   sent: SentLines | undefined,
-): Promise<string | undefined> {
+): Promise<ServiceAnswer> {
   const text = new TextDecoder().decode(bytes);
-  const raw = redact(wordsOf(parseJson(text)) ?? text).slice(0, mostRead);
-  const words = sayable((sent === undefined ? raw : await hideCells(raw, sent)) ?? '');
-  return /^[\s{}[\]]*$/.test(words) ? undefined : words;
+  const value = isDeeperThan(bytes, mostDepth) ? undefined : parseJson(text);
+  const raw = redact(wordsOf(value) ?? text).slice(0, mostRead);
+  const texts = textsOf(value ?? text).map((each) => redact(each).slice(0, mostRead));
+  const suspect = texts.filter((each) => !plainName.test(each));
+  const hide = sent === undefined ? undefined : await cellsIn([raw, ...suspect], sent);
+  // Lines that cannot be read may be anywhere in it.
+  if (sent !== undefined && hide === undefined) return { words: undefined, body: undefined };
+  const clean = (each: string): string => sayable(hide?.(each) ?? each);
+  const words = clean(raw);
+  const cleaned = new Map(
+    textsOf(value ?? text).map((each, at) => [each, clean(texts[at] ?? '')] as const),
+  );
+  return {
+    words: /^[\s{}[\]]*$/.test(words) ? undefined : words,
+    body: text.trim() === '' ? undefined : rebuilt(value ?? text, cleaned),
+  };
+}
+
+/** What members are called: to look for that among a million lines takes long, and finds nothing. */
+const plainName = /^[a-z_]{1,40}$/i;
+
+/** Deeper answers are text. */
+const mostDepth = 16;
+/** Further texts of a body are left out. */
+const mostTexts = 100;
+
+/** All texts of a value, numbers and the names of members among them: any may be a cell. */
+function textsOf(value: unknown, found: Set<string> = new Set()): string[] {
+  if (found.size < mostTexts) {
+    if (Array.isArray(value)) for (const each of value) textsOf(each, found);
+    else if (typeof value === 'object' && value !== null) {
+      for (const [name, each] of Object.entries(value)) {
+        found.add(name);
+        textsOf(each, found);
+      }
+    } else if (typeof value === 'string' || typeof value === 'number') found.add(String(value));
+  }
+  return [...found];
+}
+
+/** The value with the clean form of each of its texts. */
+function rebuilt(value: unknown, cleaned: ReadonlyMap<string, string>): unknown {
+  if (typeof value === 'string') return cleaned.get(value) ?? '';
+  if (typeof value === 'number') {
+    const text = cleaned.get(String(value));
+    return text === String(value) ? value : (text ?? null);
+  }
+  if (Array.isArray(value)) return value.map((each: unknown) => rebuilt(each, cleaned));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).flatMap(([name, each]: [string, unknown]) => {
+    const known = cleaned.get(name);
+    return known === undefined ? [] : [[known, rebuilt(each, cleaned)] as const];
+  });
+  return Object.fromEntries(members);
 }
 
 function wordsOf(body: unknown): string | undefined {
@@ -81,33 +139,35 @@ const longestCell = 64 * 1024;
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Takes the lines that were sent out of what the service says of them: also a line that looks like no
- * address is somebody's.
+ * Finds the lines that were sent in what the service says: also a line that looks like no address is
+ * somebody's.
  *
- * @returns `undefined` when the lines cannot be read, and so nothing can be said of the words
+ * @returns what takes them out of a text; `undefined` when the lines cannot be read
  */
-async function hideCells(words: string, sent: SentLines): Promise<string | undefined> {
+async function cellsIn(
+  texts: readonly string[],
+  sent: SentLines,
+): Promise<((text: string) => string) | undefined> {
   const beginnings = new Set<string>();
-  for (let at = 0; at + shortest <= words.length; at += 1) {
-    beginnings.add(words.slice(at, at + shortest));
+  for (const text of texts) {
+    for (let at = 0; at + shortest <= text.length; at += 1) {
+      beginnings.add(text.slice(at, at + shortest));
+    }
   }
-  if (beginnings.size === 0) return words;
+  if (beginnings.size === 0) return (text) => text;
   const found = new Set<string>();
   try {
     for await (const line of linesOf(sent)) {
       const cell = line.trim();
-      if (!beginnings.has(cell.slice(0, shortest)) || !words.includes(cell)) continue;
-      found.add(cell);
+      if (!beginnings.has(cell.slice(0, shortest))) continue;
+      if (texts.some((text) => text.includes(cell))) found.add(cell);
     }
   } catch {
     return undefined;
   }
-  let hidden = words;
   // The longest first: one cell may be a part of another.
-  for (const cell of [...found].toSorted((a, b) => b.length - a.length)) {
-    hidden = hidden.replaceAll(cell, '<cell>');
-  }
-  return hidden;
+  const cells = [...found].toSorted((a, b) => b.length - a.length);
+  return (text) => cells.reduce((hidden, cell) => hidden.replaceAll(cell, '<cell>'), text);
 }
 
 async function* linesOf(sent: SentLines): AsyncGenerator<string, void, undefined> {

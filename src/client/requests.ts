@@ -6,14 +6,16 @@ import { ApiError, ContractError, TransportError } from '../platform/errors/erro
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { orAborted } from '../platform/waiting/on-abort.js';
 import { isHeard, publish, currentScope } from '../platform/observability/channels.js';
+import { beforeDeadline } from '../platform/waiting/clock.js';
 import type { ApiKey, KeyRing } from './api-key.js';
+import type { CallOptions } from './call-options.js';
 import type { ClientSettings, RequestReport } from './client-options.js';
 import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
 import { isServiceTrouble, judgeFailure } from './http/retry.js';
-import { givenUpError } from './rate/outage.js';
+import { givenUpError, overdueError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
 import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
 import type { SharedPace } from './rate/shared-rate.js';
@@ -49,11 +51,8 @@ interface RequestsOptions {
   readonly keys: KeyRing | undefined;
 }
 
-/** What ends a request from this side, and how long after that an answer is waited for once it is sent. */
-interface Ending {
-  readonly signal?: AbortSignal | undefined;
-  readonly graceMs?: number | undefined;
-}
+/** A call, and when its time is over; never without a limit of its own. */
+type Sending = CallOptions & { readonly untilMs: number };
 
 /** Reads an answer that says yes; what it throws counts as the attempt's failure. */
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
@@ -83,6 +82,11 @@ export class Requests {
     this.#scheduler = new RequestScheduler({ ...options.settings, origin: options.origin });
   }
 
+  /** What waits between requests wait by. */
+  get time(): Pick<ClientSettings, 'clock' | 'random'> {
+    return this.#options.settings;
+  }
+
   /** From now on it keeps the pace that other processes share. @returns ends that */
   sharePace(pace: SharedPace): () => void {
     return this.#scheduler.share(pace);
@@ -98,25 +102,31 @@ export class Requests {
    * @throws what the last attempt threw when it is not to be repeated; DeadlineError
    *   `service_unavailable` when repeating has not helped for long enough; the signal's reason
    */
-  async perform<T>(request: WireRequest, read: AnswerReader<T>, ending: Ending): Promise<T> {
-    const { signal } = ending;
+  async perform<T>(request: WireRequest, read: AnswerReader<T>, call: CallOptions): Promise<T> {
+    const { signal, maxRetries = Infinity, timeoutMs = Infinity } = call;
     const { clock, giveUpAfterMs, random } = this.#options.settings;
     const { repeatable, keyed } = operations[request.operation];
     const keys = keyed ? this.#options.keys : undefined;
     let mayRenew = true;
     const priority = priorities[request.operation];
     const since = clock.now();
+    const untilMs = since + timeoutMs;
     let notBefore = since;
+    let latest: unknown;
     let failingSince: number | undefined;
     let oddAnswers = 0;
     for (let attempts = 1; ; attempts += 1) {
-      if (keys) await orAborted(keys.get(), signal);
       const turn = { priority, safe: repeatable, since, notBefore, signal };
-      const permit = await this.#scheduler.acquire(turn);
+      const permit = await this.#inTime(request, { call, untilMs, latest }, async (within) => {
+        if (keys) await orAborted(keys.get(), within);
+        return this.#scheduler.acquire({ ...turn, signal: within });
+      });
       const key = keys?.latest;
-      const attempted = await this.#attempt(withKey(request, key), read, ending, permit, attempts);
+      const sending = { ...call, untilMs };
+      const attempted = await this.#attempt(withKey(request, key), read, sending, permit, attempts);
       if ('value' in attempted) return attempted.value;
       const { error } = attempted;
+      latest = error;
       signal?.throwIfAborted();
       if (key && mayRenew && isRefusedKey(error)) {
         mayRenew = false;
@@ -128,7 +138,16 @@ export class Requests {
       failingSince ??= now;
       const failingForMs = now - failingSince;
       const verdict = judgeFailure(
-        { error, repeatable, attempts, oddAnswers, failingForMs, giveUpAfterMs },
+        {
+          error,
+          repeatable,
+          attempts,
+          oddAnswers,
+          failingForMs,
+          giveUpAfterMs,
+          maxRetries,
+          leftMs: untilMs - now,
+        },
         random,
       );
       if (verdict.do === 'throw') throw error;
@@ -140,17 +159,50 @@ export class Requests {
     }
   }
 
+  /**
+   * Waits for a turn, as long as the call may take.
+   *
+   * @throws DeadlineError `deadline_exceeded` when the time is over, or shorter than the pause that the service asks for
+   */
+  async #inTime(
+    request: WireRequest,
+    {
+      call,
+      untilMs,
+      latest,
+    }: { readonly call: CallOptions; readonly untilMs: number; readonly latest: unknown },
+    wait: (signal: AbortSignal | undefined) => Promise<Permit>,
+  ): Promise<Permit> {
+    const { signal, timeoutMs } = call;
+    if (timeoutMs === undefined) return wait(signal);
+    const { clock } = this.#options.settings;
+    const { failing, pausedUntil } = this.#scheduler;
+    const ms = untilMs - clock.now();
+    const pauseMs = Math.max(0, pausedUntil - clock.now());
+    const toError = (): Error =>
+      overdueError(request.origin, {
+        subject: request.subject,
+        timeoutMs,
+        last: latest instanceof Error ? latest : undefined,
+        failing,
+        pauseMs: Math.max(0, pausedUntil - clock.now()),
+      });
+    signal?.throwIfAborted();
+    if (pauseMs >= ms) throw toError();
+    return beforeDeadline(wait, { clock, ms, toError, ...(signal && { signal }) });
+  }
+
   /** Sends once; the permit is settled whatever happens. */
   async #attempt<T>(
     request: WireRequest,
     read: AnswerReader<T>,
-    ending: Ending,
+    call: Sending,
     permit: Permit,
     attempt: number,
   ): Promise<Attempted<T>> {
     const { clock } = this.#options.settings;
     const startedAt = clock.now();
-    const attempted = await this.#send(request, read, ending);
+    const attempted = await this.#send(request, read, call);
     permit.settle(outcomeOf(attempted));
     this.#report({
       operation: request.operation,
@@ -169,13 +221,14 @@ export class Requests {
   async #send<T>(
     request: WireRequest,
     read: AnswerReader<T>,
-    ending: Ending,
+    call: Sending,
   ): Promise<Attempted<T>> {
     const { settings, dispatcher, keys } = this.#options;
     const redact = (text: string): string => keys?.redact(text) ?? text;
     const { clock, timeoutMs, connectTimeoutMs, maxAnswerBytes } = settings;
-    const totalTimeoutMs =
-      settings.totalTimeoutMs ?? (unhurried.has(request.operation) ? undefined : 4 * timeoutMs);
+    const ownLimitMs =
+      settings.totalTimeoutMs ?? (unhurried.has(request.operation) ? Infinity : 4 * timeoutMs);
+    const totalTimeoutMs = Math.min(ownLimitMs, Math.ceil(call.untilMs - clock.now()));
     let status: number | undefined;
     let limits: RateLimit | undefined;
     let date: string | undefined;
@@ -185,8 +238,8 @@ export class Requests {
         ...limit,
         dispatcher,
         clock,
-        signal: ending.signal,
-        graceMs: ending.graceMs,
+        signal: call.signal,
+        graceMs: call.graceMs,
         redact,
         onSent: () => this.#scheduler.moved(),
       });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printable, readServiceWords, sayable } from '../../src/client/redaction.js';
+import { printable, readServiceAnswer, sayable } from '../../src/client/redaction.js';
 import { isDeeperThan } from '../../src/platform/body.js';
 
 for (const [body, words] of [
@@ -20,7 +20,8 @@ for (const [body, words] of [
   ['{"message":"\\u001b[2Ja\\u0000\\u202eb\\u2028c"}', '[2Ja b c'],
 ] as const) {
   test(`the words of ${JSON.stringify(body)} are ${JSON.stringify(words)}`, async () => {
-    expect(await readServiceWords(Buffer.from(body), (text) => text, undefined)).toBe(words);
+    const told = await readServiceAnswer(Buffer.from(body), (text) => text, undefined);
+    expect(told.words).toBe(words);
   });
 }
 
@@ -70,7 +71,7 @@ test('lines that were sent are taken out, whatever they look like', async () => 
   const lines = ['Mr. John', 'Mr. John Doe', 'é.è', '', 'Line 3', 'é.è is'].join('\r\n');
   // In pieces that end in the middle of characters.
   const bytes = [...Buffer.from(lines)].map((byte) => Uint8Array.of(byte));
-  const words = await readServiceWords(body, (text) => text, { open: () => bytes });
+  const { words } = await readServiceAnswer(body, (text) => text, { open: () => bytes });
   expect(words).toBe('Line 2 (<cell>) is no address, nor is <cell>, é.è');
 });
 
@@ -81,5 +82,6 @@ test('nothing is said where the lines that were sent cannot be read', async () =
     },
   };
   const body = Buffer.from('{"message":"words"}');
-  expect(await readServiceWords(body, (text) => text, sent)).toBeUndefined();
+  const told = await readServiceAnswer(body, (text) => text, sent);
+  expect(told).toEqual({ words: undefined, body: undefined });
 });

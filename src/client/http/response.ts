@@ -6,7 +6,7 @@ import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
 import { STATUS_CODES } from '../../platform/http.js';
 import { isDeeperThan, readBounded } from '../../platform/body.js';
 import { parseRetryAfter } from '../rate/rate-headers.js';
-import { printable, readServiceWords, sayable } from '../redaction.js';
+import { printable, readServiceAnswer, sayable, type ServiceAnswer } from '../redaction.js';
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
 import { isServiceTrouble } from './retry.js';
@@ -30,7 +30,7 @@ export async function readRefusal(
 ): Promise<ApiError> {
   const { status, header } = answer;
   const time = { date: header('date'), wallNowMs: options.wallNowMs };
-  const words = isCompressed(answer) ? undefined : await readWords(request, answer, options.redact);
+  const told = isCompressed(answer) ? {} : await readBody(request, answer, options.redact);
   answer.body.destroy();
   return toApiError({
     subject: request.subject,
@@ -38,23 +38,35 @@ export async function readRefusal(
     repeatable: operations[request.operation].repeatable,
     creditType: request.creditType,
     status,
-    serviceMessage: words,
+    serviceMessage: told.words,
+    body: told.body,
+    requestId: requestIdOf(answer, options.redact),
     retryAfterMs: parseRetryAfter(header('retry-after'), time),
   });
 }
 
-async function readWords(
+async function readBody(
   request: WireRequest,
   answer: WireAnswer,
   redact: ReadOptions['redact'],
-): Promise<string | undefined> {
+): Promise<Partial<ServiceAnswer>> {
   try {
     const { bytes } = await readBounded(answer.body, maxErrorBytes);
-    return await readServiceWords(bytes, redact, request.sent);
+    return await readServiceAnswer(bytes, redact, request.sent);
   } catch {
     // The status has been said; words that break off change nothing about it.
-    return undefined;
+    return {};
   }
+}
+
+/** Headers that name a request for whoever looks for it in the service's logs. */
+const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
+
+/** What is no plain identifier is left out: it could be anything. */
+function requestIdOf({ header }: WireAnswer, redact: ReadOptions['redact']): string | undefined {
+  const given = requestIdHeaders.map((name) => header(name)).find((value) => value !== undefined);
+  const id = redact(given ?? '');
+  return /^[\w.:-]{1,128}$/.test(id) ? id : undefined;
 }
 
 /**
@@ -71,7 +83,7 @@ export async function readJson<Schema extends z.ZodType>(
 ): Promise<z.output<Schema>> {
   const odd = (what: string): ContractError => {
     answer.body.destroy();
-    return oddAnswer(request, sayable(options.redact(what)));
+    return oddAnswer(request, sayable(options.redact(what)), requestIdOf(answer, options.redact));
   };
   if (isCompressed(answer)) throw odd('compressed, which was not asked for');
   const { bytes, isCut } = await readBounded(answer.body, options.maxAnswerBytes);
@@ -152,10 +164,11 @@ function isCompressed(answer: WireAnswer): boolean {
   return encoding !== '' && encoding !== 'identity';
 }
 
-export function oddAnswer(request: WireRequest, what: string): ContractError {
+export function oddAnswer(request: WireRequest, what: string, requestId?: string): ContractError {
   const shown = `${request.subject}: the answer of ${request.origin} is ${what}`;
   return new ContractError(shown, {
     operation: request.operation,
+    requestId,
     retryable: operations[request.operation].repeatable,
   });
 }
@@ -187,6 +200,8 @@ export function toApiError(answer: {
   readonly creditType?: VerificationType | undefined;
   readonly status: number;
   readonly serviceMessage: string | undefined;
+  readonly body?: unknown;
+  readonly requestId?: string | undefined;
   readonly retryAfterMs: number | undefined;
 }): ApiError {
   const { subject, status, serviceMessage } = answer;
@@ -202,6 +217,8 @@ export function toApiError(answer: {
     operation: answer.operation,
     status,
     serviceMessage,
+    body: answer.body,
+    requestId: answer.requestId,
     retryAfterMs: answer.retryAfterMs,
     retryable: status === 429 || (isServiceTrouble(status) && answer.repeatable),
   });

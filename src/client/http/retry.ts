@@ -22,6 +22,10 @@ export interface Failure {
   /** Time since the first failed attempt, in milliseconds. */
   readonly failingForMs: number;
   readonly giveUpAfterMs: number;
+  /** Most attempts after the first. */
+  readonly maxRetries: number;
+  /** How long the call may still take, in milliseconds. */
+  readonly leftMs: number;
 }
 
 export type Verdict =
@@ -33,8 +37,10 @@ export type Verdict =
 
 /** Decides what follows a failed attempt. */
 export function judgeFailure(failure: Failure, random: () => number): Verdict {
-  if (!mayRepeat(failure)) return { do: 'throw' };
+  if (!mayRepeat(failure) || failure.attempts > failure.maxRetries) return { do: 'throw' };
   const waitMs = waitBefore(failure, random);
+  // No attempt fits into the call's own time: its latest failure says more than that this is over.
+  if (Math.max(waitMs, retryAfterMs(failure.error)) >= failure.leftMs) return { do: 'throw' };
   const leftMs = failure.giveUpAfterMs - failure.failingForMs;
   if (leftMs <= 0 || askedWaitMs(failure.error) > leftMs) return { do: 'give_up' };
   // The last attempt is when the time is over, not a wait before.
@@ -65,5 +71,9 @@ function waitBefore({ error, attempts }: Failure, random: () => number): number 
 }
 
 function askedWaitMs(error: unknown): number {
-  return error instanceof ApiError && error.status !== 429 ? (error.retryAfterMs ?? 0) : 0;
+  return error instanceof ApiError && error.status !== 429 ? retryAfterMs(error) : 0;
+}
+
+function retryAfterMs(error: unknown): number {
+  return error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
 }

@@ -177,15 +177,44 @@ export function warnOnce(service: { readonly baseUrl: string }): (trouble: Servi
   };
 }
 
-/** What a request is given up with when the service, or the request itself, has failed for too long. */
 function sentOf(error: Error): 'no' | 'unknown' {
   const isKnown = error instanceof TransportError || error instanceof ApiError;
   return isKnown ? error.sent : 'unknown';
 }
 
+/** What a request is given up with when the service, or the request itself, has failed for too long. */
 export function givenUpError(baseUrl: string, failingForMs: number, last: Error): DeadlineError {
   return new DeadlineError(
     `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}`,
     { code: 'service_unavailable', sent: sentOf(last), cause: last },
+  );
+}
+
+/** What a call ends with whose own time is over before it had its turn. */
+export function overdueError(
+  baseUrl: string,
+  call: {
+    readonly subject: string;
+    readonly timeoutMs: number;
+    /** What the attempt before ended with. */
+    readonly last: Error | undefined;
+    /** What the service has failed at, of this request or others. */
+    readonly failing: Error | undefined;
+    /** How long the service is not to be asked. */
+    readonly pauseMs: number;
+  },
+): DeadlineError {
+  const { subject, timeoutMs, last, pauseMs } = call;
+  const cause = last ?? call.failing;
+  const { host } = new URL(baseUrl);
+  const reason = cause ? describeFailure(baseUrl, cause) : `other requests to ${host} go first`;
+  const left = pauseMs > 0 ? `, for ${duration(Math.ceil(pauseMs / 1000))} more` : '';
+  return new DeadlineError(
+    `${subject} could not be sent within ${duration(timeoutMs / 1000)}: ${reason}${left}`,
+    {
+      sent: last ? sentOf(last) : 'no',
+      retryAfterMs: pauseMs > 0 ? pauseMs : undefined,
+      cause,
+    },
   );
 }

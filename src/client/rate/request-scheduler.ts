@@ -88,6 +88,16 @@ export class RequestScheduler {
       });
   }
 
+  /** What the service has failed at since its last success. */
+  get failing(): Error | undefined {
+    return this.#giveUp.failing?.error;
+  }
+
+  /** Before this moment nothing is sent, unless others have a request under way that succeeds. */
+  get pausedUntil(): number {
+    return Math.max(this.#limiter.pausedUntil, this.#circuit.probeAt ?? 0);
+  }
+
   /**
    * Waits for a turn.
    *

@@ -1,4 +1,5 @@
 import type { Clock } from '../../platform/waiting/clock.js';
+import { pollWaitMs } from '../../platform/waiting/poll-wait.js';
 import type { KnownBatch, Stage } from '../batches/batch-state.js';
 import type { PollEstimator, StageTiming, TimedBatch } from './poll-learning.js';
 
@@ -186,21 +187,4 @@ export class PollSchedule {
     this.#enteredAt = this.#options.clock.now();
     this.#lookedAt = -Infinity;
   }
-}
-
-const growth = 1.5;
-const longestMs = 30_000;
-const jitter = 0.2;
-
-/**
- * The wait before the n-th poll of a stage (from 0), in milliseconds: grows from the interval by half
- * each time, to half a minute or the interval, whichever is longer; jitter only lengthens it.
- */
-export function pollWaitMs(
-  poll: number,
-  options: { readonly intervalMs: number; readonly random: () => number },
-): number {
-  const grown = options.intervalMs * growth ** Math.min(poll, 64);
-  const wait = Math.min(grown, Math.max(longestMs, options.intervalMs));
-  return wait * (1 + jitter * options.random());
 }

@@ -158,6 +158,9 @@ export class ApiError extends SluiceError {
   readonly retryAfterMs: number | undefined;
   /** What the batch needs whose launch was refused for its credits, before refunds; absent of all else. */
   readonly needs: NeededCredits | undefined;
+  /** How the service, or what stands before it, calls the request in its own logs, where it says. */
+  readonly requestId: string | undefined;
+  readonly #body: unknown;
 
   constructor(
     message: string,
@@ -166,6 +169,8 @@ export class ApiError extends SluiceError {
       readonly operation: string;
       readonly status: number;
       readonly serviceMessage?: string | undefined;
+      readonly body?: unknown;
+      readonly requestId?: string | undefined;
       readonly retryAfterMs?: number | undefined;
       readonly needs?: NeededCredits | undefined;
       readonly retryable?: boolean;
@@ -183,6 +188,17 @@ export class ApiError extends SluiceError {
     this.serviceMessage = options.serviceMessage;
     this.retryAfterMs = options.retryAfterMs;
     this.needs = options.needs;
+    this.requestId = options.requestId;
+    this.#body = options.body;
+  }
+
+  /**
+   * The body of the answer: the value of its JSON, or its text. Addresses, numbers, the key and the cells
+   * that were sent are taken out of it, and what is too long is cut; it may still name people, so printing
+   * the error leaves it out.
+   */
+  get body(): unknown {
+    return this.#body;
   }
 }
 
@@ -206,10 +222,17 @@ export class ContractError extends SluiceError {
   readonly operation: string;
   /** The request may have been carried out: the answer says so, and not how. */
   readonly sent = 'unknown';
+  /** As of an ApiError. */
+  readonly requestId: string | undefined;
 
   constructor(
     message: string,
-    options: { readonly operation: string; readonly retryable?: boolean; readonly cause?: unknown },
+    options: {
+      readonly operation: string;
+      readonly requestId?: string | undefined;
+      readonly retryable?: boolean;
+      readonly cause?: unknown;
+    },
   ) {
     super(message, {
       code: 'broken_contract',
@@ -217,6 +240,7 @@ export class ContractError extends SluiceError {
       cause: options.cause,
     });
     this.operation = options.operation;
+    this.requestId = options.requestId;
   }
 }
 
@@ -237,12 +261,15 @@ export class DeadlineError extends SluiceError {
   declare readonly code: ErrorCodes['DeadlineError'];
   /** Of one request that was given up: as of a TransportError, for its last attempt. Absent of all else. */
   readonly sent: 'no' | 'unknown' | undefined;
+  /** How long the service is not to be asked, in milliseconds, where a call was not sent for that. */
+  readonly retryAfterMs: number | undefined;
 
   constructor(
     message: string,
     options: {
       readonly code?: ErrorCodes['DeadlineError'];
       readonly sent?: 'no' | 'unknown' | undefined;
+      readonly retryAfterMs?: number | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -252,6 +279,7 @@ export class DeadlineError extends SluiceError {
       cause: options.cause,
     });
     this.sent = options.sent;
+    this.retryAfterMs = options.retryAfterMs;
   }
 }
 

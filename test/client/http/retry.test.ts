@@ -27,6 +27,8 @@ function judge(error: unknown, given: Partial<Failure> = {}, random = () => 0.5)
     oddAnswers: 1,
     failingForMs: 0,
     giveUpAfterMs: 600_000,
+    maxRetries: Infinity,
+    leftMs: Infinity,
     ...given,
   };
   return judgeFailure(failure, random);

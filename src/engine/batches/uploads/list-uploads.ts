@@ -1,38 +1,11 @@
 import type { VerificationService } from '../../../client/client.js';
+import { scanBatches } from '../../../client/scan-batches.js';
 import type { BatchSummary } from '../../../contract/bodies.js';
-import { limits } from '../../../contract/limits.js';
 import { ContractError, DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { uuidKey } from '../batch.js';
 import type { SignOfAnother } from './sign-of-another.js';
-
-/** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
-const overlap = 100;
-
-/**
- * Reads the whole list of batches, page by page, in whatever order the service keeps it. Items may be
- * given twice. Dates are not used to narrow it: this machine's clock may not be the service's. The
- * service may have smaller pages than were asked for: only one that is shorter than another is the last.
- */
-export async function* scanBatches(
-  service: Pick<VerificationService, 'listBatches'>,
-  signal?: AbortSignal,
-): AsyncGenerator<BatchSummary> {
-  const limit = limits.listLimit.max;
-  let before: ReadonlySet<string> = new Set();
-  let longest = 1;
-  for (let offset = 0; ;) {
-    const page = await service.listBatches({ limit, offset }, signal ? { signal } : {});
-    yield* page;
-    // A list that does not move on with the offset would have no last page.
-    const isStuck = page.every(({ batch_uuid }) => before.has(batch_uuid));
-    if (page.length < longest || isStuck) return;
-    longest = page.length;
-    before = new Set(page.map(({ batch_uuid }) => batch_uuid));
-    offset += page.length - Math.min(overlap, page.length >> 1);
-  }
-}
 
 /** How long the list may be read that is not read for one batch. */
 export interface ListOptions {
@@ -52,7 +25,7 @@ export async function readList(
   take: (item: BatchSummary) => void,
 ): Promise<void> {
   const scan = async (within: AbortSignal): Promise<void> => {
-    for await (const item of scanBatches(service, within)) take(item);
+    for await (const item of scanBatches(service, { signal: within })) take(item);
   };
   const toError = (): Error => new DeadlineError(`the list of batches has no end in ${ms} ms`);
   await beforeDeadline(scan, { clock, ms, signal, toError });
@@ -72,7 +45,7 @@ export async function findUpload(
 ): Promise<string | undefined> {
   let elected: string | undefined;
   let taken: string | undefined;
-  for await (const batch of scanBatches(service, signal)) {
+  for await (const batch of scanBatches(service, signal ? { signal } : {})) {
     if (batch.name !== name) continue;
     const { batch_uuid: uuid } = batch;
     const owner = uuids?.ownerOf(uuid);

@@ -1,0 +1,264 @@
+import { randomBytes } from 'node:crypto';
+import type { BatchStatusAnswer, BatchSummary } from '../contract/bodies.js';
+import { uploadedBatch } from '../contract/bodies.js';
+import { batchStatuses, type BatchStatus } from '../contract/enums.js';
+import type { OperationName } from '../contract/operations.js';
+import { limits } from '../contract/limits.js';
+import type { UploadFormInput } from '../contract/parameters.js';
+import { called, checkOptions, duration, type OptionShape } from '../platform/check-options.js';
+import { ContractError, DeadlineError } from '../platform/errors/errors.js';
+import { isSluiceError } from '../platform/errors/is-sluice-error.js';
+import { duration as inWords } from '../platform/text/shown-numbers.js';
+import type { Clock } from '../platform/waiting/clock.js';
+import { pollWaitMs } from '../platform/waiting/poll-wait.js';
+import { type CallOptions, callShape } from './call-options.js';
+import type { VerificationService } from './client.js';
+import type { UploadFile } from './http/multipart.js';
+import { scanBatches } from './scan-batches.js';
+
+/** Options of `waitFor()`. */
+export interface WaitOptions extends CallOptions {
+  /**
+   * First wait between two status polls, in milliseconds; waits grow from there, to half a minute.
+   * @default 1000
+   */
+  readonly pollIntervalMs?: number | undefined;
+  /** Longest time of the whole, in milliseconds. @default 24 hours */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Options of `verifyFile()` and `finishBatch()`. */
+export interface RoundOptions extends WaitOptions {
+  /**
+   * Called with the batch_uuid as soon as it is known. Whatever ends the call later leaves the batch on the
+   * service: `finishBatch()` goes on with it, `deleteBatch()` removes it.
+   */
+  readonly onBatch?: ((batchUuid: string) => void) | undefined;
+}
+
+const shape: OptionShape<RoundOptions> = {
+  ...callShape,
+  pollIntervalMs: duration,
+  onBatch: called,
+};
+
+/** Parameters of a file's batch; `name` is what the batch's name begins with. */
+export type FileParameters = Omit<UploadFormInput, 'name'> & { readonly name?: string | undefined };
+
+/** A batch at its end. */
+export interface FinishedBatch {
+  /** `verification_done`: it can be exported. `internal_error` is for the service's support. */
+  readonly status: 'verification_done' | 'internal_error' | 'parse_error';
+  readonly batchUuid: string;
+  /** Its status as the service gives it, with costs where it tells them. */
+  readonly answer: BatchStatusAnswer;
+}
+
+/** Readings of the list before an upload whose answer was lost counts as never arrived. */
+const mostLooks = 4;
+/** Answers in a row that do not find a batch that was just uploaded. */
+const mostMisses = 10;
+/** Preparations and launches of one batch. */
+const mostTries = 10;
+/** Readings that call a launched batch ready, before it is launched once more. */
+const readiesAfterLaunch = 3;
+
+const dayMs = 24 * 3_600_000;
+
+type Service = Pick<
+  VerificationService,
+  'batchStatus' | 'launchBatch' | 'listBatches' | 'prepareBatch' | 'uploadBatch'
+>;
+
+/** The way of one batch through the service, or a part of it. */
+export class BatchRound {
+  readonly #service: Service;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #options: RoundOptions;
+  readonly #timeoutMs: number;
+  readonly #until: number;
+  #waits = 0;
+
+  /** @throws ConfigurationError `invalid_option` */
+  constructor(
+    service: Service,
+    time: { readonly clock: Clock; readonly random: () => number },
+    options: RoundOptions,
+  ) {
+    checkOptions(options, shape);
+    this.#service = service;
+    this.#clock = time.clock;
+    this.#random = time.random;
+    this.#options = options;
+    this.#timeoutMs = options.timeoutMs ?? dayMs;
+    this.#until = time.clock.now() + this.#timeoutMs;
+  }
+
+  /** Waits until a batch has a status, one after it, or `internal_error`. */
+  async waitFor(batchUuid: string, wanted: BatchStatus): Promise<BatchStatusAnswer> {
+    for (;;) {
+      const answer = await this.#service.batchStatus(batchUuid, this.#call());
+      // A word that is not known is no end.
+      const at = (batchStatuses as readonly string[]).indexOf(answer.status);
+      if (at >= batchStatuses.indexOf(wanted)) return answer;
+      await this.#wait(batchUuid, answer.status);
+    }
+  }
+
+  /** Uploads a file, and brings its batch to its end. */
+  async verifyFile(file: UploadFile, parameters: FileParameters): Promise<FinishedBatch> {
+    const suffix = `-${randomBytes(8).toString('hex')}`;
+    const most = limits.nameLength.max - suffix.length;
+    // A lost upload is found by its name, which no other batch may have.
+    const name =
+      Array.from(parameters.name ?? 'sluice')
+        .slice(0, most)
+        .join('') + suffix;
+    const uploaded = await this.#upload(file, { ...parameters, name });
+    this.#options.onBatch?.(uploaded.batchUuid);
+    if (uploaded.status === 'parse_error') {
+      const { batchUuid, status } = uploaded;
+      return { status, batchUuid, answer: { status } };
+    }
+    return this.#finish(uploaded.batchUuid, mostMisses);
+  }
+
+  /** Brings a batch that is there to its end. */
+  async finish(batchUuid: string): Promise<FinishedBatch> {
+    return this.#finish(batchUuid, 0);
+  }
+
+  async #upload(
+    file: UploadFile,
+    form: UploadFormInput,
+  ): Promise<{ readonly status: string; readonly batchUuid: string }> {
+    let answer: { readonly status: string } | undefined;
+    let lost: unknown;
+    try {
+      answer = await this.#service.uploadBatch({ ...form, file }, this.#call());
+    } catch (error) {
+      if (!isInDoubt(error)) throw error;
+      lost = error;
+    }
+    const uploaded = uploadedBatch.safeParse(answer);
+    if (answer && uploaded.success) {
+      return { status: answer.status, batchUuid: uploaded.data.batch_uuid };
+    }
+    const found = await this.#find(form.name);
+    if (found) return { status: answer?.status ?? 'ok', batchUuid: found.batch_uuid };
+    throw (
+      lost ??
+      new ContractError(
+        `uploadBatch: the service answered '${answer?.status}', and lists no batch named ${form.name}`,
+        { operation: 'uploadBatch' },
+      )
+    );
+  }
+
+  async #find(name: string): Promise<BatchSummary | undefined> {
+    for (let look = 0; look < mostLooks; look += 1) {
+      if (look > 0) await this.#wait(name, 'uploading');
+      for await (const batch of scanBatches(this.#service, this.#call())) {
+        if (batch.name === name) return batch;
+      }
+    }
+    return undefined;
+  }
+
+  async #finish(batchUuid: string, misses: number): Promise<FinishedBatch> {
+    let missesLeft = misses;
+    let tries = 0;
+    let readies = 0;
+    let isPrepared = false;
+    let isLaunched = false;
+    for (;;) {
+      const answer = await this.#statusOf(batchUuid, missesLeft > 0);
+      const status = answer?.status ?? 'missing';
+      if (!answer) missesLeft -= 1;
+      else if (answer.status === 'verification_done' || answer.status === 'internal_error') {
+        return { status: answer.status as FinishedBatch['status'], batchUuid, answer };
+      } else if (status === 'parsing_content' && !isPrepared) {
+        const prepared = await this.#prepare(batchUuid);
+        if (prepared === 'parse_error') return { status: prepared, batchUuid, answer };
+        isPrepared = prepared !== 'error';
+        if (!isPrepared) tries += 1;
+        if (tries >= mostTries) throw this.#stuck(batchUuid, 'prepareBatch', tries);
+      } else if (status === 'ready_for_verification') {
+        readies += 1;
+        if (!isLaunched || readies > readiesAfterLaunch) {
+          tries += 1;
+          readies = 0;
+          const launched = await this.#launch(batchUuid, tries);
+          isLaunched = launched !== 'not_ready_for_verification';
+          if (!isLaunched) isPrepared = false;
+        }
+      } else readies = 0;
+      await this.#wait(batchUuid, status);
+    }
+  }
+
+  /** @returns undefined for a batch that is not there yet */
+  async #statusOf(batchUuid: string, mayMiss: boolean): Promise<BatchStatusAnswer | undefined> {
+    try {
+      return await this.#service.batchStatus(batchUuid, this.#call());
+    } catch (error) {
+      if (mayMiss && isSluiceError(error, 'not_found')) return undefined;
+      throw error;
+    }
+  }
+
+  async #prepare(batchUuid: string): Promise<string | undefined> {
+    try {
+      const { status } = await this.#service.prepareBatch(batchUuid, this.#call());
+      return status;
+    } catch (error) {
+      // A service that is parsing already may say so by a refusal: the status tells.
+      if (isSluiceError(error, 'bad_request')) return undefined;
+      throw error;
+    }
+  }
+
+  /** @returns the service's word; undefined when only the status can tell what became of it */
+  async #launch(batchUuid: string, tries: number): Promise<string | undefined> {
+    try {
+      const { status } = await this.#service.launchBatch(batchUuid, this.#call());
+      if (tries < mostTries) return status;
+    } catch (error) {
+      if (!isInDoubt(error) || tries >= mostTries) throw error;
+      return undefined;
+    }
+    throw this.#stuck(batchUuid, 'launchBatch', tries);
+  }
+
+  #stuck(batchUuid: string, operation: OperationName, tries: number): ContractError {
+    return new ContractError(
+      `${operation} ${batchUuid} was asked for ${tries} times, and the batch gets no further`,
+      { operation },
+    );
+  }
+
+  /** @throws DeadlineError when the time of the whole is over; the signal's reason */
+  async #wait(subject: string, status: string): Promise<void> {
+    const { pollIntervalMs: intervalMs = 1000, signal } = this.#options;
+    const waitMs = pollWaitMs(this.#waits, { intervalMs, random: this.#random });
+    this.#waits += 1;
+    const leftMs = this.#until - this.#clock.now();
+    await this.#clock.sleep(Math.max(0, Math.min(waitMs, leftMs)), signal);
+    if (this.#clock.now() < this.#until) return;
+    throw new DeadlineError(
+      `batch ${subject} is still '${status}' after ${inWords(this.#timeoutMs / 1000)}`,
+    );
+  }
+
+  #call(): CallOptions {
+    const { signal, maxRetries, graceMs } = this.#options;
+    const timeoutMs = Math.max(1, this.#until - this.#clock.now());
+    return { signal, maxRetries, graceMs, timeoutMs };
+  }
+}
+
+/** Whether the request may have been carried out all the same. */
+function isInDoubt(error: unknown): boolean {
+  return isSluiceError(error) && 'sent' in error && error.sent === 'unknown';
+}

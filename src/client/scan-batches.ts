@@ -1,0 +1,34 @@
+import type { BatchSummary } from '../contract/bodies.js';
+import { limits } from '../contract/limits.js';
+import type { CallOptions } from './call-options.js';
+import type { ListQuery, VerificationService } from './client.js';
+
+/** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
+const overlap = 100;
+
+/**
+ * Reads the whole list of batches, page by page, in whatever order the service keeps it. Items may be
+ * given twice. The service may have smaller pages than were asked for: only one that is shorter than
+ * another is the last.
+ *
+ * @param dates which batches are wanted. Whoever must miss none gives none: this machine's clock may not be the service's
+ */
+export async function* scanBatches(
+  service: Pick<VerificationService, 'listBatches'>,
+  options: CallOptions = {},
+  dates: Pick<ListQuery, 'from_date' | 'to_date'> = {},
+): AsyncGenerator<BatchSummary, undefined> {
+  const limit = limits.listLimit.max;
+  let before: ReadonlySet<string> = new Set();
+  let longest = 1;
+  for (let offset = 0; ;) {
+    const page = await service.listBatches({ ...dates, limit, offset }, options);
+    yield* page;
+    // A list that does not move on with the offset would have no last page.
+    const isStuck = page.every(({ batch_uuid }) => before.has(batch_uuid));
+    if (page.length < longest || isStuck) return;
+    longest = page.length;
+    before = new Set(page.map(({ batch_uuid }) => batch_uuid));
+    offset += page.length - Math.min(overlap, page.length >> 1);
+  }
+}

@@ -1,0 +1,153 @@
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from 'vitest';
+import type { Client } from '../../src/client/client.js';
+import type { BatchSummary } from '../../src/contract/bodies.js';
+import type { OperationName } from '../../src/contract/operations.js';
+import type { ServiceOptions } from '../../src/service/index.js';
+import { chargesOf } from '../engine/streams/with-client.js';
+import { withService } from '../service/with-service.js';
+import { caught, createTestClient } from './test-client.js';
+
+const lines = Buffer.from('good@sluice.test\nbad@sluice.test\n');
+const file = { sizeBytes: lines.length, open: () => [lines] };
+const parameters = { type: 'email', target_country: 'US' } as const;
+
+async function withHastyClient(options: ServiceOptions = {}) {
+  const { service } = await withService({ apiKey: 'key-of-this-test', ...options });
+  return { service, client: createTestClient(service.baseUrl, { apiKey: service.apiKey }) };
+}
+
+async function listed(client: Client): Promise<readonly BatchSummary[]> {
+  const batches: BatchSummary[] = [];
+  for await (const batch of client.batches()) batches.push(batch);
+  return batches;
+}
+
+async function upload(client: Client, name: string): Promise<string> {
+  const answer = await client.uploadBatch({ ...parameters, name, file });
+  return String(answer['batch_uuid']);
+}
+
+describe('verifyFile', () => {
+  test('brings a file to its results', async () => {
+    const { service, client } = await withHastyClient();
+    const told: string[] = [];
+    const onBatch = (uuid: string): number => told.push(uuid);
+    const done = await client.verifyFile(file, { ...parameters, name: 'mine' }, { onBatch });
+    expect(done).toMatchObject({ status: 'verification_done', batchUuid: told[0] });
+    const { body } = await client.exportBatch(done.batchUuid, { format: 'json' });
+    expect(JSON.parse(await text(body))).toMatchObject({ 'good@sluice.test': { valid: true } });
+    expect(await chargesOf(service)).toHaveLength(2);
+    const [batch] = await listed(client);
+    expect(batch?.name).toMatch(/^mine-[0-9a-f]{16}$/);
+  });
+
+  const lost = (operation: OperationName): ServiceOptions => ({
+    faults: { faults: [{ operation, when: 'after', requests: [1], what: { reset: true } }] },
+  });
+  test.each<[string, ServiceOptions]>([
+    ['upload', lost('uploadBatch')],
+    ['launch', lost('launchBatch')],
+    ['preparation', lost('prepareBatch')],
+    ['uuid', { variants: { upload: 'no_uuid' } }],
+  ])('pays once though the answer of the %s is lost', async (_, options) => {
+    const { service, client } = await withHastyClient(options);
+    const done = await client.verifyFile(file, parameters);
+    expect(done.status).toBe('verification_done');
+    expect(await chargesOf(service)).toHaveLength(2);
+    expect(await listed(client)).toHaveLength(1);
+  });
+
+  test('launches again what surely was not launched', async () => {
+    const what = { answer: { status: 500 } } as const;
+    const { service, client } = await withHastyClient({
+      faults: { faults: [{ operation: 'launchBatch', requests: [1], what }] },
+    });
+    await client.verifyFile(file, parameters);
+    expect(await chargesOf(service)).toHaveLength(2);
+    expect(service.faults()[0]).toMatchObject({ requests: 2, fired: 1 });
+  });
+
+  test('is data where the file cannot be parsed', async () => {
+    const what = { answer: { json: { status: 'parse_error' } } } as const;
+    const { service, client } = await withHastyClient({
+      faults: { faults: [{ operation: 'prepareBatch', what }] },
+    });
+    expect(await client.verifyFile(file, parameters)).toMatchObject({ status: 'parse_error' });
+    expect(await chargesOf(service)).toHaveLength(0);
+  });
+
+  test('gives up what never gets further, and has paid nothing', async () => {
+    const what = { answer: { json: { status: 'error' } } } as const;
+    const { service, client } = await withHastyClient({
+      faults: { faults: [{ operation: 'launchBatch', what }] },
+    });
+    const error = await caught(client.verifyFile(file, parameters));
+    expect(error).toMatchObject({ code: 'broken_contract', operation: 'launchBatch' });
+    expect(await chargesOf(service)).toHaveLength(0);
+  });
+
+  test('ends where credits are short, and goes on by its batch_uuid', async () => {
+    const { service, client } = await withHastyClient({
+      faults: {
+        faults: [{ operation: 'launchBatch', requests: [1], what: { answer: { status: 402 } } }],
+      },
+    });
+    let batchUuid = '';
+    const onBatch = (uuid: string): void => {
+      batchUuid = uuid;
+    };
+    const error = await caught(client.verifyFile(file, parameters, { onBatch }));
+    expect(error).toMatchObject({ code: 'payment_required' });
+    expect(await client.finishBatch(batchUuid)).toMatchObject({ status: 'verification_done' });
+    expect(await chargesOf(service)).toHaveLength(2);
+  });
+});
+
+describe('finishBatch', () => {
+  test.each(['uploaded', 'prepared', 'launched', 'done'])('goes on with what is %s', async (at) => {
+    const { service, client } = await withHastyClient();
+    const uuid = await upload(client, at);
+    if (at !== 'uploaded') {
+      await client.prepareBatch(uuid);
+      await client.waitFor(uuid, 'ready_for_verification', { pollIntervalMs: 1 });
+    }
+    if (at === 'launched' || at === 'done') await client.launchBatch(uuid);
+    if (at === 'done') await client.waitFor(uuid, 'verification_done');
+    expect(await client.finishBatch(uuid)).toMatchObject({ status: 'verification_done' });
+    expect(await chargesOf(service)).toHaveLength(2);
+  });
+
+  test('does not wait for a batch that is not there', async () => {
+    const { client } = await withHastyClient();
+    const error = await caught(client.finishBatch('6f1c2b9e-4d3a-4f7b-8a55-0c9d1e2f3a4b'));
+    expect(error).toMatchObject({ code: 'not_found' });
+  });
+});
+
+describe('waitFor', () => {
+  test('takes a later status, and ends with internal_error', async () => {
+    const { client, service } = await withHastyClient({
+      faults: {
+        faults: [{ operation: 'batchDetails', what: { batch: 'internal_error' } }],
+      },
+    });
+    const uuid = await upload(client, 'one');
+    await client.finishBatch(uuid);
+    const done = await client.waitFor(uuid, 'ready_for_verification');
+    expect(done.status).toBe('verification_done');
+    const other = await upload(client, 'other');
+    await caught(client.batchDetails(other));
+    expect((await client.waitFor(other, 'verification_done')).status).toBe('internal_error');
+    expect(await chargesOf(service)).toHaveLength(2);
+  });
+
+  test('ends after its time, and with the signal', async () => {
+    const { client } = await withHastyClient();
+    const uuid = await upload(client, 'one');
+    const error = await caught(client.waitFor(uuid, 'verification_done', { timeoutMs: 20_000 }));
+    expect(error).toMatchObject({ code: 'deadline_exceeded', retryable: true });
+    const signal = AbortSignal.abort('stop');
+    expect(await caught(client.waitFor(uuid, 'verification_done', { signal }))).toBe('stop');
+  });
+});

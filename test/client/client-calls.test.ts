@@ -1,0 +1,130 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { ApiError, DeadlineError } from '../../src/platform/errors/errors.js';
+import { canaryKey, caught, createTestClient, uuid } from './test-client.js';
+import { sendJson, startServer } from './test-server.js';
+
+const unit = { type: 'email', email: 'ana.silva@mail.example' };
+
+describe('a call with a limit of its own', () => {
+  test('ends with the answer that asks for a longer wait', async () => {
+    const server = await startServer((_, response) =>
+      sendJson(response, 429, {}, { 'retry-after': '30', 'x-request-id': 'req-7' }),
+    );
+    const client = createTestClient(server.baseUrl);
+    const error = await caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(error).toMatchObject({
+      code: 'too_many_requests',
+      retryAfterMs: 30_000,
+      requestId: 'req-7',
+      sent: 'no',
+    });
+    // The pause is that of the whole client: the next call is not even sent, and says why.
+    const next = await caught(client.credits({ timeoutMs: 5000 }));
+    expect(next).toBeInstanceOf(DeadlineError);
+    expect(next).toMatchObject({ code: 'deadline_exceeded', sent: 'no', cause: error });
+    expect((next as DeadlineError).retryAfterMs).toBeGreaterThan(5000);
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('that is not answered in time says whether it may have been carried out', async () => {
+    const server = await startServer(() => undefined);
+    const client = createTestClient(server.baseUrl, { timeoutMs: 10_000_000 });
+    const error = await caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
+    expect(error).toMatchObject({ code: 'request_timeout', sent: 'unknown', retryable: false });
+    expect(server.seen).toHaveLength(1);
+  });
+
+  test('waits for its turn no longer than that', async () => {
+    const server = await startServer(() => undefined);
+    const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 1 });
+    const first = caught(client.credits());
+    const error = await caught(client.credits({ timeoutMs: 1000 }));
+    expect(error).toMatchObject({ code: 'deadline_exceeded', sent: 'no' });
+    await client.close();
+    await first;
+  });
+
+  test.each([0, 2])('is sent again %i times at most', async (maxRetries) => {
+    const server = await startServer((_, response, count) =>
+      sendJson(response, count % 2 ? 503 : 429, {}),
+    );
+    const client = createTestClient(server.baseUrl);
+    const error = await caught(client.credits({ maxRetries }));
+    expect(error).toBeInstanceOf(ApiError);
+    expect(server.seen).toHaveLength(1 + maxRetries);
+  });
+
+  test.each([
+    ['timeoutMs', { timeoutMs: 0 }],
+    ['maxRetries', { maxRetries: -1 }],
+    ['timeout', { timeout: 5 }],
+  ])('is refused for a wrong %s', async (name, options) => {
+    const client = createTestClient('http://127.0.0.1:9');
+    const error = await caught(client.credits(options as {}));
+    expect(error).toMatchObject({ code: 'invalid_option' });
+    expect(String(error)).toContain(name);
+  });
+});
+
+describe('the body of a refusal', () => {
+  test('is kept without what it says of people, and is not printed', async () => {
+    const number = 491_701_234_567;
+    const server = await startServer((_, response) =>
+      sendJson(response, 422, {
+        message: 'no',
+        errors: [{ field: 'email', value: 'ana.silva@mail.example', line: 2, number }],
+        'ben@mail.example': { given: `"${canaryKey}"`, name: 'Jo Doe' },
+        ok: false,
+        rest: null,
+      }),
+    );
+    const client = createTestClient(server.baseUrl);
+    const sent = { open: () => [Buffer.from('Jo Doe\n')] };
+    const error = (await caught(client.verifyUnit(unit, { sent }))) as ApiError;
+    expect(error.body).toEqual({
+      message: 'no',
+      errors: [{ field: 'email', value: '<address>', line: 2, number: '<number>' }],
+      '<address>': { given: '"[key]"', name: '<cell>' },
+      ok: false,
+      rest: null,
+    });
+    const printed = inspect(error, { depth: Infinity, showHidden: true }) + JSON.stringify(error);
+    expect(printed).not.toContain('rest');
+  });
+
+  test.each([
+    ['text', '<h1>Ask ana@mail.example</h1>', '<h1>Ask <address></h1>'],
+    ['nothing', '', undefined],
+    ['too deep', `${'['.repeat(30)}${']'.repeat(30)}`, `${'['.repeat(30)}${']'.repeat(30)}`],
+  ])('is its text where it is %s', async (_, sent, kept) => {
+    const server = await startServer((_request, response) => response.writeHead(400).end(sent));
+    const error = (await caught(createTestClient(server.baseUrl).credits())) as ApiError;
+    expect(error.body).toBe(kept);
+  });
+
+  test('names the request only by a plain identifier', async () => {
+    const ids = [canaryKey, 'ana@mail.example', 'a b', '7f-A:1.2_3'];
+    const server = await startServer((_, response, count) =>
+      sendJson(response, 400, {}, { 'x-request-id': ids[count - 1] ?? '' }),
+    );
+    const client = createTestClient(server.baseUrl);
+    const seen: unknown[] = [];
+    for (const _ of ids)
+      seen.push(((await caught(client.batchStatus(uuid))) as ApiError).requestId);
+    expect(seen).toEqual([undefined, undefined, undefined, '7f-A:1.2_3']);
+  });
+});
+
+test('a Date is sent as the time it means, and one that is none is refused', async () => {
+  const server = await startServer((_, response) => sendJson(response, 200, []));
+  const client = createTestClient(server.baseUrl);
+  await client.listBatches({ from_date: new Date(0), to_date: '2026-11-21T00:00:00Z' });
+  const { searchParams } = new URL(server.seen[0]?.url ?? '', server.baseUrl);
+  expect(searchParams.get('from_date')).toBe('1970-01-01T00:00:00.000Z');
+  expect(searchParams.get('to_date')).toBe('2026-11-21T00:00:00Z');
+  const error = await caught(client.listBatches({ from_date: new Date(Number.NaN) }));
+  expect(error).toMatchObject({ code: 'invalid_option' });
+  expect(server.seen).toHaveLength(1);
+});
