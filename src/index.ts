@@ -3,6 +3,12 @@
 // Rows in a stream
 export { verify, type TypedVerify } from './engine/streams/verify.js';
 export { verifyRows } from './engine/streams/verify-rows.js';
+export {
+  verifyAddress,
+  type AddressVerdict,
+  type VerifyEmailOptions,
+  type VerifyPhoneOptions,
+} from './engine/streams/verify-address.js';
 export type {
   DriveBatchesOptions,
   StreamPlanOptions,

@@ -171,7 +171,7 @@ function placesOf({ columns }: ColumnLayout, added: ColumnLayout['added']): Colu
 /** What follows from the cell, not from what became of it. */
 const ownFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
 
-type CountryCodeOrName = Open<CountryCode>;
+export type CountryCodeOrName = Open<CountryCode>;
 
 /** What decides which country's batch group an address belongs to. */
 export interface CountryOptions {

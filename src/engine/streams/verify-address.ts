@@ -1,0 +1,167 @@
+import type * as z from 'zod';
+import { type CallOptions, callShape } from '../../client/call-options.js';
+import type { VerificationService } from '../../client/client.js';
+import type { UnitAnswer } from '../../contract/bodies.js';
+import type { Open, UnitStatus, VerificationType } from '../../contract/enums.js';
+import { defaultUnitRequest } from '../../contract/parameters.js';
+import {
+  type EmailRecord,
+  emailRecord,
+  type PhoneRecord,
+  phoneRecord,
+} from '../../contract/records.js';
+import {
+  checkOptions,
+  type OptionShape,
+  required,
+  text,
+  withMethods,
+} from '../../platform/check-options.js';
+import { ConfigurationError, ContractError } from '../../platform/errors/errors.js';
+import type { NotSubmittedReason } from '../addresses/address.js';
+import { parseCountry } from '../addresses/country/parse-country.js';
+import { emailLine } from '../addresses/email.js';
+import { phoneLine } from '../addresses/phone/phone-line.js';
+import type { CountryCodeOrName } from '../plan/plan.js';
+
+interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries'> {
+  /** The service. */
+  readonly client: Pick<VerificationService, 'verifyUnit'>;
+  /** Target country: a code such as `US`, or a name. */
+  readonly country: CountryCodeOrName;
+  /** Longest time of the whole, in milliseconds: somebody waits. @default 15000 */
+  readonly timeoutMs?: number | undefined;
+}
+
+/** Options of `verifyAddress()` for an email address. */
+export interface VerifyEmailOptions extends AddressOptions {
+  readonly email: string;
+  readonly phone?: undefined;
+}
+
+/** Options of `verifyAddress()` for a phone number. */
+export interface VerifyPhoneOptions extends AddressOptions {
+  readonly phone: string;
+  readonly email?: undefined;
+}
+
+/** What became of a single address. */
+export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
+  | {
+      readonly verification: 'verified';
+      readonly reason: '';
+      /** What was sent for it. */
+      readonly submitted: string;
+      readonly record: Verdict;
+      readonly answer: UnitAnswer;
+    }
+  | {
+      /** It cannot be an address of its kind: nothing was sent, nothing was paid. */
+      readonly verification: 'not_submitted';
+      readonly reason: NotSubmittedReason;
+      readonly submitted: null;
+      readonly record: null;
+      readonly answer: null;
+    }
+  | {
+      /** The service has answered without a verdict. */
+      readonly verification: 'no_result';
+      /** Its own word; `no_record` where that is `ok`. */
+      readonly reason: Open<Exclude<UnitStatus, 'ok'> | 'no_record'>;
+      readonly submitted: string;
+      readonly record: null;
+      readonly answer: UnitAnswer;
+    };
+
+/** Longer than the five seconds that the service takes at most (spec 8), and shorter than anybody waits. */
+const defaultTimeoutMs = 15_000;
+
+const shape: OptionShape<AddressOptions & Pick<VerifyEmailOptions, 'email' | 'phone'>> = {
+  client: required(withMethods('a Client', 'verifyUnit')),
+  email: text,
+  phone: text,
+  country: required({ ...text, what: 'a country such as "US"' }),
+  timeoutMs: callShape.timeoutMs,
+  maxRetries: callShape.maxRetries,
+  signal: callShape.signal,
+};
+
+/**
+ * Verifies one email address or phone number while somebody waits, which costs a credit. It is read as a
+ * cell of a list is: trimmed, a phone number brought to the number that it surely means, and not sent where
+ * it cannot be an address. Where the verdict stands in the answer is not shown in the specification: it is
+ * found if it is there, and `answer` has all that came.
+ *
+ * @throws ConfigurationError `invalid_option`; as `Client.verifyUnit()` does. `sent` of the error says whether
+ *   it may have been paid all the same
+ *
+ * @example
+ * ```ts
+ * const { record } = await verifyAddress({ client, email: ' good@sluice.test', country: 'US' });
+ * console.log(record?.valid); // true
+ * ```
+ */
+export async function verifyAddress(
+  options: VerifyEmailOptions,
+): Promise<AddressVerdict<EmailRecord>>;
+export async function verifyAddress(
+  options: VerifyPhoneOptions,
+): Promise<AddressVerdict<PhoneRecord>>;
+export async function verifyAddress(
+  options: VerifyEmailOptions | VerifyPhoneOptions,
+): Promise<AddressVerdict> {
+  checkOptions(options, shape);
+  const { client, email, phone, timeoutMs = defaultTimeoutMs, maxRetries, signal } = options;
+  if ((email === undefined) === (phone === undefined)) {
+    throw new ConfigurationError('give an email or a phone, and one of them alone');
+  }
+  const type = email === undefined ? 'phone' : 'email';
+  const targetCountry = parseCountry(options.country);
+  const read = email === undefined ? phoneLine(phone ?? '', targetCountry) : emailLine(email);
+  if ('reason' in read) {
+    const { reason } = read;
+    return { verification: 'not_submitted', reason, submitted: null, record: null, answer: null };
+  }
+  const { line: submitted } = read;
+  const answer = await client.verifyUnit(
+    defaultUnitRequest({ type, address: submitted, targetCountry }),
+    { timeoutMs, maxRetries, signal },
+  );
+  const record = recordOf(answer, type);
+  if (record === undefined || answer.status !== 'ok') {
+    const reason = answer.status === 'ok' ? 'no_record' : answer.status;
+    return { verification: 'no_result', reason, submitted, record: null, answer };
+  }
+  const address: unknown = record[type];
+  // A phone number may come back in another form; an email has one.
+  if (type === 'email' && keyOf(address) !== read.key) {
+    throw new ContractError('verifyUnit: the verdict is of another address', {
+      operation: 'verifyUnit',
+    });
+  }
+  return { verification: 'verified', reason: '', submitted, record, answer };
+}
+
+function keyOf(address: unknown): string | undefined {
+  const read = emailLine(String(address));
+  return 'key' in read ? read.key : undefined;
+}
+
+const schemas: Readonly<Record<VerificationType, z.ZodType<EmailRecord | PhoneRecord>>> = {
+  email: emailRecord,
+  phone: phoneRecord,
+};
+
+/** Members of the answer that may hold the verdict. */
+const places = ['result', 'record', 'data'];
+
+function recordOf(
+  answer: UnitAnswer,
+  type: VerificationType,
+): EmailRecord | PhoneRecord | undefined {
+  for (const place of [answer, ...[...places, type].map((name) => answer[name])]) {
+    const parsed = schemas[type].safeParse(place);
+    if (parsed.success) return parsed.data;
+  }
+  return undefined;
+}
