@@ -147,12 +147,10 @@ export class BatchRound {
     }
     const found = await this.#find(form.name);
     if (found) return { status: answer?.status ?? 'ok', batchUuid: found.batch_uuid };
-    throw (
-      lost ??
-      new ContractError(
-        `uploadBatch: the service answered '${answer?.status}', and lists no batch named ${form.name}`,
-        { operation: 'uploadBatch' },
-      )
+    if (lost instanceof Error) throw lost;
+    throw new ContractError(
+      `uploadBatch: the service answered '${answer?.status}', and lists no batch named ${form.name}`,
+      { operation: 'uploadBatch' },
     );
   }
 

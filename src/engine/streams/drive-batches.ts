@@ -16,6 +16,7 @@ import { BatchPool } from '../driver/batch-pool.js';
 import type { CollectedExport } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
+import type { RowStream } from './enriched-row.js';
 import { fetchExport } from './memory-export.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { type DriveBatchesOptions, streamShape } from './stream-options.js';
@@ -41,6 +42,7 @@ import { type DriveBatchesOptions, streamShape } from './stream-options.js';
  * });
  * ```
  */
+export function driveBatches(options: DriveBatchesOptions): RowStream<Parcel, Parcel>;
 export function driveBatches(options: DriveBatchesOptions): Duplex {
   checkOptions(options, streamShape);
   return new DriveBatches(options);

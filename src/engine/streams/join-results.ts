@@ -9,6 +9,7 @@ import { type AddressBook, pending, settledOutcome } from '../plan/address-book.
 import type { Outcome } from '../results/outcome-table.js';
 import { type Parcel, type SettledParcel, strangerError } from './drive-batches.js';
 import type { BatchEnding } from '../plan/result-join.js';
+import type { RowStream } from './enriched-row.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { RowEnricher } from './row-enricher.js';
 import type { StreamPlan } from './stream-plan.js';
@@ -31,6 +32,7 @@ import type { StreamPlan } from './stream-plan.js';
  * );
  * ```
  */
+export function joinResults(plan: StreamPlan): RowStream<Parcel, Row>;
 export function joinResults(plan: StreamPlan): Duplex {
   const enricher = new RowEnricher(plan.plan);
   return new JoinResults(plan, function* enrich(joined) {

@@ -79,7 +79,10 @@ export function mergeExports<
   checkValue('rows', rows, someRows);
   checkOptions(options, mergeShape);
   const { signal: _, ...columns } = options as MergeSettings;
-  const plan = new StreamPlan({ ...columns, emailCountry: anyCountry, batchSize: 2 ** 32 });
+  const plan = new StreamPlan(
+    { ...columns, emailCountry: anyCountry, batchSize: 2 ** 32 },
+    undefined,
+  );
   return merge(plan, rows, exports, options.signal) as AsyncGenerator<never>;
 }
 

@@ -1,8 +1,9 @@
-import { Transform, type TransformCallback } from 'node:stream';
+import { type Duplex, Transform, type TransformCallback } from 'node:stream';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { Batch } from '../batches/batch.js';
 import type { Parcel } from './drive-batches.js';
+import type { RowStream } from './enriched-row.js';
 import type { StreamPlan } from './stream-plan.js';
 
 /** Single rows are gathered into chunks of so many. */
@@ -24,7 +25,8 @@ const longestTimerMs = 2 ** 31 - 1;
  * }
  * ```
  */
-export function rowsToBatches(plan: StreamPlan): Transform {
+export function rowsToBatches(plan: StreamPlan): RowStream<object, Parcel>;
+export function rowsToBatches(plan: StreamPlan): Duplex {
   return new RowsToBatches(plan);
 }
 

@@ -23,6 +23,8 @@ import type { CountryChoice, CountryOptions } from '../plan/plan.js';
 import type { ResultHistory } from '../plan/result-cache.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
+import type { Row } from '../../lists/rows/chunks/object-chunk.js';
+import type { PhoneColumn, TextColumn } from './enriched-row.js';
 import type { VerifyProgress } from './progress.js';
 
 /** How rows are divided into batches, and how many rows wait for their results. */
@@ -103,8 +105,14 @@ export interface VerifySettings
  */
 export type TargetChoice = CountryChoice & ColumnChoice;
 
-/** The options of `verify()`. */
-export type VerifyOptions = VerifySettings & TargetChoice;
+/**
+ * The options of `verify()` and `verifyRows()`.
+ *
+ * @template Input the rows: their columns are those that can be named
+ */
+export type VerifyOptions<Input extends object = Row> = Omit<VerifySettings, keyof ColumnOptions> &
+  ColumnOptions<TextColumn<Input>, PhoneColumn<Input>, TextColumn<Input>> &
+  TargetChoice;
 
 /** The options of `verify()` and of the three streams that it is made of: each takes those of all. */
 export const streamShape: OptionShape<VerifySettings & DriveBatchesOptions> = {

@@ -12,7 +12,7 @@ import { checkCountries, Plan } from '../plan/plan.js';
 import type { Suppressed } from '../plan/suppressed.js';
 import type { ResultHistory } from '../plan/result-cache.js';
 import { RowColumns } from './row-feed.js';
-import { type StreamPlanOptions, streamShape } from './stream-options.js';
+import { type StreamPlanOptions, streamShape, type TargetChoice } from './stream-options.js';
 
 /**
  * What the three Transforms of one stream share: the columns, the addresses seen and their outcomes,
@@ -43,6 +43,12 @@ export class StreamPlan {
    * @param run.suppressed what is never sent
    * @throws ConfigurationError `invalid_option`, `country_missing`
    */
+  constructor(options: StreamPlanOptions & TargetChoice);
+  /** @internal */
+  constructor(
+    options: StreamPlanOptions,
+    run: { readonly layout: ColumnLayout; readonly suppressed: Suppressed | undefined } | undefined,
+  );
   constructor(
     options: StreamPlanOptions,
     run?: { readonly layout: ColumnLayout; readonly suppressed: Suppressed | undefined },

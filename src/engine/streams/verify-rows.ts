@@ -9,7 +9,7 @@ import { RowFeed } from './row-feed.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import type { StreamPlan } from './stream-plan.js';
 import type { TargetChoice, VerifySettings } from './stream-options.js';
-import { planOf, Verify, type Prefixes, type TypedOptions } from './verify.js';
+import { planOf, type Refused, Verify, type Prefixes, type TypedOptions } from './verify.js';
 
 /**
  * Verifies rows that a program has, for a loop: enriched rows come out, as many and in the same order.
@@ -38,10 +38,12 @@ export function verifyRows<
   const Phone extends PhoneColumn<Input> = never,
   const Prefix extends Prefixes = {},
   const Chosen extends AddedField = never,
-  Given = unknown,
+  const Given = unknown,
 >(
   rows: Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>,
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, TargetChoice>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> &
+    Needed<Given, TargetChoice> &
+    Refused<Given>,
 ): AsyncIterable<EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>> {
   checkValue('rows', rows, someRows);
   return new VerifyRows(rows, planOf(options), options);

@@ -6,6 +6,7 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions, type Needed } from '../../platform/check-options.js';
 import { SettledDeletions } from './delete-settled.js';
 import { cleanUpMs, DriveBatches, type SettledParcel } from './drive-batches.js';
+import type { CountryCode } from '../../contract/countries.js';
 import type { AddedField } from '../results/result-columns.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
@@ -47,10 +48,11 @@ export function verify<
   const Phone extends string = never,
   const Prefix extends Prefixes = {},
   const Chosen extends AddedField = never,
-  Given = unknown,
+  const Given = unknown,
 >(
   options: TypedOptions<Row, Email, Phone, Prefix, Chosen> &
     Needed<Given, TargetChoice> &
+    Refused<Given> &
     NoRowType<Email>,
 ): RowStream<
   Row,
@@ -71,9 +73,11 @@ export type TypedVerify<Input extends object> = <
   const Phone extends PhoneColumn<Input> = never,
   const Prefix extends Prefixes = {},
   const Chosen extends AddedField = never,
-  Given = unknown,
+  const Given = unknown,
 >(
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> & Needed<Given, TargetChoice>,
+  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> &
+    Needed<Given, TargetChoice> &
+    Refused<Given>,
 ) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>>;
 
 /** Options whose values decide the type of the rows. */
@@ -106,6 +110,34 @@ type NoRowType<Email> = [Email] extends [string]
   ? unknown
   : { readonly error: 'write verify<Row>()(options), with a call for the type of the rows alone' };
 
+/**
+ * What the compiler says of values that are wrong whatever the rows hold, where it knows them.
+ *
+ * @template Given the options of the call
+ */
+export type Refused<Given> = Given extends { readonly country: infer Country }
+  ? WrongCountry<Country> & NoColumns<Given>
+  : NoColumns<Given>;
+
+/** Two capital letters are a code, which the service knows or not. Names and other spellings are read when it runs. */
+type WrongCountry<Country> = Country extends CountryCode | 'UK'
+  ? unknown
+  : Country extends `${infer First}${infer Second}`
+    ? [First, Second] extends [Letter, Letter]
+      ? { readonly country: `${Country} is not a country code of the service` }
+      : unknown
+    : unknown;
+
+type Letter =
+  | ('A' | 'B' | 'C' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M')
+  | ('N' | 'O' | 'P' | 'Q' | 'R' | 'S' | 'T' | 'U' | 'V' | 'W' | 'X' | 'Y' | 'Z');
+
+type NoColumns<Given> = Given extends { readonly email: readonly [] }
+  ? Given extends { readonly phone: readonly [string, ...unknown[]] }
+    ? unknown
+    : { readonly email: 'name one column at least' }
+  : unknown;
+
 /** What added columns begin with, by the verified column. */
 export type Prefixes = Readonly<Record<string, string>>;
 
@@ -128,7 +160,7 @@ export function planOf(options: VerifySettings): StreamPlan {
   checkOptions(options, verifyShape);
   const { client, history } = options;
   checkHistoryService(history, 'baseUrl' in client ? String(client.baseUrl) : undefined);
-  return new StreamPlan(options);
+  return new StreamPlan(options, undefined);
 }
 
 /** The same for rows that travel as chunks: stretches of them come out, to be released when written. */

@@ -42,6 +42,11 @@ const mistakes: readonly (readonly [string, string])[] = [
     `"write verify<Row>()(options), with a call for the type of the rows alone"`,
   ],
   [`verify({ client, country: 'US' });`, `Property 'email' is missing`],
+  [
+    `verify({ client, email: ['email'], country: 'XX' });`,
+    `"XX is not a country code of the service"`,
+  ],
+  [`verify({ client, email: [], country: 'US' });`, `"name one column at least"`],
   [`verify<Contact>()({ client, email: ['email'] });`, `Property 'country' is missing`],
   [`verify<Contact>()({ client, country: 'US' });`, `Property 'email' is missing`],
   [

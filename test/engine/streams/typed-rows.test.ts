@@ -16,6 +16,12 @@ import {
   type Row,
   type RunOptions,
   type Source,
+  driveBatches,
+  joinResults,
+  rowsToBatches,
+  StreamPlan,
+  type Parcel,
+  type RowStream,
   type VerifyOptions,
 } from '../../../src/index.js';
 import type { ParsedAction } from '../../../src/service/faults/fault.js';
@@ -410,4 +416,43 @@ it('run() knows the columns of a rowsSource', () => {
     await run({ ...options, source: cells, email: ['email'] });
   };
   expectTypeOf(never).toBeFunction();
+});
+
+it('values that are wrong whatever the rows hold do not compile', async () => {
+  const { client } = await withClient();
+  const email = ['email'] as const;
+  const code: string = 'US';
+  for (const country of [code, 'Germany', 'UK']) verify({ client, email, country }).destroy();
+  verify({ client, email, country: 'Germany' }).destroy();
+  verify({ client, email, country: 'UK' }).destroy();
+  verify({ client, email: [], phone: ['mobile'], country: 'US' }).destroy();
+  // @ts-expect-error no country has this code
+  expect(() => verify({ client, email, country: 'XX' })).toThrow(ConfigurationError);
+  // @ts-expect-error no country has this code
+  expect(() => verify<Contact>()({ client, email, country: 'XX' })).toThrow(ConfigurationError);
+  // @ts-expect-error no country has this code
+  expect(() => verifyRows(contacts, { client, email, country: 'XX' })).toThrow(ConfigurationError);
+  // @ts-expect-error nothing is verified
+  expect(() => verify({ client, email: [], country: 'US' })).toThrow(ConfigurationError);
+  // @ts-expect-error a plan needs a country, too
+  expect(() => new StreamPlan({ email })).toThrow(ConfigurationError);
+});
+
+it('options that are built before the call know the columns of their rows', async () => {
+  const { client } = await withClient();
+  const options: VerifyOptions<Contact> = { client, email: ['email'], country: 'US' };
+  expect(options.email).toEqual(['email']);
+  // @ts-expect-error the contact has no such column
+  const misspelt: VerifyOptions<Contact> = { client, email: ['emial'], country: 'US' };
+  expect(misspelt.email).toEqual(['emial']);
+});
+
+it('the three Transforms say what goes in and what comes out', async () => {
+  const { client } = await withClient();
+  const plan = new StreamPlan({ email: ['email'], country: 'US' });
+  const steps = [rowsToBatches(plan), driveBatches({ client }), joinResults(plan)] as const;
+  expectTypeOf(steps[0]).toEqualTypeOf<RowStream<object, Parcel>>();
+  expectTypeOf(steps[1]).toEqualTypeOf<RowStream<Parcel, Parcel>>();
+  expectTypeOf(steps[2]).toEqualTypeOf<RowStream<Parcel, Row>>();
+  for (const step of steps) step.destroy();
 });
