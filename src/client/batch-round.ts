@@ -31,7 +31,7 @@ export interface WaitOptions extends CallOptions {
 export interface RoundOptions extends WaitOptions {
   /**
    * Called with the batch_uuid as soon as it is known. Whatever ends the call later leaves the batch on the
-   * service: `finishBatch()` goes on with it, `deleteBatch()` removes it.
+   * service: `finishBatch()` does the rest, `deleteBatch()` removes it.
    */
   readonly onBatch?: ((batchUuid: string) => void) | undefined;
 }
@@ -50,7 +50,7 @@ export interface FinishedBatch {
   /** `verification_done`: it can be exported. `internal_error` is for the service's support. */
   readonly status: 'verification_done' | 'internal_error' | 'parse_error';
   readonly batchUuid: string;
-  /** Its status as the service gives it, with costs where it tells them. */
+  /** Its status as the service gives it, with its costs if they are in it. */
   readonly answer: BatchStatusAnswer;
 }
 

@@ -89,7 +89,7 @@ const shape: OptionShape<AddressOptions & Pick<VerifyEmailOptions, 'email' | 'ph
 /**
  * Verifies one email address or phone number while somebody waits, which costs a credit. It is read as a
  * cell of a list is: trimmed, a phone number brought to the number that it surely means, and not sent where
- * it cannot be an address. Where the verdict stands in the answer is not shown in the specification: it is
+ * it cannot be an address. The specification does not show where the verdict is in the answer: it is
  * found if it is there, and `answer` has all that came.
  *
  * @throws ConfigurationError `invalid_option`; as `Client.verifyUnit()` does. `sent` of the error says whether

@@ -158,7 +158,7 @@ export class ApiError extends SluiceError {
   readonly retryAfterMs: number | undefined;
   /** What the batch needs whose launch was refused for its credits, before refunds; absent of all else. */
   readonly needs: NeededCredits | undefined;
-  /** How the service, or what stands before it, calls the request in its own logs, where it says. */
+  /** How the service, or a gateway before it, calls the request in its own logs, where it says. */
   readonly requestId: string | undefined;
   readonly #body: unknown;
 
