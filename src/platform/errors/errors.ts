@@ -194,7 +194,7 @@ export class ApiError extends SluiceError {
 
   /**
    * The body of the answer: the value of its JSON, or its text. Addresses, numbers, the key and the cells
-   * that were sent are taken out of it, and what is too long is cut; it may still name people, so printing
+   * that were sent are taken out of it, and long texts are cut; it may still name people, so printing
    * the error leaves it out.
    */
   get body(): unknown {
