@@ -12,6 +12,9 @@ import { mustRun, runScript, runTool } from './run-tool.mjs';
 /** What the core may bring along. */
 const limits = { packages: 8, bytes: 30_000_000 };
 
+/** Most bytes, minified, of a bundle that imports only this. */
+const bundleLimits = { isSluiceError: 2_000, countryCodes: 120_000, Client: 500_000 };
+
 /** What the declarations need of optional packages. */
 const optionalTypes = `
 declare module '@aws-sdk/client-s3' { export type S3Client = unknown; }
@@ -33,6 +36,7 @@ await runScript(() =>
     await checkTypes(folder);
     await checkVersion(folder);
     await checkBundle(folder);
+    console.log(await checkBundleSizes(folder));
     console.log(`the main job: ${await runMainJob(folder)} rows`);
   }),
 );
@@ -133,6 +137,31 @@ await service.close();
   if (warnings.length > 0) throw new Error(`a bundle warns: ${JSON.stringify(warnings)}`);
   const { stdout } = await mustRun(process.execPath, [outfile], { cwd: folder });
   if (!stdout.startsWith('number')) throw new Error(`a bundle printed ${stdout.slice(0, 200)}`);
+}
+
+/** A bundler leaves out what a program does not import: of errors nothing else comes, and with the contract no undici. */
+async function checkBundleSizes(folder) {
+  const sizes = [];
+  for (const [name, most] of Object.entries(bundleLimits)) {
+    const entry = name === 'countryCodes' ? 'sluice/contract' : 'sluice';
+    const { metafile } = await esbuild.build({
+      stdin: { contents: `export { ${name} } from '${entry}';`, resolveDir: folder },
+      bundle: true,
+      minify: true,
+      platform: 'node',
+      format: 'esm',
+      metafile: true,
+      write: false,
+      outdir: folder,
+      logLevel: 'silent',
+    });
+    const [{ bytes, inputs }] = Object.values(metafile.outputs);
+    const hasUndici = Object.keys(inputs).some((input) => input.includes('/undici/'));
+    sizes.push(`${name} ${(bytes / 1000).toFixed(1)} kB`);
+    if (bytes > most) throw new Error(`a bundle of ${name} has ${bytes} bytes, more than ${most}`);
+    if (hasUndici && name !== 'Client') throw new Error(`a bundle of ${name} has undici in it`);
+  }
+  return `bundles: ${sizes.join(', ')}`;
 }
 
 async function checkVersion(folder) {

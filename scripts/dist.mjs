@@ -69,18 +69,41 @@ const settings = {
   loader: { '.sql': 'text' },
 };
 
+/**
+ * What a program may import of `sluice` without the rest: in chunks of their own, its bundler leaves out all
+ * else, undici and zod among it.
+ */
+const apart = ['client/client', 'platform/errors/errors', 'platform/errors/is-sluice-error'];
+/** Imports what index.ts does: what both need is in chunks, so that index.js does nothing but import and export. */
+const twin = 'twin';
+
 /** Writes what is imported. What several entry points need is in chunks of its own: each module exists once. */
 async function bundleLibrary(bundle, folder) {
   const { version } = await readProjectJson('package.json');
   await bundle({
     ...settings,
-    entryPoints: sourcesOf(await faces()),
+    entryPoints: { ...sourcesOf([...(await faces()), ...apart]), [twin]: twin },
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
     packages: 'external',
-    plugins: [fixedVersion(version), fixedOpenapi(bundle)],
+    // With the sources in them, which are not in the package: a debugger shows these, and so do stacks.
+    sourcemap: true,
+    plugins: [fixedVersion(version), fixedOpenapi(bundle), indexTwin],
   });
+  const unused = [twin, ...apart].flatMap((name) => [`${name}.js`, `${name}.js.map`]);
+  await Promise.all(unused.map((file) => rm(join(folder, file))));
 }
+
+const indexTwin = {
+  name: 'index-twin',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^${twin}$`) }, () => ({ path: twin, namespace: twin }));
+    build.onLoad({ filter: /./, namespace: twin }, () => ({
+      contents: "export * from './src/index.ts';",
+      resolveDir: projectRoot,
+    }));
+  },
+};
 
 /**
  * Writes the command, with the packages that it needs and with nothing of them and of the library that it

@@ -132,7 +132,8 @@ export type { HistoryResult, HistoryStats } from './engine/history/history-looku
 export type { ResultHistory } from './engine/plan/result-cache.js';
 
 // The client
-export { Client, type ListQuery, type VerificationService } from './client/client.js';
+export { Client, type VerificationService } from './client/client.js';
+export type { ListQuery } from './client/scan-batches.js';
 export type { CallOptions } from './client/call-options.js';
 export type {
   FileParameters,

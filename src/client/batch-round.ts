@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import type { BatchStatusAnswer, BatchSummary } from '../contract/bodies.js';
-import { uploadedBatch } from '../contract/bodies.js';
+import {
+  type BatchStatusAnswer,
+  type BatchSummary,
+  type LaunchAnswer,
+  type PrepareAnswer,
+  type UploadAnswer,
+  uploadedBatch,
+} from '../contract/bodies.js';
 import { batchStatuses, type BatchStatus } from '../contract/enums.js';
 import type { OperationName } from '../contract/operations.js';
 import { limits } from '../contract/limits.js';
@@ -12,9 +18,8 @@ import { duration as inWords } from '../platform/text/shown-numbers.js';
 import type { Clock } from '../platform/waiting/clock.js';
 import { pollWaitMs } from '../platform/waiting/poll-wait.js';
 import { type CallOptions, callShape } from './call-options.js';
-import type { VerificationService } from './client.js';
 import type { UploadFile } from './http/multipart.js';
-import { scanBatches } from './scan-batches.js';
+import { type BatchLister, scanBatches } from './scan-batches.js';
 
 /** Options of `waitFor()`. */
 export interface WaitOptions extends CallOptions {
@@ -65,14 +70,20 @@ const readiesAfterLaunch = 3;
 
 const dayMs = 24 * 3_600_000;
 
-type Service = Pick<
-  VerificationService,
-  'batchStatus' | 'launchBatch' | 'listBatches' | 'prepareBatch' | 'uploadBatch'
->;
+/** The operations that one batch needs. */
+interface BatchOperations extends BatchLister {
+  uploadBatch(
+    form: UploadFormInput & { readonly file: UploadFile },
+    options: CallOptions,
+  ): Promise<UploadAnswer>;
+  batchStatus(batchUuid: string, options: CallOptions): Promise<BatchStatusAnswer>;
+  prepareBatch(batchUuid: string, options: CallOptions): Promise<PrepareAnswer>;
+  launchBatch(batchUuid: string, options: CallOptions): Promise<LaunchAnswer>;
+}
 
 /** The way of one batch through the service, or a part of it. */
 export class BatchRound {
-  readonly #service: Service;
+  readonly #service: BatchOperations;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #options: RoundOptions;
@@ -82,7 +93,7 @@ export class BatchRound {
 
   /** @throws ConfigurationError `invalid_option` */
   constructor(
-    service: Service,
+    service: BatchOperations,
     time: { readonly clock: Clock; readonly random: () => number },
     options: RoundOptions,
   ) {

@@ -17,7 +17,6 @@ import type {
   BatchParametersInput,
   ExportQueryInput,
   FormatForm,
-  ListQueryInput,
   UnitRequest,
   UploadFormInput,
 } from '../contract/parameters.js';
@@ -39,7 +38,7 @@ import { type CallInput, createWireRequest, type WireSettings } from './http/req
 import { intervalOf } from './rate/rate-limiter.js';
 import type { SharedPace } from './rate/shared-rate.js';
 import { readBatchList, Requests } from './requests.js';
-import { scanBatches } from './scan-batches.js';
+import { type ListQuery, scanBatches } from './scan-batches.js';
 
 /**
  * The operations as methods, without a connection in them: what drives batches asks for this, so that a
@@ -47,12 +46,6 @@ import { scanBatches } from './scan-batches.js';
  */
 export type VerificationService = Pick<Client, OperationName> &
   Partial<Pick<Client, 'giveUpAfterMs'>>;
-
-/** Which batches are listed; a date may be a `Date`. */
-export type ListQuery = Omit<ListQueryInput, 'from_date' | 'to_date'> & {
-  readonly from_date?: string | Date | undefined;
-  readonly to_date?: string | Date | undefined;
-};
 
 /**
  * The service's twelve operations. All calls of one client share its connections, its rate and its

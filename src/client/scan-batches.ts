@@ -1,7 +1,18 @@
 import type { BatchSummary } from '../contract/bodies.js';
 import { limits } from '../contract/limits.js';
+import type { ListQueryInput } from '../contract/parameters.js';
 import type { CallOptions } from './call-options.js';
-import type { ListQuery, VerificationService } from './client.js';
+
+/** Which batches are listed; a date may be a `Date`. */
+export type ListQuery = Omit<ListQueryInput, 'from_date' | 'to_date'> & {
+  readonly from_date?: string | Date | undefined;
+  readonly to_date?: string | Date | undefined;
+};
+
+/** What has a list of batches. */
+export interface BatchLister {
+  listBatches(query?: ListQuery, options?: CallOptions): Promise<BatchSummary[]>;
+}
 
 /** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
 const overlap = 100;
@@ -14,7 +25,7 @@ const overlap = 100;
  * @param dates which batches are wanted. Whoever must miss none gives none: this machine's clock may not be the service's
  */
 export async function* scanBatches(
-  service: Pick<VerificationService, 'listBatches'>,
+  service: BatchLister,
   options: CallOptions = {},
   dates: Pick<ListQuery, 'from_date' | 'to_date'> = {},
 ): AsyncGenerator<BatchSummary, undefined> {

@@ -137,7 +137,7 @@ describe('waitFor', () => {
     const done = await client.waitFor(uuid, 'ready_for_verification');
     expect(done.status).toBe('verification_done');
     const other = await upload(client, 'other');
-    await caught(client.batchDetails(other));
+    await client.batchDetails(other);
     expect((await client.waitFor(other, 'verification_done')).status).toBe('internal_error');
     expect(await chargesOf(service)).toHaveLength(2);
   });

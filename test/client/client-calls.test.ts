@@ -1,6 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ApiError, DeadlineError } from '../../src/platform/errors/errors.js';
+import { eventually } from './eventually.js';
+import { FakeClock } from './fake-clock.js';
 import { canaryKey, caught, createTestClient, uuid } from './test-client.js';
 import { sendJson, startServer } from './test-server.js';
 
@@ -11,7 +13,7 @@ describe('a call with a limit of its own', () => {
     const server = await startServer((_, response) =>
       sendJson(response, 429, {}, { 'retry-after': '30', 'x-request-id': 'req-7' }),
     );
-    const client = createTestClient(server.baseUrl);
+    const client = createTestClient(server.baseUrl, { clock: new FakeClock() });
     const error = await caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
@@ -30,17 +32,23 @@ describe('a call with a limit of its own', () => {
 
   test('that is not answered in time says whether it may have been carried out', async () => {
     const server = await startServer(() => undefined);
-    const client = createTestClient(server.baseUrl, { timeoutMs: 10_000_000 });
-    const error = await caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
+    const clock = new FakeClock();
+    const client = createTestClient(server.baseUrl, { clock });
+    const call = caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
+    await eventually(() => server.seen.length).toBe(1);
+    await clock.advance(5000);
+    const error = await call;
     expect(error).toMatchObject({ code: 'request_timeout', sent: 'unknown', retryable: false });
-    expect(server.seen).toHaveLength(1);
   });
 
   test('waits for its turn no longer than that', async () => {
     const server = await startServer(() => undefined);
-    const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 1 });
+    const clock = new FakeClock();
+    const client = createTestClient(server.baseUrl, { clock, maxConcurrentRequests: 1 });
     const first = caught(client.credits());
-    const error = await caught(client.credits({ timeoutMs: 1000 }));
+    const second = caught(client.credits({ timeoutMs: 1000 }));
+    await clock.advance(1000);
+    const error = await second;
     expect(error).toMatchObject({ code: 'deadline_exceeded', sent: 'no' });
     await client.close();
     await first;

@@ -36,13 +36,11 @@ interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries'> {
 /** Options of `verifyAddress()` for an email address. */
 export interface VerifyEmailOptions extends AddressOptions {
   readonly email: string;
-  readonly phone?: undefined;
 }
 
 /** Options of `verifyAddress()` for a phone number. */
 export interface VerifyPhoneOptions extends AddressOptions {
   readonly phone: string;
-  readonly email?: undefined;
 }
 
 /** What became of a single address. */
@@ -76,7 +74,7 @@ export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
 /** Longer than the five seconds that the service takes at most (spec 8), and shorter than anybody waits. */
 const defaultTimeoutMs = 15_000;
 
-const shape: OptionShape<AddressOptions & Pick<VerifyEmailOptions, 'email' | 'phone'>> = {
+const shape: OptionShape<VerifyEmailOptions & VerifyPhoneOptions> = {
   client: required(withMethods('a Client', 'verifyUnit')),
   email: text,
   phone: text,
@@ -108,7 +106,7 @@ export async function verifyAddress(
   options: VerifyPhoneOptions,
 ): Promise<AddressVerdict<PhoneRecord>>;
 export async function verifyAddress(
-  options: VerifyEmailOptions | VerifyPhoneOptions,
+  options: AddressOptions & { readonly email?: string; readonly phone?: string },
 ): Promise<AddressVerdict> {
   checkOptions(options, shape);
   const { client, email, phone, timeoutMs = defaultTimeoutMs, maxRetries, signal } = options;

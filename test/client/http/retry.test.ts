@@ -72,6 +72,15 @@ describe('after a failed attempt', () => {
     expect(judge(api(503, 0))).toEqual({ do: 'repeat', waitMs: 375 });
   });
 
+  test('it is thrown once the call has no retry left, or no time for one', () => {
+    expect(judge(api(503), { maxRetries: 1 }).do).toBe('repeat');
+    expect(judge(api(503), { maxRetries: 1, attempts: 2 }).do).toBe('throw');
+    expect(judge(api(429), { maxRetries: 0 }).do).toBe('throw');
+    expect(judge(api(429, 30_000), { leftMs: 5000 }).do).toBe('throw');
+    expect(judge(api(503), { leftMs: 375 }).do).toBe('throw');
+    expect(judge(api(503), { leftMs: 376 })).toEqual({ do: 'repeat', waitMs: 375 });
+  });
+
   test('it is given up when the time is over, and not a wait before', () => {
     expect(judge(api(503), { failingForMs: 599_999 })).toEqual({ do: 'repeat', waitMs: 1 });
     expect(judge(api(503), { failingForMs: 600_000 }).do).toBe('give_up');

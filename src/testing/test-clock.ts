@@ -1,0 +1,133 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { type Clock, systemClock } from '../platform/waiting/clock.js';
+import { onAbort } from '../platform/waiting/on-abort.js';
+
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
+/** Time that only the test moves: the option `clock` of a client, a stream or a run in a test. */
+export class TestClock implements Clock {
+  readonly #wallStart: number;
+  readonly #sleepers = new Set<Sleeper>();
+  #now = 0;
+
+  /** @param wallStart the date that it begins with, in milliseconds since the epoch */
+  constructor(wallStart = Date.UTC(2026, 10, 21)) {
+    this.#wallStart = wallStart;
+  }
+
+  /** How many sleeps have neither ended nor been aborted. */
+  get sleeping(): number {
+    return this.#sleepers.size;
+  }
+
+  now(): number {
+    return this.#now;
+  }
+
+  wallNow(): number {
+    return this.#wallStart + this.#now;
+  }
+
+  async sleep(ms: number, signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted();
+    return new Promise((resolve, reject) => {
+      const sleeper: Sleeper = {
+        at: this.#now + ms,
+        wake: () => {
+          this.#sleepers.delete(sleeper);
+          forget();
+          resolve();
+        },
+      };
+      const forget = onAbort(signal, (reason) => {
+        this.#sleepers.delete(sleeper);
+        // oxlint-disable-next-line typescript/prefer-promise-reject-errors
+        reject(reason);
+      });
+      this.#sleepers.add(sleeper);
+    });
+  }
+
+  /** Moves on, waking whoever is due in the order of their time, and lets all that follows happen. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#now + ms;
+    await turn();
+    for (;;) {
+      const next = this.#next();
+      if (next === undefined || next.at > until) break;
+      this.#now = Math.max(this.#now, next.at);
+      next.wake();
+      await turn();
+    }
+    this.#now = until;
+    await turn();
+  }
+
+  /**
+   * Moves from wake to wake until the work is done: for work in which nothing else takes time, such as one
+   * with a double of the client.
+   *
+   * @throws what the work throws; an error when nothing is left to happen
+   */
+  async runUntil<T>(work: Promise<T>): Promise<T> {
+    let isDone = false;
+    const mark = (): void => {
+      isDone = true;
+    };
+    work.then(mark, mark);
+    for (;;) {
+      await turn();
+      if (isDone) return work;
+      const next = this.#next();
+      if (next === undefined)
+        throw new Error('nothing is left to happen, and the work is not done');
+      this.#now = Math.max(this.#now, next.at);
+      next.wake();
+    }
+  }
+
+  #next(): Sleeper | undefined {
+    let next: Sleeper | undefined;
+    for (const sleeper of this.#sleepers) if (!next || sleeper.at < next.at) next = sleeper;
+    return next;
+  }
+}
+
+/**
+ * Makes a clock that only the test moves, so that a test of hours takes no time.
+ *
+ * @example
+ * ```ts
+ * const clock = createTestClock();
+ * const waiting = clock.sleep(86_400_000).then(() => console.log(clock.now()));
+ * await clock.advance(86_400_000); // 86400000
+ * await waiting;
+ * ```
+ */
+export function createTestClock(wallStart?: number): TestClock {
+  return new TestClock(wallStart);
+}
+
+/**
+ * Makes a clock that moves by itself, so many times faster than time: waits between polls and retries become
+ * short, also against a service over HTTP. A silence of the service lasts as much longer in its eyes: give the
+ * client a `timeoutMs` of hours with it.
+ *
+ * @example
+ * ```ts
+ * const clock = createFastClock(200);
+ * const { baseUrl, apiKey } = service;
+ * const fast = new Client({ baseUrl, apiKey, clock, timeoutMs: 36_000_000 });
+ * await fast.close();
+ * ```
+ */
+export function createFastClock(factor = 200): Clock {
+  return {
+    now: () => systemClock.now() * factor,
+    wallNow: () => systemClock.wallNow(),
+    sleep: async (ms, signal) => systemClock.sleep(ms / factor, signal),
+  };
+}

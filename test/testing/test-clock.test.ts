@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+import { Client } from '../../src/client/client.js';
+import { createFastClock, createTestClock } from '../../src/testing/index.js';
+import { withService } from '../service/with-service.js';
+
+it('a test clock wakes those who are due, in the order of their time, and moves only when told to', async () => {
+  const clock = createTestClock(1000);
+  const woken: string[] = [];
+  const sleep = async (name: string, ms: number): Promise<void> => {
+    await clock.sleep(ms);
+    woken.push(`${name} at ${clock.now()}`);
+  };
+  const both = Promise.all([sleep('day', 86_400_000), sleep('hour', 3_600_000)]);
+  await clock.advance(3_600_000);
+  expect(woken).toEqual(['hour at 3600000']);
+  expect(clock.sleeping).toBe(1);
+  expect(clock.wallNow()).toBe(3_601_000);
+  await clock.runUntil(both);
+  expect(woken).toEqual(['hour at 3600000', 'day at 86400000']);
+});
+
+it('a test clock ends a sleep with the reason of its signal, and no work that waits for nothing', async () => {
+  const clock = createTestClock();
+  const abort = new AbortController();
+  const sleeping = clock.sleep(1000, abort.signal);
+  abort.abort('stop');
+  await expect(sleeping).rejects.toBe('stop');
+  expect(clock.sleeping).toBe(0);
+  await expect(clock.runUntil(new Promise(() => undefined))).rejects.toThrow('nothing is left');
+});
+
+it('a fast clock takes a batch through its waits', async () => {
+  const { service } = await withService({ parseDelayMs: 5, verifyDelayMs: 5 });
+  const { baseUrl, apiKey } = service;
+  const client = new Client({ baseUrl, apiKey, clock: createFastClock(), timeoutMs: 36_000_000 });
+  const lines = Buffer.from('good@sluice.test\n');
+  const file = { sizeBytes: lines.length, open: () => [lines] };
+  const done = await client.verifyFile(file, { type: 'email', target_country: 'US' });
+  expect(done.status).toBe('verification_done');
+  await client.close();
+});
