@@ -132,11 +132,18 @@ type Letter =
   | ('A' | 'B' | 'C' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M')
   | ('N' | 'O' | 'P' | 'Q' | 'R' | 'S' | 'T' | 'U' | 'V' | 'W' | 'X' | 'Y' | 'Z');
 
-type NoColumns<Given> = Given extends { readonly email: readonly [] }
-  ? Given extends { readonly phone: readonly [string, ...unknown[]] }
-    ? unknown
-    : { readonly email: 'name one column at least' }
+/** An array that is empty where it is written has no elements that it could be of. */
+type NoColumns<Given> = Given extends { readonly email: readonly never[] }
+  ? Given extends { readonly phone: infer Phone }
+    ? [Phone] extends [readonly never[] | undefined]
+      ? NameOne
+      : unknown
+    : NameOne
   : unknown;
+
+interface NameOne {
+  readonly email: 'name one column at least';
+}
 
 /** What added columns begin with, by the verified column. */
 export type Prefixes = Readonly<Record<string, string>>;
