@@ -54,6 +54,14 @@ const tests: Record<string, () => Promise<void>> = {
     }
   },
 
+  'web-server.ts': async () => {
+    const { stdout } = await runExample('web-server.ts');
+    expect(stdout.trimEnd().split('\n')).toEqual([
+      '{"verification":"verified","reason":"","valid":true}',
+      '{"verification":"not_submitted","reason":"contains_comma","valid":null}',
+    ]);
+  },
+
   'async-iteration.ts': async () => {
     const { stdout } = await runExample('async-iteration.ts');
     expect(stdout.split('\n')).toEqual([

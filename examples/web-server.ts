@@ -1,0 +1,42 @@
+// A web server that checks the address of a sign-up, by node:http alone. It asks itself twice, and ends.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { Client, isSluiceError, verifyAddress } from 'sluice';
+import { createService } from 'sluice/service';
+
+const service = await createService();
+// One client for the process: all requests share its rate.
+const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey });
+
+async function check(email: string): Promise<object> {
+  try {
+    const options = { client, email, country: 'US', timeoutMs: 5000, maxRetries: 0 } as const;
+    const { verification, reason, record } = await verifyAddress(options);
+    return { verification, reason, valid: record?.valid ?? null };
+  } catch (error) {
+    if (!isSluiceError(error)) throw error;
+    // The service is away: the address can be verified later, in a batch.
+    return { verification: 'later', reason: error.code, valid: null };
+  }
+}
+
+const server = createServer((request, response) => {
+  json(request)
+    .then(async (body) => check(String((body as { email?: unknown }).email)))
+    .then((verdict) => response.end(JSON.stringify(verdict)))
+    .catch(() => response.writeHead(400).end());
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+
+const { port } = server.address() as AddressInfo;
+for (const email of [' good@sluice.test ', 'ana@example.org, ben@example.org']) {
+  const body = JSON.stringify({ email });
+  const answer = await fetch(`http://127.0.0.1:${port}/signup`, { method: 'POST', body });
+  console.log(await answer.text());
+}
+
+server.close();
+await client.close();
+await service.close();
