@@ -3,7 +3,8 @@ import type { Kind } from '../rows/values/kinds.js';
 import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
 import { textOfValue } from '../rows/values/print-value.js';
-import { logicalReader, type ReadLogical, nestedReader } from './parquet-values.js';
+import { logicalReader, nestedReader } from './parquet-values.js';
+import type { ReadLogical } from './schema-node.js';
 import { kindOfElement } from './parquet-form.js';
 
 /** A column of a Parquet file. */

@@ -13,7 +13,7 @@ import {
   parquetColumns,
   type ParquetReading,
 } from './parquet-chunk.js';
-import { elementsToRead } from './parquet-values.js';
+import { elementsToRead } from './schema-node.js';
 
 /** So many rows of a row group travel together. */
 const chunkRows = 4096;

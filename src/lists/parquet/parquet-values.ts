@@ -1,13 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
+import { printDecimal } from '../rows/values/print-value.js';
 import { printInterval } from '../rows/values/interval.js';
 import { JsonText } from '../rows/values/json-text.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { clockOf } from './parquet-form.js';
-
-/** Turns what a Parquet column stores into what it stands for. */
-export type ReadLogical = (stored: unknown) => unknown;
+import {
+  isList,
+  isMap,
+  isObject,
+  isVariant,
+  nodeOf,
+  type ReadLogical,
+  type SchemaNode,
+} from './schema-node.js';
+import { variantReader } from './variant.js';
 
 /**
  * How the values of a flat column are read, in the forms that `lists/rows/values/kinds.ts` names. Nothing is rounded:
@@ -40,11 +48,10 @@ function reader(read: (value: unknown) => unknown): ReadLogical {
 }
 
 function readDecimal(value: unknown, scale: number): string {
-  const unscaled = value instanceof Uint8Array ? signedBytes(value) : BigInt(value as number);
-  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
-  const whole = digits.slice(0, digits.length - scale);
-  const fraction = digits.slice(digits.length - scale);
-  return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+  return printDecimal(
+    value instanceof Uint8Array ? signedBytes(value) : BigInt(value as number),
+    scale,
+  );
 }
 
 /** Two's complement, the greatest byte first. */
@@ -124,17 +131,12 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
 }
 
-/** An element of a schema, with those in it. */
-export interface SchemaNode {
-  readonly element: SchemaElement;
-  readonly children: readonly SchemaNode[];
-}
-
 /** What becomes of the values of a column. */
 interface Change {
   /** Of those of an element that has no others in it; `undefined` leaves them as they are. */
   readonly ofLeaf: (leaf: SchemaElement) => ReadLogical | undefined;
   readonly ofMap: (entries: readonly Record<string, unknown>[]) => unknown;
+  readonly ofVariant: (node: SchemaNode) => ReadLogical | undefined;
 }
 
 /**
@@ -146,7 +148,9 @@ interface Change {
 export function nestedReader(elements: readonly SchemaElement[]): ReadLogical {
   const ofMap: Change['ofMap'] = (entries) =>
     Object.fromEntries(entries.map(({ key, value }) => [String(key), value ?? null]));
-  return changer(nodeOf(elements), { ofLeaf: nestedLeafReader, ofMap }) ?? ((value) => value);
+  const ofVariant = (node: SchemaNode) => variantReader(node, nestedLeafReader);
+  const change = { ofLeaf: nestedLeafReader, ofMap, ofVariant };
+  return changer(nodeOf(elements), change) ?? ((value) => value);
 }
 
 /**
@@ -157,55 +161,11 @@ export function storedChanger(
   elements: readonly SchemaElement[],
   ofLeaf: Change['ofLeaf'],
 ): ReadLogical | undefined {
-  return changer(nodeOf(elements), { ofLeaf, ofMap: (entries) => entries });
-}
-
-/**
- * A column's elements for a reading of what is stored: without what it stands for, and maps are lists of
- * entries, as the keys of an object are texts.
- */
-export function elementsToRead(elements: readonly SchemaElement[]): SchemaElement[] {
-  return flatten(nodeOf(elements), (node) => {
-    const { element, children } = node;
-    // Without any other meaning a time of 96 bits would become a date, rounded to milliseconds.
-    if (element.type === 'INT96') return { ...bare(element), converted_type: 'INT_64' };
-    if (children.length === 0) return bare(element);
-    return isMap(node) ? { ...bare(element), num_children: children.length } : element;
+  return changer(nodeOf(elements), {
+    ofLeaf,
+    ofMap: (entries) => entries,
+    ofVariant: () => undefined,
   });
-}
-
-/** A column's elements for values that are written as they are stored. */
-export function elementsToWrite(elements: readonly SchemaElement[]): SchemaElement[] {
-  return flatten(nodeOf(elements), ({ element, children }) =>
-    children.length === 0 ? bare(element) : element,
-  );
-}
-
-/** An element with its physical type alone. */
-export function bare(element: SchemaElement): SchemaElement {
-  const { type, type_length, repetition_type, name } = element;
-  return {
-    name,
-    ...(type !== undefined && { type }),
-    ...(type_length !== undefined && { type_length }),
-    ...(repetition_type !== undefined && { repetition_type }),
-  };
-}
-
-export function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
-  let at = 0;
-  const next = (): SchemaNode => {
-    const element = elements[at] ?? { name: '' };
-    at += 1;
-    return { element, children: Array.from({ length: element.num_children ?? 0 }, next) };
-  };
-  return next();
-}
-
-/** What a variant holds is told by each of its values: its elements stay as they are. */
-function flatten(node: SchemaNode, form: (node: SchemaNode) => SchemaElement): SchemaElement[] {
-  const formIn = isVariant(node) ? ({ element }: SchemaNode) => element : form;
-  return [formIn(node), ...node.children.flatMap((child) => flatten(child, formIn))];
 }
 
 function nestedLeafReader(leaf: SchemaElement): ReadLogical {
@@ -228,7 +188,7 @@ function changer(node: SchemaNode, change: Change): ReadLogical | undefined {
 /** The same for one of the values of an element that is repeated. */
 function changerOfOne(node: SchemaNode, change: Change): ReadLogical | undefined {
   const { children, element } = node;
-  if (isVariant(node)) return undefined;
+  if (isVariant(node)) return change.ofVariant(node);
   const [first] = children;
   if (!first) return change.ofLeaf(element);
   if (isList(node)) {
@@ -259,31 +219,4 @@ function ofMembers(children: readonly SchemaNode[], change: Change): ReadLogical
 
 function ofEach(change: ReadLogical | undefined): ReadLogical | undefined {
   return change && ((value) => (Array.isArray(value) ? value.map((item) => change(item)) : value));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isVariant({ element }: SchemaNode): boolean {
-  return element.logical_type?.type === 'VARIANT';
-}
-
-/** As hyparquet finds one, whose values are arrays. */
-export function isList({ element, children: [repeated, ...others] }: SchemaNode): boolean {
-  return (
-    element.converted_type === 'LIST' &&
-    repeated?.element.repetition_type === 'REPEATED' &&
-    repeated.children.length <= 1 &&
-    others.length === 0
-  );
-}
-
-function isMap({ element, children: [entries, ...others] }: SchemaNode): boolean {
-  return (
-    element.converted_type === 'MAP' &&
-    entries?.element.repetition_type === 'REPEATED' &&
-    entries.children.map((child) => child.element.name).join() === 'key,value' &&
-    others.length === 0
-  );
 }

@@ -9,7 +9,7 @@ import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { type ColumnFacts, factsOfKind, KindTally } from '../rows/values/kind-tally.js';
 import { tellTextColumns } from '../rows/values/report-text-columns.js';
 import { loadHyparquet, loadHyparquetWriter, checkWritten } from './parquet-reading.js';
-import { elementsToWrite } from './parquet-values.js';
+import { elementsToWrite } from './schema-node.js';
 import { isParquetReading, ParquetChunk } from './parquet-chunk.js';
 import { type ParquetForm, parquetForm, parquetFormOrText } from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';

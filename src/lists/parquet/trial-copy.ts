@@ -5,15 +5,15 @@ import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import type { RowExaminer } from '../rows/sink.js';
 import { type loadHyparquetWriter, checkWritten } from './parquet-reading.js';
+import { int96Nanos, storedChanger } from './parquet-values.js';
 import {
-  int96Nanos,
   bare,
   elementsToWrite,
   isList,
+  isVariant,
   nodeOf,
   type SchemaNode,
-  storedChanger,
-} from './parquet-values.js';
+} from './schema-node.js';
 import { isFlat, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
 
 type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
@@ -55,15 +55,19 @@ function copyOf(elements: readonly SchemaElement[]): ColumnCopy {
             type: 'INT64',
             logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
           }
-        : widthAsConverted(element),
+        : asWritten(element),
     ),
     ...(renew && { renew }),
   };
 }
 
-/** The writer gives the width of integers a form that other programs cannot read: the older one it can. */
-function widthAsConverted(element: SchemaElement): SchemaElement {
+/**
+ * The writer gives the width of integers a form that other programs cannot read: the older one it can. It
+ * leaves out a variant's version, of which there is one.
+ */
+function asWritten(element: SchemaElement): SchemaElement {
   const { logical_type: logical, ...rest } = element;
+  if (logical?.type === 'VARIANT') return { ...rest, logical_type: { type: 'VARIANT' } };
   if (logical?.type !== 'INTEGER') return element;
   const { bitWidth, isSigned } = logical;
   return { ...rest, converted_type: `${isSigned ? '' : 'U'}INT_${bitWidth}` as 'INT_8' };
@@ -132,21 +136,31 @@ function writeGroup(
   return { bytes, writer };
 }
 
+/** No names, and nothing. */
+const bytesInVariant: Readonly<Record<string, Uint8Array>> = {
+  metadata: Uint8Array.of(1, 0, 0),
+  value: Uint8Array.of(0),
+};
+
 /** A made-up value of a column as it is stored: two of what is repeated, and nothing left out. */
 function sampleOf(elements: readonly SchemaElement[]): unknown {
   return sampleOfNode(nodeOf(elements));
 }
 
-function sampleOfNode(node: SchemaNode): unknown {
+/** @param isPart whether it is in a variant, whose bytes say what they hold */
+function sampleOfNode(node: SchemaNode, isPart = false): unknown {
+  const sampleIn = (child: SchemaNode): unknown => sampleOfNode(child, isPart || isVariant(node));
   const one = (): unknown => {
     const { children } = node;
     const [first] = children;
-    if (!first) return sampleOfLeaf(node.element);
+    if (!first) {
+      return (isPart && bytesInVariant[node.element.name]) || sampleOfLeaf(node.element);
+    }
     if (isList(node)) {
       const [item] = first.children;
-      return [1, 2].map(() => (item ? sampleOfNode(item) : sampleOfLeaf(first.element)));
+      return [1, 2].map(() => (item ? sampleIn(item) : sampleOfLeaf(first.element)));
     }
-    return Object.fromEntries(children.map((child) => [child.element.name, sampleOfNode(child)]));
+    return Object.fromEntries(children.map((child) => [child.element.name, sampleIn(child)]));
   };
   return node.element.repetition_type === 'REPEATED' ? [one(), one()] : one();
 }

@@ -106,18 +106,6 @@ describe('Parquet of a type that is not written any more', () => {
         '{"key_value":[{"key":"c"}]}',
       ],
     ],
-    [
-      'a variant',
-      (() => {
-        const elements: readonly SchemaElement[] = [
-          { name: 'x', num_children: 2, logical_type: { type: 'VARIANT' }, ...optional },
-          { name: 'metadata', type: 'BYTE_ARRAY', ...required },
-          { name: 'value', type: 'BYTE_ARRAY', ...optional },
-        ];
-        return { data: [{ a: [1, 'x'] }, 7, null], written: elements, footer: elements };
-      })(),
-      ['{"a":[1,"x"]}', '7', ''],
-    ],
   ])('is JSON, and that is told before anything is sent: %s', async (_, form, values) => {
     await writeInput(form);
     const told = await carry(fileSource(at('in.parquet')), fileSink(at('out.parquet')));

@@ -54,6 +54,14 @@ export function printJson(value: unknown, depth = 0): string {
   return `{${texts.join(',')}}`;
 }
 
+/** A decimal of any size, from its digits without the point. */
+export function printDecimal(unscaled: bigint, scale: number): string {
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = digits.slice(digits.length - scale);
+  return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
+}
+
 /** Whether a value may stand in a cell at all: no symbol, no function. */
 export function isPrintable(value: unknown): boolean {
   return value !== invalidText && typeof value !== 'symbol' && typeof value !== 'function';

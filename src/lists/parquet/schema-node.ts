@@ -1,0 +1,87 @@
+import type { SchemaElement } from 'hyparquet';
+
+/** Turns what a Parquet column stores into what it stands for. */
+export type ReadLogical = (stored: unknown) => unknown;
+
+/** An element of a schema, with those in it. */
+export interface SchemaNode {
+  readonly element: SchemaElement;
+  readonly children: readonly SchemaNode[];
+}
+
+/**
+ * A column's elements for a reading of what is stored: without what it stands for, and maps are lists of
+ * entries, as the keys of an object are texts.
+ */
+export function elementsToRead(elements: readonly SchemaElement[]): SchemaElement[] {
+  return flatten(nodeOf(elements), (node) => {
+    const { element, children } = node;
+    // Without any other meaning a time of 96 bits would become a date, rounded to milliseconds.
+    if (element.type === 'INT96') return { ...bare(element), converted_type: 'INT_64' };
+    if (children.length === 0) return bare(element);
+    return isMap(node) || isVariant(node)
+      ? { ...bare(element), num_children: children.length }
+      : element;
+  });
+}
+
+/** A column's elements for values that are written as they are stored. */
+export function elementsToWrite(elements: readonly SchemaElement[]): SchemaElement[] {
+  return flatten(nodeOf(elements), (node) => {
+    const { element, children } = node;
+    if (children.length === 0) return bare(element);
+    return isVariant(node) ? { ...bare(element), num_children: children.length } : element;
+  });
+}
+
+/** An element with its physical type alone. */
+export function bare(element: SchemaElement): SchemaElement {
+  const { type, type_length, repetition_type, name } = element;
+  return {
+    name,
+    ...(type !== undefined && { type }),
+    ...(type_length !== undefined && { type_length }),
+    ...(repetition_type !== undefined && { repetition_type }),
+  };
+}
+
+export function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
+  let at = 0;
+  const next = (): SchemaNode => {
+    const element = elements[at] ?? { name: '' };
+    at += 1;
+    return { element, children: Array.from({ length: element.num_children ?? 0 }, next) };
+  };
+  return next();
+}
+
+function flatten(node: SchemaNode, form: (node: SchemaNode) => SchemaElement): SchemaElement[] {
+  return [form(node), ...node.children.flatMap((child) => flatten(child, form))];
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isVariant({ element }: SchemaNode): boolean {
+  return element.logical_type?.type === 'VARIANT';
+}
+
+/** As hyparquet finds one, whose values are arrays. */
+export function isList({ element, children: [repeated, ...others] }: SchemaNode): boolean {
+  return (
+    element.converted_type === 'LIST' &&
+    repeated?.element.repetition_type === 'REPEATED' &&
+    repeated.children.length <= 1 &&
+    others.length === 0
+  );
+}
+
+export function isMap({ element, children: [entries, ...others] }: SchemaNode): boolean {
+  return (
+    element.converted_type === 'MAP' &&
+    entries?.element.repetition_type === 'REPEATED' &&
+    entries.children.map((child) => child.element.name).join() === 'key,value' &&
+    others.length === 0
+  );
+}
