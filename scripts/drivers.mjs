@@ -88,11 +88,11 @@ async function putBeside(from, to) {
   for (const name of await readdir(from)) {
     if (name.startsWith('.')) continue;
     const [source, target] = [join(from, name), join(to, name)];
-    const isThere = await stat(target).then(
+    const exists = await stat(target).then(
       () => true,
       () => false,
     );
-    if (name.startsWith('@') && isThere) await putBeside(source, target);
-    else if (!isThere) await cp(source, target, { recursive: true });
+    if (name.startsWith('@') && exists) await putBeside(source, target);
+    else if (!exists) await cp(source, target, { recursive: true });
   }
 }

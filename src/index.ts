@@ -65,10 +65,10 @@ export {
   type DescribedRun,
 } from './engine/runs/reporting/describe-status.js';
 export {
-  RunPapers,
-  type RunPapersOptions,
+  RunReports,
+  type RunReportsOptions,
   type StoppedOptions,
-  type StoppedPapers,
+  type StoppedReports,
 } from './report/run-reports.js';
 export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';
 export { estimateRun, type Estimate, type TypeEstimate } from './engine/runs/estimate.js';
@@ -175,13 +175,13 @@ export {
 } from './lists/rows/chunks/row-chunk.js';
 export type {
   AddedColumn,
-  ColumnsToExamine,
+  ColumnsToValidate,
   JoinedRows,
-  LeftAlone,
+  SkippedUpdates,
   OpenSinkOptions,
   OutputCell,
-  OutputPatience,
-  RowExaminer,
+  LockWait,
+  RowValidator,
   Sink,
   SinkWriting,
   TextColumn,
@@ -197,10 +197,10 @@ export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observab
 export {
   defaultStateDir,
   isSameList,
-  parsePlace,
-  showPlace,
+  parseLocation,
+  showLocation,
   type DatabaseKind,
-  type ListPlace,
+  type ListLocation,
 } from './lists/location.js';
 export { findLists, listSink, listSource, type ListSinkOptions } from './lists/named-lists.js';
 export { httpSource } from './lists/remote/http-source.js';

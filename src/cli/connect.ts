@@ -15,7 +15,7 @@ import {
 import { sayTrouble } from './messages/run-lines.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
 import { say } from './terminal/print.js';
-import { collectSeldom } from './v8-tuning.js';
+import { deferCollections } from './v8-tuning.js';
 
 const apiKeyOption = {
   name: 'api-key-file',
@@ -143,7 +143,7 @@ export async function connect(
 ): Promise<Connection> {
   const waits = options.libraryValues(patienceOptions);
   if (target.kind === 'service') {
-    collectSeldom();
+    deferCollections();
     const client: Client = new Client({
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,
@@ -167,7 +167,7 @@ export async function connect(
   }).catch((error: unknown) => {
     throw isFull(error) ? fullDisk(dataDir, error) : error;
   });
-  collectSeldom();
+  deferCollections();
   const client = new Client({ baseUrl: service.baseUrl, apiKey: service.apiKey, ...waits });
   return {
     client,

@@ -23,7 +23,7 @@ import { checkRules } from './options/option-rules.js';
 import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './start.js';
 import { print, sayLines } from './terminal/print.js';
-import { collectAsUsual } from './v8-tuning.js';
+import { restoreCollections } from './v8-tuning.js';
 
 /** What the built command loads. */
 export interface CommandLine {
@@ -36,7 +36,7 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
     runCommandLine({
       ...surroundings,
       keepCode() {
-        collectAsUsual();
+        restoreCollections();
         keepCode?.();
       },
     }),

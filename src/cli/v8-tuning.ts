@@ -9,12 +9,12 @@ const growingPercent = 200;
  * To be called when all is loaded that a run needs: V8 refuses Node's compiled code, and what was kept of
  * this command's, while an option has another value than it had when they were made.
  */
-export function collectSeldom(): void {
+export function deferCollections(): void {
   letHeapGrow(growingPercent);
 }
 
 /** Undoes that: what is kept of the compiled code then suits the next start. */
-export function collectAsUsual(): void {
+export function restoreCollections(): void {
   letHeapGrow(0);
 }
 
@@ -40,7 +40,7 @@ const usualBudgets = new Map([
  * For a moment only: V8 refuses Node's compiled code, and what was kept of this command's, while an option
  * has another value than it had when they were made.
  */
-export function optimizeLate(): void {
+export function deferOptimization(): void {
   const usual = usualBudgets.get(Number.parseInt(process.versions.node, 10));
   if (usual === undefined) return;
   const { setFlagsFromString } = process.getBuiltinModule('node:v8');

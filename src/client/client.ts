@@ -36,7 +36,7 @@ import type { UploadFile } from './http/multipart.js';
 import { type ExportAnswer, readExport, readJson } from './http/response.js';
 import { type CallInput, createWireRequest, type WireSettings } from './http/request.js';
 import { intervalOf } from './rate/rate-limiter.js';
-import type { SharedPace } from './rate/shared-rate.js';
+import type { SharedRate } from './rate/shared-rate.js';
 import { readBatchList, Requests } from './requests.js';
 import { type ListQuery, scanBatches } from './scan-batches.js';
 
@@ -121,8 +121,8 @@ export class Client {
    *
    * @returns ends that
    */
-  sharePace(pace: SharedPace): () => void {
-    return this.#requests.sharePace(pace);
+  shareRate(pace: SharedRate): () => void {
+    return this.#requests.shareRate(pace);
   }
 
   /** Reads the account's balances. */

@@ -21,7 +21,7 @@ export function printable(text: string): string {
 }
 
 /** Text from a service, fit to be printed and to be kept in a log: without addresses and numbers too. */
-export function sayable(text: string): string {
+export function sanitized(text: string): string {
   // Taken out before the text is cut: half an address is too much of it.
   return printable(hideContacts(text.replace(invisible, '').replace(unprintable, ' ')));
 }
@@ -52,7 +52,7 @@ export async function readServiceAnswer(
   const hide = sent === undefined ? undefined : await cellsIn([raw, ...suspect], sent);
   // Lines that cannot be read may be anywhere in it.
   if (sent !== undefined && hide === undefined) return { words: undefined, body: undefined };
-  const clean = (each: string): string => sayable(hide?.(each) ?? each);
+  const clean = (each: string): string => sanitized(hide?.(each) ?? each);
   const words = clean(raw);
   const cleaned = new Map(
     textsOf(value ?? text).map((each, at) => [each, clean(texts[at] ?? '')] as const),

@@ -5,7 +5,7 @@ import { apiKeyHeader, type OperationName, operations } from '../contract/operat
 import { ApiError, ContractError, TransportError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { orAborted } from '../platform/waiting/on-abort.js';
-import { isHeard, publish, currentScope } from '../platform/observability/channels.js';
+import { hasSubscribers, publish, currentScope } from '../platform/observability/channels.js';
 import { beforeDeadline } from '../platform/waiting/clock.js';
 import type { ApiKey, KeyRing } from './api-key.js';
 import type { CallOptions } from './call-options.js';
@@ -14,11 +14,11 @@ import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
-import { isServiceTrouble, judgeFailure } from './http/retry.js';
+import { isServiceFailure, judgeFailure } from './http/retry.js';
 import { givenUpError, overdueError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
 import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
-import type { SharedPace } from './rate/shared-rate.js';
+import type { SharedRate } from './rate/shared-rate.js';
 
 /**
  * Which request goes first when not all can; smaller goes earlier. What ends a batch frees the most, so
@@ -88,7 +88,7 @@ export class Requests {
   }
 
   /** From now on it keeps the pace that other processes share. @returns ends that */
-  sharePace(pace: SharedPace): () => void {
+  shareRate(pace: SharedRate): () => void {
     return this.#scheduler.share(pace);
   }
 
@@ -257,7 +257,7 @@ export class Requests {
   }
 
   #report(report: RequestReport): void {
-    if (isHeard('sluice:request')) {
+    if (hasSubscribers('sluice:request')) {
       const { run, batch } = currentScope();
       const { date: _, ...published } = report;
       publish('sluice:request', { run, batch, ...published });
@@ -288,7 +288,7 @@ function outcomeOf(attempted: Attempted<unknown>): Outcome {
   if (error instanceof ApiError) {
     const { status, retryAfterMs } = error;
     if (status === 429) return { kind: 'throttled', error, retryAfterMs, limits };
-    if (isServiceTrouble(status)) return { kind: 'failed', error, retryAfterMs };
+    if (isServiceFailure(status)) return { kind: 'failed', error, retryAfterMs };
     return { kind: 'answered', limits };
   }
   if (error instanceof TransportError || error instanceof ContractError) {

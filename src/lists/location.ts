@@ -5,7 +5,7 @@ import { checkValue, type Wanted } from '../platform/check-options.js';
 import { isSameFile } from './files/outputs/output-path.js';
 
 /** The place of a list: its kind says how it is read and written. */
-export type ListPlace =
+export type ListLocation =
   | { readonly kind: 'file'; readonly path: string }
   | {
       readonly kind: 'web' | 's3' | DatabaseKind;
@@ -27,7 +27,7 @@ const databases = new Map<string, DatabaseKind>([
 /** These schemes name a database without `//`: a path follows. The others need a host. */
 const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
 
-const aPlace: Wanted = {
+const aLocation: Wanted = {
   what: 'a path or a URL',
   isRight: (value) => typeof value === 'string' || value instanceof URL,
 };
@@ -39,11 +39,11 @@ const aPlace: Wanted = {
  *
  * @example
  * ```ts
- * console.log(parsePlace('s3://lists/contacts.csv').kind); // s3
+ * console.log(parseLocation('s3://lists/contacts.csv').kind); // s3
  * ```
  */
-export function parsePlace(name: string | URL): ListPlace {
-  checkValue('list', name, aPlace);
+export function parseLocation(name: string | URL): ListLocation {
+  checkValue('list', name, aLocation);
   const url = String(name);
   const [, scheme = '', hasHost] = /^([a-z][a-z0-9+.-]+):(\/\/)?/i.exec(url) ?? [];
   const word = scheme.toLowerCase();
@@ -70,7 +70,7 @@ function pathOfFileUrl(url: string): string {
 }
 
 /** The path of a file, or the URL of anything else. */
-export function nameOfPlace(place: ListPlace): string {
+export function locationName(place: ListLocation): string {
   return place.kind === 'file' ? place.path : place.url;
 }
 
@@ -79,10 +79,10 @@ export function nameOfPlace(place: ListPlace): string {
  *
  * @example
  * ```ts
- * console.log(showPlace('https://ada:secret@example.com/list.csv')); // https://…
+ * console.log(showLocation('https://ada:secret@example.com/list.csv')); // https://…
  * ```
  */
-export function showPlace(name: string): string {
+export function showLocation(name: string): string {
   return name.replace(/^([a-z][a-z0-9+.-]*:\/\/).*$/is, '$1…');
 }
 
@@ -95,22 +95,22 @@ export function showPlace(name: string): string {
  * ```
  */
 export async function isSameList(one: string | URL, other: string | URL): Promise<boolean> {
-  const [first, second] = [parsePlace(one), parsePlace(other)];
+  const [first, second] = [parseLocation(one), parseLocation(other)];
   if (first.kind === 'file' && second.kind === 'file') return isSameFile(first.path, second.path);
-  return nameOfPlace(first) === nameOfPlace(second);
+  return locationName(first) === locationName(second);
 }
 
 /** Refuses a list that is named twice: its rows would come out twice. @throws ConfigurationError */
 export async function refuseRepeated(lists: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
   for (const list of lists) {
-    const isFile = parsePlace(list).kind === 'file';
+    const isFile = parseLocation(list).kind === 'file';
     const real = isFile ? await realpath(list).catch(() => list) : list;
     const before = seen.get(real);
     if (before !== undefined) {
       throw new ConfigurationError(
         before === list
-          ? `${showPlace(list)} is named twice: name each input once`
+          ? `${showLocation(list)} is named twice: name each input once`
           : `${before} and ${list} are the same file: name each input once`,
       );
     }
@@ -128,7 +128,7 @@ export async function refuseRepeated(lists: readonly string[]): Promise<void> {
  * ```
  */
 export function defaultStateDir(output: string | URL, table?: string): string {
-  const place = parsePlace(output);
+  const place = parseLocation(output);
   if (place.kind === 'file') return `${withoutEndSlashes(place.path)}.sluice`;
   const name = table ?? place.url.split('/').findLast((part) => part !== '') ?? 'list';
   return `${name.replaceAll(/[^\p{L}\p{N}_.-]/gu, '_')}.sluice`;

@@ -7,7 +7,7 @@ import type { Sink } from './rows/sink.js';
 import type { Source } from './rows/source.js';
 import { findFiles } from './files/find-files.js';
 import { httpSource } from './remote/http-source.js';
-import { nameOfPlace, parsePlace, refuseRepeated } from './location.js';
+import { locationName, parseLocation, refuseRepeated } from './location.js';
 import { s3PartsSink } from './remote/s3/parts-sink.js';
 import { s3Sink } from './remote/s3/sink.js';
 import { findS3Objects, s3Source } from './remote/s3/source.js';
@@ -34,10 +34,10 @@ export async function findLists(
 ): Promise<readonly string[]> {
   const lists: string[] = [];
   for (const name of [names].flat()) {
-    const place = parsePlace(name);
+    const place = parseLocation(name);
     if (place.kind === 'file') lists.push(...(await findFiles(place.path)));
     else if (place.kind === 's3') lists.push(...(await findS3Objects(place.url)));
-    else lists.push(nameOfPlace(place));
+    else lists.push(locationName(place));
   }
   await refuseRepeated(lists);
   return lists;
@@ -54,7 +54,7 @@ export async function findLists(
  * ```
  */
 export function listSource(list: string | URL, options: FileOptions = {}): Source {
-  const place = parsePlace(list);
+  const place = parseLocation(list);
   switch (place.kind) {
     case 'file':
       return fileSource(place.path, options);
@@ -82,7 +82,7 @@ export function listSource(list: string | URL, options: FileOptions = {}): Sourc
  */
 export function listSink(list: string | URL, options: ListSinkOptions = {}): Sink {
   const { partBytes, ...form } = options;
-  const place = parsePlace(list);
+  const place = parseLocation(list);
   switch (place.kind) {
     case 'file':
       if (partBytes === undefined) return fileSink(place.path, form);

@@ -4,9 +4,9 @@ import { isIP } from 'node:net';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import { smtpPathOf } from './smtp/questions.js';
-import { ProviderTable, type OwnProvider } from './smtp/providers.js';
-import { spansMs, type AskLimits } from './schedule/ask-limits.js';
-import { createAddressTest } from './dns/public-addresses.js';
+import { ProviderTable, type CustomProvider } from './smtp/providers.js';
+import { spansMs, type QueryLimits } from './schedule/ask-limits.js';
+import { createPublicAddressTest } from './dns/public-addresses.js';
 import type { DnsServer } from './dns/query-server.js';
 import type { PhoneProvider, PhoneLookup } from './phones/phone-lookup.js';
 import { optionName } from '../platform/text/option-name.js';
@@ -52,7 +52,7 @@ export interface NetworkEngineOptions {
    *
    * @default no limit
    */
-  readonly askLimits?: AskLimits | undefined;
+  readonly askLimits?: QueryLimits | undefined;
   /**
    * Changes to known providers, by their names in
    * docs/live-verification.md, and others of your own: how they answer, and the proxy or the address of
@@ -60,7 +60,7 @@ export interface NetworkEngineOptions {
    *
    * @default none
    */
-  readonly providers?: readonly OwnProvider[] | undefined;
+  readonly providers?: readonly CustomProvider[] | undefined;
   /**
    * After which times what may pass (greylisting, an exchanger that is down) is asked again, in
    * milliseconds. Unit verifications do not wait.
@@ -132,7 +132,7 @@ export function resolveNetworkOptions(options: NetworkEngineOptions) {
       duration('retryDelaysMs', delayMs),
     ),
     domainMemoryMs: duration('domainMemoryMs', options.domainMemoryMs ?? dayMs),
-    mayAsk: createAddressTest(options.allowedRanges ?? []),
+    mayAsk: createPublicAddressTest(options.allowedRanges ?? []),
     phoneProvider: options.phoneProvider,
     phoneLookups: options.phoneLookups ?? [],
     phoneConcurrency: whole('phoneConcurrency', options.phoneConcurrency ?? 8, mostAtOnce),
@@ -170,7 +170,7 @@ function mailFromOf(address: string): string {
   );
 }
 
-function askLimitsOf(limits: AskLimits): AskLimits {
+function askLimitsOf(limits: QueryLimits): QueryLimits {
   for (const [span, most] of Object.entries(limits)) {
     if (!Object.hasOwn(spansMs, span)) {
       throw new ConfigurationError(

@@ -18,7 +18,7 @@ interface Needed {
  *
  * @throws ConfigurationError `missing_dependency`, which says how to install it; any other error as it is
  */
-export function notInstalled({ by, install, driver }: Needed): (error: unknown) => never {
+export function refuseMissingPackage({ by, install, driver }: Needed): (error: unknown) => never {
   return (cause) => {
     if (!isMissing(cause)) throw cause;
     const what = install.includes(' ') ? 'packages that are' : 'a package that is';

@@ -188,7 +188,7 @@ function fewerRowsAdvice(
   return text === undefined ? [] : [text];
 }
 
-function changedAdvice({ left_alone: left }: Summary): readonly string[] {
+function changedAdvice({ skipped_updates: left }: Summary): readonly string[] {
   if (!left || left.changed === 0) return [];
   return [`run again to verify the rows that changed meanwhile (${grouped(left.changed)})`];
 }

@@ -6,20 +6,20 @@ import { describeSystemError } from '../platform/files/disk-errors.js';
 import type { FilePermissions } from '../platform/files/file-system.js';
 import { optionName } from '../platform/text/option-name.js';
 
-/** Older than this, a paper is not of a run that is at work now. */
+/** Older than this, a file is not of a run that is at work now. */
 const freshMs = 60_000;
 
 /** A summary or a report: a file that appears whole at the end of a run, however that ends. */
-export class PaperFile {
+export class ReportFile {
   readonly path: string;
   readonly #what: 'summary' | 'report';
   /** Permissions of the one that was removed, which the next one keeps. */
   #mode: number | undefined;
 
   /** @throws ConfigurationError, OutputError when no such file could be written */
-  static async open(path: string, what: 'summary' | 'report'): Promise<PaperFile> {
+  static async open(path: string, what: 'summary' | 'report'): Promise<ReportFile> {
     await checkOutputPath(path);
-    return new PaperFile(path, what);
+    return new ReportFile(path, what);
   }
 
   private constructor(path: string, what: 'summary' | 'report') {
@@ -49,7 +49,7 @@ export class PaperFile {
 
   /**
    * Whether a run that is at work now may have written it: where another holds the lock, its last act but
-   * one is this paper.
+   * one is this file.
    *
    * @param withinMs how long ago at most. @default a minute
    */

@@ -6,7 +6,7 @@ import {
   listOf,
   type OptionShape,
 } from '../platform/check-options.js';
-import { type FilePermissions, isThere } from '../platform/files/file-system.js';
+import { type FilePermissions, exists } from '../platform/files/file-system.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/stopped-summary.js';
 import type { SharedStore } from '../engine/stores/run-store.js';
@@ -20,13 +20,13 @@ import type {
 } from '../engine/summary/summary.js';
 import { printable } from '../platform/text/printable.js';
 import type { AdviceOptions } from './advice.js';
-import { PaperFile } from './report-file.js';
+import { ReportFile } from './report-file.js';
 import type { ListFigures } from './page/list-figures.js';
 import { endOf, nextAfter, watchSink } from './run-end.js';
 
 type TakeJson = (json: string) => Promise<void>;
 
-export interface RunPapersOptions {
+export interface RunReportsOptions {
   /**
    * The run's figures as JSON, in the form of `summaryFileSchema`: a path, or what takes the text.
    * @default none
@@ -47,7 +47,7 @@ export interface RunPapersOptions {
   readonly keepsQuality?: boolean | undefined;
 }
 
-const shape: OptionShape<RunPapersOptions> = {
+const shape: OptionShape<RunReportsOptions> = {
   summary: {
     what: 'the path of a file, or a function that takes the text',
     isRight: (value) => filePath.isRight(value) || called.isRight(value),
@@ -85,7 +85,7 @@ export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> 
 }
 
 /** What was written of a run that stopped. */
-export interface StoppedPapers {
+export interface StoppedReports {
   /** Where the run is; `undefined` where it keeps nothing. */
   readonly status: RunStatus | undefined;
   /** What to do, and what the next run will do then. */
@@ -100,29 +100,29 @@ export interface StoppedPapers {
  *
  * @example
  * ```ts
- * const papers = await RunPapers.open({ summary: 'summary.json', report: 'report.html' });
- * await papers.begin();
+ * const reports = await RunReports.open({ summary: 'summary.json', report: 'report.html' });
+ * await reports.begin();
  * try {
  *   await run({
  *     source: 'contacts.csv',
- *     sink: papers.watch(fileSink('verified.csv')),
+ *     sink: reports.watch(fileSink('verified.csv')),
  *     stateDir: 'verified.csv.sluice',
  *     client,
  *     email: ['email'],
  *     country: 'US',
- *     onSummary: async (summary) => void (await papers.finished(summary)),
+ *     onSummary: async (summary) => void (await reports.finished(summary)),
  *   });
  * } catch (error) {
  *   const reason = isSluiceError(error) ? error.code : 'defect';
  *   const places = { input: 'contacts.csv', output: 'verified.csv', stateDir: 'verified.csv.sluice' };
- *   await papers.stopped({ exit_code: 1, reason, message: String(error) }, places);
+ *   await reports.stopped({ exit_code: 1, reason, message: String(error) }, places);
  *   throw error;
  * }
  * ```
  */
-export class RunPapers {
-  readonly #summary: PaperFile | TakeJson | undefined;
-  readonly #report: PaperFile | undefined;
+export class RunReports {
+  readonly #summary: ReportFile | TakeJson | undefined;
+  readonly #report: ReportFile | undefined;
   readonly #advice: AdviceOptions;
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
@@ -131,24 +131,24 @@ export class RunPapers {
   #figures: ListFigures | undefined;
 
   /** @throws ConfigurationError, OutputError when they could not be written */
-  static async open(options: RunPapersOptions): Promise<RunPapers> {
+  static async open(options: RunReportsOptions): Promise<RunReports> {
     checkOptions(options, shape);
     const { summary, report, besides = [] } = options;
-    const papers = new RunPapers(
-      typeof summary === 'string' ? await PaperFile.open(summary, 'summary') : summary,
-      report === undefined ? undefined : await PaperFile.open(report, 'report'),
+    const reports = new RunReports(
+      typeof summary === 'string' ? await ReportFile.open(summary, 'summary') : summary,
+      report === undefined ? undefined : await ReportFile.open(report, 'report'),
       options,
     );
-    await papers.keepApart(besides);
-    const [first, second] = papers.#files();
+    await reports.keepApart(besides);
+    const [first, second] = reports.#files();
     if (first && second) await second.keepApart([first.path]);
-    return papers;
+    return reports;
   }
 
   private constructor(
-    summary: PaperFile | TakeJson | undefined,
-    report: PaperFile | undefined,
-    options: RunPapersOptions,
+    summary: ReportFile | TakeJson | undefined,
+    report: ReportFile | undefined,
+    options: RunReportsOptions,
   ) {
     this.#summary = summary;
     this.#report = report;
@@ -185,7 +185,7 @@ export class RunPapers {
   ): Promise<RunEnd> {
     const end = this.endOf(figures, known);
     const json = jsonOf({ ...figures, ...end });
-    if (this.#summary instanceof PaperFile) {
+    if (this.#summary instanceof ReportFile) {
       await this.#summary.writeAfterOutput(json, noMoreOpenThan);
     } else {
       this.#isTaken = true;
@@ -206,13 +206,13 @@ export class RunPapers {
 
   /**
    * Writes what a run has come to that stopped. Where another process works on it (`state_locked`), the
-   * papers are that one's. Why the run stopped counts for more than papers that cannot be written: nothing
+   * reports are that one's. Why the run stopped counts for more than reports that cannot be written: nothing
    * is thrown for them.
    */
   async stopped(
     end: Pick<RunEnd, 'exit_code' | 'reason' | 'message'>,
     options: StoppedOptions,
-  ): Promise<StoppedPapers> {
+  ): Promise<StoppedReports> {
     const { input, output, stateDir, store, launchedCredits, noMoreOpenThan } = options;
     const place = store ?? stateDir;
     const run =
@@ -230,7 +230,7 @@ export class RunPapers {
       seconds: (performance.now() - this.#openedMs) / 1000,
       credits:
         run?.credits ??
-        launchedOnly(launchedCredits, store === undefined && !(await isThere(stateDir ?? ''))),
+        launchedOnly(launchedCredits, store === undefined && !(await exists(stateDir ?? ''))),
       batches: run?.batches ?? [],
     };
     const known = { status: run?.status, next };
@@ -249,7 +249,7 @@ export class RunPapers {
 
   async #writeSummary(summary: SummaryFile, mode: FilePermissions | undefined): Promise<void> {
     const json = jsonOf(summary);
-    if (this.#summary instanceof PaperFile) await this.#summary.write(json, mode);
+    if (this.#summary instanceof ReportFile) await this.#summary.write(json, mode);
     else if (!this.#isTaken) await this.#summary?.(json);
   }
 
@@ -264,23 +264,23 @@ export class RunPapers {
   }
 
   /**
-   * Whether the papers are those of the process that holds what is locked: it has removed them when it began,
+   * Whether the reports are those of the process that holds what is locked: it has removed them when it began,
    * or written them just now. Those that are missing are another run's own where it has begun none.
    */
   async #areOfAnother(isBegun: boolean): Promise<boolean> {
     const files = this.#files();
     if (await isAnyFresh(files)) return true;
-    const there = await Promise.all(files.map(async ({ path }) => isThere(path)));
+    const there = await Promise.all(files.map(async ({ path }) => exists(path)));
     return isBegun && files.length > 0 && !there.includes(true);
   }
 
   /** Whether the report is there of the process that wrote the rows: it knows more of them than this one. */
-  async #isOfWriter(report: PaperFile): Promise<boolean> {
+  async #isOfWriter(report: ReportFile): Promise<boolean> {
     return this.#advice.isShared === true && !this.#figures && (await report.isFresh(Infinity));
   }
 
-  #files(): readonly PaperFile[] {
-    return [this.#summary, this.#report].filter((file) => file instanceof PaperFile);
+  #files(): readonly ReportFile[] {
+    return [this.#summary, this.#report].filter((file) => file instanceof ReportFile);
   }
 }
 
@@ -288,7 +288,7 @@ function jsonOf(summary: SummaryFile): string {
   return printable(`${JSON.stringify(summary, undefined, 2)}\n`);
 }
 
-async function isAnyFresh(files: readonly PaperFile[]): Promise<boolean> {
+async function isAnyFresh(files: readonly ReportFile[]): Promise<boolean> {
   const fresh = await Promise.all(files.map(async (file) => file.isFresh()));
   return fresh.includes(true);
 }

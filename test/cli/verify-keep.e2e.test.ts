@@ -96,8 +96,8 @@ describe('--keep and --rejects', () => {
   it('say how many of the valid are risky or of a throw-away service', async () => {
     const words = ['good1', 'risky1', 'risky2', 'disposable1', 'bad1', 'unknown.disposable1'];
     const input = ['Email', ...words.map((word) => `${word}@sluice.test`), ''].join('\n');
-    const papers = ['--summary', 'summary.json', '--report', 'r.html'];
-    const args = ['--email', 'Email', '--country', 'US', ...papers];
+    const reports = ['--summary', 'summary.json', '--report', 'r.html'];
+    const args = ['--email', 'Email', '--country', 'US', ...reports];
     const ended = await verify([...args, '--keep', 'valid'], input);
     expect(ended.code, ended.stderr).toBe(0);
     const said =

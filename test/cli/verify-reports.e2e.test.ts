@@ -24,8 +24,8 @@ beforeEach(async () => {
   await writeFile(join(folder, 'report.html'), 'of another night');
 });
 
-const papers = ['--summary', 'summary.json', '--report', 'report.html'];
-const command = [...verifyByTens, '--no-progress', ...papers];
+const reports = ['--summary', 'summary.json', '--report', 'report.html'];
+const command = [...verifyByTens, '--no-progress', ...reports];
 
 function verify(
   options: readonly string[] = [],
@@ -51,7 +51,7 @@ async function written() {
 }
 
 describe('a run that stops', () => {
-  it('leaves papers that say why, what was paid, and what comes next', async () => {
+  it('leaves reports that say why, what was paid, and what comes next', async () => {
     const ended = await verify(['--max-credits', '20']);
     expect(ended.code).toBe(5);
     const { summary, report } = await written();
@@ -80,7 +80,7 @@ describe('a run that stops', () => {
     );
   });
 
-  it('says what it goes on with before anything else, and replaces those papers', async () => {
+  it('says what it goes on with before anything else, and replaces those reports', async () => {
     await verify(['--max-credits', '20']);
     const ended = await verify();
     expect(ended.code, ended.stderr).toBe(0);
@@ -129,7 +129,7 @@ describe('a run that stops', () => {
     expect(await chargesOf(service)).toEqual([]);
   });
 
-  it('has papers when it is detached, its input is missing, or the service is another', async () => {
+  it('has reports when it is detached, its input is missing, or the service is another', async () => {
     expect((await verify(['--detach'])).code).toBe(75);
     expect((await written()).summary).toMatchObject({
       exit_code: 75,
@@ -181,7 +181,7 @@ describe('a run that stops', () => {
     expect(summary.batches.map(({ stage }) => stage)).toContain('verifying');
   });
 
-  it('leaves the papers of a process that is about to end, and not those of another night', async () => {
+  it('leaves the reports of a process that is about to end, and not those of another night', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
     const holder = startSluice([...verifyByTens, '--verbose'], {
       cwd: folder,
@@ -203,7 +203,7 @@ describe('a run that stops', () => {
     await holder.ended;
   });
 
-  it('leaves the papers to the process that has the history', async () => {
+  it('leaves the reports to the process that has the history', async () => {
     const slow = (await withService({ verifyDelayMs: 3_600_000 })).service;
     const history = ['--history', 'all.history'];
     const holder = startSluice([...command, ...history, '--verbose'], {
@@ -213,7 +213,7 @@ describe('a run that stops', () => {
     await holder.said(/: verifying/);
     expect((await verify(history, slow)).stderr).toContain('[state_locked]');
     expect(existsSync(join(folder, 'summary.json'))).toBe(false);
-    // The papers of another list are its own.
+    // The reports of another list are its own.
     const other = ['verify', 'list.csv', '--email', 'email', '--country', 'DE', '-o', 'other.csv'];
     const args = [...other, ...history, '--summary', 'other.json'];
     const refused = await runInProcess(args, { cwd: folder, env: connectTo(slow) });
@@ -228,7 +228,7 @@ describe('a run that stops', () => {
   });
 
   it('says what was paid where its summary cannot be written', async () => {
-    const apart = join(folder, 'papers');
+    const apart = join(folder, 'reports');
     await mkdir(apart);
     const front = await startFront(service, (request) => {
       if (request.startsWith('POST /v1/batch/')) rmSync(apart, { recursive: true, force: true });
@@ -237,7 +237,7 @@ describe('a run that stops', () => {
     const args = [...verifyByTens, '--summary', join(apart, 's.json'), '--max-credits', '20'];
     const ended = await runInProcess(args, { cwd: folder, env: connectTo(front) });
     expect(ended.code).toBe(5);
-    expect(ended.stderr).toContain('papers');
+    expect(ended.stderr).toContain('reports');
     expect(ended.stderr).toContain('so far: 2 of 3 batches done, at most 20 email credits spent');
     expect(ended.stderr).toContain('run the same command again: it goes on');
   });
@@ -272,7 +272,7 @@ describe('a run that stops', () => {
 
   it('that streams says what it has launched', async () => {
     const { service: slow } = await withService({ verifyDelayMs: 3_600_000 });
-    const args = ['verify', '-', '--email', 'email', '--country', 'US', '--verbose', ...papers];
+    const args = ['verify', '-', '--email', 'email', '--country', 'US', '--verbose', ...reports];
     const running = startSluice(args, {
       cwd: folder,
       env: connectTo(slow),
@@ -290,7 +290,7 @@ describe('a run that stops', () => {
 });
 
 describe('a run that goes to its end', () => {
-  it('says in its papers that rows failed', async () => {
+  it('says in its reports that rows failed', async () => {
     const front = await startFront(service, (request) =>
       request.endsWith('/export') ? { status: 404, body: { message: 'gone' } } : undefined,
     );

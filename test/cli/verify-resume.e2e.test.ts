@@ -302,7 +302,7 @@ describe('two processes', () => {
 
   it('do not either when each would have a local service of its own', async () => {
     const fifo = startSluice(command.with(1, '-'), { cwd: folder, keepInputOpen: true });
-    await isThere(join(folder, 'out.csv.sluice', 'journal'));
+    await exists(join(folder, 'out.csv.sluice', 'journal'));
     const second = await verify(undefined);
     expect(second).toMatchObject({
       code: 2,
@@ -325,7 +325,7 @@ async function begun(service: Service): Promise<Running> {
   return running;
 }
 
-async function isThere(path: string): Promise<void> {
+async function exists(path: string): Promise<void> {
   while (!(await stat(path).catch(() => undefined))) await pause();
 }
 
@@ -409,7 +409,7 @@ describe('signals', () => {
 
   it('leaves nothing when nothing was sent yet', async () => {
     const running = startSluice(command.with(1, '-'), { cwd: folder, keepInputOpen: true });
-    await isThere(journal);
+    await exists(journal);
     running.child.stdin.write(listOf(5));
     running.child.kill('SIGTERM');
     expect((await running.ended).code).toBe(143);

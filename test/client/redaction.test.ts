@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { printable, readServiceAnswer, sayable } from '../../src/client/redaction.js';
+import { printable, readServiceAnswer, sanitized } from '../../src/client/redaction.js';
 import { isDeeperThan } from '../../src/platform/body.js';
 
 for (const [body, words] of [
@@ -60,7 +60,7 @@ for (const [text, said] of [
   ['3f2b8c1e-7a44-4f0e-9a51-000000000077 is gone', '3f2b8c1e-7a44-4f0e-9a51-000000000077 is gone'],
 ] as const) {
   test(`${JSON.stringify(text)} is said as ${JSON.stringify(said)}`, () => {
-    expect(sayable(text)).toBe(said);
+    expect(sanitized(text)).toBe(said);
   });
 }
 

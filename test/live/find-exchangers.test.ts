@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createAddressTest } from '../../src/live/dns/public-addresses.js';
+import { createPublicAddressTest } from '../../src/live/dns/public-addresses.js';
 import type { DnsAnswer } from '../../src/live/dns/dns-message.js';
 import { findExchangers } from '../../src/live/dns/find-exchangers.js';
 import type { Resolver } from '../../src/live/dns/resolver.js';
@@ -19,7 +19,7 @@ const found = (...records: readonly unknown[]) => ({ kind: 'found', records }) a
 const route = async (answers: Readonly<Record<string, DnsAnswer>>, domain = 'a.lab') =>
   findExchangers(domain, {
     resolver: knowing(answers),
-    mayAsk: createAddressTest([]),
+    mayAsk: createPublicAddressTest([]),
     signal,
   });
 
@@ -126,15 +126,15 @@ describe('the test of an address', () => {
     'mail.lab',
     '',
   ])('refuses %s', (address) => {
-    expect(createAddressTest([])(address)).toBe(false);
+    expect(createPublicAddressTest([])(address)).toBe(false);
   });
 
   it.each(['9.9.9.9', '172.32.0.1', '2606:4700::1'])('lets %s pass', (address) => {
-    expect(createAddressTest([])(address)).toBe(true);
+    expect(createPublicAddressTest([])(address)).toBe(true);
   });
 
   it('lets pass what is allowed, and only that', () => {
-    const mayAsk = createAddressTest(['127.0.0.0/8', 'fd00::/8']);
+    const mayAsk = createPublicAddressTest(['127.0.0.0/8', 'fd00::/8']);
     expect(mayAsk('127.0.0.2')).toBe(true);
     expect(mayAsk('fd00::1')).toBe(true);
     expect(mayAsk('10.0.0.1')).toBe(false);
@@ -143,7 +143,7 @@ describe('the test of an address', () => {
   it.each(['127.0.0.1', '10.0.0.0/33', 'fd00::/129', 'localhost/8', ''])(
     'takes no range %j',
     (range) => {
-      expect(() => createAddressTest([range])).toThrow(/no range/);
+      expect(() => createPublicAddressTest([range])).toThrow(/no range/);
     },
   );
 });

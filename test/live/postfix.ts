@@ -177,14 +177,14 @@ function masterText(servers: readonly PostfixServer[], port: number): string {
 /** A connection is taken as soon as somebody listens. */
 async function untilListening(address: string, port: number): Promise<void> {
   for (;;) {
-    const isThere = await new Promise<boolean>((resolve) => {
+    const exists = await new Promise<boolean>((resolve) => {
       const socket = connect(port, address, () => {
         socket.destroy();
         resolve(true);
       });
       socket.on('error', () => resolve(false));
     });
-    if (isThere) return;
+    if (exists) return;
     await new Promise((resolve) => {
       setTimeout(resolve, 50);
     });

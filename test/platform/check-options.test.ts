@@ -16,7 +16,7 @@ import {
   readRunStatus,
   rowsSource,
   run,
-  RunPapers,
+  RunReports,
   splitSink,
   StreamPlan,
   streamRun,
@@ -291,7 +291,11 @@ const cases: readonly [string, () => unknown, string][] = [
     () => splitSink(any({ output: fileSink('a.csv'), keep: { columns: { email: 'valid' } } })),
     'keep.columns must be an object of verdicts by column',
   ],
-  ['RunPapers.open', async () => RunPapers.open(any({ report: 5 })), 'report must be the path of'],
+  [
+    'RunReports.open',
+    async () => RunReports.open(any({ report: 5 })),
+    'report must be the path of',
+  ],
   [
     'readRunStatus',
     async () => readRunStatus(any(5)),

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module';
 import { describe, expect, it } from 'vitest';
-import { notInstalled } from '../../src/platform/optional-package.js';
+import { refuseMissingPackage } from '../../src/platform/optional-package.js';
 
 const absent = 'sluice-has-no-such-package';
 const needed = { by: 'A format', install: 'one' };
@@ -8,7 +8,7 @@ const require = createRequire(import.meta.url);
 
 describe('a package that only some need', () => {
   it('is given when it is there', async () => {
-    expect(await import('node:zlib').catch(notInstalled(needed))).toHaveProperty('crc32');
+    expect(await import('node:zlib').catch(refuseMissingPackage(needed))).toHaveProperty('crc32');
   });
 
   it('is named with what installs it when it is not', async () => {
@@ -17,20 +17,20 @@ describe('a package that only some need', () => {
       message: 'A format needs a package that is not installed: npm install one',
     };
     const load = async (): Promise<unknown> => import(absent) as Promise<unknown>;
-    await expect(load().catch(notInstalled(needed))).rejects.toMatchObject(missing);
-    await expect(load().catch(notInstalled({ ...needed, install: 'one two' }))).rejects.toThrow(
-      'A format needs packages that are not installed: npm install one two',
-    );
+    await expect(load().catch(refuseMissingPackage(needed))).rejects.toMatchObject(missing);
+    await expect(
+      load().catch(refuseMissingPackage({ ...needed, install: 'one two' })),
+    ).rejects.toThrow('A format needs packages that are not installed: npm install one two');
     try {
       require(absent);
     } catch (error) {
-      expect(() => notInstalled(needed)(error)).toThrow(missing.message);
+      expect(() => refuseMissingPackage(needed)(error)).toThrow(missing.message);
     }
     expect.assertions(3);
   });
 
   it('fails as it fails when it is there and broken', () => {
     const broken = new TypeError('broken');
-    expect(() => notInstalled(needed)(broken)).toThrow(broken);
+    expect(() => refuseMissingPackage(needed)(broken)).toThrow(broken);
   });
 });

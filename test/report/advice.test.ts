@@ -321,8 +321,8 @@ describe('what the figures of a run ask for', () => {
   it('begins with what is not done, then with what concerns most cells', () => {
     const buckets = { ...noCells, failed: 1 };
     const phone = { reasons: { scientific_notation: 1, not_finished: 1 }, buckets };
-    const leftAlone = { changed: 2, gone: 1, keys: [] };
-    const summary = { ...quiet(someUnknown, phone), left_alone: leftAlone };
+    const skippedUpdates = { changed: 2, gone: 1, keys: [] };
+    const summary = { ...quiet(someUnknown, phone), skipped_updates: skippedUpdates };
     expect(adviceOf(summary)).toEqual([
       'run the same command again: it goes on and completes the output',
       'run again to verify the rows that changed meanwhile (2)',

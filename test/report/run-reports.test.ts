@@ -1,7 +1,7 @@
 import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { RunPapers, summaryFileSchema } from '../../src/index.js';
+import { RunReports, summaryFileSchema } from '../../src/index.js';
 import { nextAfter } from '../../src/report/run-end.js';
 import { describeStart, describeStatus } from '../../src/engine/runs/reporting/describe-status.js';
 import type { RunStatus } from '../../src/engine/stores/run-status.js';
@@ -10,15 +10,15 @@ import { exampleSummary } from './page/example-report.js';
 
 const run = { input: 'list.csv', output: 'out.csv' };
 
-describe('the papers of a run', () => {
+describe('the reports of a run', () => {
   it('are gone as soon as a run begins, and have the permissions of those before', async () => {
     const folder = await withFolder();
     const [summary, report] = [join(folder, 'summary.json'), join(folder, 'report.html')];
     for (const path of [summary, report]) await writeFile(path, 'old', { mode: 0o640 });
-    const papers = await RunPapers.open({ summary, report });
-    await papers.begin();
+    const reports = await RunReports.open({ summary, report });
+    await reports.begin();
     expect(await readdir(folder)).toEqual([]);
-    await papers.stopped({ exit_code: 1, reason: 'defect', message: 'a <b>defect</b>' }, run);
+    await reports.stopped({ exit_code: 1, reason: 'defect', message: 'a <b>defect</b>' }, run);
     for (const path of [summary, report]) expect((await stat(path)).mode & 0o777).toBe(0o640);
     expect(summaryFileSchema.parse(JSON.parse(await readFile(summary, 'utf8')))).toMatchObject({
       stopped: true,
@@ -38,34 +38,34 @@ describe('the papers of a run', () => {
       { summary: path, besides: [path] },
       { summary: path, report: path },
     ]) {
-      await expect(RunPapers.open(options)).rejects.toMatchObject({ code: 'invalid_option' });
+      await expect(RunReports.open(options)).rejects.toMatchObject({ code: 'invalid_option' });
     }
     expect(await readdir(folder)).toEqual([]);
   });
 
   it('can be had as text, once', async () => {
     const told: string[] = [];
-    const papers = await RunPapers.open({
+    const reports = await RunReports.open({
       summary: async (json) => {
         told.push(json);
         return Promise.resolve();
       },
     });
-    const end = await papers.finished({ ...exampleSummary(), suspect: true });
+    const end = await reports.finished({ ...exampleSummary(), suspect: true });
     expect(end).toMatchObject({ exit_code: 8, reason: 'suspect' });
-    await papers.stopped({ exit_code: 6, reason: 'output_failed', message: null }, run);
+    await reports.stopped({ exit_code: 6, reason: 'output_failed', message: null }, run);
     expect(told).toHaveLength(1);
     expect(JSON.parse(told[0] ?? '')).toMatchObject({ exit_code: 8, suspect: true });
   });
 });
 
-describe('papers that cannot be written', () => {
+describe('reports that cannot be written', () => {
   it('keep nobody from what is known of the run', async () => {
     const folder = await withFolder();
     const report = join(folder, 'report.html');
     const full = new Error('ENOSPC');
-    const papers = await RunPapers.open({ report, summary: async () => Promise.reject(full) });
-    const stopped = await papers.stopped({ exit_code: 7, reason: 'defect', message: null }, run);
+    const reports = await RunReports.open({ report, summary: async () => Promise.reject(full) });
+    const stopped = await reports.stopped({ exit_code: 7, reason: 'defect', message: null }, run);
     expect(stopped.unwritten).toEqual([full]);
     expect(stopped.next).toContain('run the same command again');
     expect(await readdir(folder)).toEqual(['report.html']);

@@ -119,9 +119,9 @@ export async function withSwift(): Promise<{
 async function answers(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, '127.0.0.1');
-    const end = (isThere: boolean): void => {
+    const end = (exists: boolean): void => {
       socket.destroy();
-      resolve(isThere);
+      resolve(exists);
     };
     socket.once('connect', () => end(true));
     socket.once('error', () => end(false));

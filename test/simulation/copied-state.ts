@@ -200,7 +200,7 @@ class CopiedRun {
         throw new Error(`rows of the ${machine.name} have failed`);
       }
       machine.output.check();
-      if (!machine.output.isThere) throw new Error(`the ${machine.name} has no output`);
+      if (!machine.output.exists) throw new Error(`the ${machine.name} has no output`);
       return false;
     }
     const isExplained = this.#story.deleteBatches && isSluiceError(end.error, 'state_mismatch');

@@ -237,20 +237,20 @@ export class MemoryDatabase {
       if (refused) return refused;
       const last = this.#tables.batches.get(output);
       const later = this.#tables.journal.filter(({ seq }) => seq > given.seen);
-      const isHeard = later.every(({ batch }) => batch === undefined);
-      if (isHeard && last?.ended === true) this.#reopen(given, last);
+      const hasSubscribers = later.every(({ batch }) => batch === undefined);
+      if (hasSubscribers && last?.ended === true) this.#reopen(given, last);
       return { updates: this.#updates(given.seen) };
     },
 
     append: (given) => {
-      const isThere = this.#tables.journal.some(
+      const exists = this.#tables.journal.some(
         ({ owner, call }) => owner === given.owner && call === given.call,
       );
       const refused = this.#refusal(given);
       if (refused) return refused;
       if (given.resumes) this.#forgetLosses();
-      if (!isThere) this.#append(given, given.entry);
-      if (!isThere && given.limits) this.#limit(given.most);
+      if (!exists) this.#append(given, given.entry);
+      if (!exists && given.limits) this.#limit(given.most);
       return { updates: this.#updates(given.seen) };
     },
 

@@ -76,8 +76,8 @@ export function memoryFiles(
     realpath: calls.realpath,
     readlink: calls.readlink,
     // Nobody else works on this disk, and it has no links.
-    checkOwnFile: async () => undefined,
-    checkOwnFolder: async () => undefined,
+    checkPrivateFile: async () => undefined,
+    checkPrivateFolder: async () => undefined,
   } as unknown as FileSystem & OutputFiles;
 }
 

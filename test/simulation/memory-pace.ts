@@ -1,4 +1,4 @@
-import type { PaceUpdate } from '../../src/client/rate/shared-rate.js';
+import type { RateUpdate } from '../../src/client/rate/shared-rate.js';
 
 interface Member {
   readonly account: string;
@@ -16,7 +16,7 @@ export class MemoryPace {
     this.#now = now;
   }
 
-  join(owner: string, member: Member): PaceUpdate {
+  join(owner: string, member: Member): RateUpdate {
     this.#members.set(owner, member);
     return this.#updateOf(member.account);
   }
@@ -38,12 +38,12 @@ export class MemoryPace {
   }
 
   /** What a process hears of it with a sign of life. @returns `null` where it has none */
-  updateFor(owner: string): PaceUpdate | null {
+  updateFor(owner: string): RateUpdate | null {
     const member = this.#members.get(owner);
     return member ? this.#updateOf(member.account) : null;
   }
 
-  #updateOf(account: string): PaceUpdate {
+  #updateOf(account: string): RateUpdate {
     const given = [...this.#members.values()].filter((member) => member.account === account);
     return {
       intervalMs: Math.max(0, ...given.map(({ intervalMs }) => intervalMs)),

@@ -4,7 +4,7 @@ import { ObjectChunk, type Row } from '../../src/lists/rows/chunks/object-chunk.
 import { csvWriting } from '../../src/lists/csv/csv-writer.js';
 
 import type { OutputFiles } from '../../src/lists/files/outputs/output-path.js';
-import { filePlace, writerSink } from '../../src/lists/files/writer-sink.js';
+import { fileDestination, writerSink } from '../../src/lists/files/writer-sink.js';
 import type { Sink } from '../../src/lists/rows/sink.js';
 import type { Source } from '../../src/lists/rows/source.js';
 import type { FileSystem } from '../../src/platform/files/file-system.js';
@@ -51,7 +51,7 @@ export function makeRows(
   for (;;) {
     const length = random.between(fewestRows, mostRows);
     const drawn = Array.from({ length }, (_, id) => drawRow(random, id));
-    const rows = cutRows(drawn, [3, 2, 4, 5, 1], least, most);
+    const rows = sampleRows(drawn, [3, 2, 4, 5, 1], least, most);
     if (rows) return rows;
   }
 }
@@ -64,12 +64,12 @@ export function changeRows(random: Random, { drawn }: Rows): Rows {
       drawRow(random, 100 * drawn.length + at),
     );
     const next = random.chance(0.5) ? [...kept, ...added] : [...added, ...kept.toReversed()];
-    const rows = cutRows(next, [random.between(1, 5), 3, 5], 1, 9);
+    const rows = sampleRows(next, [random.between(1, 5), 3, 5], 1, 9);
     if (rows) return rows;
   }
 }
 
-function cutRows(
+function sampleRows(
   drawn: readonly Drawn[],
   batchSizes: readonly number[],
   least: number,
@@ -240,7 +240,7 @@ export class Output {
     this.#rows = rows;
   }
 
-  get isThere(): boolean {
+  get exists(): boolean {
     return exists(this.#disk, outputPath);
   }
 
@@ -250,7 +250,7 @@ export class Output {
    * @param mayRepeat whether one process may finish it twice: it has lost the last step and got it again
    */
   sinkOf(files: OutputFiles, mayRepeat = false): Sink {
-    const sink = writerSink(filePlace(outputPath, files), csvWriting({}));
+    const sink = writerSink(fileDestination(outputPath, files), csvWriting({}));
     let finished = 0;
     return {
       ...sink,

@@ -75,18 +75,18 @@ export function optionsOf(
     readonly faults: Pick<FaultPlan, 'ofRequest'>;
     readonly requestsPerMinute?: number | undefined;
     /** Whether the rows can be read once. @default false */
-    readonly isPassing?: boolean;
+    readonly isTransient?: boolean;
     /** Whether these are not the rows of the others. @default false */
     readonly isOther?: boolean;
   },
 ): RunOptions {
   const { service, disk, output, faults, requestsPerMinute } = around;
-  const { isPassing = false, isOther = false } = around;
+  const { isTransient = false, isOther = false } = around;
   const rows = isOther ? otherRows(around.rows.rows) : around.rows.rows;
   const random = life.world.random.next;
   const files = memoryFiles(disk, life, () => undefined);
   return {
-    source: isPassing ? passingSource(rows, life, files) : memorySource(rows, life),
+    source: isTransient ? passingSource(rows, life, files) : memorySource(rows, life),
     sink: output.sinkOf(files, true),
     batchSize: around.rows.batchSize,
     client: new Client({

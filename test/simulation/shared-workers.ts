@@ -94,7 +94,7 @@ class SharedSimulation {
   /** Whether processes are told how many requests they may send in a minute, each what it is told. */
   readonly #hasRate: boolean;
   /** Whether the rows can be read once, and are copied into the store. */
-  readonly #isPassing: boolean;
+  readonly #isTransient: boolean;
   /** Whether processes may be started with other rows, once the run is begun. */
   readonly #hasOthers: boolean;
   /** Processes are told of no budget any more once the run has stopped for one. */
@@ -139,9 +139,9 @@ class SharedSimulation {
     this.#hasRate = this.#random.chance(0.15);
     this.#hasBudget = this.#random.chance(0.3);
     this.#maxCredits = this.#random.between(0, this.#rows.addresses.size);
-    this.#isPassing = this.#random.chance(0.15);
+    this.#isTransient = this.#random.chance(0.15);
     // Of a copy all read the same.
-    this.#hasOthers = this.#random.chance(0.2) && !this.#isPassing;
+    this.#hasOthers = this.#random.chance(0.2) && !this.#isTransient;
     this.#service.isElectionDurable = (uuid) => this.database.hasRecorded('launching', uuid);
     this.#service.isUploadDurable = (name) => this.database.hasRecorded('uploading', name);
     this.database.chargedCredits = () => this.#chargedCredits();
@@ -230,7 +230,7 @@ class SharedSimulation {
         output: this.#output,
         faults: { ofRequest: (operation) => this.#faultOf(worker, operation) },
         requestsPerMinute: this.#hasRate ? this.#random.pick([undefined, 1200, 3000]) : undefined,
-        isPassing: this.#isPassing,
+        isTransient: this.#isTransient,
         isOther,
       }),
       concurrency: this.#concurrency,
@@ -347,7 +347,7 @@ class SharedSimulation {
       return;
     }
     // The copy of the rows is dropped when the run ends: who was frozen meanwhile is told to begin again.
-    const isCopyDropped = this.#isPassing && this.database.hasEnded;
+    const isCopyDropped = this.#isTransient && this.database.hasEnded;
     if (isCopyDropped && isSluiceError(error, 'state_damaged')) return;
     // Whatever one process was stopped by, others are told.
     if (isSluiceError(error, 'processes_lost')) return;
@@ -382,7 +382,7 @@ class SharedSimulation {
   }
 
   #checkOutput(): void {
-    if (!this.#output.isThere) throw new Error('the run says it is over without an output');
+    if (!this.#output.exists) throw new Error('the run says it is over without an output');
     if (textOf(this.#disk, outputPath) !== this.#expected) {
       // What is wrong with it says more than that it is another.
       this.#output.check();

@@ -141,7 +141,7 @@ class Simulation {
 
   /** Another night: unless the run is over, its list may be another. */
   #changeList(): void {
-    const isOver = this.#output.isThere || this.lives === 1;
+    const isOver = this.#output.exists || this.lives === 1;
     if (isOver || this.#laterRows.length === 0 || !this.#random.chance(0.7)) return;
     const rows = this.#laterRows.shift();
     if (!rows) return;
@@ -291,7 +291,7 @@ class Simulation {
 
   /** Whether the output stands and nothing is left in the state directory to go on from. */
   #isTidied(): boolean {
-    return this.#output.isThere && !exists(this.#disk, `${stateDir}/journal`);
+    return this.#output.exists && !exists(this.#disk, `${stateDir}/journal`);
   }
 
   #checkOpen(): void {
@@ -302,7 +302,7 @@ class Simulation {
 
   #checkEnd(summary: Summary): void {
     this.#checkOpen();
-    if (!this.#output.isThere) throw new Error('the run says it is over without an output');
+    if (!this.#output.exists) throw new Error('the run says it is over without an output');
     this.#output.checkDurable();
     this.#world.check();
     if (hasFailed(summary)) throw new Error('rows have failed that need not');

@@ -1,4 +1,4 @@
-import { RunPapers, showPlace } from '../../index.js';
+import { RunReports, showLocation } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, programName } from '../command.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
@@ -8,7 +8,7 @@ import { progressMode } from '../terminal/progress-lines.js';
 import { asWritten, standard, refuseUnquoted } from '../endpoints/paths.js';
 import { Reporter } from '../terminal/reporter.js';
 import { runDurably, stream, runShared } from '../job/run-list.js';
-import { openPapers } from '../job/run-settings.js';
+import { openReports } from '../job/run-settings.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
 import { sayStopped, type RunContext } from '../messages/failure-messages.js';
 import {
@@ -81,7 +81,7 @@ async function wayIn(input: CommandInput<VerifyOption>, show: typeof showWayIn):
 
 type Work = (to: Location, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
 
-/** Does a run's work; one that stops says why, and leaves its papers. */
+/** Does a run's work; one that stops says why, and leaves its reports. */
 async function sayIfStopped(
   input: CommandInput<VerifyOption>,
   to: Location,
@@ -103,10 +103,10 @@ async function sayIfStopped(
     env,
     clock,
   });
-  const papers = await openPapers(input, to);
+  const reports = await openReports(input, to);
   const run: RunContext = {
-    input: positionals.map(showPlace).join(', '),
-    output: showPlace(asWritten(input.cwd, to.path)),
+    input: positionals.map(showLocation).join(', '),
+    output: showLocation(asWritten(input.cwd, to.path)),
     stateDir: stateDirectoryOf(to, input),
     store: undefined,
     isStreaming: false,
@@ -114,13 +114,13 @@ async function sayIfStopped(
   };
   try {
     await refuseUnquoted(input);
-    return await work(to, input, { run, reporter, papers, isCostSaid });
+    return await work(to, input, { run, reporter, reports, isCostSaid });
   } catch (error) {
-    return sayStopped(error, run, { reporter, papers, program: programName(input) });
+    return sayStopped(error, run, { reporter, reports, program: programName(input) });
   }
 }
 
-/** Counts what a command would do, without its papers. */
+/** Counts what a command would do, without its reports. */
 async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,
@@ -131,10 +131,10 @@ async function estimateList(
     run: { ...run, store: undefined, isStreaming: false, noMoreOpenThan: undefined },
     reporter,
   };
-  const papers = await RunPapers.open({});
-  const { job, history } = await prepareJob(to, input, { ...parts, papers });
+  const reports = await RunReports.open({});
+  const { job, history } = await prepareJob(to, input, { ...parts, reports });
   try {
-    return await estimateJob(job, run.stateDir, papers);
+    return await estimateJob(job, run.stateDir, reports);
   } finally {
     reporter.close();
     await history?.close();
@@ -147,7 +147,7 @@ async function verifyTo(
   parts: RunParts,
 ): Promise<number> {
   const { options } = input;
-  const { run, papers } = parts;
+  const { run, reports } = parts;
   const workers = new Workers({
     input,
     reporter: parts.reporter,
@@ -161,8 +161,8 @@ async function verifyTo(
     const isDurable = options.has('state') || isOutputHeldBack;
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (options.has('dry-run')) {
-      await papers.begin();
-      await tell(await dryRun(job, stateDir, papers));
+      await reports.begin();
+      await tell(await dryRun(job, stateDir, reports));
     } else if (run.store) {
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {

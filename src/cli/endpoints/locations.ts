@@ -2,16 +2,16 @@ import { rm } from 'node:fs/promises';
 import {
   ConfigurationError,
   findLists,
-  parsePlace,
-  showPlace,
+  parseLocation,
+  showLocation,
   type DatabaseKind,
-  type ListPlace,
+  type ListLocation,
 } from '../../index.js';
 import { refuseMisspelt, resolvePath, standard } from './paths.js';
 import { type Surroundings, programName, type Called } from '../command.js';
 
 /** One end of a list: its path is what the command line calls it, found from its folder for a file. */
-export type Location = ListPlace & { readonly path: string };
+export type Location = ListLocation & { readonly path: string };
 
 /** A table or a query of a database. */
 export type DatabaseLocation = Location & { readonly kind: DatabaseKind };
@@ -26,7 +26,7 @@ export function locationOf(
   { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
 ): Location {
   const name = resolveArgument(path, env);
-  const place = parsePlace(resolvePath(cwd, name));
+  const place = parseLocation(resolvePath(cwd, name));
   if (place.kind !== 'file') return { ...place, path };
   if (name === path) return place;
   // What it holds is not said: it may be a password.
@@ -91,14 +91,14 @@ export async function findInputs(
   const alone = locations.find((each) => isDatabase(each) || each.path === standard);
   if (alone && locations.length > 1) {
     throw new ConfigurationError(
-      `${isDatabase(alone) ? 'a database' : 'standard input'} is an input of its own, but ${locations.length} inputs are named: ${positionals.map(showPlace).join(', ')}`,
+      `${isDatabase(alone) ? 'a database' : 'standard input'} is an input of its own, but ${locations.length} inputs are named: ${positionals.map(showLocation).join(', ')}`,
     );
   }
   if (alone) return [alone];
   for (const { kind, path } of locations) if (kind === 'file') await refuseMisspelt(path);
   const lists = await findLists(locations.map(listAt));
   return lists.map((list) => {
-    const place = parsePlace(list);
+    const place = parseLocation(list);
     return place.kind === 'file' ? place : locationOf(list, called);
   });
 }

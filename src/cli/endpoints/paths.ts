@@ -108,14 +108,14 @@ export async function refuseUnquoted({
   positionals,
   cwd,
 }: Pick<CommandInput, 'valuesWithMore' | 'positionals' | 'cwd'>): Promise<void> {
-  const isThere = async (word: string): Promise<boolean> => isTaken(resolvePath(cwd, word));
-  await refuseUnquotedName(positionals.slice(0, mostWords), isThere);
+  const exists = async (word: string): Promise<boolean> => isTaken(resolvePath(cwd, word));
+  await refuseUnquotedName(positionals.slice(0, mostWords), exists);
   for (const { option, words } of valuesWithMore) {
     const [value = '', ...more] = words;
     const rest: string[] = [];
     for (const word of more) {
       // Patterns and URLs are no words of a name.
-      if (/[*?:/\\]/.test(word) || word === '-' || (await isThere(word))) break;
+      if (/[*?:/\\]/.test(word) || word === '-' || (await exists(word))) break;
       rest.push(word);
     }
     if (rest.length === 0) continue;
@@ -129,13 +129,13 @@ export async function refuseUnquoted({
 
 async function refuseUnquotedName(
   words: readonly string[],
-  isThere: (word: string) => Promise<boolean>,
+  exists: (word: string) => Promise<boolean>,
 ): Promise<void> {
   for (const [first, word] of words.entries()) {
-    if (await isThere(word)) continue;
+    if (await exists(word)) continue;
     for (let end = first + 2; end <= words.length; end += 1) {
       const whole = words.slice(first, end).join(' ');
-      if (!(await isThere(whole))) continue;
+      if (!(await exists(whole))) continue;
       throw new InputError(
         `cannot read ${word}: there is no such file; a name with spaces needs quotes: ${shellQuote(whole)}`,
         { code: 'input_unreadable' },

@@ -57,11 +57,11 @@ export function countryLine({ added, why }: ChosenCountry): Said {
   };
 }
 
-export function outputLine(path: string, isThere: boolean): Said {
+export function outputLine(path: string, exists: boolean): Said {
   return {
     event: 'proposed_output',
-    fields: { output: path, exists: isThere },
-    line: `output: ${path}${isThere ? ' (exists, will be replaced)' : ''}`,
+    fields: { output: path, exists },
+    line: `output: ${path}${exists ? ' (exists, will be replaced)' : ''}`,
   };
 }
 

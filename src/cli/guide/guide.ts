@@ -1,7 +1,7 @@
 import {
   ConfigurationError,
   findColumns,
-  showPlace,
+  showLocation,
   type SampledList,
   type Source,
 } from '../../index.js';
@@ -95,8 +95,8 @@ export async function proposeFile(
 
 async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
   const output = await proposedOutput(input);
-  const isThere = await isTaken(resolvePath(input.cwd, output));
-  reporter.tell([{ ...outputLine(output, isThere), isUrgent: true }]);
+  const exists = await isTaken(resolvePath(input.cwd, output));
+  reporter.tell([{ ...outputLine(output, exists), isUrgent: true }]);
   return output;
 }
 
@@ -153,7 +153,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     sheet === undefined ? encoding : [['sheet', sheet]],
     input.cwd,
   );
-  const list = input.positionals.map(showPlace).join(', ');
+  const list = input.positionals.map(showLocation).join(', ');
   const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
     reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
   urgent(said);

@@ -1,6 +1,6 @@
 import { shellQuote } from '../../platform/text/printable.js';
 import { type CommandInput, type ParsedOptions, programName } from '../command.js';
-import { showPlace } from '../../index.js';
+import { showLocation } from '../../index.js';
 import { placed, standard } from '../endpoints/paths.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 
@@ -38,8 +38,8 @@ export function wholeCommand(
   const words = argumentsOf(input, added).map((argument) => {
     if (argument === countryToFillIn) return argument;
     if (!mayHoldSecret(argument)) return shellQuote(argument);
-    hidden.push(showPlace(argument));
-    return shellQuote(showPlace(argument));
+    hidden.push(showLocation(argument));
+    return shellQuote(showLocation(argument));
   });
   return { line: [programName(input), 'verify', ...words].join(' '), hidden };
 }

@@ -8,7 +8,7 @@ import {
   readRunStatus,
   type RunOptions,
   type RunStatus,
-  showPlace,
+  showLocation,
 } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
@@ -160,7 +160,7 @@ export async function replacedOutput(
   if (path === undefined || target.kind === 'local') return undefined;
   if (options.has('history') || options.has('store')) return undefined;
   const found = await stat(path).catch(() => undefined);
-  return found?.isFile() === true || found?.isDirectory() === true ? showPlace(path) : undefined;
+  return found?.isFile() === true || found?.isDirectory() === true ? showLocation(path) : undefined;
 }
 
 /** Said even when quiet: whoever repeats a finished command may think that it is resumed. */

@@ -4,7 +4,7 @@ import {
   readRunStatus,
   type DoubtfulColumn,
   type Estimate,
-  type RunPapers,
+  type RunReports,
   type TypeEstimate,
 } from '../../index.js';
 import { connect } from '../connect.js';
@@ -28,9 +28,9 @@ const mostGroups = 5;
 export async function dryRun(
   job: Job,
   stateDir: string | undefined,
-  papers: RunPapers,
+  reports: RunReports,
 ): Promise<Estimate> {
-  const { estimate, more, doubtful } = await estimateJob(job, stateDir, papers);
+  const { estimate, more, doubtful } = await estimateJob(job, stateDir, reports);
   job.reporter.doubtful(doubtful);
   const said: readonly Said[] = job.options.has('json-log')
     ? [{ event: 'estimate', fields: { ...estimate }, line: '' }]
@@ -54,7 +54,7 @@ export interface EstimatedJob {
 export async function estimateJob(
   { shared, target, options, reporter, replaces }: Job,
   stateDir: string | undefined,
-  papers: RunPapers,
+  reports: RunReports,
 ): Promise<EstimatedJob> {
   reporter.target(target);
   const connection =
@@ -85,7 +85,7 @@ export async function estimateJob(
     const before = isPaidAgain ? paidAgainLine(replaces, addresses).line : unfinished;
     const more = [
       ...(changed === '' ? [] : [`some cells are sent in another form: ${changed}`]),
-      ...papers.endOf(estimate).advice,
+      ...reports.endOf(estimate).advice,
       ...trialLines(estimate, options.has('history')).map(({ line }) => line),
       ...(before === undefined ? [] : [before]),
     ];

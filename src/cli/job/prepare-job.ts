@@ -5,7 +5,7 @@ import {
   ConfigurationError,
   moreOpenFiles,
   type Estimate,
-  type RunPapers,
+  type RunReports,
   type Sink,
   type Summary,
 } from '../../index.js';
@@ -37,7 +37,7 @@ import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 export interface RunParts {
   readonly run: RunContext;
   readonly reporter: Reporter;
-  readonly papers: RunPapers;
+  readonly reports: RunReports;
   /** Whether the service and the cost were said before, and agreed to. @default false */
   readonly isCostSaid?: boolean;
 }
@@ -56,7 +56,7 @@ interface Prepared {
 export async function prepareJob(
   to: Location,
   input: CommandInput<VerifyOption>,
-  { run, reporter, papers, isCostSaid }: RunParts,
+  { run, reporter, reports, isCostSaid }: RunParts,
 ): Promise<Prepared> {
   const { options } = input;
   const person = terminal(input);
@@ -66,7 +66,7 @@ export async function prepareJob(
   );
   await refuseSuppressed(suppress, filesOfOutput(from, to, options), input);
   const outputs = filesOfOutput(from, to, options).map(pathOf);
-  await papers.keepApart(filesAmong([...[...from, ...suppress].map(pathOf), ...outputs]));
+  await reports.keepApart(filesAmong([...[...from, ...suppress].map(pathOf), ...outputs]));
   const target = withEngine(await chooseTarget(options, input.env), input);
   refuseUnmeant(target, to);
   refuseAllColumns(from, to, options);
@@ -86,7 +86,7 @@ export async function prepareJob(
   }
   const settings = sharedOptions(input, target, {
     ...ends,
-    sink: papers.watch(sink),
+    sink: reports.watch(sink),
     decides: { ...ends.decides, ...decides },
   });
   const opens = async () => openHistory(options, target, input.signal);
@@ -100,11 +100,12 @@ export async function prepareJob(
     const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
     if (!('dry_run' in figures)) {
       const limited = limitLines(figures, options.has('history'));
-      reporter.finished(figures, papers.endOf(figures, { isEmptied, stoppedBy }), limited);
+      reporter.finished(figures, reports.endOf(figures, { isEmptied, stoppedBy }), limited);
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removeAt));
     }
-    exitCode = (await papers.finished(figures, { noMoreOpenThan, isEmptied, stoppedBy })).exit_code;
+    exitCode = (await reports.finished(figures, { noMoreOpenThan, isEmptied, stoppedBy }))
+      .exit_code;
   };
   const trial = { limit: settings.limit, service: target.kind };
   const job: Job = {
@@ -113,7 +114,7 @@ export async function prepareJob(
       ...(history && { history }),
       ...(isOpenedLater && { openHistory: opens }),
       ...(maxUnknown && {
-        maxUnknown: { ...maxUnknown, suspect: papers.watch(maxUnknown.suspect) },
+        maxUnknown: { ...maxUnknown, suspect: reports.watch(maxUnknown.suspect) },
       }),
       onProgress: (progress) => {
         if (progress.stage === 'stopped') stoppedBy = progress.error.code;
@@ -137,7 +138,7 @@ export async function prepareJob(
     rowsBefore: async () => rowsOfOutput(from, to, options),
     replaces: isCostSaid ? undefined : await replacedOutput(to, target, options),
     lastAct: input.lastAct,
-    begin: async () => papers.begin(),
+    begin: async () => reports.begin(),
     tell,
   };
   return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };

@@ -154,7 +154,7 @@ export async function runShared(
   try {
     await run({
       ...shared,
-      // The papers of a run that is over stay.
+      // The reports of a run that is over stay.
       client: async () => {
         await begin();
         connection = await connect(target, options, undefined, { tell: reporter.trouble });

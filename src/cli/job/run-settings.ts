@@ -4,7 +4,7 @@ import {
   type ColumnOptions,
   type CountryChoice,
   type RunOptions,
-  RunPapers,
+  RunReports,
 } from '../../index.js';
 import { thatSet, type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import type { Target } from '../connect.js';
@@ -72,10 +72,10 @@ function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
 }
 
 /** @throws ConfigurationError, OutputError before anything is read */
-export async function openPapers(
+export async function openReports(
   { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
   to: Location,
-): Promise<RunPapers> {
+): Promise<RunReports> {
   const report = options.text('report');
   const summary = options.text('summary');
   if (report === standard) {
@@ -86,7 +86,7 @@ export async function openPapers(
       '--summary - and the output cannot both be standard output: give the output a file with -o',
     );
   }
-  return RunPapers.open({
+  return RunReports.open({
     // A trial writes none, and leaves that of the last night.
     report: options.has('dry-run') ? undefined : report,
     summary: summary === standard ? async (text) => print(text, stdout) : summary,

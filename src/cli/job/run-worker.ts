@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Writable } from 'node:stream';
-import { RunPapers, type RunProgress } from '../../index.js';
+import { RunReports, type RunProgress } from '../../index.js';
 import { ParsedOptions, type CommandInput, type Surroundings } from '../command.js';
 import { prepareJob } from './prepare-job.js';
 import { errorText } from '../messages/describe-error.js';
@@ -71,7 +71,7 @@ async function work(input: CommandInput<VerifyOption>): Promise<void> {
       noMoreOpenThan: undefined,
     },
     reporter,
-    papers: await RunPapers.open({}),
+    reports: await RunReports.open({}),
   });
   const shared = {
     ...job.shared,

@@ -3,7 +3,7 @@ import {
   isSluiceError,
   type RunStatus,
   type FilePermissions,
-  type RunPapers,
+  type RunReports,
   type SharedStore,
 } from '../../index.js';
 import { shellQuote } from '../../platform/text/printable.js';
@@ -122,7 +122,7 @@ export interface RunContext {
 }
 
 /**
- * Says why a run stopped, what it has come to and what to do, and writes its papers.
+ * Says why a run stopped, what it has come to and what to do, and writes its reports.
  *
  * @returns the exit code
  */
@@ -131,11 +131,11 @@ export async function sayStopped(
   run: RunContext,
   {
     reporter,
-    papers,
+    reports,
     program,
   }: {
     readonly reporter: Reporter;
-    readonly papers: RunPapers;
+    readonly reports: RunReports;
     /** What a person types to run this program again. */
     readonly program: string;
   },
@@ -145,7 +145,7 @@ export async function sayStopped(
   const { batches, launched } = reporter.launched();
   const { input, output, noMoreOpenThan } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
-  const { unwritten, ...stopped } = await papers.stopped(end, {
+  const { unwritten, ...stopped } = await reports.stopped(end, {
     input,
     output,
     noMoreOpenThan,
@@ -165,7 +165,7 @@ export async function sayStopped(
 function whatIsKept(
   { isStreaming, store, stateDir }: RunContext,
   launchedCredits: RunStatus['launchedCredits'],
-): Partial<Pick<Parameters<RunPapers['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
+): Partial<Pick<Parameters<RunReports['stopped']>[1], 'stateDir' | 'store' | 'launchedCredits'>> {
   if (store) return { store, launchedCredits };
   return isStreaming ? { launchedCredits } : { stateDir };
 }

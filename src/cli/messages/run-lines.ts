@@ -67,10 +67,10 @@ export function endLinesOf(
   const time = isTerminal ? ` in ${duration(summary.seconds)}` : '';
   const wrote = `${rowsSentence(summary)}${time}`;
   const said: Said[] = [{ event: 'outputs', line: isToldAgain ? `that run ${wrote}` : wrote }];
-  if (summary.left_alone) {
-    const { changed, gone } = summary.left_alone;
+  if (summary.skipped_updates) {
+    const { changed, gone } = summary.skipped_updates;
     const line = `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`;
-    said.push({ event: 'left_alone', line, isWarning: true });
+    said.push({ event: 'skipped_updates', line, isWarning: true });
   }
   if (summary.credits_before) {
     const line = earlierCreditsSentence(summary.credits_before);

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../../index.js';
-import type { AskLimits, OwnProvider, VerificationEngine } from '../../service/index.js';
+import type { QueryLimits, CustomProvider, VerificationEngine } from '../../service/index.js';
 import { defineOptions, type NameOf, type OptionType, type ParsedOptions } from '../command.js';
 import { needs } from './option-rules.js';
 import { choice, count, duration, itemsOf, list, path, text } from './option-types.js';
@@ -22,7 +22,7 @@ function secondsToMs(given: string): number {
 }
 
 /** As 5/second,1000/hour. */
-const askLimits: OptionType<AskLimits> = {
+const askLimits: OptionType<QueryLimits> = {
   shown: '<list>',
   parse: (given) =>
     Object.fromEntries(
@@ -144,7 +144,7 @@ export async function engineOf(
   });
 }
 
-async function readProviders(path: string): Promise<readonly OwnProvider[]> {
+async function readProviders(path: string): Promise<readonly CustomProvider[]> {
   const { parseProviders } = await import('../../service/index.js');
   return parseProviders(await readOptionFile(path, 'providers'));
 }

@@ -6,10 +6,10 @@ import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
 import { STATUS_CODES } from '../../platform/http.js';
 import { isDeeperThan, readBounded } from '../../platform/body.js';
 import { parseRetryAfter } from '../rate/rate-headers.js';
-import { printable, readServiceAnswer, sayable, type ServiceAnswer } from '../redaction.js';
+import { printable, readServiceAnswer, sanitized, type ServiceAnswer } from '../redaction.js';
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
-import { isServiceTrouble } from './retry.js';
+import { isServiceFailure } from './retry.js';
 
 /** More of an error's body is not read. */
 const maxErrorBytes = 64 * 1024;
@@ -83,7 +83,7 @@ export async function readJson<Schema extends z.ZodType>(
 ): Promise<z.output<Schema>> {
   const odd = (what: string): ContractError => {
     answer.body.destroy();
-    return oddAnswer(request, sayable(options.redact(what)), requestIdOf(answer, options.redact));
+    return oddAnswer(request, sanitized(options.redact(what)), requestIdOf(answer, options.redact));
   };
   if (isCompressed(answer)) throw odd('compressed, which was not asked for');
   const { bytes, isCut } = await readBounded(answer.body, options.maxAnswerBytes);
@@ -220,7 +220,7 @@ export function toApiError(answer: {
     body: answer.body,
     requestId: answer.requestId,
     retryAfterMs: answer.retryAfterMs,
-    retryable: status === 429 || (isServiceTrouble(status) && answer.repeatable),
+    retryable: status === 429 || (isServiceFailure(status) && answer.repeatable),
   });
 }
 

@@ -7,7 +7,7 @@ import { givenUpError, OutageWatch } from './outage.js';
 import type { RateLimit } from './rate-headers.js';
 import { RateLimiter } from './rate-limiter.js';
 import { ConcurrencyWindow, type Waiter, RequestQueue } from './request-queue.js';
-import { type SharedPace, Slots } from './shared-rate.js';
+import { type SharedRate, Slots } from './shared-rate.js';
 
 /** A request that asks for its turn. */
 export interface Turn extends Waiter {
@@ -151,7 +151,7 @@ export class RequestScheduler {
    *
    * @returns ends that
    */
-  share(pace: SharedPace): () => void {
+  share(pace: SharedRate): () => void {
     const slots = new Slots(pace, {
       clock: this.#clock,
       onUpdate: ({ pausedMs }) => {

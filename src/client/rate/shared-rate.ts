@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 
 /** Whose pace a process keeps, and which rate it was given. */
-export interface PaceMember {
+export interface RateMember {
   /** The same for whoever has the same key for the same service. @param salt of the store */
   account(salt: string): Promise<string>;
   /** From one request to the next, in milliseconds; 0 where it was given no rate. */
@@ -9,7 +9,7 @@ export interface PaceMember {
 }
 
 /** What the processes that share a pace have come to. */
-export interface PaceUpdate {
+export interface RateUpdate {
   /** From one request of all of them to the next, in milliseconds; 0 where none was given a rate. */
   readonly intervalMs: number;
   /** How long none of them sends a request, because the service refused one with 429; in milliseconds. */
@@ -17,7 +17,7 @@ export interface PaceUpdate {
 }
 
 /** The pace of all requests for one account, from whichever process. */
-export interface SharedPace {
+export interface SharedRate {
   /**
    * Takes the next moment at which one of the processes may send a request.
    *
@@ -33,7 +33,7 @@ export interface SharedPace {
    * @param listener told how it is now, and whenever it is looked at again
    * @returns ends that
    */
-  listen(listener: (update: PaceUpdate) => void): () => void;
+  listen(listener: (update: RateUpdate) => void): () => void;
 }
 
 /** A slot that is used later, or heard of later, could come together with those after it. */
@@ -45,7 +45,7 @@ const samePauseMs = 500;
 
 export interface SlotsOptions {
   readonly clock: Clock;
-  readonly onUpdate: (update: PaceUpdate) => void;
+  readonly onUpdate: (update: RateUpdate) => void;
   /** There may be a slot. */
   readonly onSlot: () => void;
   readonly onFailure: (error: unknown) => void;
@@ -53,7 +53,7 @@ export interface SlotsOptions {
 
 /** One client's part of a shared pace. Where a rate is given each request takes a slot, else none asks. */
 export class Slots {
-  readonly #pace: SharedPace;
+  readonly #pace: SharedRate;
   readonly #options: SlotsOptions;
   #intervalMs = 0;
   #isAsking = false;
@@ -63,7 +63,7 @@ export class Slots {
   /** Hears no more. */
   readonly leave: () => void;
 
-  constructor(pace: SharedPace, options: SlotsOptions) {
+  constructor(pace: SharedRate, options: SlotsOptions) {
     this.#pace = pace;
     this.#options = options;
     this.leave = pace.listen((update) => {

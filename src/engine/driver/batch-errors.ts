@@ -1,4 +1,4 @@
-import { sayable } from '../../client/redaction.js';
+import { sanitized } from '../../client/redaction.js';
 import {
   ApiError,
   BudgetError,
@@ -133,7 +133,7 @@ export function overdueError(
   status: string | undefined,
   deadlineMs: number,
 ): DeadlineError {
-  const word = status === undefined ? '' : `, the service calls it '${sayable(status)}'`;
+  const word = status === undefined ? '' : `, the service calls it '${sanitized(status)}'`;
   return new DeadlineError(
     `batch ${called} timed out after ${duration(deadlineMs / 1000)} in stage '${stage}'${word}`,
     { cause: trouble },

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { StateError } from '../../platform/errors/errors.js';
 import { closeFile, type FileSystem } from '../../platform/files/file-system.js';
-import { lockFile, type FileLock, type LockPatience } from '../../platform/files/file-lock.js';
+import { lockFile, type FileLock, type LockWaitOptions } from '../../platform/files/file-lock.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import { optionName } from '../../platform/text/option-name.js';
@@ -28,8 +28,8 @@ export function historyKeyPath(path: string): string {
 export async function takeHistoryKey(
   files: FileSystem,
   path: string,
-  isThere: () => Promise<boolean>,
-  patience: LockPatience,
+  exists: () => Promise<boolean>,
+  patience: LockWaitOptions,
 ): Promise<HistoryKey> {
   const keyPath = historyKeyPath(path);
   const lock = await onDisk(`lock the history ${path}`, async () =>
@@ -42,7 +42,7 @@ export async function takeHistoryKey(
   try {
     return await onDisk(`read the history's key ${keyPath}`, async () => {
       let text = (await files.readFile(keyPath)).toString('latin1');
-      const isBegun = await isThere();
+      const isBegun = await exists();
       if (!keyForm.test(text)) {
         // Written before the history itself: without one, it is what a kill has left of it.
         if (isBegun) throw keyLost(path, keyPath);

@@ -3,7 +3,7 @@ import { emailLine } from '../addresses/email.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import type { LaunchedBatch, ResultHistory, ToldResults } from '../plan/result-cache.js';
+import type { LaunchedBatch, ResultHistory, ReportedResults } from '../plan/result-cache.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { countryCodes } from '../../contract/countries.js';
 import { StateError } from '../../platform/errors/errors.js';
@@ -108,14 +108,14 @@ export class History implements ResultHistory {
     const { files = systemFiles, path, service, signal, clock = systemClock } = options;
     const nowMs = clock.wallNow();
     const age = { nowMs, oldest: oldestOf(options.maxAgeDays, nowMs) };
-    const isThere = async (): Promise<boolean> => hasBytes(files, path);
-    if (service === undefined && !(await isThere())) {
+    const exists = async (): Promise<boolean> => hasBytes(files, path);
+    if (service === undefined && !(await exists())) {
       throw new StateError(`there is no history ${path}`, { code: 'state_mismatch' });
     }
     await onDisk(`use the history ${path}`, async () => {
-      for (const kept of [path, historyKeyPath(path)]) await files.checkOwnFile(kept);
+      for (const kept of [path, historyKeyPath(path)]) await files.checkPrivateFile(kept);
     });
-    const key = await takeHistoryKey(files, path, isThere, options).catch((error: unknown) => {
+    const key = await takeHistoryKey(files, path, exists, options).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw error;
     });
@@ -162,7 +162,7 @@ export class History implements ResultHistory {
     return new HistoryRecall(this.#entries, outcomes, { withOrigin, age: this.#age });
   }
 
-  async keep({ batchUuid, atMs, addresses, outcomes, results }: ToldResults): Promise<void> {
+  async keep({ batchUuid, atMs, addresses, outcomes, results }: ReportedResults): Promise<void> {
     // A run that goes on hands over again what the process before it has handed over.
     if (this.#entries.countOf(batchUuid) >= addresses) return;
     const adding = this.#adding({ batchUuid, atMs }, outcomes);

@@ -10,7 +10,7 @@ export interface Recall {
 }
 
 /** What one batch has told, or a part of one. */
-export interface ToldResults {
+export interface ReportedResults {
   readonly batchUuid: string;
   /** When its results were fetched, in milliseconds since the epoch. */
   readonly atMs: number;
@@ -59,7 +59,7 @@ export interface ResultHistory {
    *
    * @throws OutputError
    */
-  keep(results: ToldResults): Promise<void>;
+  keep(results: ReportedResults): Promise<void>;
   /**
    * Notes a batch right before its launch. Until its results are kept, or it is dropped, they are still to
    * be collected: when it has returned, that outlasts a power cut.
@@ -87,7 +87,7 @@ export interface ResultHistory {
    */
   keepLaunched(
     batch: LaunchedBatch,
-    results: Pick<ToldResults, 'atMs' | 'outcomes'> & {
+    results: Pick<ReportedResults, 'atMs' | 'outcomes'> & {
       /** Of its address of this number; `undefined` where that has no sure result. */
       outcomeOf(index: number): number | undefined;
     },

@@ -10,7 +10,7 @@ import {
   namedColumns,
   type ColumnLayout,
 } from '../columns/column-layout.js';
-import { examineUnsplit, splitAsked } from './planning/split-cells.js';
+import { validateUnsplit, splitAsked } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
@@ -21,7 +21,7 @@ import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
 import { columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/preflight.js';
-import { startExamining, wantedPositions } from './planning/plan-input.js';
+import { startValidating, wantedPositions } from './planning/plan-input.js';
 import { observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
@@ -99,9 +99,9 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const examine =
+  const validate =
     sink &&
-    (await startExamining(
+    (await startValidating(
       {
         sink,
         signal,
@@ -120,7 +120,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   let rows = 0;
   for await (const chunk of reading.chunks) {
     signal.throwIfAborted();
-    examineUnsplit(chunk, examine);
+    validateUnsplit(chunk, validate);
     const tickets = plan.planner.plan(chunk, 0);
     counter.add(tickets);
     const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);
@@ -130,7 +130,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     rows += chunk.length;
     onProgress({ stage: 'reading', rows, addresses: plan.book.size });
   }
-  await examine?.end?.();
+  await validate?.end?.();
   plan.cutter.closeAll();
   for (const batch of plan.cutter.take()) batches.push(batch);
   const doubtful = doubtfulColumns(plan);

@@ -7,7 +7,7 @@ import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { readBalance, readBalanceAfter, untoldNotice, withBalance } from './credits/preflight.js';
-import { checkBeforeSending, tellBalance, openInTurn } from './resume/new-run.js';
+import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
 import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
 import type { History } from '../history/history.js';
@@ -160,7 +160,7 @@ export class RunLifecycle {
         isWarning: true,
       }),
     );
-    if (isFirst && isUnknown) tellBalance(this.#options, plannedInput, before);
+    if (isFirst && isUnknown) reportBalance(this.#options, plannedInput, before);
     return { before };
   }
 

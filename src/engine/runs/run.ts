@@ -15,8 +15,8 @@ import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
 import type { CheckedRun } from './resume/open-run.js';
 import {
-  placeInDirectory,
-  placeInStore,
+  locateInDirectory,
+  locateInStore,
   refuseWithoutStore,
   refuseWithStore,
 } from './resume/run-location.js';
@@ -90,8 +90,8 @@ export async function run<From extends SourceInput, Given = unknown>(
   await found.sink.check(countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
   const place = store
-    ? await placeInStore(found, checked, { store, parent: stateDir, rows })
-    : await placeInDirectory(
+    ? await locateInStore(found, checked, { store, parent: stateDir, rows })
+    : await locateInDirectory(
         found,
         checked,
         stateDir ?? (await stateDirFor(options.sink, found.sink)),

@@ -81,7 +81,7 @@ const knownBatch = z.custom<KnownBatch>((value) => {
 
 /** Where a journal lies: another number or time is a copy of it. */
 const statePlace = z.object({ ino: z.number(), born: z.number().nullable() });
-export type StatePlace = z.infer<typeof statePlace>;
+export type StateLocation = z.infer<typeof statePlace>;
 
 /**
  * What a run is, and what must be the same when it goes on. The first entry of a journal; each later one

@@ -1,6 +1,6 @@
 import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { Batch } from '../batches/batch.js';
-import type { PaceMember, SharedPace } from '../../client/rate/shared-rate.js';
+import type { RateMember, SharedRate } from '../../client/rate/shared-rate.js';
 import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
@@ -193,7 +193,7 @@ export interface SharedRunStore extends RunStore {
   /** The same of the plan that counts. @throws OutputError */
   readRecalled(): Promise<Uint8Array>;
   /** Keeps the pace of an account's requests with all of its processes, in whichever run. */
-  joinPace(member: PaceMember): Promise<SharedPace>;
+  joinPace(member: RateMember): Promise<SharedRate>;
   waitForUpdates(signal: AbortSignal): Promise<void>;
   /**
    * Makes a finished run unfinished: writes down what is known of batches from now on, all at once, and

@@ -14,7 +14,7 @@ interface Summarized {
   /** What the rows were written to. */
   readonly sink: Pick<
     Sink,
-    'name' | 'rowsLeftOut' | 'rowsRepeated' | 'validLeftOut' | 'outputs' | 'leftAlone'
+    'name' | 'rowsLeftOut' | 'rowsRepeated' | 'validLeftOut' | 'outputs' | 'skippedUpdates'
   >;
   readonly service: string;
   readonly rows: number;
@@ -40,8 +40,8 @@ export function summarize(run: Summarized): Summary {
   const leftOut = sink.rowsLeftOut?.() ?? 0;
   const repeated = sink.rowsRepeated?.() ?? 0;
   const validLeftOut = sink.validLeftOut?.() ?? [];
-  const leftAlone = sink.leftAlone?.();
-  const alone = leftAlone ? leftAlone.changed + leftAlone.gone : 0;
+  const skippedUpdates = sink.skippedUpdates?.();
+  const alone = skippedUpdates ? skippedUpdates.changed + skippedUpdates.gone : 0;
   const outputs = sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }];
   const cells = tally.columns();
   const countries = tally.refused.countries();
@@ -59,7 +59,7 @@ export function summarize(run: Summarized): Summary {
     ),
     reachable_rows: tally.reachableRows,
     suspect: run.isSuspect ?? false,
-    ...(leftAlone && { left_alone: leftAlone }),
+    ...(skippedUpdates && { skipped_updates: skippedUpdates }),
     seconds,
     columns: plan.layout.columns.flatMap(({ name, type }, column) => {
       const counts = cells[column];

@@ -257,7 +257,7 @@ export const summarySchema = z
       .describe(
         'The shared run of this name had finished before: nothing was done; absent otherwise',
       ),
-    left_alone: z
+    skipped_updates: z
       .object({
         changed: count.describe('Rows whose verified cells are others now'),
         gone: count.describe('Rows that are not there any more'),

@@ -1,7 +1,7 @@
 import type { ForeignNumbers } from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Verification } from '../results/outcome-table.js';
-import type { LeftAlone, OutputRows } from '../../lists/rows/sink.js';
+import type { SkippedUpdates, OutputRows } from '../../lists/rows/sink.js';
 import type { BatchTimes } from '../batches/batch-log.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
@@ -35,7 +35,7 @@ export interface Summary {
    * Rows of a table verified in place that got no result, as their verified cells changed or they went
    * meanwhile. Absent where there are none.
    */
-  readonly left_alone?: LeftAlone | undefined;
+  readonly skipped_updates?: SkippedUpdates | undefined;
   /** How long the last call took, in seconds; earlier calls of a resumed run are not counted. */
   readonly seconds: number;
   /** What became of each verified column, in the order in which they were named. */

@@ -42,11 +42,11 @@ const words = {
   too_long: 'the row is too long; perhaps a quote that was opened in it is never closed',
 } as const;
 
-export type CsvTrouble = keyof typeof words;
+export type CsvErrorDetails = keyof typeof words;
 
 /** The error for a malformed row. Holds no cell. */
-export function csvTrouble(
-  trouble: CsvTrouble,
+export function csvError(
+  trouble: CsvErrorDetails,
   at: { readonly name: string; readonly line: number; readonly figures?: string | undefined },
 ): InputError {
   const figures = at.figures === undefined ? '' : ` (${at.figures})`;

@@ -5,7 +5,7 @@ import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter, type CsvHead } from './csv-format.js';
 import { CsvScanner } from './csv-scanner.js';
-import type { AboveHeader } from './dialect/header-detection.js';
+import type { HeaderDetection } from './dialect/header-detection.js';
 
 /** What a CSV output needs to take over the form of its input. */
 interface CsvForm {
@@ -33,7 +33,7 @@ export interface CsvReadingOptions {
   readonly isTxt: boolean;
   readonly maxRowBytes: number;
   /** What was read of the input before its header. */
-  readonly above: AboveHeader;
+  readonly above: HeaderDetection;
 }
 
 /** One reading of a CSV input. A reading that is not iterated has to be closed. */

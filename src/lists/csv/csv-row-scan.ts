@@ -4,10 +4,10 @@ import {
   carriageReturnByte,
   lineFeedByte,
   quoteByte,
-  csvTrouble,
-  type CsvTrouble,
+  csvError,
+  type CsvErrorDetails,
 } from './csv-format.js';
-import { stopFinder } from './delimiter-scanner.js';
+import { createDelimiterScanner } from './delimiter-scanner.js';
 
 /** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */
 export const guardBytes = 2;
@@ -116,7 +116,7 @@ export class RowScan {
     const base = at;
     /** The first carriage return in or behind the cell; those that end lines are passed over. */
     let carriageReturn = indexOfReturn(bytes, cellStart, filled);
-    const stops = stopFinder().find(bytes, base, filled + guardBytes, delimiter);
+    const stops = createDelimiterScanner().find(bytes, base, filled + guardBytes, delimiter);
     /** The first of them that stands at `at` or behind. */
     let stop = 0;
 
@@ -249,8 +249,8 @@ export class RowScan {
     }
   }
 
-  #trouble(kind: CsvTrouble, line: number, figures?: string): InputError {
-    return csvTrouble(kind, { name: this.#options.name, line, figures });
+  #trouble(kind: CsvErrorDetails, line: number, figures?: string): InputError {
+    return csvError(kind, { name: this.#options.name, line, figures });
   }
 }
 

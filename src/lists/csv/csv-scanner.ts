@@ -2,7 +2,7 @@ import { InputError } from '../../platform/errors/errors.js';
 import { CsvChunk, type CsvColumns } from './csv-chunk.js';
 import { readCsvHead, type CsvHead } from './csv-format.js';
 import { RowScan, guardBytes } from './csv-row-scan.js';
-import { markBytesOf, recogniseSignature } from '../files/file-signature.js';
+import { markBytesOf, detectSignature } from '../files/file-signature.js';
 
 /** Buffers are whole pages: a piece as long as the one before it finds room in that one's. */
 const pageBytes = 4096;
@@ -111,10 +111,10 @@ export class CsvScanner {
     this.#from = this.#scan.rowStart;
     const room = this.#bytes;
     const bytes = room.subarray(0, this.#from);
-    const giveBack = (): void => void this.#free.push(room);
+    const returnBuffer = (): void => void this.#free.push(room);
     const { firstLine = 1, hasHeader } = this.#options;
     const number = firstLine + (hasHeader ? 1 : 0) + this.#rows;
-    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes, giveBack, number);
+    const chunk = new CsvChunk(bytes, table, this.#columns, this.#markBytes, returnBuffer, number);
     this.#rows += chunk.length;
     this.#markBytes = 0;
     return chunk;
@@ -123,7 +123,7 @@ export class CsvScanner {
   /** Length of the byte-order mark in front, once there are enough bytes to tell. */
   #measureMark(isLast: boolean): number | undefined {
     const first = this.#bytes.subarray(0, this.#filled);
-    const signature = recogniseSignature(first);
+    const signature = detectSignature(first);
     if (typeof signature === 'object') {
       throw new InputError(
         `${this.#options.name} is not CSV: it is ${signature.is}; make it CSV in UTF-8 first`,

@@ -206,7 +206,7 @@ export function csvWriting(options: CsvWritingOptions & CsvForms): FormatWriting
       const delimiter = delimiterFor(reading, options.delimiter);
       return { delimiter, quote: isBare(reading, delimiter) ? null : '"' };
     },
-    examine(reading) {
+    validate(reading) {
       const byte = parseDelimiter(delimiterFor(reading, options.delimiter));
       const rows = new TableRows(reading.header.length);
       return (chunk) => {

@@ -3,7 +3,7 @@ import { lineFeedByte, quoteByte } from './csv-format.js';
 import { findStopsKernel } from './find-stops-kernel.js';
 
 /** Finds the bytes of CSV that mean something: delimiters, quotes, line feeds. */
-export interface StopFinder {
+export interface DelimiterScanner {
   /**
    * Looks through `bytes` from `from` up to `to`.
    *
@@ -14,7 +14,7 @@ export interface StopFinder {
 }
 
 /** Byte by byte: where the engine has no WebAssembly, and to hold the kernel against. */
-export class ByteStopFinder implements StopFinder {
+export class ByteDelimiterScanner implements DelimiterScanner {
   #stops = new Uint32Array(0);
 
   find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array {
@@ -43,7 +43,7 @@ const blockBytes = 16;
 const wordBytes = 4;
 
 /** Sixteen bytes at a time, in the memory of the kernel. */
-export class KernelStopFinder implements StopFinder {
+export class KernelDelimiterScanner implements DelimiterScanner {
   readonly #kernel: Kernel;
   #bytes = new Uint8Array(0);
   #words = new Uint32Array(0);
@@ -75,19 +75,19 @@ export class KernelStopFinder implements StopFinder {
   }
 }
 
-let finder: StopFinder | undefined;
+let finder: DelimiterScanner | undefined;
 
 /** The finder of this process; whoever calls it has done with what it found before the next does. */
-export function stopFinder(): StopFinder {
+export function createDelimiterScanner(): DelimiterScanner {
   finder ??= createFinder();
   return finder;
 }
 
-function createFinder(): StopFinder {
+function createFinder(): DelimiterScanner {
   try {
-    return new KernelStopFinder();
+    return new KernelDelimiterScanner();
   } catch {
     // Engines without WebAssembly (`--jitless`), or without address space for its memory.
-    return new ByteStopFinder();
+    return new ByteDelimiterScanner();
   }
 }

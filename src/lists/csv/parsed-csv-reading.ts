@@ -9,7 +9,7 @@ import { CellsChunk } from '../rows/chunks/cells-chunk.js';
 import { closableChunks, invalidText, type CellText } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { gatherRows } from '../rows/sources/gather-rows.js';
-import { csvTrouble, type CsvTrouble, lineFeedByte } from './csv-format.js';
+import { csvError, type CsvErrorDetails, lineFeedByte } from './csv-format.js';
 import type { CsvReadingOptions } from './csv-reading.js';
 import { emptyInput } from './csv-scanner.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
@@ -109,7 +109,7 @@ export class ParsedCsvReading implements SourceReading {
     const columns = this.header.length;
     if (record.length <= columns) return record.map((cell) => textOfBytes(cell));
     const figures = `${String(record.length)} cells, expected ${String(columns)}`;
-    throw csvTrouble('too_many_cells', { name, line: above.lines + info.lines, figures });
+    throw csvError('too_many_cells', { name, line: above.lines + info.lines, figures });
   }
 }
 
@@ -194,7 +194,7 @@ async function nextRows(
   } catch (error) {
     if (error instanceof LoneCarriageReturn) {
       const line = options.above.lines + error.line;
-      throw csvTrouble('lone_carriage_return', { name: options.name, line });
+      throw csvError('lone_carriage_return', { name: options.name, line });
     }
     throw error instanceof CsvError ? describeTrouble(error, options) : error;
   }
@@ -209,7 +209,7 @@ function textOfBytes(cell: Buffer): CellText {
   return isUtf8(cell) ? cell.toString('utf8') : invalidText;
 }
 
-const troubles = new Map<CsvErrorCode, CsvTrouble>([
+const troubles = new Map<CsvErrorCode, CsvErrorDetails>([
   ['CSV_QUOTE_NOT_CLOSED', 'unclosed_quote'],
   ['CSV_INVALID_CLOSING_QUOTE', 'text_after_quote'],
   ['INVALID_OPENING_QUOTE', 'stray_quote'],
@@ -220,7 +220,7 @@ const troubles = new Map<CsvErrorCode, CsvTrouble>([
 function describeTrouble(error: CsvError, { name, above }: ParsedCsvOptions): InputError {
   const line = typeof error['lines'] === 'number' ? above.lines + error['lines'] : undefined;
   const trouble = troubles.get(error.code);
-  if (trouble !== undefined && line !== undefined) return csvTrouble(trouble, { name, line });
+  if (trouble !== undefined && line !== undefined) return csvError(trouble, { name, line });
   return new InputError(`${name} cannot be read as CSV (${error.code})`, {
     ...(line !== undefined && { line }),
   });

@@ -85,7 +85,7 @@ export function markBytesOf(first: Uint8Array): number {
  * Names what a file is by its first bytes when it is no text in UTF-8 or one of its kin. `undecided`
  * asks for more of them: those given could become a signature or a byte-order mark.
  */
-export function recogniseSignature(
+export function detectSignature(
   first: Uint8Array,
 ): Omit<Signature, 'bytes'> | 'text' | 'undecided' {
   let undecided = begins(first, utf8Mark) === 'undecided';
@@ -109,7 +109,7 @@ const mostJudged = 512;
 const textControls: ReadonlySet<number> = new Set([9, 10, 12, 13]);
 
 /** Whether bytes are surely no text in UTF-8: broken, and full of control characters, or mostly nulls. */
-export function isNoText(bytes: Uint8Array): boolean {
+export function isBinary(bytes: Uint8Array): boolean {
   const judged = bytes.subarray(0, mostJudged);
   const share = (test: (byte: number) => boolean): number =>
     judged.reduce((sum, byte) => sum + (test(byte) ? 1 : 0), 0) / Math.max(judged.length, 1);

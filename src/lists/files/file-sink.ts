@@ -22,13 +22,18 @@ import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { tellTextCells } from '../rows/values/report-text-columns.js';
+import { reportTextCells } from '../rows/values/report-text-columns.js';
 import { txtLine, TxtWriter } from '../text/txt.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
 import { createGzipOutput } from './bytes/gzip.js';
 import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
 import type { ByteOutput } from './outputs/byte-output.js';
-import { filePlace, writerSink, type FormatWriting, type OutputPlace } from './writer-sink.js';
+import {
+  fileDestination,
+  writerSink,
+  type FormatWriting,
+  type OutputDestination,
+} from './writer-sink.js';
 
 export interface FileSinkOptions {
   /** @default by the ending of the file's name, else `csv` */
@@ -70,7 +75,7 @@ export const fileSinkShape: OptionShape<FileSinkOptions> = {
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
   checkValue('path', path, filePath);
   checkOptions(options, fileSinkShape);
-  return placeSink(filePlace(path), path, options);
+  return destinationSink(fileDestination(path), path, options);
 }
 
 /**
@@ -78,7 +83,11 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
  *
  * @throws ConfigurationError `invalid_option`
  */
-export function placeSink(place: OutputPlace, path: string, options: FileSinkOptions): Sink {
+export function destinationSink(
+  place: OutputDestination,
+  path: string,
+  options: FileSinkOptions,
+): Sink {
   const { format, isGzip, other } = formatOfPath(
     // What `maxUnknown` puts beside an output has its form.
     (options.namedAs ?? path).replace(/\.suspect$/, ''),
@@ -88,7 +97,7 @@ export function placeSink(place: OutputPlace, path: string, options: FileSinkOpt
       `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (${optionName('sink.format')})`,
     );
   }
-  const open: OutputPlace['open'] = async (permissions) =>
+  const open: OutputDestination['open'] = async (permissions) =>
     createGzipOutput(await place.open(permissions));
   return writerSink(
     isGzip ? { ...place, open } : place,
@@ -147,15 +156,15 @@ export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForm
 const jsonlWriting: FormatWriting = {
   create(output: ByteOutput, opening) {
     // What is only seen in rows is told where they are looked at first.
-    tellTextCells(
+    reportTextCells(
       { reading: opening.reading, onTextColumn: opening.onTextColumn, output: 'JSONL' },
       isJsonKind,
     );
     return new JsonlWriter(output, opening);
   },
-  examine(reading, { onTextColumn }) {
+  validate(reading, { onTextColumn }) {
     const rows = new TableRows(reading.header.length);
-    const tell = tellTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
+    const tell = reportTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
     let isChecked = false;
     return (chunk) => {
       // Rows that are copied need no form.
@@ -171,7 +180,7 @@ const jsonlWriting: FormatWriting = {
 const txtWriting: FormatWriting = {
   create: (output: ByteOutput, opening) => new TxtWriter(output, opening),
   check: checkOneColumn,
-  examine(_, { verified: [column = 0] }) {
+  validate(_, { verified: [column = 0] }) {
     return (chunk) => {
       for (let row = 0; row < chunk.length; row += 1) txtLine(chunk.text(row, column));
     };
@@ -190,10 +199,10 @@ function tableOrTxtWriting(options: FileSinkOptions): FormatWriting {
       if (!table) checkOneColumn(opening.verified.length);
       return (table ?? txtWriting).create(output, opening);
     },
-    examine(reading, columns) {
+    validate(reading, columns) {
       const table = tableFor(reading);
       if (!table) checkOneColumn(columns.verified.length);
-      return (table ?? txtWriting).examine?.(reading, columns);
+      return (table ?? txtWriting).validate?.(reading, columns);
     },
   };
 }

@@ -1,11 +1,11 @@
 import { InputError } from '../../platform/errors/errors.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
-import { isTable, type AboveHeaderOptions } from '../csv/dialect/header-detection.js';
+import { isTable, type HeaderDetectionOptions } from '../csv/dialect/header-detection.js';
 import { isRepeatable, type ByteInput } from './bytes/byte-input.js';
 import { type ByteReader, PeekReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
-import { isNoText, markBytesOf, recogniseSignature, utf8Mark } from './file-signature.js';
+import { isBinary, markBytesOf, detectSignature, utf8Mark } from './file-signature.js';
 import { createGunzipReader } from './bytes/gzip.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { JsonlReading } from '../jsonl/jsonl-reading.js';
@@ -18,7 +18,7 @@ import {
 } from '../../platform/files/random-file.js';
 import {
   parseEncoding,
-  recogniseEncoding,
+  detectEncoding,
   type TextEncoding,
   createTranscodeReader,
 } from './bytes/text-encoding.js';
@@ -34,7 +34,7 @@ export interface ReadingOptions extends FileOptions {
 
 /** As many bytes as it takes to know a signature, or that it is none: a stream may be slow to give more. */
 async function peekSignature(reader: PeekReader): Promise<Buffer> {
-  return reader.peekUntil((first) => recogniseSignature(first) !== 'undecided');
+  return reader.peekUntil((first) => detectSignature(first) !== 'undecided');
 }
 
 /**
@@ -85,7 +85,7 @@ async function inflate(
 }
 
 async function findBinaryFormat(reader: PeekReader): Promise<FileFormat | undefined> {
-  const signature = recogniseSignature(await peekSignature(reader));
+  const signature = detectSignature(await peekSignature(reader));
   if (typeof signature !== 'object') return undefined;
   return signature.format;
 }
@@ -169,10 +169,10 @@ async function openText(
 
 async function findEncoding(bytes: PeekReader, { encoding }: FileOptions): Promise<TextEncoding> {
   if (encoding !== undefined) return parseEncoding(encoding);
-  return recogniseEncoding(await bytes.peekLine(mostLookedThrough));
+  return detectEncoding(await bytes.peekLine(mostLookedThrough));
 }
 
-function tableOptions(options: ReadingOptions, name: string): AboveHeaderOptions {
+function tableOptions(options: ReadingOptions, name: string): HeaderDetectionOptions {
   const { header = true, skipRows } = options;
   return { ...options, name, isTsv: false, hasHeader: header, skipRows };
 }
@@ -191,7 +191,7 @@ async function reopenText(
 }
 
 function refuseBinary(first: Buffer, name: string, format: FileFormat | undefined): void {
-  const signature = recogniseSignature(first);
+  const signature = detectSignature(first);
   if (typeof signature !== 'object') return;
   const {
     is,
@@ -206,7 +206,7 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
 }
 
 function refuseNoText(first: Buffer, name: string): void {
-  if (!isNoText(first)) return;
+  if (!isBinary(first)) return;
   throw new InputError(
     `${name} is no text: name its encoding with ${optionName('encoding')} if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
     { line: 1 },

@@ -7,13 +7,13 @@ import {
   type OutputFiles,
 } from './outputs/output-path.js';
 import { ofLibrary } from '../rows/guarded-ends.js';
-import type { OpenSinkOptions, RowExaminer, Sink } from '../rows/sink.js';
+import type { OpenSinkOptions, RowValidator, Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { CreateWriter } from './rows-writer.js';
 
 /** Where the bytes of a sink go. */
-export interface OutputPlace {
+export interface OutputDestination {
   /** How messages call it; holds no password. */
   readonly name: string;
   /** Says early what would fail late. */
@@ -27,7 +27,7 @@ export interface OutputPlace {
 }
 
 /** A file as the place of a sink. */
-export function filePlace(path: string, files?: OutputFiles): OutputPlace {
+export function fileDestination(path: string, files?: OutputFiles): OutputDestination {
   return {
     name: path,
     async check() {
@@ -57,14 +57,14 @@ export interface FormatWriting {
   cellForm?(reading: SourceReading): { readonly delimiter: string; readonly quote: string | null };
   /** Says early what would fail late. */
   check?(verifiedColumns: number): void | Promise<void>;
-  examine?(
+  validate?(
     reading: OpenSinkOptions['reading'],
     columns: Pick<OpenSinkOptions, 'verified' | 'added' | 'onTextColumn'>,
-  ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
+  ): RowValidator | undefined | Promise<RowValidator | undefined>;
 }
 
 /** A sink of one format at one place. */
-export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
+export function writerSink(place: OutputDestination, writing: FormatWriting): Sink {
   return {
     ...ofLibrary,
     name: place.name,
@@ -74,7 +74,7 @@ export function writerSink(place: OutputPlace, writing: FormatWriting): Sink {
       await place.check();
     },
     ...(place.hold && { hold: place.hold }),
-    examine: (reading, columns) => writing.examine?.(reading, columns),
+    validate: (reading, columns) => writing.validate?.(reading, columns),
     mayBeginEarly: async () => (await place.isHeldBack?.()) ?? false,
     async open(opening) {
       const output = await place.open(opening.permissions);

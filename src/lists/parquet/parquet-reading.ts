@@ -3,8 +3,8 @@ import type { AsyncBuffer, Compressors, FileMetaData, RowGroup, SchemaElement } 
 import { InputError, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import { notInstalled } from '../../platform/optional-package.js';
-import { recogniseSignature } from '../files/file-signature.js';
+import { refuseMissingPackage } from '../../platform/optional-package.js';
+import { detectSignature } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
 import {
@@ -75,7 +75,7 @@ async function readMetadata(
   const mark = Buffer.from('PAR1');
   const head = await file.read(0, 16);
   if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
-    const found = recogniseSignature(head);
+    const found = detectSignature(head);
     if (typeof found !== 'object') throw new InputError(`${file.name} is no Parquet file`);
     const advice = found.advice === undefined ? '' : `; ${found.advice}`;
     throw new InputError(`${file.name} cannot be read as Parquet: it is ${found.is}${advice}`);
@@ -312,7 +312,7 @@ async function attempt<Result>(
   }
 }
 
-const missing = notInstalled({
+const missing = refuseMissingPackage({
   by: 'Parquet',
   install: 'hyparquet hyparquet-compressors hyparquet-writer',
   driver: 'parquet',

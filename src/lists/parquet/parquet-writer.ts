@@ -7,7 +7,7 @@ import type { FormatWriting } from '../files/writer-sink.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { type ColumnFacts, factsOfKind, KindTally } from '../rows/values/kind-tally.js';
-import { tellTextColumns } from '../rows/values/report-text-columns.js';
+import { reportTextColumns } from '../rows/values/report-text-columns.js';
 import { loadHyparquet, loadHyparquetWriter, checkWritten } from './parquet-reading.js';
 import { elementsToWrite } from './schema-node.js';
 import { isParquetReading, ParquetChunk } from './parquet-chunk.js';
@@ -232,7 +232,7 @@ export function parquetWriting(): FormatWriting {
       await loadHyparquetWriter();
       await loadHyparquet();
     },
-    async examine(reading, { onTextColumn }) {
+    async validate(reading, { onTextColumn }) {
       const { header } = reading;
       refuseRepeatedNames(header, 'Parquet');
       const found = new KindTally(header.length, reading.kinds);
@@ -246,7 +246,7 @@ export function parquetWriting(): FormatWriting {
         return copyExaminer(reading.columns, copies, packages);
       }
       const rows = new TableRows(header.length);
-      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      const tell = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       tell(found);
       return (chunk) => {
         for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
@@ -258,7 +258,7 @@ export function parquetWriting(): FormatWriting {
       const { reading, onTextColumn } = opening;
       refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
-      const tell = tellTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      const tell = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       const copies = isParquetReading(reading)
         ? await columnCopies(reading.columns, packages)
         : undefined;

@@ -3,7 +3,7 @@ import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import type { RowExaminer } from '../rows/sink.js';
+import type { RowValidator } from '../rows/sink.js';
 import { type loadHyparquetWriter, checkWritten } from './parquet-reading.js';
 import { int96Nanos, storedChanger } from './parquet-values.js';
 import {
@@ -205,7 +205,7 @@ export function copyExaminer(
   columns: readonly ParquetColumn[],
   copies: readonly (ColumnCopy | undefined)[],
   packages: Writer,
-): RowExaminer | undefined {
+): RowValidator | undefined {
   const examined = columns.flatMap((column, at) => {
     const copy = copies[at];
     if (!copy || (isFlat(column.elements) && !copy.renew)) return [];

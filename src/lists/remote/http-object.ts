@@ -9,7 +9,7 @@ import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import {
   changedError,
   parseContentRange,
-  PassingTrouble,
+  TransientError,
   type ContentVersion,
   type RemoteAnswer,
   type RemoteObject,
@@ -144,7 +144,7 @@ function refusal(name: string, answer: Dispatcher.ResponseData): Error {
       date: headerOf(answer, 'date'),
       wallNowMs: Date.now(),
     });
-    return new PassingTrouble(`the server answers ${status}`, { retryAfterMs });
+    return new TransientError(`the server answers ${status}`, { retryAfterMs });
   }
   if (status === 404 || status === 410) return unreadable(name, 'there is no such list');
   if (status === 401 || status === 403) {
@@ -175,7 +175,7 @@ function refuseConnection(name: string, error: unknown): never {
   const why =
     words.get(code) ?? describeConnection(error) ?? (code === '' ? 'no connection' : code);
   if (isHandshakeFailure(error) || code === 'ENOTFOUND') throw unreadable(name, why);
-  throw new PassingTrouble(why);
+  throw new TransientError(why);
 }
 
 /** What undici says beside the codes of the system. */

@@ -8,7 +8,7 @@ import { clock, count, type OptionShape } from '../../platform/check-options.js'
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import {
   changedError,
-  PassingTrouble,
+  TransientError,
   type ContentVersion,
   type RemoteAnswer,
   type RemoteObject,
@@ -93,7 +93,7 @@ class RemoteReader implements ByteReader {
       if (piece === undefined) {
         const { size } = this.#pin;
         if (size === undefined || this.#at >= size) return undefined;
-        throw new PassingTrouble('the connection ended early');
+        throw new TransientError('the connection ended early');
       }
       this.#take(piece);
       this.#failures = 0;
@@ -156,7 +156,7 @@ class RemoteReader implements ByteReader {
     if (pin.version?.text !== version?.text) throw this.#changed();
     pin.size ??= size;
     if (size !== undefined && size !== pin.size) throw this.#changed();
-    if (from > this.#at) throw new PassingTrouble('the server gave other bytes than asked for');
+    if (from > this.#at) throw new TransientError('the server gave other bytes than asked for');
   }
 
   /** Reads over what was read before the connection broke, and compares it. */
@@ -198,11 +198,11 @@ class RemoteReader implements ByteReader {
 }
 
 /** What a stream says of a broken connection may pass; what we say ourselves does not. */
-function passing(error: unknown): PassingTrouble | undefined {
-  if (error instanceof PassingTrouble) return error;
+function passing(error: unknown): TransientError | undefined {
+  if (error instanceof TransientError) return error;
   // A stream that broke: its reader made an error of ours of it.
   if (!isSluiceError(error, 'input_unreadable') || error.cause === undefined) return undefined;
-  return new PassingTrouble('the connection broke', { cause: error.cause });
+  return new TransientError('the connection broke', { cause: error.cause });
 }
 
 function readFirst(first: Uint8Array, then: ByteReader | undefined): ByteReader {

@@ -34,7 +34,7 @@ export interface RemoteObject {
    * Asks for the bytes from a place on.
    *
    * @param from more than 0 only with a strong `version`, which the answer then has too
-   * @throws PassingTrouble where asking again may help; InputError where it does not
+   * @throws TransientError where asking again may help; InputError where it does not
    */
   request(
     wanted: { readonly from: number; readonly version: ContentVersion | undefined },
@@ -43,7 +43,7 @@ export interface RemoteObject {
 }
 
 /** Why a server gave nothing this time. */
-export class PassingTrouble extends Error {
+export class TransientError extends Error {
   /** How long the server asked to wait, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 

@@ -2,7 +2,7 @@ import { OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { checkValue, withMethods } from '../../platform/check-options.js';
 import { closableChunks, type RowChunk } from './chunks/row-chunk.js';
-import { refuseRows, wordsOf } from './sources/gather-rows.js';
+import { refuseRows, messageOf } from './sources/gather-rows.js';
 import { checkChunk, checkReading, checkWriting, withMembers } from './port-checks.js';
 import type { Sink, SinkWriting } from './sink.js';
 import type { Source, SourceReading } from './source.js';
@@ -26,7 +26,7 @@ export function guardedSink(sink: Sink): Sink {
     return (cause) => {
       signal?.throwIfAborted();
       if (isSluiceError(cause)) throw cause;
-      throw new OutputError(`cannot write ${sink.name}: ${wordsOf(cause)}`, { cause });
+      throw new OutputError(`cannot write ${sink.name}: ${messageOf(cause)}`, { cause });
     };
   };
   const guarded = refusing(sink, refuse());
@@ -37,11 +37,11 @@ export function guardedSink(sink: Sink): Sink {
       checkWriting(writing, { name: sink.name, isKept: opening.runId !== undefined });
       return refusing(writing, refuseIn);
     },
-    ...(sink.examine && {
-      async examine(reading, columns) {
+    ...(sink.validate && {
+      async validate(reading, columns) {
         const refuseIn = refuse(columns.signal);
-        const examine = await refusing(sink, refuseIn).examine?.(reading, columns);
-        return examine && refusing(examine, refuseIn);
+        const validate = await refusing(sink, refuseIn).validate?.(reading, columns);
+        return validate && refusing(validate, refuseIn);
       },
     }),
   });
@@ -55,7 +55,7 @@ export async function dropWriting(
   try {
     await writing.abort();
   } catch (error) {
-    onNotice?.(`what was written could not be dropped: ${wordsOf(error)}`);
+    onNotice?.(`what was written could not be dropped: ${messageOf(error)}`);
   }
 }
 

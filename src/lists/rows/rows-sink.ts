@@ -45,7 +45,7 @@ export function rowsSink<Output extends object = Row>(
     async check() {
       // Only the function knows.
     },
-    async examine({ header }) {
+    async validate({ header }) {
       refuseRepeatedNames(header, 'an object');
       const table = new TableRows(header.length);
       return (chunk) => {

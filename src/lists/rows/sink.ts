@@ -89,7 +89,7 @@ export interface OpenSinkOptions extends AddedCells {
 }
 
 /** The output's columns, as far as known before anything is verified. */
-export interface ColumnsToExamine extends Pick<
+export interface ColumnsToValidate extends Pick<
   OpenSinkOptions,
   'runId' | 'verified' | 'added' | 'onTextColumn' | 'onNotice' | 'signal'
 > {
@@ -98,7 +98,7 @@ export interface ColumnsToExamine extends Pick<
 }
 
 /** Looks at rows before anything is paid for them. */
-export interface RowExaminer {
+export interface RowValidator {
   (chunk: RowChunk): void;
   /** All rows were seen. @throws as a writing would fail */
   readonly end?: () => Promise<void>;
@@ -128,17 +128,17 @@ export interface Sink {
    * @param patience how long to wait for another run. @default not at all
    * @throws StateError `state_locked` when another run has it
    */
-  hold?(patience?: OutputPatience): Promise<() => Promise<void>>;
+  hold?(patience?: LockWait): Promise<() => Promise<void>>;
   /**
    * Gives what looks at every row before the first batch is sent, so that a row for which the sink has
    * no form ends the run while it costs nothing; `undefined` where any row will do.
    *
    * @throws ConfigurationError, OutputError; the examiner InputError `input_malformed`
    */
-  examine?(
+  validate?(
     reading: SourceReading,
-    columns: ColumnsToExamine,
-  ): RowExaminer | undefined | Promise<RowExaminer | undefined>;
+    columns: ColumnsToValidate,
+  ): RowValidator | undefined | Promise<RowValidator | undefined>;
   /**
    * Whether a writing may begin while batches are still verified, for hours if need be: nothing of it is
    * seen before it is finished, and nobody waits for what it holds.
@@ -174,11 +174,11 @@ export interface Sink {
   /** Where the rows of the last writing are, where that is more than one place. @default all in `name` */
   outputs?(): readonly OutputRows[];
   /** Rows that the last writing left alone. @default none */
-  leftAlone?(): LeftAlone | undefined;
+  skippedUpdates?(): SkippedUpdates | undefined;
 }
 
 /** How long to wait for another run that writes the same output. */
-export interface OutputPatience {
+export interface LockWait {
   /** In milliseconds. @default 0: it is an error at once */
   readonly waitLockMs?: number | undefined;
   /** Ends the wait, with its reason. @default never */
@@ -194,7 +194,7 @@ export interface OutputRows {
 }
 
 /** Rows of a table that were left as they are: since they were read, their verified cells changed or they went. */
-export interface LeftAlone {
+export interface SkippedUpdates {
   /** Rows whose verified cells changed. */
   readonly changed: number;
   /** Rows that were deleted. */
@@ -221,7 +221,7 @@ export interface SinkWriting {
 /** Holds several outputs until what comes is called, or none. @throws as `Sink.hold` does */
 export async function holdSinks(
   sinks: readonly (Sink | undefined)[],
-  patience?: OutputPatience,
+  patience?: LockWait,
 ): Promise<() => Promise<void>> {
   const held: (() => Promise<void>)[] = [];
   const releaseAll = async (): Promise<void> => {

@@ -80,7 +80,7 @@ const noticeEveryMs = 60_000;
  *
  * @param work is taken back when it does not get its locks
  */
-export async function untilUnlocked(
+export async function retryOnLock(
   { name, failureOf, onNotice, signal, patienceMs }: Waiting,
   connection: Connection,
   work: () => Promise<void>,

@@ -3,7 +3,7 @@ import { access, readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/disk-errors.js';
-import { isThere } from '../../platform/files/file-system.js';
+import { exists } from '../../platform/files/file-system.js';
 import type { Purpose } from './dialect.js';
 
 /** How a connection is encrypted, in libpq's words. */
@@ -149,7 +149,7 @@ export async function placeOfFile(
   // A path, and never the address of a server.
   const store = resolve(path);
   if (purpose === 'read') await stat(path);
-  const isNew = !(await isThere(path));
+  const isNew = !(await exists(path));
   if (!isNew || purpose === 'write') return { store, isNew };
   await access(dirname(store), constants.W_OK);
   return { store: inMemory, isNew: false };

@@ -86,7 +86,7 @@ export function rowStatements(
  * Staged rows that were not to be written, as they have changed in the table or went: their numbers as
  * one row, those that went last; and the keys of the first of them.
  */
-export function leftAloneQueries(
+export function skippedUpdateQueries(
   plan: TablePlan,
   form: Statements,
   range: RowRange | undefined,
@@ -117,12 +117,12 @@ export function droppedRowQuery(
   const { isWritten, staging, rowNumber } = form;
   if (isWritten === undefined || (mode !== 'update' && mode !== 'upsert')) return undefined;
   const { keys, guards, others } = cellsOf(plan, form);
-  const isThere = `t.${keys[0]?.name ?? ''} IS NOT NULL`;
+  const exists = `t.${keys[0]?.name ?? ''} IS NOT NULL`;
   const conditions =
     mode === 'upsert'
-      ? [`NOT (${isThere} AND ${isWritten})`]
+      ? [`NOT (${exists} AND ${isWritten})`]
       : [
-          isThere,
+          exists,
           ...guards.map(isUnchanged(form)),
           `NOT (${list(others, isUnchanged(form), ' AND ') || 'TRUE'})`,
           `NOT (${isWritten})`,

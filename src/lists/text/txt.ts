@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../platform/errors/errors.js';
-import { carriageReturnByte, csvTrouble } from '../csv/csv-format.js';
+import { carriageReturnByte, csvError } from '../csv/csv-format.js';
 import { BlockOutput } from '../files/bytes/block-output.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../files/bytes/line-feed.js';
@@ -108,7 +108,7 @@ function refuseLoneReturns({ bytes, starts, firstLine }: Lines, name: string): v
     const [start = 0, next = 0] = [starts[row], starts[row + 1]];
     const end = lineEnd(bytes, start, next);
     if (!bytes.subarray(start, end).includes(carriageReturnByte)) continue;
-    throw csvTrouble('lone_carriage_return', { name, line: firstLine + row });
+    throw csvError('lone_carriage_return', { name, line: firstLine + row });
   }
 }
 

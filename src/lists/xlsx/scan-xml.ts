@@ -1,5 +1,5 @@
 import { TextDecoder } from 'node:util';
-import { recogniseEncoding } from '../files/bytes/text-encoding.js';
+import { detectEncoding } from '../files/bytes/text-encoding.js';
 
 /** A piece of XML. Names are without their prefix; text is decoded. */
 export type XmlToken =
@@ -43,7 +43,7 @@ export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<Xm
   let rest = '';
   for await (const piece of pieces) {
     const tokens: XmlToken[] = [];
-    decoder ??= new TextDecoder(recogniseEncoding(piece));
+    decoder ??= new TextDecoder(detectEncoding(piece));
     rest = takeTokens(rest + decoder.decode(piece, { stream: true }), tokens);
     if (rest.length > mostCharacters) throw new XmlTrouble('a tag or a text is too long');
     if (tokens.length > 0) yield tokens;

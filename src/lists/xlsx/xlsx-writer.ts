@@ -6,7 +6,7 @@ import { TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
-import { tellTextCells } from '../rows/values/report-text-columns.js';
+import { reportTextCells } from '../rows/values/report-text-columns.js';
 import {
   escapeXml,
   type OutputStyle,
@@ -204,10 +204,10 @@ export const xlsxWriting: FormatWriting = {
   create(output, opening) {
     const { reading, onTextColumn } = opening;
     // What is only seen in rows is told where they are looked at first.
-    tellTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
     return new XlsxWriter(output, opening);
   },
-  examine(reading, { added, onTextColumn }) {
+  validate(reading, { added, onTextColumn }) {
     const { header } = reading;
     const columns = header.length + added.flat().length;
     if (columns > mostColumns) {
@@ -216,7 +216,7 @@ export const xlsxWriting: FormatWriting = {
       );
     }
     const rows = new TableRows(header.length);
-    const tell = tellTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    const tell = reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
     return (chunk) => {
       for (let row = 0; row < chunk.length; row += 1) {
         const cells = rows.read(chunk, row);

@@ -1,5 +1,5 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
-import { notInstalled } from '../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../platform/optional-package.js';
 
 /** Types of records that are asked for. */
 export type DnsType = 'A' | 'AAAA' | 'MX';
@@ -32,7 +32,7 @@ export interface DnsCodec {
   readonly decode: typeof decode;
 }
 
-const missing = notInstalled({
+const missing = refuseMissingPackage({
   by: 'verification by the network',
   install: 'dns-packet',
   driver: 'live',

@@ -33,7 +33,7 @@ const closedRanges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
  * @param allowed ranges that may be asked although they are private, as `127.0.0.0/8`
  * @throws ConfigurationError `invalid_option` for what is no range
  */
-export function createAddressTest(allowed: readonly string[]): (address: string) => boolean {
+export function createPublicAddressTest(allowed: readonly string[]): (address: string) => boolean {
   const always = listOf(allowed);
   const closed = listOf([...closedRanges4, ...closedRanges6]);
   const open6 = listOf([openRange6]);

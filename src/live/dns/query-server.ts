@@ -24,7 +24,7 @@ export interface Exchange {
  *
  * @returns the answer; rejects when none comes in time
  */
-export function askOverUdp(exchange: Exchange): Promise<Buffer> {
+export function queryOverUdp(exchange: Exchange): Promise<Buffer> {
   const { server, query, isAnswer } = exchange;
   return inTime(exchange, (resolve, reject) => {
     const socket = createSocket(isIPv6(server.address) ? 'udp6' : 'udp4');
@@ -44,8 +44,8 @@ export function askOverUdp(exchange: Exchange): Promise<Buffer> {
 
 const lengthBytes = 2;
 
-/** Asks over TCP, where an answer can have 64 KiB (RFC 7766). As {@link askOverUdp}. */
-export function askOverTcp(exchange: Exchange): Promise<Buffer> {
+/** Asks over TCP, where an answer can have 64 KiB (RFC 7766). As {@link queryOverUdp}. */
+export function queryOverTcp(exchange: Exchange): Promise<Buffer> {
   const { server, query, isAnswer } = exchange;
   return inTime(exchange, (resolve, reject) => {
     const socket = connect({ host: server.address, port: server.port });

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import pLimit from 'p-limit';
-import { askOverTcp, askOverUdp, type DnsServer } from './query-server.js';
+import { queryOverTcp, queryOverUdp, type DnsServer } from './query-server.js';
 import {
   type DnsAnswer,
   type DnsType,
@@ -93,7 +93,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
 
   async function askServer(server: DnsServer, name: string, type: DnsType): Promise<Settled> {
     let extended = true;
-    let ask = askOverUdp;
+    let ask = queryOverUdp;
     // At most: over UDP, without extensions, over TCP.
     for (let turn = 0; turn < 3; turn += 1) {
       const query = { id: randomInt(0x1_0000), name, type, extended };
@@ -111,7 +111,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
         return { kind: 'failed', reason: error instanceof Error ? error.message : String(error) };
       }
       if (message === undefined) break;
-      if (message.kind === 'truncated') ask = askOverTcp;
+      if (message.kind === 'truncated') ask = queryOverTcp;
       else if (message.kind === 'not_understood') extended = false;
       else return message;
     }

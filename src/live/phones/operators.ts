@@ -1,4 +1,4 @@
-import { notInstalled } from '../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../platform/optional-package.js';
 
 /** A network as the table of mobile country codes and mobile network codes has it. */
 export interface Network {
@@ -21,7 +21,7 @@ interface TableRow {
   readonly countryCode: string | null;
 }
 
-const missing = notInstalled({
+const missing = refuseMissingPackage({
   by: 'verification by the network',
   install: 'mcc-mnc-list',
   driver: 'live',

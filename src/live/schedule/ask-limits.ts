@@ -1,7 +1,7 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 
 /** How many addresses may be asked for in each span of time. */
-export type AskLimits = Readonly<Partial<Record<keyof typeof spansMs, number>>>;
+export type QueryLimits = Readonly<Partial<Record<keyof typeof spansMs, number>>>;
 
 export const spansMs = {
   second: 1000,
@@ -18,12 +18,12 @@ interface Span {
 }
 
 /** Counts addresses in each second, minute, hour and day since the first one. */
-export class AskBudget {
+export class QueryBudget {
   readonly #clock: Clock;
   readonly #spans: readonly Span[];
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(limits: AskLimits, clock: Clock) {
+  constructor(limits: QueryLimits, clock: Clock) {
     this.#clock = clock;
     this.#spans = (Object.keys(spansMs) as (keyof typeof spansMs)[]).flatMap((name) => {
       const most = limits[name];

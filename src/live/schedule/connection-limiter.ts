@@ -52,7 +52,7 @@ export class ConnectionLimiter {
   ): Promise<ConnectionSlot> {
     const held = [await this.#exchangers.enter(names, isUrgent, signal)];
     const leave = (): void => {
-      for (const giveBack of held.splice(0).toReversed()) giveBack();
+      for (const returnBuffer of held.splice(0).toReversed()) returnBuffer();
     };
     try {
       const greeted = await this.#greetings.enter(all, isUrgent, signal);

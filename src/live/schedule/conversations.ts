@@ -3,18 +3,18 @@ import type { Clock } from '../../platform/waiting/clock.js';
 import { type ConversationEnd, converse, targetsOf } from '../smtp/converse.js';
 import type { SmtpIdentity, Target } from '../smtp/open-session.js';
 import type { ProviderTable } from '../smtp/providers.js';
-import type { DomainMemory } from '../smtp/domain-cache.js';
+import type { DomainCache } from '../smtp/domain-cache.js';
 import type { Answer, MailTask } from '../smtp/questions.js';
-import { AskBudget, type AskLimits } from './ask-limits.js';
+import { QueryBudget, type QueryLimits } from './ask-limits.js';
 import type { ExchangerQueue } from './exchanger-queues.js';
 import { type ConversationLimits, ConnectionLimiter } from './connection-limiter.js';
 
 export interface ConversationsOptions {
   readonly identity: SmtpIdentity;
   readonly limits: ConversationLimits;
-  readonly askLimits: AskLimits;
+  readonly askLimits: QueryLimits;
   readonly conversationTimeoutMs: number;
-  readonly memory: DomainMemory;
+  readonly memory: DomainCache;
   readonly providers: ProviderTable;
   readonly clock: Clock;
   /** From 0 to below 1. */
@@ -39,12 +39,12 @@ interface Listener {
 export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #limiter: ConnectionLimiter;
-  readonly #budget: AskBudget;
+  readonly #budget: QueryBudget;
 
   constructor(options: ConversationsOptions) {
     this.#options = options;
     this.#limiter = new ConnectionLimiter(options.limits);
-    this.#budget = new AskBudget(options.askLimits, options.clock);
+    this.#budget = new QueryBudget(options.askLimits, options.clock);
   }
 
   /**

@@ -7,7 +7,7 @@ import type { ConversationEnd } from '../smtp/converse.js';
 import type { NoSession } from '../smtp/open-session.js';
 import { Conversations, type ConversationsOptions } from './conversations.js';
 import { DelayLine } from './delay-line.js';
-import { DomainMemory } from '../smtp/domain-cache.js';
+import { DomainCache } from '../smtp/domain-cache.js';
 import { type ExchangerQueue, ExchangerQueues } from './exchanger-queues.js';
 
 export interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {
@@ -39,7 +39,7 @@ const mostPending = 50_000;
 export class MailProbe {
   /** Told whenever a mailbox is settled. */
   readonly watchers = new Set<() => void>();
-  readonly #memory: DomainMemory;
+  readonly #memory: DomainCache;
   readonly #ending = new AbortController();
   readonly #delays: readonly DelayLine<MailTask>[];
   readonly #silenceMs: number;
@@ -55,7 +55,7 @@ export class MailProbe {
   constructor(options: MailProbeOptions) {
     const { clock, domainMemoryMs: ttlMs } = options;
     const now = (): number => clock.wallNow();
-    this.#memory = new DomainMemory({ ttlMs, now });
+    this.#memory = new DomainCache({ ttlMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);
     const { resolver, mayAsk } = options;

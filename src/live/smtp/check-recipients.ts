@@ -16,7 +16,7 @@ export type Ended = 'asked' | NoSession;
  *
  * @throws SmtpFailure when the connection breaks; answers until then stand
  */
-export async function askRecipients(session: Session, questions: Questions): Promise<Ended> {
+export async function checkRecipients(session: Session, questions: Questions): Promise<Ended> {
   const conversation = new Conversation(session, questions);
   const begun = await conversation.begin();
   if (begun !== 'ready') return begun;

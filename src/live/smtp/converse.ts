@@ -1,6 +1,6 @@
 import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
-import { askRecipients } from './check-recipients.js';
+import { checkRecipients } from './check-recipients.js';
 import { openSession, type SmtpIdentity, type NoSession, type Target } from './open-session.js';
 import type { ProviderTable } from './providers.js';
 import type { Questions } from './questions.js';
@@ -80,7 +80,7 @@ async function tryTarget(
     try {
       await slot.greeted();
       wasAsked = true;
-      const ended = await askRecipients(session, questions);
+      const ended = await checkRecipients(session, questions);
       await session.connection.quit();
       wasAsked = ended === 'asked';
       return { ended, isFinal: ended === 'not_told' };

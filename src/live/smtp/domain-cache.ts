@@ -26,7 +26,7 @@ const mostTakenAProof = 30;
 const mostDomains = 100_000;
 
 /** What domains do with names that nobody has, and with one that somebody has. */
-export class DomainMemory {
+export class DomainCache {
   readonly #known: TtlCache<Remembered>;
   readonly #ttlMs: number;
 

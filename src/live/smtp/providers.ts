@@ -157,7 +157,7 @@ const providerFile = z.array(
 );
 
 /** A provider of your own, or changes to a known one of that name. */
-export type OwnProvider = z.infer<typeof providerFile>[number];
+export type CustomProvider = z.infer<typeof providerFile>[number];
 
 /**
  * @throws ConfigurationError `invalid_option`, which names what is wrong and never a value
@@ -168,7 +168,7 @@ export type OwnProvider = z.infer<typeof providerFile>[number];
  * console.log(providers[0]?.name); // Example
  * ```
  */
-export function parseProviders(json: string): readonly OwnProvider[] {
+export function parseProviders(json: string): readonly CustomProvider[] {
   return parseConfig(json, providerFile, 'the providers file');
 }
 
@@ -176,7 +176,7 @@ export function parseProviders(json: string): readonly OwnProvider[] {
 export class ProviderTable {
   readonly #byEnd = new Map<string, MailProvider>();
 
-  constructor(own: readonly OwnProvider[] = []) {
+  constructor(own: readonly CustomProvider[] = []) {
     const unknown = own.filter(({ name }) => !knownProviders.some((known) => known.name === name));
     const added = unknown.map(({ name, exchangers = [] }): MailProvider => {
       if (exchangers.length === 0) {

@@ -1,5 +1,5 @@
 import { parseMailbox, isAscii } from '../../service/verification/email-syntax.js';
-import type { DomainMemory } from './domain-cache.js';
+import type { DomainCache } from './domain-cache.js';
 import type { Finding } from './reply-rules.js';
 
 /** What is asked in one conversation, and who hears of the answers. */
@@ -8,7 +8,7 @@ export interface Questions {
   /** Their domains may differ; their exchanger is one. */
   readonly recipients: readonly SmtpPath[];
   /** What other conversations have shown. */
-  readonly memory: DomainMemory;
+  readonly memory: DomainCache;
   /** The local part that nobody has in a domain: always the same. */
   readonly madeUpName: (domain: string) => string;
   /** Told of each answer, by the place of its recipient; at most once for each. */

@@ -1,6 +1,6 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { notInstalled } from '../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../platform/optional-package.js';
 import { orAborted } from '../../platform/waiting/on-abort.js';
 import type { Via } from './providers.js';
 import { type Reply, ReplyReader, SmtpFailure } from './reply-reader.js';
@@ -30,7 +30,7 @@ async function openSocket(options: SocketOptions): Promise<Socket> {
 /** @throws ConfigurationError `missing_dependency`, which says how to install it */
 export async function loadSocks() {
   return import('socks').catch(
-    notInstalled({ by: 'a SOCKS5 proxy', install: 'socks', driver: 'live' }),
+    refuseMissingPackage({ by: 'a SOCKS5 proxy', install: 'socks', driver: 'live' }),
   );
 }
 

@@ -13,7 +13,7 @@ export interface FileLock {
 }
 
 /** How long to wait for another process to let go. */
-export interface LockPatience {
+export interface LockWaitOptions {
   /** @default 0: a lock that another holds is an error at once */
   readonly waitLockMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -48,7 +48,7 @@ const longestPauseMs = 1000;
 export async function lockFile(
   files: FileSystem,
   thing: LockedThing,
-  { waitLockMs = 0, signal, clock = systemClock }: LockPatience = {},
+  { waitLockMs = 0, signal, clock = systemClock }: LockWaitOptions = {},
 ): Promise<FileLock> {
   const { name, path, remake } = thing;
   const untilMs = clock.now() + waitLockMs;

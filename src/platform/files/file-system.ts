@@ -3,11 +3,11 @@ import { type FileHandle, stat } from 'node:fs/promises';
 import { onDisk } from './disk-errors.js';
 import {
   openLocked,
-  checkOwnFile,
-  checkOwnFolder,
-  openOwnFile,
-  readOwnFile,
-  type OwnFlags,
+  checkPrivateFile,
+  checkPrivateFolder,
+  openPrivateFile,
+  readPrivateFile,
+  type OpenFlags,
 } from './private-files.js';
 
 /**
@@ -18,7 +18,7 @@ export interface FileSystem extends Pick<
   'mkdir' | 'readdir' | 'rename' | 'rm' | 'stat' | 'statfs'
 > {
   /** Follows no link to a file. */
-  readonly open: (path: string, flags: OwnFlags, mode?: number) => Promise<FileHandle>;
+  readonly open: (path: string, flags: OpenFlags, mode?: number) => Promise<FileHandle>;
   /** Follows no link. */
   readonly readFile: (path: string) => Promise<Buffer>;
   /**
@@ -26,9 +26,9 @@ export interface FileSystem extends Pick<
    *
    * @throws ConfigurationError saying what to do
    */
-  readonly checkOwnFile: (path: string) => Promise<void>;
+  readonly checkPrivateFile: (path: string) => Promise<void>;
   /** The same of a folder, with what is in it. */
-  readonly checkOwnFolder: (path: string) => Promise<void>;
+  readonly checkPrivateFolder: (path: string) => Promise<void>;
   /**
    * Opens a file, making it if need be, and locks it for as long as it is open: the lock dies with its
    * process, however that ends.
@@ -40,10 +40,10 @@ export interface FileSystem extends Pick<
 
 export const systemFiles: FileSystem = {
   ...nodeFileSystem,
-  open: openOwnFile,
-  readFile: readOwnFile,
-  checkOwnFile,
-  checkOwnFolder,
+  open: openPrivateFile,
+  readFile: readPrivateFile,
+  checkPrivateFile,
+  checkPrivateFolder,
   openLocked,
 };
 
@@ -73,7 +73,7 @@ export async function closeFile(file: FileHandle): Promise<void> {
 }
 
 /** Whether a path leads to something. */
-export async function isThere(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
     () => false,

@@ -12,12 +12,12 @@ import { ConfigurationError, OutputError } from '../errors/errors.js';
  * Windows has neither owners nor permission bits of this kind: there only links are refused.
  */
 
-export type OwnFlags = 'r' | 'r+' | 'a' | 'a+' | 'w' | 'wx';
+export type OpenFlags = 'r' | 'r+' | 'a' | 'a+' | 'w' | 'wx';
 
 const { O_RDONLY, O_RDWR, O_WRONLY, O_CREAT, O_EXCL, O_APPEND } = constants;
 const { O_NOFOLLOW, O_NONBLOCK, O_DIRECTORY } = constants;
 
-const openFlags: Readonly<Record<OwnFlags, number>> = {
+const openFlags: Readonly<Record<OpenFlags, number>> = {
   r: O_RDONLY,
   'r+': O_RDWR,
   a: O_WRONLY | O_CREAT | O_APPEND,
@@ -28,7 +28,7 @@ const openFlags: Readonly<Record<OwnFlags, number>> = {
 };
 
 /** Nor may a planted pipe make the opening wait for ever. */
-const ownFlags = (flags: OwnFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
+const ownFlags = (flags: OpenFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
 
 /** Whoever is told of a wall looks for a way around it. */
 const elsewhere =
@@ -43,9 +43,9 @@ const strangeErrors: readonly string[] = ['ELOOP', 'EMLINK', 'ENXIO'];
  *
  * @throws ConfigurationError when it is a link, or another user's; the system's errors
  */
-export async function openOwnFile(
+export async function openPrivateFile(
   path: string,
-  flags: OwnFlags = 'r',
+  flags: OpenFlags = 'r',
   mode = 0o600,
 ): Promise<FileHandle> {
   const file = await open(path, ownFlags(flags), mode).catch(async (error: unknown) => {
@@ -53,7 +53,7 @@ export async function openOwnFile(
     const folder =
       flags === 'r' ? await open(path, O_RDONLY | O_DIRECTORY).catch(() => undefined) : undefined;
     if (folder) return folder;
-    await lstatOfOwn(path);
+    await lstatPrivate(path);
     throw error;
   });
   try {
@@ -67,8 +67,8 @@ export async function openOwnFile(
   return file;
 }
 
-/** {@link openOwnFile} for who cannot wait. */
-export function openOwnFileSync(path: string, flags: OwnFlags, mode = 0o600): number {
+/** {@link openPrivateFile} for who cannot wait. */
+export function openPrivateFileSync(path: string, flags: OpenFlags, mode = 0o600): number {
   const fd = openSync(path, ownFlags(flags), mode);
   try {
     refuseStrange(path, fstatSync(fd));
@@ -80,9 +80,9 @@ export function openOwnFileSync(path: string, flags: OwnFlags, mode = 0o600): nu
   return fd;
 }
 
-/** All bytes of a file that Sluice keeps. @throws as {@link openOwnFile} does */
-export async function readOwnFile(path: string): Promise<Buffer> {
-  const file = await openOwnFile(path);
+/** All bytes of a file that Sluice keeps. @throws as {@link openPrivateFile} does */
+export async function readPrivateFile(path: string): Promise<Buffer> {
+  const file = await openPrivateFile(path);
   try {
     return await file.readFile();
   } finally {
@@ -91,9 +91,9 @@ export async function readOwnFile(path: string): Promise<Buffer> {
 }
 
 /** The same; no bytes of a file that is missing. */
-export async function readOwnFileIfThere(path: string): Promise<Buffer> {
+export async function readPrivateFileIfExists(path: string): Promise<Buffer> {
   try {
-    return await readOwnFile(path);
+    return await readPrivateFile(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0);
     throw error;
@@ -105,8 +105,8 @@ export async function readOwnFileIfThere(path: string): Promise<Buffer> {
  *
  * @throws ConfigurationError saying what to do; the system's errors
  */
-export async function checkOwnFile(path: string): Promise<void> {
-  const stats = await lstatOfOwn(path);
+export async function checkPrivateFile(path: string): Promise<void> {
+  const stats = await lstatPrivate(path);
   if (stats?.isFile() === true) refuseOpen(path, stats);
 }
 
@@ -117,11 +117,11 @@ export async function checkOwnFile(path: string): Promise<void> {
  * @param isUsed whether Sluice uses a name in the folder. @default it uses all
  * @throws ConfigurationError saying what to do; the system's errors
  */
-export async function checkOwnFolder(
+export async function checkPrivateFolder(
   path: string,
   isUsed: (name: string) => boolean = () => true,
 ): Promise<void> {
-  const stats = await lstatOfOwn(path);
+  const stats = await lstatPrivate(path);
   if (stats?.isDirectory() !== true) return;
   const names = await readdir(path);
   if (names.length === 0 && isOpenToOthers(stats)) {
@@ -134,8 +134,8 @@ export async function checkOwnFolder(
 }
 
 /** @returns `undefined` when there is nothing */
-async function lstatOfOwn(path: string): Promise<Stats | undefined> {
-  const stats = await lstatIfThere(path);
+async function lstatPrivate(path: string): Promise<Stats | undefined> {
+  const stats = await lstatIfExists(path);
   if (!stats) return undefined;
   if (stats.isSymbolicLink()) throw linkError(path, await readlink(path).catch(() => undefined));
   refuseStrange(path, stats);
@@ -144,7 +144,7 @@ async function lstatOfOwn(path: string): Promise<Stats | undefined> {
 
 /** The folder around it is closed: whoever is in it can only have been there before. */
 async function checkInside(path: string): Promise<void> {
-  const stats = await lstatOfOwn(path);
+  const stats = await lstatPrivate(path);
   if (stats?.isDirectory() !== true) return;
   for (const entry of await readdir(path, { withFileTypes: true })) {
     if (entry.isSymbolicLink()) throw linkError(join(path, entry.name));
@@ -197,7 +197,7 @@ function noPermissionsError(path: string): ConfigurationError {
   );
 }
 
-async function lstatIfThere(path: string): Promise<Stats | undefined> {
+async function lstatIfExists(path: string): Promise<Stats | undefined> {
   try {
     return await lstat(path);
   } catch (error) {
@@ -220,7 +220,7 @@ const bsdPlatforms: readonly string[] = ['darwin', 'freebsd', 'openbsd'];
  */
 export async function openLocked(path: string): Promise<FileHandle | undefined> {
   if (bsdPlatforms.includes(process.platform)) return openBsd(path);
-  const file = await openOwnFile(path, 'a');
+  const file = await openPrivateFile(path, 'a');
   try {
     if (await flock(file.fd)) return file;
   } catch (error) {

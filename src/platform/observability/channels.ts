@@ -127,13 +127,13 @@ export const diagnosticsChannels = [
 const channels = new Map<string, Channel>(diagnosticsChannels.map((name) => [name, channel(name)]));
 
 /** Whether anybody listens: what is not heard is not made. */
-export function isHeard(name: keyof DiagnosticsEvents): boolean {
+export function hasSubscribers(name: keyof DiagnosticsEvents): boolean {
   return channels.get(name)?.hasSubscribers === true;
 }
 
 /** Whether anybody listens to any of them. */
 function isAnyHeard(): boolean {
-  return diagnosticsChannels.some((name) => isHeard(name));
+  return diagnosticsChannels.some((name) => hasSubscribers(name));
 }
 
 /** Publishes an event. What a subscriber throws becomes the process's, never the run's. */

@@ -6,7 +6,7 @@ import {
   type BatchStartEvent,
   currentScope,
   inScope,
-  isHeard,
+  hasSubscribers,
   publish,
   type RunEndEvent,
   type RunStartEvent,
@@ -65,7 +65,7 @@ export async function observeRun<Result>(
   const startedMs = performance.now();
   publish('sluice:run:start', { run, ...start });
   const end = (how: Omit<RunEndEvent, 'run' | 'ms'>): void => {
-    if (!isHeard('sluice:run:end')) return;
+    if (!hasSubscribers('sluice:run:end')) return;
     publish('sluice:run:end', { run, ms: performance.now() - startedMs, ...how });
   };
   try {

@@ -11,7 +11,7 @@ import type {
   Tracer,
   TracerProvider,
 } from '@opentelemetry/api';
-import { notInstalled } from '../optional-package.js';
+import { refuseMissingPackage } from '../optional-package.js';
 import {
   type BatchStartEvent,
   diagnosticsChannels,
@@ -240,6 +240,6 @@ function loadApi(): OpenTelemetryApi {
     // A parse would not know more of a package than its types say.
     return createRequire(url ?? __filename)('@opentelemetry/api') as OpenTelemetryApi;
   } catch (error) {
-    return notInstalled({ by: 'instrument()', install: '@opentelemetry/api' })(error);
+    return refuseMissingPackage({ by: 'instrument()', install: '@opentelemetry/api' })(error);
   }
 }

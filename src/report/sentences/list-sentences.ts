@@ -82,7 +82,7 @@ interface WrittenRows {
   readonly rows: number;
   readonly outputs: readonly { readonly name: string; readonly rows: number }[];
   readonly rows_repeated?: number | undefined;
-  readonly left_alone?: Summary['left_alone'];
+  readonly skipped_updates?: Summary['skipped_updates'];
 }
 
 /** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
@@ -90,7 +90,7 @@ export function rowsSentence({
   rows,
   outputs,
   rows_repeated: repeated = 0,
-  left_alone: alone,
+  skipped_updates: alone,
 }: WrittenRows): string {
   const parts = outputs.map(
     ({ name, rows: count }, index) => `${rowsTo(count, index === 0)} to ${name}`,

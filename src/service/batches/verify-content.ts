@@ -1,4 +1,4 @@
-import { isThere } from '../../platform/files/file-system.js';
+import { exists } from '../../platform/files/file-system.js';
 import { createSlices } from './shortest-job-first.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
 import type { BatchFiles } from '../storage/batch.js';
@@ -79,7 +79,7 @@ export async function* reusedAnswers(
   addresses: number,
   cache: AnswerCache,
 ): AsyncGenerator<readonly [place: number, verdict: Verdict], void> {
-  if (!(await isThere(hitsPath))) return;
+  if (!(await exists(hitsPath))) return;
   const keys = await openRecords(keysPath, keyBytes);
   const hits = await openRecords(hitsPath, hitBytes);
   try {

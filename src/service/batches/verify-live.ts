@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, readSync, writeSync } from 'node:fs';
-import { openOwnFileSync } from '../../platform/files/private-files.js';
+import { openPrivateFileSync } from '../../platform/files/private-files.js';
 import { createSlices } from './shortest-job-first.js';
 import type { BatchFiles } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
@@ -36,8 +36,8 @@ class AnswerFile {
   }): Promise<AnswerFile> {
     const advice = 'remove it and the answers beside it, which are then asked for again';
     const verdicts = await VerdictFile.open(paths.verdicts, advice);
-    closeSync(openOwnFileSync(paths.answers, 'a'));
-    return new AnswerFile(openOwnFileSync(paths.answers, 'r+'), verdicts);
+    closeSync(openPrivateFileSync(paths.answers, 'a'));
+    return new AnswerFile(openPrivateFileSync(paths.answers, 'r+'), verdicts);
   }
 
   /** Writes the verdict of the address at a place. When this returns, a kill cannot undo it. */

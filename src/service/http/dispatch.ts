@@ -7,7 +7,7 @@ import { authenticate } from './authenticate.js';
 import { guardAgainstCsrf } from './csrf-guard.js';
 import type { RateLimiter } from './rate-limiter.js';
 import { sendReply, type Reply, type CorruptedReply } from './reply.js';
-import { noteRequest } from './request-log.js';
+import { logRequest } from './request-log.js';
 import { createRouter } from './router.js';
 import { createRoutes, localPrefix } from './routes.js';
 
@@ -45,7 +45,7 @@ export function createDispatch({
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let headers: Readonly<Record<string, string>> = commonHeaders;
-    const noted = noteRequest(request, response, service);
+    const noted = logRequest(request, response, service);
     try {
       guardAgainstCsrf(request, host, () => hasKey(request));
       const { route, uuid, query } = router.match(request.method ?? '', request.url ?? '');

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../platform/waiting/clock.js';
 
 /** A request that was answered, as people may look at it: nothing of what was sent is in it. */
-export interface NotedRequest {
+export interface LoggedRequest {
   readonly atMs: number;
   readonly method: string;
   /** The path that the service knows; null when it knows none. */
@@ -21,13 +21,13 @@ const mostRemembered = 50;
 export interface RequestLog {
   readonly total: number;
   /** The latest first. */
-  readonly last: readonly NotedRequest[];
-  add(request: NotedRequest): void;
+  readonly last: readonly LoggedRequest[];
+  add(request: LoggedRequest): void;
 }
 
 export function createRequestLog(): RequestLog {
   let total = 0;
-  let last: readonly NotedRequest[] = [];
+  let last: readonly LoggedRequest[] = [];
   return {
     get total() {
       return total;
@@ -43,7 +43,7 @@ export function createRequestLog(): RequestLog {
 }
 
 /** Notes a request when its answer is over; what becomes known meanwhile is filled in. */
-export function noteRequest(
+export function logRequest(
   { method = '' }: IncomingMessage,
   response: ServerResponse,
   { requests, clock }: { readonly requests: RequestLog; readonly clock: Clock },

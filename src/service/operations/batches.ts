@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../contract/operations.js';
-import { openOwnFile } from '../../platform/files/private-files.js';
+import { openPrivateFile } from '../../platform/files/private-files.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts, parseValue } from '../http/parse-values.js';
 import { readForm, readJson, type ReceivedForm } from '../http/read-body.js';
@@ -12,8 +12,8 @@ import {
   type Call,
   type Handler,
   inTurn,
-  openOwn,
-  ownBatch,
+  openAccountBatch,
+  accountBatch,
 } from './operation.js';
 import {
   type Batch,
@@ -122,7 +122,7 @@ export const listBatches: Handler = async ({ account, query }, { store, variants
 
 /** Batch status (spec 2.5): the fields of its variants beside `status` are not shown. */
 export const batchStatus: Handler = async (call, service) => {
-  const batch = ownBatch(call, service);
+  const batch = accountBatch(call, service);
   return ok({
     ...summaryFields(batch, service.variants),
     ...progressFields(batch, service.variants),
@@ -134,7 +134,7 @@ export const batchStatus: Handler = async (call, service) => {
  * (spec 2.6). The field of the content is not shown: ours is `content`, the text of the file, last.
  */
 export const batchDetails: Handler = async (call, service) => {
-  const batch = ownBatch(call, service);
+  const batch = accountBatch(call, service);
   const { variants } = service;
   const fields = withExtraFields(variants, {
     ...summaryFields(batch, variants),
@@ -154,8 +154,8 @@ async function* withContent(
   batch: Batch,
   service: ServiceContext,
 ): AsyncGenerator<string, void> {
-  const upload = await openOwn(batch, service, async () =>
-    openOwnFile(service.store.files(batch).upload),
+  const upload = await openAccountBatch(batch, service, async () =>
+    openPrivateFile(service.store.files(batch).upload),
   );
   const head = JSON.stringify(fields).slice(0, -1);
   yield `${head},"content_bytes":${batch.bytes},"content":"`;
@@ -180,7 +180,7 @@ const success: Reply = ok({ status: 'ok' });
  * content was prepared for other parameters. An update that changes nothing leaves it as it is.
  */
 export const updateBatch: Handler = async (call, service) => {
-  ownBatch(call, service);
+  accountBatch(call, service);
   const parameters = parseValue(
     operations.updateBatch.request.schema,
     await readJson(call.request),

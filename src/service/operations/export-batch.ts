@@ -2,7 +2,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import { operations } from '../../contract/operations.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts } from '../http/parse-values.js';
-import { type ServiceContext, ownBatch, type Handler } from './operation.js';
+import { type ServiceContext, accountBatch, type Handler } from './operation.js';
 import type { Batch } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
 import { extraFields, type Variants } from '../variants.js';
@@ -26,7 +26,7 @@ const { contentTypes } = operations.exportBatch.response;
  */
 export const exportBatch: Handler = async (call, service) => {
   const wanted = parseTexts(operations.exportBatch.query, call.query);
-  const batch = ownBatch(call, service);
+  const batch = accountBatch(call, service);
   const { stage } = batch;
   if (stage.name !== 'done') throw badRequest('the verification of the batch is not done');
   if (wanted.format === 'xlsx') {

@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream';
 import type exceljs from 'exceljs';
 import type { VerificationType } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { notInstalled } from '../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../platform/optional-package.js';
 import { createSlices } from '../batches/shortest-job-first.js';
 import { badRequest } from '../http/http-problem.js';
 import type { ServiceContext } from './operation.js';
@@ -137,7 +137,7 @@ async function taken(output: PassThrough): Promise<void> {
   }
 }
 
-const missing = notInstalled({ by: 'a spreadsheet', install: 'exceljs@4.4.0' });
+const missing = refuseMissingPackage({ by: 'a spreadsheet', install: 'exceljs@4.4.0' });
 
 /**
  * Loads the package that writes spreadsheets when the first one is asked for; it is no dependency of

@@ -1,8 +1,8 @@
 import { parsePhoneNumberFromString } from 'libphonenumber-js/max';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import { openOwnFile } from '../../platform/files/private-files.js';
-import { type ServiceContext, openOwn } from './operation.js';
+import { openPrivateFile } from '../../platform/files/private-files.js';
+import { type ServiceContext, openAccountBatch } from './operation.js';
 import type { Batch } from '../storage/batch.js';
 import { createKeyMaker, keyBytes, KeyTable } from '../storage/key-table.js';
 import { type LineBlock, readLineBlocks } from '../storage/line-block.js';
@@ -34,9 +34,13 @@ export async function* verifiedLines(
   service: ServiceContext,
 ): AsyncGenerator<VerifiedBlock, void> {
   const files = service.store.files(batch);
-  const codes = await openOwn(batch, service, async () => openRecords(files.codes, codeBytes));
+  const codes = await openAccountBatch(batch, service, async () =>
+    openRecords(files.codes, codeBytes),
+  );
   try {
-    const addresses = await openOwn(batch, service, async () => openOwnFile(files.addresses));
+    const addresses = await openAccountBatch(batch, service, async () =>
+      openPrivateFile(files.addresses),
+    );
     for await (const lines of readLineBlocks(addresses)) {
       yield { lines, codes: await codes.read(lines.count) };
     }

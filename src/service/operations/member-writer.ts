@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { giveBack, takeBlock, type LineBlock } from '../storage/line-block.js';
+import { returnBuffer, borrowBuffer, type LineBlock } from '../storage/line-block.js';
 import { codeBytes } from '../storage/verdict-file.js';
 
 const comma = 0x2c;
@@ -19,7 +19,7 @@ export class MemberWriter {
   readonly #middle: DataView;
   /** What follows the second, by the code of the verdict. */
   readonly #endings: readonly Buffer[];
-  #piece = takeBlock();
+  #piece = borrowBuffer();
   #view = viewOf(this.#piece);
   #length = 0;
   #isFirst = true;
@@ -65,7 +65,7 @@ export class MemberWriter {
 
   /** Ends the writer; nobody reads what it wrote any more. */
   end(): void {
-    giveBack(this.#piece);
+    returnBuffer(this.#piece);
   }
 
   #writeRecord(lines: LineBlock, view: DataView, index: number, ending: Buffer): void {

@@ -34,7 +34,7 @@ export type Handler = (call: Call, service: ServiceContext) => Promise<Reply>;
  *
  * @throws HttpProblem 422 for what is no uuid, 404 for a batch that is not the account's
  */
-export function ownBatch(call: Call, service: ServiceContext): Batch {
+export function accountBatch(call: Call, service: ServiceContext): Batch {
   const batch = service.store.state.batches.get(parseUuid(call.uuid));
   if (batch === undefined || batch.account !== call.account) throw notFound('Not Found');
   return batch;
@@ -46,7 +46,7 @@ export function ownBatch(call: Call, service: ServiceContext): Batch {
  *
  * @throws HttpProblem 404 when the batch is gone
  */
-export async function openOwn<Opened>(
+export async function openAccountBatch<Opened>(
   { uuid }: Batch,
   { store }: ServiceContext,
   open: () => Promise<Opened>,
@@ -62,14 +62,14 @@ export async function openOwn<Opened>(
 /**
  * Acts on the batch of a call in its turn: no other change of the batch comes in between.
  *
- * @throws as {@link ownBatch}, when the turn begins
+ * @throws as {@link accountBatch}, when the turn begins
  */
 export function inTurn<Result>(
   call: Call,
   service: ServiceContext,
   act: (batch: Batch) => Promise<Result>,
 ): Promise<Result> {
-  return service.mutex.take(parseUuid(call.uuid), async () => act(ownBatch(call, service)));
+  return service.mutex.take(parseUuid(call.uuid), async () => act(accountBatch(call, service)));
 }
 
 /** What the operations work with. */

@@ -1,7 +1,7 @@
 import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { endlessCredits } from '../account.js';
 import { pageAccounts } from '../http/authenticate.js';
-import type { NotedRequest } from '../http/request-log.js';
+import type { LoggedRequest } from '../http/request-log.js';
 import {
   pagePolicy,
   statusHtml,
@@ -176,7 +176,7 @@ function outcomeOf(stage: Stage): string {
   }
 }
 
-function requestView({ atMs, method, path, account, status, tookMs }: NotedRequest): RequestView {
+function requestView({ atMs, method, path, account, status, tookMs }: LoggedRequest): RequestView {
   return {
     at: moment(new Date(atMs)),
     what: `${method} ${path ?? '(unknown path)'}`,

@@ -1,6 +1,6 @@
 import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { openOwnFileSync } from '../../platform/files/private-files.js';
+import { openPrivateFileSync } from '../../platform/files/private-files.js';
 import { dayOf, loadDays } from './day-files.js';
 import type { Verdict } from '../verification/engine.js';
 import { keyBytes, KeyTable } from './key-table.js';
@@ -53,7 +53,7 @@ export class AnswerCache {
       end += recordBytes;
     }
     if (end === 0) return;
-    const fd = openOwnFileSync(join(this.#folder, `answers-${dayOf(nowMs)}.codes`), 'a');
+    const fd = openPrivateFileSync(join(this.#folder, `answers-${dayOf(nowMs)}.codes`), 'a');
     try {
       writeSync(fd, records.subarray(0, end));
     } finally {

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { StringDecoder } from 'node:string_decoder';
-import { openOwnFile } from '../../platform/files/private-files.js';
+import { openPrivateFile } from '../../platform/files/private-files.js';
 
 /** Bytes of a block. */
 const blockBytes = 256 * 1024;
@@ -14,12 +14,12 @@ const kept: Buffer[] = [];
  * A block of memory with anything in it. Blocks are used again: ones that are made for each file and each
  * piece of an answer keep the collector at work, which counts them as memory and finds nothing else.
  */
-export function takeBlock(): Buffer {
+export function borrowBuffer(): Buffer {
   return kept.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
 }
 
 /** Gives a block back that nobody reads or writes any more; one of another size is left to the collector. */
-export function giveBack(block: Buffer): void {
+export function returnBuffer(block: Buffer): void {
   if (block.length === blockBytes && kept.length < mostKept) kept.push(block);
 }
 
@@ -96,8 +96,8 @@ export class LineBlock {
 export async function* readLineBlocks(
   source: string | FileHandle,
 ): AsyncGenerator<LineBlock, void> {
-  const file = typeof source === 'string' ? await openOwnFile(source) : source;
-  let buffer = takeBlock();
+  const file = typeof source === 'string' ? await openPrivateFile(source) : source;
+  let buffer = borrowBuffer();
   try {
     let bounds = new Uint32Array(2048);
     /** Bytes at the beginning of the buffer that are read, and in no block yet. */
@@ -125,7 +125,7 @@ export async function* readLineBlocks(
     }
   } finally {
     await file.close();
-    giveBack(buffer);
+    returnBuffer(buffer);
   }
 }
 
@@ -208,7 +208,7 @@ export async function* readBlocks(
   source: string | FileHandle,
   bytes: number = readBytes,
 ): AsyncGenerator<Buffer, void> {
-  const file = typeof source === 'string' ? await openOwnFile(source) : source;
+  const file = typeof source === 'string' ? await openPrivateFile(source) : source;
   try {
     const buffer = Buffer.allocUnsafe(bytes);
     for (;;) {

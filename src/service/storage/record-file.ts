@@ -1,8 +1,8 @@
 import type { FileHandle } from 'node:fs/promises';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { openOwnFile } from '../../platform/files/private-files.js';
+import { openPrivateFile } from '../../platform/files/private-files.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
-import { giveBack, takeBlock } from './line-block.js';
+import { returnBuffer, borrowBuffer } from './line-block.js';
 
 /** Reads a file of records of equal size, some at a time. */
 export interface RecordReader {
@@ -13,7 +13,7 @@ export interface RecordReader {
 
 /** Opens a record file for reading. A file shorter than what is asked of it is an error. */
 export async function openRecords(path: string, recordBytes: number): Promise<RecordReader> {
-  const file = await openOwnFile(path);
+  const file = await openPrivateFile(path);
   let buffer = Buffer.alloc(0);
   return {
     async read(count) {
@@ -35,7 +35,7 @@ export async function openRecords(path: string, recordBytes: number): Promise<Re
 export class FileWriter {
   readonly #file: FileHandle;
   readonly #path: string;
-  #block: Buffer | undefined = takeBlock();
+  #block: Buffer | undefined = borrowBuffer();
   #pendingBytes = 0;
 
   private constructor(file: FileHandle, path: string) {
@@ -45,7 +45,7 @@ export class FileWriter {
 
   /** Makes a file that only its owner may read; one of that name must not be there. */
   static async create(path: string): Promise<FileWriter> {
-    return new FileWriter(await openOwnFile(path, 'wx'), path);
+    return new FileWriter(await openPrivateFile(path, 'wx'), path);
   }
 
   /** Takes a piece; the caller may use its bytes again when this has resolved. */
@@ -77,7 +77,7 @@ export class FileWriter {
     const block = this.#block;
     this.#block = undefined;
     await this.#file.close().catch(() => undefined);
-    if (block) giveBack(block);
+    if (block) returnBuffer(block);
   }
 
   async #drain(): Promise<void> {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { FileHandle } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BatchParameters } from '../../contract/parameters.js';
-import { openOwnFile } from '../../platform/files/private-files.js';
+import { openPrivateFile } from '../../platform/files/private-files.js';
 import { VerifiedDays } from './verified-days.js';
 import { dayOf, loadDays, readRecords } from './day-files.js';
 import { type CacheHit, hitCodes } from './events.js';
@@ -94,7 +94,7 @@ export class ResultCaches {
     const owners = isShared ? [owner, globalOwner] : [owner];
     const files: FileHandle[] = [];
     try {
-      for (const each of owners) files.push(await openOwnFile(this.#path(each, day), 'a'));
+      for (const each of owners) files.push(await openPrivateFile(this.#path(each, day), 'a'));
       for await (const block of blocks) {
         for (const file of files) await file.appendFile(block);
         this.#days.note(block, { owner, isShared, day });

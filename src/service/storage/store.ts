@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { StateError } from '../../platform/errors/errors.js';
 import { type FileLock, lockFile } from '../../platform/files/file-lock.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import { checkOwnFolder, readOwnFileIfThere } from '../../platform/files/private-files.js';
+import { checkPrivateFolder, readPrivateFileIfExists } from '../../platform/files/private-files.js';
 import { makePrivateFolder } from '../../platform/files/private-folder.js';
 import { move, writeWhole } from '../../platform/files/whole-file.js';
 import { damagedLog, EventLog } from './event-log.js';
@@ -136,7 +136,7 @@ export class Store {
   /** Reads the key that was made for this folder, or makes and keeps one. */
   async madeKey(): Promise<{ readonly key: string; readonly isNew: boolean }> {
     const path = join(this.#folders.root, 'api-key');
-    const kept = (await readOwnFileIfThere(path)).toString('utf8').trim();
+    const kept = (await readPrivateFileIfExists(path)).toString('utf8').trim();
     if (kept !== '') return { key: kept, isNew: false };
     const key = `sluice_${randomBytes(32).toString('base64url')}`;
     await writeWhole(systemFiles, path, async (file) => file.writeFile(`${key}\n`));
@@ -165,9 +165,9 @@ async function takePrivateFolder(): Promise<TakenFolder> {
 /** @throws ConfigurationError when others may read or write in the folder; StateError `state_locked` */
 async function takeFolder(path: string): Promise<TakenFolder> {
   const isUsed = (name: string): boolean => ownName.test(name);
-  await checkOwnFolder(path, isUsed);
+  await checkPrivateFolder(path, isUsed);
   await mkdir(path, { recursive: true, mode: 0o700 });
-  await checkOwnFolder(path, isUsed);
+  await checkPrivateFolder(path, isUsed);
   const lock = await lockFolder(path);
   return { path, leave: async () => lock.release() };
 }

@@ -1,6 +1,9 @@
 import { closeSync, ftruncateSync, writeSync } from 'node:fs';
 import { StateError } from '../../platform/errors/errors.js';
-import { openOwnFileSync, readOwnFileIfThere } from '../../platform/files/private-files.js';
+import {
+  openPrivateFileSync,
+  readPrivateFileIfExists,
+} from '../../platform/files/private-files.js';
 import { parseVerdict, type VerdictCount } from './events.js';
 import type { Verdict } from '../verification/engine.js';
 
@@ -86,7 +89,7 @@ export class VerdictFile {
    * @throws StateError `state_damaged`: without a line, the codes of the others mean something else
    */
   static async open(path: string, advice: string): Promise<VerdictFile> {
-    const bytes = await readOwnFileIfThere(path);
+    const bytes = await readPrivateFileIfExists(path);
     const wholeBytes = bytes.lastIndexOf(newline) + 1;
     const lines = bytes.toString('utf8', 0, wholeBytes).split('\n').slice(0, -1);
     const known = lines.map((line, index) => {
@@ -97,7 +100,7 @@ export class VerdictFile {
         throw new StateError(message, { code: 'state_damaged', cause });
       }
     });
-    const fd = openOwnFileSync(path, 'a');
+    const fd = openPrivateFileSync(path, 'a');
     ftruncateSync(fd, wholeBytes);
     return new VerdictFile(fd, new VerdictCoder(known));
   }

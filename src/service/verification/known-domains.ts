@@ -3,7 +3,7 @@ import freeDomainsText from './free-domains.txt';
 import moreFreeDomainsText from './more-free-domains.txt';
 
 /** The words of a data file, which the bundler and the tests read as text: a line with `#` is a comment. */
-export function wordsOf(text: string): string[] {
+export function parseWordList(text: string): string[] {
   const lines = text.split('\n').filter((line) => !line.startsWith('#'));
   return lines.join(' ').trim().split(/\s+/);
 }
@@ -15,7 +15,7 @@ let freeDomains: ReadonlySet<string> | undefined;
  * their internet access: by a list that is kept.
  */
 export function isFreeDomain(domain: string): boolean {
-  freeDomains ??= new Set(wordsOf(`${moreFreeDomainsText}\n${freeDomainsText}`));
+  freeDomains ??= new Set(parseWordList(`${moreFreeDomainsText}\n${freeDomainsText}`));
   return freeDomains.has(domain);
 }
 

@@ -1,8 +1,8 @@
 import roleNamesText from './role-names.txt';
-import { wordsOf } from './known-domains.js';
+import { parseWordList } from './known-domains.js';
 
 /** Local parts that name a function and not a person; role-names.txt has them. */
-const roleNames: ReadonlySet<string> = new Set(wordsOf(roleNamesText));
+const roleNames: ReadonlySet<string> = new Set(parseWordList(roleNamesText));
 
 /**
  * Whether a whole local part names a function (`sales`, `no-reply`), not a person or a part of a name. What

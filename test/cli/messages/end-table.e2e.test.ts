@@ -7,7 +7,7 @@ import { commands } from '../../../src/cli/commands.js';
 import { flagNaming } from '../../../src/cli/options/flag-names.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { textTable, textWidth } from '../../../src/cli/terminal/text-table.js';
-import { RunPapers, type Summary } from '../../../src/index.js';
+import { RunReports, type Summary } from '../../../src/index.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { FakeClock } from '../../client/fake-clock.js';
 import { withFolder } from '../../service/with-service.js';
@@ -122,7 +122,7 @@ const lastLines = [
 ].join('\n');
 
 async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> {
-  const papers = await RunPapers.open({});
+  const reports = await RunReports.open({});
   const { compared: _, ...summary } = exampleSummary();
   const out = Object.assign(new PassThrough(), { columns: 80 });
   const reporter = new Reporter(out, {
@@ -131,7 +131,7 @@ async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> 
     clock: new FakeClock(),
     ...options,
   });
-  reporter.finished(summary, papers.endOf(summary));
+  reporter.finished(summary, reports.endOf(summary));
   return readAll(out);
 }
 
@@ -169,8 +169,8 @@ describe('a run', () => {
     ];
     await writeFile(join(cwd, 'list.csv'), `${rows.join('\n')}\n`);
     const columns = ['--email', 'work', '--email', 'home', '--phone', 'mobile', '--country', 'US'];
-    const papers = ['--summary', 'summary.json', '--report', 'report.html'];
-    const line = ['verify', 'list.csv', '--local', '-o', 'out.csv', ...columns, ...papers];
+    const reports = ['--summary', 'summary.json', '--report', 'report.html'];
+    const line = ['verify', 'list.csv', '--local', '-o', 'out.csv', ...columns, ...reports];
     const { code, stderr } = await runInProcess(line, { cwd });
     expect(code, stderr).toBe(0);
     const unknown =

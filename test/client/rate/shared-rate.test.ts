@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { RequestScheduler, type Outcome } from '../../../src/client/rate/request-scheduler.js';
 import { intervalOf } from '../../../src/client/rate/rate-limiter.js';
-import type { PaceUpdate, SharedPace } from '../../../src/client/rate/shared-rate.js';
+import type { RateUpdate, SharedRate } from '../../../src/client/rate/shared-rate.js';
 import { DeadlineError } from '../../../src/platform/errors/errors.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { openMemoryStore } from '../../simulation/memory-store.js';
@@ -94,9 +94,9 @@ describe('processes that share a pace', () => {
 });
 
 /** A pace whose slots and news the test gives. */
-class GivenPace implements SharedPace {
+class GivenPace implements SharedRate {
   asked = 0;
-  hear: (update: PaceUpdate) => void = () => undefined;
+  hear: (update: RateUpdate) => void = () => undefined;
   slot: () => Promise<number> = async () => 0;
   readonly pauses: number[] = [];
 
@@ -109,7 +109,7 @@ class GivenPace implements SharedPace {
     this.pauses.push(ms);
   }
 
-  listen(listener: (update: PaceUpdate) => void): () => void {
+  listen(listener: (update: RateUpdate) => void): () => void {
     this.hear = listener;
     return () => {
       this.hear = () => undefined;

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { suggestDomain } from '../../../src/engine/addresses/suggest-domain.js';
 import { invalidText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import freeDomainsText from '../../../src/service/verification/free-domains.txt';
-import { isFreeDomain, wordsOf } from '../../../src/service/verification/known-domains.js';
+import { isFreeDomain, parseWordList } from '../../../src/service/verification/known-domains.js';
 
 const misspellings: Readonly<Record<string, string>> = {
   'gmail.com': `gmial.com gmal.com gmil.com gmai.com gamil.com gmaill.com gmaiil.com gnail.com gmaik.com
@@ -70,7 +70,7 @@ describe('suggestDomain', () => {
   });
 
   it('takes every domain of free mailboxes for itself, but for those that are misspellings', () => {
-    const free = wordsOf(freeDomainsText);
+    const free = parseWordList(freeDomainsText);
     expect(free.length).toBeGreaterThanOrEqual(4810);
     const wrong = free.filter((domain) => suggestDomain(`a@${domain}`) !== undefined);
     // The list has what people sign up with, typing errors of large providers among them.

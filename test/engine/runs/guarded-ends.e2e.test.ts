@@ -63,10 +63,10 @@ describe('what a sink of a caller throws is an OutputError, with the original as
           throw gone;
         },
       }),
-    'in examine()': () => ownSink({ examine: fail }),
+    'in validate()': () => ownSink({ validate: fail }),
     'at a row that it examines': () =>
       ownSink({
-        examine: () => () => {
+        validate: () => () => {
           throw gone;
         },
       }),

@@ -7,7 +7,7 @@ import type { LineResults } from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import type { PlanEntry, RunEntry } from '../../../src/engine/stores/journal-entries.js';
 import { exampleSummary } from '../../report/page/example-report.js';
-import type { PaceUpdate } from '../../../src/client/rate/shared-rate.js';
+import type { RateUpdate } from '../../../src/client/rate/shared-rate.js';
 import type {
   RunClaim,
   RunStore,
@@ -637,7 +637,7 @@ function describeSharing<Store extends RunStore>(
           await (one as unknown as SharedRunStore).joinPace({ account, intervalMs: 60_000 }),
           await (two as unknown as SharedRunStore).joinPace({ account, intervalMs: 0 }),
         ];
-        const heard: PaceUpdate[] = [];
+        const heard: RateUpdate[] = [];
         theirs.listen((update) => heard.push(update));
         expect(heard).toEqual([{ intervalMs: 60_000, pausedMs: 0 }]);
         const slots = await Promise.all(

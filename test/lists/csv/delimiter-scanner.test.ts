@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  ByteStopFinder,
-  KernelStopFinder,
-  stopFinder,
+  ByteDelimiterScanner,
+  KernelDelimiterScanner,
+  createDelimiterScanner,
 } from '../../../src/lists/csv/delimiter-scanner.js';
 
-const finders = [new KernelStopFinder(), new ByteStopFinder()] as const;
+const finders = [new KernelDelimiterScanner(), new ByteDelimiterScanner()] as const;
 const comma = 0x2c;
 
 describe.each(finders)('%#', (finder) => {
@@ -49,6 +49,6 @@ describe('the kernel', () => {
   });
 
   it('is what readers use here', () => {
-    expect(stopFinder()).toBeInstanceOf(KernelStopFinder);
+    expect(createDelimiterScanner()).toBeInstanceOf(KernelDelimiterScanner);
   });
 });

@@ -5,7 +5,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { parquetWriting } from '../../../src/lists/parquet/parquet-writer.js';
 import { splitSink } from '../../../src/engine/runs/output/split-sink.js';
-import { filePlace, writerSink } from '../../../src/lists/files/writer-sink.js';
+import { fileDestination, writerSink } from '../../../src/lists/files/writer-sink.js';
 import { ZipWriter } from '../../../src/lists/xlsx/zip-writer.js';
 import {
   Client,
@@ -111,7 +111,7 @@ describe('a Parquet output', () => {
 
   it.each(['footer', 'row group'])('with a damaged %s does not come about', async (where) => {
     await makeParquet(at('in.parquet'), manyKinds);
-    const place = filePlace(at('out.parquet'));
+    const place = fileDestination(at('out.parquet'));
     let number = 0;
     const damaging: Sink = writerSink(
       {

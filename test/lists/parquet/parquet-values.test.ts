@@ -178,13 +178,13 @@ describe('times of 96 bits', () => {
   it('are refused in the first reading where no type of the output holds them', async () => {
     await writeOldTimes(5_373_484);
     const reading = await fileSource(at('in.parquet')).open({ wanted: () => [0] });
-    const examine = await fileSink(at('out.parquet')).examine?.(reading, {
+    const validate = await fileSink(at('out.parquet')).validate?.(reading, {
       verified: [0],
       added: [addedColumnsOf('email', 'valid')],
       samples: [],
     });
     await expect(async () => {
-      for await (const chunk of reading.chunks) examine?.(chunk);
+      for await (const chunk of reading.chunks) validate?.(chunk);
     }).rejects.toThrow('outside of the years 1678 to 2261');
   });
 });

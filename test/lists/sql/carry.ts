@@ -16,11 +16,11 @@ export async function carry(given: Source, sink: Sink): Promise<Told> {
   const columns = { verified: [0], added: [[]], samples: [[]] };
   await sink.check(1);
   const first = await source.open({ wanted: () => [0] });
-  const examine = await sink.examine?.(first, {
+  const validate = await sink.validate?.(first, {
     ...columns,
     onTextColumn: (column) => told.push(column),
   });
-  for await (const chunk of first.chunks) examine?.(chunk);
+  for await (const chunk of first.chunks) validate?.(chunk);
   const reading = await source.open({ wanted: () => [0] });
   const writing = await sink.open({ ...columns, reading, cellsOf: () => [] });
   try {

@@ -5,7 +5,7 @@ import { History } from '../../../src/engine/history/history.js';
 import { StateDirectory } from '../../../src/engine/stores/directory/state-directory.js';
 import { createService } from '../../../src/service/index.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
-import { lockFile, type LockPatience } from '../../../src/platform/files/file-lock.js';
+import { lockFile, type LockWaitOptions } from '../../../src/platform/files/file-lock.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
 
@@ -120,7 +120,7 @@ describe.each(users)('the lock of $option', ({ option, open }) => {
 
 it('is waited for beyond the end of a run that removes its state directory', async () => {
   const directory = join(folder, 'run');
-  const open = async (patience: LockPatience = {}) =>
+  const open = async (patience: LockWaitOptions = {}) =>
     StateDirectory.open(systemFiles, directory, { fresh: false, ...patience });
   const first = await open();
   const second = await open({

@@ -13,13 +13,13 @@ import {
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
-  checkOwnFile,
-  checkOwnFolder,
-  openOwnFile,
-  openOwnFileSync,
-  readOwnFile,
-  readOwnFileIfThere,
-  type OwnFlags,
+  checkPrivateFile,
+  checkPrivateFolder,
+  openPrivateFile,
+  openPrivateFileSync,
+  readPrivateFile,
+  readPrivateFileIfExists,
+  type OpenFlags,
 } from '../../../src/platform/files/private-files.js';
 import { withFolder } from '../../service/with-service.js';
 import { strangersFile, strangersFolder } from '../strangers.js';
@@ -34,7 +34,7 @@ beforeEach(async () => {
   await writeFile(precious, 'mine', { mode: 0o600 });
 });
 
-const everyFlags: readonly OwnFlags[] = ['r', 'r+', 'a', 'a+', 'w', 'wx'];
+const everyFlags: readonly OpenFlags[] = ['r', 'r+', 'a', 'a+', 'w', 'wx'];
 
 const refused = (words: string): unknown =>
   expect.objectContaining({ code: 'invalid_option', message: expect.stringContaining(words) });
@@ -43,19 +43,19 @@ describe('a file that Sluice keeps', () => {
   it('is never opened through a link, and what the link leads to is not touched', async () => {
     await symlink(precious, path);
     for (const flags of everyFlags) {
-      if (flags === 'wx') await expect(openOwnFile(path, flags)).rejects.toThrow(/EEXIST/);
-      else await expect(openOwnFile(path, flags)).rejects.toEqual(refused('is a link'));
-      expect(() => openOwnFileSync(path, flags)).toThrow();
+      if (flags === 'wx') await expect(openPrivateFile(path, flags)).rejects.toThrow(/EEXIST/);
+      else await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('is a link'));
+      expect(() => openPrivateFileSync(path, flags)).toThrow();
     }
-    await expect(readOwnFile(path)).rejects.toEqual(refused('is a link'));
-    await expect(readOwnFileIfThere(path)).rejects.toEqual(refused('is a link'));
+    await expect(readPrivateFile(path)).rejects.toEqual(refused('is a link'));
+    await expect(readPrivateFileIfExists(path)).rejects.toEqual(refused('is a link'));
     expect(await readFile(precious, 'utf8')).toBe('mine');
   });
 
   it('is not made where a link leads nowhere', async () => {
     await symlink(join(folder, 'missing'), path);
     for (const flags of ['a', 'a+', 'w'] as const) {
-      await expect(openOwnFile(path, flags)).rejects.toEqual(refused('is a link'));
+      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('is a link'));
     }
     expect(await readdir(folder)).not.toContain('missing');
   });
@@ -63,8 +63,8 @@ describe('a file that Sluice keeps', () => {
   it('has no second name', async () => {
     await link(precious, path);
     for (const flags of everyFlags.filter((one) => one !== 'wx')) {
-      await expect(openOwnFile(path, flags)).rejects.toEqual(refused('hard link'));
-      expect(() => openOwnFileSync(path, flags)).toThrow(/hard link/);
+      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('hard link'));
+      expect(() => openPrivateFileSync(path, flags)).toThrow(/hard link/);
     }
     expect(await readFile(precious, 'utf8')).toBe('mine');
   });
@@ -72,86 +72,88 @@ describe('a file that Sluice keeps', () => {
   it('is no pipe, which would be waited for', async () => {
     execFileSync('mkfifo', ['-m', '600', path]);
     for (const flags of ['r', 'a', 'w', 'a+'] as const) {
-      await expect(openOwnFile(path, flags)).rejects.toEqual(refused('neither a file'));
+      await expect(openPrivateFile(path, flags)).rejects.toEqual(refused('neither a file'));
     }
   });
 
   it("is no other user's", async () => {
     const theirs = await strangersFile(folder);
-    await expect(openOwnFile(theirs)).rejects.toEqual(refused('belongs to another user'));
-    await expect(checkOwnFile(theirs)).rejects.toEqual(refused('belongs to another user'));
-    await expect(checkOwnFolder(await strangersFolder(folder))).rejects.toEqual(
+    await expect(openPrivateFile(theirs)).rejects.toEqual(refused('belongs to another user'));
+    await expect(checkPrivateFile(theirs)).rejects.toEqual(refused('belongs to another user'));
+    await expect(checkPrivateFolder(await strangersFolder(folder))).rejects.toEqual(
       refused('run Sluice as that user'),
     );
   });
 
   it('is opened, made, emptied and read as any other when it is the own one', async () => {
-    const made = await openOwnFile(path, 'wx');
+    const made = await openPrivateFile(path, 'wx');
     await made.writeFile('first');
     await made.close();
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    const emptied = await openOwnFile(path, 'w');
+    const emptied = await openPrivateFile(path, 'w');
     await emptied.writeFile('2');
     await emptied.close();
-    const more = await openOwnFile(path, 'a+');
+    const more = await openPrivateFile(path, 'a+');
     await more.appendFile('nd');
     await more.close();
-    expect((await readOwnFile(path)).toString()).toBe('2nd');
-    expect(await readOwnFileIfThere(join(folder, 'missing'))).toHaveLength(0);
+    expect((await readPrivateFile(path)).toString()).toBe('2nd');
+    expect(await readPrivateFileIfExists(join(folder, 'missing'))).toHaveLength(0);
     // Folders are opened to be synced, through links too: theirs are above what is kept.
     await symlink(folder, join(folder, 'through'));
-    await (await openOwnFile(join(folder, 'through'))).close();
+    await (await openPrivateFile(join(folder, 'through'))).close();
   });
 });
 
 describe('a place that Sluice keeps things in', () => {
   it('is closed to others, or is refused with what to do', async () => {
     await writeFile(path, '', { mode: 0o600 });
-    await checkOwnFile(path);
+    await checkPrivateFile(path);
     for (const mode of [0o640, 0o604, 0o620, 0o601]) {
       await chmod(path, mode);
-      await expect(checkOwnFile(path)).rejects.toEqual(refused(`chmod go= ${path}`));
+      await expect(checkPrivateFile(path)).rejects.toEqual(refused(`chmod go= ${path}`));
     }
     const inside = join(folder, 'inside');
     await mkdir(inside);
     await writeFile(join(inside, 'journal'), '');
     await chmod(inside, 0o750);
-    await expect(checkOwnFolder(inside)).rejects.toEqual(refused(`chmod -R go= ${inside}`));
+    await expect(checkPrivateFolder(inside)).rejects.toEqual(refused(`chmod -R go= ${inside}`));
     execFileSync('chmod', ['-R', 'go=', inside]);
-    await checkOwnFolder(inside);
+    await checkPrivateFolder(inside);
   });
 
   it('is closed when it is empty', async () => {
     await mkdir(path);
     await chmod(path, 0o777);
-    await checkOwnFolder(path);
+    await checkPrivateFolder(path);
     expect((await stat(path)).mode & 0o777).toBe(0o700);
   });
 
   it('may be missing', async () => {
-    await checkOwnFolder(path);
-    await checkOwnFile(path);
+    await checkPrivateFolder(path);
+    await checkPrivateFile(path);
     await expect(lstat(path)).rejects.toThrow(/ENOENT/);
   });
 
   it('is told to be closed only when it is what it should be', async () => {
     await writeFile(path, '', { mode: 0o644 });
-    await checkOwnFolder(path);
-    await checkOwnFile(folder);
+    await checkPrivateFolder(path);
+    await checkPrivateFile(folder);
   });
 
   it('is no link, and holds none, not even in its folders', async () => {
     await mkdir(path, { mode: 0o700 });
     await symlink(path, join(folder, 'to-it'));
-    await expect(checkOwnFolder(join(folder, 'to-it'))).rejects.toEqual(refused(`link to ${path}`));
+    await expect(checkPrivateFolder(join(folder, 'to-it'))).rejects.toEqual(
+      refused(`link to ${path}`),
+    );
     await mkdir(join(path, 'batches'));
-    await checkOwnFolder(path);
+    await checkPrivateFolder(path);
     await symlink(precious, join(path, 'batches', '000001.txt'));
-    await expect(checkOwnFolder(path)).rejects.toEqual(refused('000001.txt is a link'));
+    await expect(checkPrivateFolder(path)).rejects.toEqual(refused('000001.txt is a link'));
     // Names that are not used may be anything.
-    await checkOwnFolder(path, (name) => name !== 'batches');
+    await checkPrivateFolder(path, (name) => name !== 'batches');
     await symlink(folder, join(path, 'results'));
-    await expect(checkOwnFolder(path, (name) => name !== 'batches')).rejects.toEqual(
+    await expect(checkPrivateFolder(path, (name) => name !== 'batches')).rejects.toEqual(
       refused('results is a link'),
     );
   });

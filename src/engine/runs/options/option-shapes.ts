@@ -23,7 +23,7 @@ import {
 } from '../../../platform/check-options.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
-import { isPlaceName, isSource } from './source-and-sink.js';
+import { isLocationName, isSource } from './source-and-sink.js';
 import {
   changeWays,
   type EstimateSettings,
@@ -34,7 +34,7 @@ import {
 const aSource = required({
   what: 'a path, a URL, an array of these, rows, or a source such as fileSource("contacts.csv")',
   isRight: (value) =>
-    (isPlaceName(value) && String(value) !== '') || isRows(value) || isSource(value),
+    (isLocationName(value) && String(value) !== '') || isRows(value) || isSource(value),
 });
 /** Whether its values are in their bounds. */
 function isMaxUnknown(value: object): boolean {
@@ -49,14 +49,14 @@ const suppressLists: Wanted = {
     Array.isArray(value) &&
     value.every(
       (each: unknown) =>
-        (isPlaceName(each) && String(each) !== '') ||
+        (isLocationName(each) && String(each) !== '') ||
         (record.isRight(each) && aSource.isRight(Reflect.get(each as object, 'source'))),
     ),
 };
 
 const aSinkInput: Wanted = {
   what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
-  isRight: (value) => (isPlaceName(value) && String(value) !== '') || aSink.isRight(value),
+  isRight: (value) => (isLocationName(value) && String(value) !== '') || aSink.isRight(value),
 };
 
 export const aStore = withMethods('a store that processes share', 'open', 'look');

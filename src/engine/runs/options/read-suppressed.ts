@@ -10,7 +10,7 @@ import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/find-column.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import type { RunProgress } from '../reporting/run-progress.js';
-import { isPlaceName, sourceOf, type SourceInput } from './source-and-sink.js';
+import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js';
 
 /** A list of addresses and domains that are never sent. */
 export interface SuppressList {
@@ -48,7 +48,7 @@ export async function readSuppressed(
   const suppressed = new Suppressed(country);
   const lists: string[] = [];
   for (const each of given) {
-    const { source, columns } = isPlaceName(each) ? { source: each } : each;
+    const { source, columns } = isLocationName(each) ? { source: each } : each;
     for (const opens of await sourcesOf(source)) {
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
@@ -76,7 +76,7 @@ function noticeOf({ name, found, unread }: ListFigures): {
 
 /** Each list has columns of its own. */
 async function sourcesOf(given: SourceInput): Promise<readonly Opens[]> {
-  if (!isPlaceName(given)) return [async () => sourceOf(given)];
+  if (!isLocationName(given)) return [async () => sourceOf(given)];
   const lists = await findLists(given);
   return lists.map((list) => async (hasHeader) => {
     const header = hasHeader ? {} : { header: false };

@@ -39,7 +39,7 @@ export async function findEnds(given: {
 
 /** @throws ConfigurationError, which names the option */
 export function sinkOf(option: string, given: SinkInput): Sink {
-  if (!isPlaceName(given)) return guardedSink(given);
+  if (!isLocationName(given)) return guardedSink(given);
   try {
     return listSink(given);
   } catch (error) {
@@ -50,7 +50,7 @@ export function sinkOf(option: string, given: SinkInput): Sink {
 /** Where a run keeps its state, unless that is said: beside its output. @throws ConfigurationError */
 export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string> {
   // What is written directly, such as a pipe, has no place beside it.
-  if (isPlaceName(given) && (await sink.mayBeginEarly?.()) === true) {
+  if (isLocationName(given) && (await sink.mayBeginEarly?.()) === true) {
     return defaultStateDir(given);
   }
   throw new ConfigurationError(
@@ -64,13 +64,13 @@ export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string>
  */
 export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<Source> {
   if (isSource(given)) return guardedSource(given);
-  if (!isPlaceName(given) && !isListOfNames(given)) return rowsSource(given);
+  if (!isLocationName(given) && !isListOfNames(given)) return rowsSource(given);
   try {
     const lists = await findLists(given);
     await refuseSameList(lists, sink);
     const [only = ''] = lists;
     if (lists.length === 1)
-      return listSource(only, { columns: columnsFor(isPlaceName(sink) ? sink : undefined) });
+      return listSource(only, { columns: columnsFor(isLocationName(sink) ? sink : undefined) });
     // The columns of each list are in the common header, wherever in a list they come first.
     return combinedSource(lists.map((list) => listSource(list, { columns: 'all' })));
   } catch (error) {
@@ -83,7 +83,7 @@ async function refuseSameList(
   lists: readonly string[],
   sink: SinkInput | undefined,
 ): Promise<void> {
-  if (sink === undefined || !isPlaceName(sink)) return;
+  if (sink === undefined || !isLocationName(sink)) return;
   for (const list of lists) {
     if (!(await isSameList(list, sink))) continue;
     throw new ConfigurationError('the sink is the same list: write to another place');
@@ -98,12 +98,12 @@ function naming(option: string, error: unknown): unknown {
   });
 }
 
-export function isPlaceName(given: unknown): given is string | URL {
+export function isLocationName(given: unknown): given is string | URL {
   return typeof given === 'string' || given instanceof URL;
 }
 
 function isListOfNames(given: unknown): given is readonly (string | URL)[] {
-  return Array.isArray(given) && given.length > 0 && given.every(isPlaceName);
+  return Array.isArray(given) && given.length > 0 && given.every(isLocationName);
 }
 
 /** A stream of a file can be opened as well, and is no source: it can be iterated. */

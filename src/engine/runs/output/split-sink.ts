@@ -117,16 +117,16 @@ export function splitSink(options: SplitSinkOptions): Sink {
   });
   return {
     ...sink,
-    async examine(reading, columns) {
+    async validate(reading, columns) {
       // Before anything is paid.
       if (keep) verdictsByColumn(keep, reading.header, columns.verified);
       if (unique !== undefined) uniqueColumn(unique, reading.header, columns.verified);
-      return sink.examine?.(reading, columns);
+      return sink.validate?.(reading, columns);
     },
     rowsLeftOut: () => leftOut,
     rowsRepeated: () => repeated,
     validLeftOut: () => validLeftOut,
-    leftAlone: () => output.leftAlone?.(),
+    skippedUpdates: () => output.skippedUpdates?.(),
   };
 }
 

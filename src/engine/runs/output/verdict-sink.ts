@@ -97,7 +97,7 @@ export function verdictFolder(
     fileSink(join(path, `${verdict}.${ending}`), options),
   ];
   const sink = verdictSink(path, Object.fromEntries(verdicts.map(sinkOf)) as VerdictSinks);
-  const isThere = async (): Promise<boolean> => {
+  const exists = async (): Promise<boolean> => {
     const found = await stat(path).catch(() => undefined);
     if (found?.isDirectory() === false) {
       throw new ConfigurationError(
@@ -109,7 +109,7 @@ export function verdictFolder(
   return {
     ...sink,
     async check(verifiedColumns) {
-      if (await isThere()) return sink.check(verifiedColumns);
+      if (await exists()) return sink.check(verifiedColumns);
       const { format, other } = formatOfPath(path);
       if (format !== undefined || other !== undefined) {
         throw new ConfigurationError(
@@ -121,9 +121,9 @@ export function verdictFolder(
     },
     // Its files are not there as long as the folder is not.
     hold: async (patience) => holdFolder(path, patience),
-    mayBeginEarly: async () => !(await isThere()) || (await sink.mayBeginEarly?.()) === true,
+    mayBeginEarly: async () => !(await exists()) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {
-      const isNew = !(await isThere());
+      const isNew = !(await exists());
       // Not the folders above it: they were there when it was checked, and a disk may have gone since.
       if (isNew) {
         await mkdir(path).catch((cause: unknown) => {

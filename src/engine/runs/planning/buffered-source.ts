@@ -6,7 +6,7 @@ import { onDisk } from '../../../platform/files/disk-errors.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 
 /** A source that can be read as often as asked. */
-export interface KeptSource {
+export interface BufferedSource {
   readonly source: Source;
   /** What it gives now takes the place of what was written down of it before. @throws OutputError */
   adopt(): Promise<Source>;
@@ -19,12 +19,12 @@ export interface KeptSource {
  *
  * @throws InputError, OutputError
  */
-export async function keepSource(
+export async function bufferSource(
   source: Source,
   state: StateDirectory,
   files: FileSystem,
   signal: AbortSignal,
-): Promise<KeptSource> {
+): Promise<BufferedSource> {
   if (!source.keep || !source.kept) return { source, adopt: async () => source };
   const { kept } = state.known;
   const before = state.inputPath;

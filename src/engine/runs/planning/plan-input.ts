@@ -1,5 +1,5 @@
 import type { CountryCode } from '../../../contract/countries.js';
-import type { RowExaminer, Sink, TextColumn } from '../../../lists/rows/sink.js';
+import type { RowValidator, Sink, TextColumn } from '../../../lists/rows/sink.js';
 import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
@@ -18,7 +18,7 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { DiskStorage } from './batch-files.js';
 import { ExternalDedupPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
-import { examineUnsplit } from './split-cells.js';
+import { validateUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
 
 export interface PlannedInput {
@@ -34,7 +34,7 @@ export interface PlanInputOptions {
   /** It can be read twice. */
   readonly source: Source;
   /** Where the rows are to go, to be asked whether it has a form for them. */
-  readonly sink?: Pick<Sink, 'maxRows' | 'examine'>;
+  readonly sink?: Pick<Sink, 'maxRows' | 'validate'>;
   readonly columns: ColumnOptions;
   readonly country: CountryCode | undefined;
   readonly emailCountry?: CountryCode | undefined;
@@ -132,7 +132,7 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
     tickets,
     recalled,
     batches,
-    examine: await startExamining(options, reading, layout),
+    validate: await startValidating(options, reading, layout),
     maxRows: options.sink?.maxRows ?? Infinity,
   });
   const entry = planEntryOf(rows, { reading, found }, batches);
@@ -148,7 +148,7 @@ async function planAll(
     readonly tickets: TicketFile;
     readonly recalled: OpenRecall | undefined;
     readonly batches: Batch[];
-    readonly examine: RowExaminer | undefined;
+    readonly validate: RowValidator | undefined;
     readonly maxRows: number;
   },
 ): Promise<number> {
@@ -170,7 +170,7 @@ async function planAll(
           `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
         );
       }
-      examineUnsplit(chunk, to.examine);
+      validateUnsplit(chunk, to.validate);
       if (!partitioned && book.size >= partitionFrom) {
         await underway;
         partitioned = await ExternalDedupPlan.begin(to, to.plan);
@@ -185,7 +185,7 @@ async function planAll(
       to.onRows(rows, book.size);
     }
     await underway;
-    await to.examine?.end?.();
+    await to.validate?.end?.();
     await partitioned?.number(async (tickets) => {
       await write(tickets);
       for (const batch of cutter.take()) to.batches.push(batch);
@@ -205,7 +205,7 @@ async function planAll(
 }
 
 /** What the output has no form for ends the run now, before anything is paid. */
-export async function startExamining(
+export async function startValidating(
   {
     sink,
     runId,
@@ -216,9 +216,9 @@ export async function startExamining(
     Partial<Pick<PlanInputOptions, 'signal'>>,
   reading: SourceReading,
   layout: ColumnLayout,
-): Promise<RowExaminer | undefined> {
+): Promise<RowValidator | undefined> {
   try {
-    return await sink?.examine?.(reading, {
+    return await sink?.validate?.(reading, {
       ...(runId !== undefined && { runId }),
       ...(onNotice && { onNotice }),
       ...(signal && { signal }),

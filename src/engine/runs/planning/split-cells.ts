@@ -185,15 +185,15 @@ export function* unsplitRows(rows: JoinedRows): Generator<JoinedRows> {
 }
 
 /** The same before anything is verified, for whoever looks at rows. */
-export function examineUnsplit(
+export function validateUnsplit(
   chunk: RowChunk,
-  examine: ((chunk: RowChunk) => void) | undefined,
+  validate: ((chunk: RowChunk) => void) | undefined,
 ): void {
-  if (!examine) return;
-  if (!(chunk instanceof SplitChunk)) return examine(chunk);
-  examine(chunk.own);
+  if (!validate) return;
+  if (!(chunk instanceof SplitChunk)) return validate(chunk);
+  validate(chunk.own);
   const split = chunk.places.filter(({ cells }) => cells);
-  examine(new SplitChunk(chunk.own, split));
+  validate(new SplitChunk(chunk.own, split));
 }
 
 function* stretchesOf(

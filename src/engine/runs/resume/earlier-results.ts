@@ -10,7 +10,7 @@ import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import { collectLaunched } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
-import type { AddressResult, ToldResults } from '../../plan/result-cache.js';
+import type { AddressResult, ReportedResults } from '../../plan/result-cache.js';
 import { addressOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
@@ -63,7 +63,7 @@ export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string
   );
 }
 
-interface EarlierResults extends ToldResults {
+interface EarlierResults extends ReportedResults {
   /** Whether its results are there; else what is told is that it has failed. */
   readonly isKept: boolean;
   /** Whether it has failed in a way that a person may have its addresses sent again. */

@@ -67,7 +67,7 @@ export async function checkBeforeSending(
 }
 
 /** Says before anything is sent where the account has too little; whoever is asked before the launch sees it then. */
-export function tellBalance(
+export function reportBalance(
   { maxCredits, onPrepared, onProgress }: ResolvedRun,
   { batches }: PlannedInput,
   balance: CreditBalance | undefined,

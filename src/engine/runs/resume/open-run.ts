@@ -9,7 +9,7 @@ import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
 import { planBeside, type PlannedBeside } from './plan-beside.js';
-import { keepSource, type KeptSource } from '../planning/buffered-source.js';
+import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
 import { addressesToFetch, hasSent, type KnownRun } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
 import {
@@ -83,7 +83,7 @@ export class RunOpening implements Opening {
   readonly #options: ResolvedRun;
   readonly #state: StateDirectory;
   readonly #checked: CheckedRun;
-  #source: KeptSource | undefined;
+  #source: BufferedSource | undefined;
   /** What was read to be compared with the run that is known. */
   #compared: Compared | undefined;
 
@@ -260,7 +260,7 @@ export class RunOpening implements Opening {
 
   async #keep(): Promise<Source> {
     const { files, signal } = this.#checked;
-    this.#source ??= await keepSource(this.#options.source, this.#state, files, signal);
+    this.#source ??= await bufferSource(this.#options.source, this.#state, files, signal);
     return this.#source.source;
   }
 

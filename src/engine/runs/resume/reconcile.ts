@@ -42,7 +42,7 @@ export class Reconciliation {
   readonly #isRestarted: () => boolean;
   /** Uuids of batches that were elected and that the list lacks. */
   readonly #missing: string[] = [];
-  readonly #isThere: (uuid: string) => Promise<boolean>;
+  readonly #exists: (uuid: string) => Promise<boolean>;
   /**
    * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
    * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
@@ -71,7 +71,7 @@ export class Reconciliation {
     this.#sharedBefore = is.sharedBefore;
     this.isCopied = is.copied;
     this.#isRestarted = is.restarted;
-    this.#isThere = is.there;
+    this.#exists = is.there;
     this.#deletes = is.deleting;
     this.readList = is.reading;
   }
@@ -180,7 +180,7 @@ export class Reconciliation {
   async check(known: readonly KnownBatch[]): Promise<void> {
     const isOpen = known.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
     if (isOpen && this.isCopied && this.#deletes) throw this.#doubt();
-    for (const uuid of this.#missing) if (!(await this.#isThere(uuid))) throw this.#doubt();
+    for (const uuid of this.#missing) if (!(await this.#exists(uuid))) throw this.#doubt();
   }
 
   /**

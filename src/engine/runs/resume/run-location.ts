@@ -12,7 +12,7 @@ import { RunOpening, type CheckedRun, type Opening } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { makeScratch } from '../../stores/scratch.js';
 import type { RunStore, SharedStore } from '../../stores/run-store.js';
-import { sharePace } from '../../stores/shared/shared-pace.js';
+import { shareRate } from '../../stores/shared/shared-pace.js';
 import { SharedOpening } from './join-shared-run.js';
 import type { RowFigures } from '../../stores/shared/shared-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
@@ -37,7 +37,7 @@ export interface RunLocation {
 }
 
 /** A run that this process has to itself. @throws as `StateDirectory.open` does; the signal's reason */
-export async function placeInDirectory(
+export async function locateInDirectory(
   given: ResolvedRun,
   checked: CheckedRun,
   path: string,
@@ -105,7 +105,7 @@ function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
 }
 
 /** A run that many processes work on. @param parent of this one's own folder @throws as `SharedStore.open` does */
-export async function placeInStore(
+export async function locateInStore(
   run: ResolvedRun,
   checked: CheckedRun,
   {
@@ -134,7 +134,7 @@ export async function placeInStore(
       const { client: given } = run;
       const client =
         typeof given === 'function' ? await given(join(scratch.path, 'service')) : given;
-      leavePace = await sharePace(client, state);
+      leavePace = await shareRate(client, state);
       return client;
     },
     reasonOf: (end) => withName(end, store.name),

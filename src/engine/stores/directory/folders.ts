@@ -2,14 +2,18 @@ import { access, constants } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { describeSystemError, systemErrorCode } from '../../../platform/files/disk-errors.js';
-import { type FileLock, lockFile, type LockPatience } from '../../../platform/files/file-lock.js';
+import {
+  type FileLock,
+  lockFile,
+  type LockWaitOptions,
+} from '../../../platform/files/file-lock.js';
 import {
   type FileSystem,
   syncDirectory,
   systemFiles,
 } from '../../../platform/files/file-system.js';
 import { besidePath } from '../../../platform/files/whole-file.js';
-import type { StatePlace } from '../journal-entries.js';
+import type { StateLocation } from '../journal-entries.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** The folders of a run: each that takes the place of another has its own. */
@@ -85,10 +89,10 @@ export async function syncName(
  *
  * @returns `undefined` when the system does not say
  */
-export async function readStatePlace(
+export async function readStateLocation(
   files: FileSystem,
   stateDir: string,
-): Promise<StatePlace | undefined> {
+): Promise<StateLocation | undefined> {
   try {
     const { ino, birthtimeMs, ctimeMs } = await files.stat(join(stateDir, 'journal'));
     // Where no time of birth is kept, some systems give that of the latest change.
@@ -99,7 +103,10 @@ export async function readStatePlace(
 }
 
 /** Whether two places are surely not the same. */
-export function isElsewhere(known: StatePlace | undefined, found: StatePlace | undefined): boolean {
+export function isElsewhere(
+  known: StateLocation | undefined,
+  found: StateLocation | undefined,
+): boolean {
   if (!known || !found) return false;
   if (known.ino !== found.ino) return true;
   return known.born !== null && found.born !== null && known.born !== found.born;
@@ -113,7 +120,7 @@ export function isElsewhere(known: StatePlace | undefined, found: StatePlace | u
 export async function lockDirectory(
   files: FileSystem,
   directory: string,
-  patience?: LockPatience,
+  patience?: LockWaitOptions,
 ): Promise<FileLock> {
   return lockFile(
     files,

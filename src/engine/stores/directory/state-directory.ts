@@ -11,9 +11,9 @@ import {
   refuseForeign,
   runFolder,
   syncName,
-  readStatePlace,
+  readStateLocation,
 } from './folders.js';
-import type { FileLock, LockPatience } from '../../../platform/files/file-lock.js';
+import type { FileLock, LockWaitOptions } from '../../../platform/files/file-lock.js';
 import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
@@ -23,7 +23,7 @@ import {
   batchEntryOf,
   type JournalEntry,
   type RunEntry,
-  type StatePlace,
+  type StateLocation,
 } from '../journal-entries.js';
 import type { RunScratch } from '../scratch.js';
 import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
@@ -63,7 +63,7 @@ export class StateDirectory implements RunStore, RunScratch {
   static async open(
     files: FileSystem,
     path: string,
-    options: { readonly fresh: boolean } & LockPatience,
+    options: { readonly fresh: boolean } & LockWaitOptions,
   ): Promise<StateDirectory> {
     const doing = `use the state directory ${path}`;
     return onDisk(doing, async () => {
@@ -71,12 +71,12 @@ export class StateDirectory implements RunStore, RunScratch {
         .mkdir(path, { recursive: true, mode: 0o700 })
         .catch(async (error: unknown) => {
           // A link that leads nowhere is told as what it is.
-          await files.checkOwnFolder(path);
+          await files.checkPrivateFolder(path);
           refuseFile(path, error);
           throw error;
         });
       refuseForeign(path, await files.readdir(path));
-      await files.checkOwnFolder(path);
+      await files.checkPrivateFolder(path);
       const lock = await lockDirectory(files, path, options);
       try {
         await syncName(files, path, made);
@@ -133,8 +133,8 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /** Tells it from a copy of it, as far as the system does. */
-  async place(): Promise<StatePlace | undefined> {
-    return readStatePlace(this.#files, this.path);
+  async place(): Promise<StateLocation | undefined> {
+    return readStateLocation(this.#files, this.path);
   }
 
   async record(entry: JournalEntry): Promise<void> {
@@ -311,7 +311,7 @@ export async function readKnownRun(files: FileSystem, path: string): Promise<Kno
       throw error;
     });
     if (!entries) return undefined;
-    await files.checkOwnFolder(path);
+    await files.checkPrivateFolder(path);
     return knownRun(entries, journalPath(path));
   });
 }

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os';
 import { crc32 } from 'node:zlib';
-import type { PaceUpdate } from '../../../client/rate/shared-rate.js';
+import type { RateUpdate } from '../../../client/rate/shared-rate.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { Reservation } from '../../batches/claim.js';
 import type { PlanEntry, RunEntry } from '../journal-entries.js';
@@ -262,7 +262,7 @@ export class PostgresSteps implements SharedSteps {
   async beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat> {
     const answer = await this.#run.step<{
       held: readonly string[];
-      pace: PaceUpdate | null;
+      pace: RateUpdate | null;
       mayClaim: boolean;
       rowsWritten: number;
       updates: UpdatePage;

@@ -3,7 +3,7 @@ import { ConfigurationError, DeadlineError } from '../../../platform/errors/erro
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { systemClock, beforeDeadline, systemRandom } from '../../../platform/waiting/clock.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
 import { tlsWords } from '../../../lists/sql/database-url.js';
@@ -60,7 +60,7 @@ export class StoreConnection {
         return await this.#turns.next(async () => this.#askOnce<Row>(text, values));
       } catch (error) {
         if (signal.aborted || error instanceof SluiceError) throw error;
-        if (!isPassing(error)) throw this.#refusal(error);
+        if (!isTransient(error)) throw this.#refusal(error);
         const pauseMs = backoffMs(failures, pauses, systemRandom);
         const failingMs = systemClock.now() + pauseMs - startedAt;
         if (failingMs > giveUpAfterMs) throw this.#gaveUp(error, giveUpAfterMs);
@@ -104,7 +104,7 @@ export class StoreConnection {
     const { signal } = this.#closing;
     signal.throwIfAborted();
     const { default: pg } = await import('pg').catch(
-      notInstalled({ by: 'A store in PostgreSQL', install: 'pg', driver: 'postgres' }),
+      refuseMissingPackage({ by: 'A store in PostgreSQL', install: 'pg', driver: 'postgres' }),
     );
     return openClient(pg, this.#options.url, signal);
   }
@@ -147,7 +147,7 @@ function isGoodbye(error: unknown): boolean {
   return /^(?:08|57P)/.test(sqlStateOf(error) ?? '');
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   const state = sqlStateOf(error);
   // A certificate that is wrong stays so.
   return state === undefined ? tlsWords(error) === undefined : passing.test(state);

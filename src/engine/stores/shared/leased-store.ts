@@ -1,7 +1,7 @@
 import { batchLabel, type Batch } from '../../batches/batch.js';
 import { ClaimLostError, type BatchProgress } from '../../batches/claim.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import type { PaceMember } from '../../../client/rate/shared-rate.js';
+import type { RateMember } from '../../../client/rate/shared-rate.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
@@ -13,7 +13,7 @@ import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
 import { KnownJournal, type KnownRun } from '../run-state.js';
-import { LeasedPace } from './shared-pace.js';
+import { LeasedRate } from './shared-pace.js';
 import type { PlanEntry, RunEntry } from '../journal-entries.js';
 import type {
   BegunRun,
@@ -63,7 +63,7 @@ export class LeasedRunStore implements SharedRunStore {
   /** A call that is repeated comes before the next of its kind. */
   readonly #writing = new InTurn();
   readonly #claiming = new InTurn();
-  #pace: LeasedPace | undefined;
+  #pace: LeasedRate | undefined;
   #calls = 0;
   #journal: KnownJournal;
   /** Labels of the batches that were told of since somebody asked. */
@@ -161,8 +161,8 @@ export class LeasedRunStore implements SharedRunStore {
     this.#adopt(await this.#do(async () => this.#steps.reopen(records, after, call)));
   }
 
-  async joinPace(member: PaceMember): Promise<LeasedPace> {
-    this.#pace = await LeasedPace.join(member, this.#steps.pace, async (step) => this.#do(step));
+  async joinPace(member: RateMember): Promise<LeasedRate> {
+    this.#pace = await LeasedRate.join(member, this.#steps.pace, async (step) => this.#do(step));
     return this.#pace;
   }
 

@@ -1,5 +1,5 @@
 import type { Client } from '../../../client/client.js';
-import type { PaceMember, PaceUpdate, SharedPace } from '../../../client/rate/shared-rate.js';
+import type { RateMember, RateUpdate, SharedRate } from '../../../client/rate/shared-rate.js';
 import type { SharedRunStore } from '../run-store.js';
 import type { PaceSteps } from './store-protocol.js';
 
@@ -9,31 +9,31 @@ import type { PaceSteps } from './store-protocol.js';
  * @returns ends that
  * @throws DeadlineError when the store is out of reach for too long
  */
-export async function sharePace(client: Client, state: SharedRunStore): Promise<() => void> {
+export async function shareRate(client: Client, state: SharedRunStore): Promise<() => void> {
   const { baseUrl, intervalMs } = client;
   const account = async (salt: string): Promise<string> =>
     `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
-  return client.sharePace(await state.joinPace({ account, intervalMs }));
+  return client.shareRate(await state.joinPace({ account, intervalMs }));
 }
 
 type Act = <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
 
 /** One process's hold of the pace that it shares with others. */
-export class LeasedPace implements SharedPace {
+export class LeasedRate implements SharedRate {
   readonly #steps: PaceSteps;
   readonly #do: Act;
-  readonly #listening = new Set<(updates: PaceUpdate) => void>();
-  #updates: PaceUpdate;
+  readonly #listening = new Set<(updates: RateUpdate) => void>();
+  #updates: RateUpdate;
 
-  private constructor(updates: PaceUpdate, steps: PaceSteps, act: Act) {
+  private constructor(updates: RateUpdate, steps: PaceSteps, act: Act) {
     this.#updates = updates;
     this.#steps = steps;
     this.#do = act;
   }
 
   /** @param act does a step, or throws why this process has no say any more */
-  static async join(member: PaceMember, steps: PaceSteps, act: Act): Promise<LeasedPace> {
-    return new LeasedPace(await act(async () => steps.join(member)), steps, act);
+  static async join(member: RateMember, steps: PaceSteps, act: Act): Promise<LeasedRate> {
+    return new LeasedRate(await act(async () => steps.join(member)), steps, act);
   }
 
   async takeSlot(): Promise<number> {
@@ -45,14 +45,14 @@ export class LeasedPace implements SharedPace {
     this.#do(async () => this.#steps.pause(ms)).catch(() => undefined);
   }
 
-  listen(listener: (updates: PaceUpdate) => void): () => void {
+  listen(listener: (updates: RateUpdate) => void): () => void {
     this.#listening.add(listener);
     listener(this.#updates);
     return () => this.#listening.delete(listener);
   }
 
   /** Takes in the answer to a sign of life. */
-  applyRemote(updates: PaceUpdate): void {
+  applyRemote(updates: RateUpdate): void {
     this.#updates = updates;
     for (const listener of this.#listening) listener(updates);
   }

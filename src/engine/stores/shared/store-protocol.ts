@@ -1,6 +1,6 @@
 import type { Reservation } from '../../batches/claim.js';
 import type { Batch } from '../../batches/batch.js';
-import type { PaceMember, PaceUpdate } from '../../../client/rate/shared-rate.js';
+import type { RateMember, RateUpdate } from '../../../client/rate/shared-rate.js';
 import type {
   BatchEntry,
   FinishedEntry,
@@ -77,7 +77,7 @@ export interface Beat {
   /** Whether there is something that no process has any more. */
   readonly mayClaim: boolean;
   /** Nothing until it is joined. */
-  readonly pace?: PaceUpdate | null;
+  readonly pace?: RateUpdate | null;
   /** Rows of the output that another process has written so far. */
   readonly rowsWritten: number;
   readonly updates: Updates | typeof gone;
@@ -86,7 +86,7 @@ export interface Beat {
 /** What one process asks of the pace that it shares with the others of its account. */
 export interface PaceSteps {
   /** Keeps it from now on: signs of life tell it. */
-  join(member: PaceMember): Promise<PaceUpdate>;
+  join(member: RateMember): Promise<RateUpdate>;
 
   /** The next moment at which a process of the account may send a request. @returns ms from now */
   takeSlot(): Promise<number>;

@@ -23,7 +23,7 @@ const singleQuoteBonus = 0.01;
 /** A dialect, and how it cuts the first rows. */
 export interface FoundDialect {
   readonly dialect: CsvDialect;
-  readonly rows: readonly CutRow[];
+  readonly rows: readonly SampledRow[];
 }
 
 /**
@@ -44,7 +44,7 @@ export function findDialect(
   let best: (FoundDialect & { readonly score: number }) | undefined;
   for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given, isTsv))) {
     if (best !== undefined && best.score >= mostFor(dialect, text)) continue;
-    const cut = cutRows(text, {
+    const cut = sampleRows(text, {
       // A character of more bytes than one is compared by its bytes.
       delimiter: bytesAsText(dialect.delimiter),
       quote: dialect.quote === undefined ? undefined : bytesAsText(dialect.quote),
@@ -95,7 +95,7 @@ function rate(cut: RowCut, { quote }: CsvDialect): number {
 }
 
 /** A row as a dialect cuts it. */
-export interface CutRow {
+export interface SampledRow {
   /** Where it starts in the text. */
   readonly start: number;
   /** Texts of its cells, without the quotes around them. */
@@ -105,7 +105,7 @@ export interface CutRow {
 /** What cutting the first rows of a file with a dialect shows of that dialect. */
 export interface RowCut {
   /** The rows that are whole; the only row, when none is. */
-  readonly rows: readonly CutRow[];
+  readonly rows: readonly SampledRow[];
   /** Whether a row cannot be cut: something follows a closing quote, or a quote stands inside a cell. */
   readonly isBroken: boolean;
   /** Whether all cells of the first row are in quotes. */
@@ -123,9 +123,9 @@ interface CutOptions {
 const mostRows = 200;
 
 /** Cuts text, a character for each byte, into rows and cells, as far as it goes. */
-export function cutRows(text: string, dialect: CutOptions): RowCut {
+export function sampleRows(text: string, dialect: CutOptions): RowCut {
   const { delimiter, quote, isWhole = false } = dialect;
-  const rows: CutRow[] = [];
+  const rows: SampledRow[] = [];
   let cells: string[] = [];
   let start = 0;
   let isBroken = false;

@@ -3,8 +3,8 @@ import type { PeekReader } from '../../files/bytes/byte-reader.js';
 import { markBytesOf } from '../../files/file-signature.js';
 import { lineFeedByte } from '../csv-format.js';
 import {
-  cutRows,
-  type CutRow,
+  sampleRows,
+  type SampledRow,
   bytesAsText,
   findDialect,
   usualDelimiters,
@@ -14,7 +14,7 @@ import {
 } from './find-dialect.js';
 
 /** What stands in a text file above its header: title lines, and the `sep=` line of spreadsheets. */
-export interface AboveHeader {
+export interface HeaderDetection {
   /** The lines as they stand, a byte-order mark included. */
   readonly bytes: Buffer;
   readonly lines: number;
@@ -22,7 +22,7 @@ export interface AboveHeader {
   readonly isGuessed: boolean;
 }
 
-export interface AboveHeaderOptions extends GivenDialect {
+export interface HeaderDetectionOptions extends GivenDialect {
   /** How messages call the input. */
   readonly name: string;
   readonly isTsv: boolean;
@@ -42,8 +42,8 @@ const mostLookedAt = 64 * 1024;
  */
 export async function readToHeader(
   reader: PeekReader,
-  options: AboveHeaderOptions,
-): Promise<{ readonly above: AboveHeader; readonly dialect: CsvDialect }> {
+  options: HeaderDetectionOptions,
+): Promise<{ readonly above: HeaderDetection; readonly dialect: CsvDialect }> {
   const { skipRows, hasHeader, name } = options;
   const sep = sepLine(await reader.peekLine(mostLookedAt));
   const look =
@@ -62,7 +62,10 @@ export async function readToHeader(
 }
 
 /** Whether a text is plainly a table, and not one address a line. */
-export async function isTable(reader: PeekReader, options: AboveHeaderOptions): Promise<boolean> {
+export async function isTable(
+  reader: PeekReader,
+  options: HeaderDetectionOptions,
+): Promise<boolean> {
   const first = await reader.peekLine(mostLookedAt);
   if (sepLine(first) !== undefined || options.skipRows !== undefined) return true;
   if (options.delimiter !== undefined || options.quote !== undefined) return true;
@@ -86,7 +89,7 @@ interface Look extends FoundDialect {
 }
 
 /** Looks at as little as shows the header: a stream may be slow to give more. */
-async function lookForTable(reader: PeekReader, options: AboveHeaderOptions): Promise<Look> {
+async function lookForTable(reader: PeekReader, options: HeaderDetectionOptions): Promise<Look> {
   let look: Look | undefined;
   const first = await reader.peekUntil((bytes) => {
     const isLast = bytes.length >= mostLookedAt;
@@ -106,11 +109,11 @@ interface LookEnd {
 /** @returns `undefined` when more bytes could show a header */
 function lookAt(
   first: Buffer,
-  options: AboveHeaderOptions,
+  options: HeaderDetectionOptions,
   end: LookEnd & { readonly isLast: true },
 ): Look;
-function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look | undefined;
-function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look | undefined {
+function lookAt(first: Buffer, options: HeaderDetectionOptions, end: LookEnd): Look | undefined;
+function lookAt(first: Buffer, options: HeaderDetectionOptions, end: LookEnd): Look | undefined {
   const sep = sepLine(first);
   const start = sep?.end ?? markBytesOf(first);
   const bytes = first.subarray(start, mostLookedAt);
@@ -133,7 +136,7 @@ function lookAt(first: Buffer, options: AboveHeaderOptions, end: LookEnd): Look 
 }
 
 /** Whether at least half of the rows have as many cells as the first. */
-function isAlike(rows: readonly CutRow[]): boolean {
+function isAlike(rows: readonly SampledRow[]): boolean {
   const columns = rows[0]?.cells.length ?? 1;
   const alike = rows.filter(({ cells }) => cells.length === columns).length;
   return columns > 1 && alike * 2 >= rows.length;
@@ -144,13 +147,15 @@ function cutByEach(
   bytes: Buffer,
   { quote, escape }: CsvDialect,
   isWhole: boolean,
-): readonly (readonly CutRow[])[] {
+): readonly (readonly SampledRow[])[] {
   const text = bytes.toString('latin1');
   const quotes = {
     quote: quote === undefined ? undefined : bytesAsText(quote),
     escape: bytesAsText(escape),
   };
-  return usualDelimiters.map((delimiter) => cutRows(text, { delimiter, ...quotes, isWhole }).rows);
+  return usualDelimiters.map(
+    (delimiter) => sampleRows(text, { delimiter, ...quotes, isWhole }).rows,
+  );
 }
 
 function withDelimiter(given: GivenDialect, found: string | undefined): GivenDialect {

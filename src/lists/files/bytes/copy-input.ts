@@ -1,7 +1,7 @@
 import { writeOutputFile } from '../outputs/output-file.js';
 import type { SourceReading } from '../../rows/source.js';
 import { piecesOf, type ByteReader, PeekReader } from './byte-reader.js';
-import { recogniseSignature } from '../file-signature.js';
+import { detectSignature } from '../file-signature.js';
 
 /** How far an input is copied. */
 export interface CopyOptions {
@@ -43,8 +43,8 @@ async function* copiedPieces(
 }
 
 async function isPlainText(reader: PeekReader): Promise<boolean> {
-  const bytes = await reader.peekUntil((few) => recogniseSignature(few) !== 'undecided');
-  return bytes.length > 0 && typeof recogniseSignature(bytes) !== 'object';
+  const bytes = await reader.peekUntil((few) => detectSignature(few) !== 'undecided');
+  return bytes.length > 0 && typeof detectSignature(bytes) !== 'object';
 }
 
 /** @returns whether all that is needed was taken */

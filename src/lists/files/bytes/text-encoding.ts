@@ -37,7 +37,7 @@ export function parseEncoding(name: string): TextEncoding {
  * The encoding that a byte-order mark in front shows. Text without one is taken for UTF-8, or for UTF-16
  * where plainly one half of its bytes is that of Latin letters.
  */
-export function recogniseEncoding(first: Uint8Array): TextEncoding {
+export function detectEncoding(first: Uint8Array): TextEncoding {
   const isUtf32 = first[2] === 0 && first[3] === 0;
   if (first[0] === 0xff && first[1] === 0xfe && !isUtf32) return 'utf-16le';
   if (first[0] === 0xfe && first[1] === 0xff) return 'utf-16be';

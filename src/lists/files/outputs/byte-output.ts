@@ -1,5 +1,5 @@
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { lockFile, type LockPatience } from '../../../platform/files/file-lock.js';
+import { lockFile, type LockWaitOptions } from '../../../platform/files/file-lock.js';
 import { systemFiles } from '../../../platform/files/file-system.js';
 import type { RandomFile } from '../../../platform/files/random-file.js';
 import { besidePath } from '../../../platform/files/whole-file.js';
@@ -43,7 +43,7 @@ export interface ByteOutput {
 export async function holdOutput(
   name: string,
   realPath: string,
-  patience?: LockPatience,
+  patience?: LockWaitOptions,
 ): Promise<() => Promise<void>> {
   const path = besidePath(realPath, 'lock');
   const thing = { name, path, option: 'it', does: 'is writing', canWait: patience !== undefined };

@@ -2,7 +2,7 @@ import {
   holdSinks,
   type JoinedRows,
   type OpenSinkOptions,
-  type RowExaminer,
+  type RowValidator,
   type Sink,
   type SinkWriting,
 } from '../../rows/sink.js';
@@ -49,19 +49,19 @@ export function routeSink(options: RouteSinkOptions): Sink {
       for (const sink of sinks) await sink.check(verifiedColumns);
     },
     hold: (patience) => holdSinks(sinks, patience),
-    async examine(reading, columns) {
+    async validate(reading, columns) {
       const shared = { ...columns, onTextColumn: tellOnce(columns.onTextColumn) };
-      const examiners = await Promise.all(
-        sinks.map(async (sink) => sink.examine?.(reading, shared)),
+      const validators = await Promise.all(
+        sinks.map(async (sink) => sink.validate?.(reading, shared)),
       );
-      const wanted = examiners.filter((examine) => examine !== undefined);
+      const wanted = validators.filter((validate) => validate !== undefined);
       if (wanted.length === 0) return undefined;
-      const all: RowExaminer = (chunk) => {
-        for (const examine of wanted) examine(chunk);
+      const all: RowValidator = (chunk) => {
+        for (const validate of wanted) validate(chunk);
       };
       return Object.assign(all, {
         async end() {
-          for (const examine of wanted) await examine.end?.();
+          for (const validate of wanted) await validate.end?.();
         },
       });
     },

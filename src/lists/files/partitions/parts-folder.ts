@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { access, chmod, mkdir, readdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { type FilePermissions, systemFiles, isThere } from '../../../platform/files/file-system.js';
+import { type FilePermissions, systemFiles, exists } from '../../../platform/files/file-system.js';
 import { besidePath, move } from '../../../platform/files/whole-file.js';
 import { type ByteOutput, holdOutput } from '../outputs/byte-output.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import { mostOpenFolder } from '../outputs/file-permissions.js';
-import type { OutputPatience } from '../../rows/sink.js';
+import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
 import { refuseLate } from '../outputs/output-path.js';
 
@@ -51,10 +51,7 @@ export async function checkPartsFolder(path: string): Promise<string> {
 }
 
 /** Holds a folder as an output; see `Sink.hold`. */
-export async function holdFolder(
-  path: string,
-  patience?: OutputPatience,
-): Promise<() => Promise<void>> {
+export async function holdFolder(path: string, patience?: LockWait): Promise<() => Promise<void>> {
   return holdOutput(path, await followLinks(path), patience);
 }
 
@@ -77,7 +74,7 @@ export async function createPartsFolder(
   const written = besidePath(target, 'parts');
   const old = besidePath(target, 'old');
   // A process that was killed between the two renames of an exchange has left the old one aside.
-  if (!(await isThere(target)) && (await isThere(old))) await put(old, target).catch(fail);
+  if (!(await exists(target)) && (await exists(old))) await put(old, target).catch(fail);
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
   const mode = await makeClosed(written, noMoreOpenThan).catch(fail);

@@ -74,7 +74,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
 }
 
 /** Where parts go. */
-export interface PartsPlace {
+export interface PartsDestination {
   /** How messages call it; holds no password. */
   readonly name: string;
   /** Says early what would fail late. */
@@ -90,7 +90,7 @@ export interface PartsPlace {
  *
  * @throws ConfigurationError `invalid_option`
  */
-export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink {
+export function partsSinkAt(place: PartsDestination, options: PartsSinkOptions): Sink {
   const { partBytes, format: given = 'csv' } = options;
   if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
     throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
@@ -109,7 +109,7 @@ export function partsSinkAt(place: PartsPlace, options: PartsSinkOptions): Sink 
       await place.check();
     },
     ...(place.hold && { hold: place.hold }),
-    examine: (reading, columns) => writing.examine?.(reading, columns),
+    validate: (reading, columns) => writing.validate?.(reading, columns),
     async open(opening) {
       if (format === 'parquet' && opening.runId === undefined) {
         throw new ConfigurationError(

@@ -1,7 +1,7 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
 import { text, type OptionShape } from '../../../platform/check-options.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 
 export interface S3Options {
   /**
@@ -30,7 +30,7 @@ export interface S3Connection {
  */
 export async function connectS3({ endpoint, region }: S3Options): Promise<S3Connection> {
   const sdk = await import('@aws-sdk/client-s3').catch(
-    notInstalled({ by: 'S3', install: '@aws-sdk/client-s3', driver: 's3' }),
+    refuseMissingPackage({ by: 'S3', install: '@aws-sdk/client-s3', driver: 's3' }),
   );
   const { env } = process;
   const place = endpoint ?? env['AWS_ENDPOINT_URL_S3'] ?? env['AWS_ENDPOINT_URL'];

@@ -27,7 +27,7 @@ export function statusOf(error: unknown): number | undefined {
 }
 
 /** Whether asking again may help: the service, or the way to it, is in trouble. */
-export function isPassing(error: unknown): boolean {
+export function isTransient(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return status === 429 || isServiceTrouble(status);
   return (

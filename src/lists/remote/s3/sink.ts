@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { fileSinkShape, placeSink, type FileSinkOptions } from '../../files/file-sink.js';
-import type { OutputPlace } from '../../files/writer-sink.js';
+import { fileSinkShape, destinationSink, type FileSinkOptions } from '../../files/file-sink.js';
+import type { OutputDestination } from '../../files/writer-sink.js';
 import { checkOptions } from '../../../platform/check-options.js';
 import type { Sink } from '../../rows/sink.js';
 import {
@@ -39,7 +39,7 @@ export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): 
   let connection: Promise<S3Connection> | undefined;
   const connect = async (): Promise<S3Connection> => (connection ??= connectS3(options));
   const fail = refuseWriting(name);
-  const place: OutputPlace = {
+  const place: OutputDestination = {
     name,
     async check() {
       await tryUpload(await connect(), address).catch(fail);
@@ -56,5 +56,5 @@ export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): 
       };
     },
   };
-  return placeSink(place, address.key, options);
+  return destinationSink(place, address.key, options);
 }

@@ -7,7 +7,7 @@ import { remoteInput, remoteShape, type RemoteOptions } from '../remote-input.js
 import {
   changedError,
   parseContentRange,
-  PassingTrouble,
+  TransientError,
   type RemoteObject,
 } from '../remote-object.js';
 import {
@@ -20,7 +20,7 @@ import {
   type S3Connection,
 } from './client.js';
 import { findObjects } from './objects.js';
-import { isPassing, reasonOf, refuseReading, statusOf } from './s3-errors.js';
+import { isTransient, reasonOf, refuseReading, statusOf } from './s3-errors.js';
 
 /**
  * The rows of an object in a bucket, as often as asked, of any format.
@@ -80,7 +80,7 @@ function s3Object(address: S3Address, options: S3Options): RemoteObject {
         signal.throwIfAborted();
         // What is no longer so long is another content.
         if (statusOf(error) === 416) throw changedError(name);
-        if (isPassing(error)) throw new PassingTrouble(reasonOf(error));
+        if (isTransient(error)) throw new TransientError(reasonOf(error));
         return refuseReading(name)(error);
       });
       const { ETag: etag, ContentLength: length, ContentRange: range } = answer;

@@ -63,7 +63,7 @@ export class S3Upload {
       await client.send(command);
     } catch (error) {
       // An answer that was lost: the upload is gone, and the object is there.
-      if (!(await this.#isThere())) throw error;
+      if (!(await this.#exists())) throw error;
     }
     this.#isOpen = false;
   }
@@ -120,7 +120,7 @@ export class S3Upload {
     this.#parts.push({ PartNumber: number, ...(etag !== undefined && { ETag: etag }) });
   }
 
-  async #isThere(): Promise<boolean> {
+  async #exists(): Promise<boolean> {
     const { client, sdk } = this.#connection;
     return client.send(new sdk.HeadObjectCommand(this.#place)).then(
       ({ Metadata: metadata }) => metadata?.[mark] === this.#writing,

@@ -52,12 +52,12 @@ function turnOfLoop(): Promise<undefined> {
 /** @throws an error of ours as it is; InputError `input_unreadable` for one of whoever gives the rows */
 export function refuseRows(name: string, cause: unknown): never {
   if (isSluiceError(cause)) throw cause;
-  throw new InputError(`cannot read ${name}: ${wordsOf(cause)}`, {
+  throw new InputError(`cannot read ${name}: ${messageOf(cause)}`, {
     code: 'input_unreadable',
     cause,
   });
 }
 
-export function wordsOf(cause: unknown): string {
+export function messageOf(cause: unknown): string {
   return cause instanceof Error ? cause.message : 'it failed';
 }

@@ -5,7 +5,7 @@ import { InputError, OutputError } from '../../../platform/errors/errors.js';
 import { systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
-import { refuseRows, wordsOf } from './gather-rows.js';
+import { refuseRows, messageOf } from './gather-rows.js';
 import { refuseSameObjects } from '../port-checks.js';
 import { digestAtEnd } from '../source.js';
 
@@ -18,7 +18,7 @@ const recordRows = 512;
  *
  * @throws InputError, OutputError
  */
-export async function keepRows(
+export async function copyRows(
   path: string,
   rows: AsyncIterable<unknown>,
   name: string,
@@ -58,8 +58,8 @@ export async function keepRows(
   }
 }
 
-/** The rows that `keepRows` has written, once; and SHA-256 of the file, once they are read. */
-export function readKeptRows(
+/** The rows that `copyRows` has written, once; and SHA-256 of the file, once they are read. */
+export function readCopiedRows(
   path: string,
   name: string,
 ): { readonly rows: AsyncIterable<never>; digest(): string } {
@@ -111,11 +111,11 @@ function serializeRows(rows: readonly unknown[], name: string): Buffer {
 }
 
 function refuseKeeping(name: string, cause: unknown): never {
-  throw new OutputError(`cannot keep what ${name} gives: ${wordsOf(cause)}`, { cause });
+  throw new OutputError(`cannot keep what ${name} gives: ${messageOf(cause)}`, { cause });
 }
 
 function refuseReading(name: string, cause: unknown): never {
-  throw new InputError(`cannot read what was kept of ${name}: ${wordsOf(cause)}`, {
+  throw new InputError(`cannot read what was kept of ${name}: ${messageOf(cause)}`, {
     code: 'input_unreadable',
     cause,
   });

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { Stream } from 'node:stream';
 import { ReadableStream } from 'node:stream/web';
 import { InputError } from '../../../platform/errors/errors.js';
-import { isThere } from '../../../platform/files/file-system.js';
+import { exists } from '../../../platform/files/file-system.js';
 
 type Rows = Iterable<unknown> | AsyncIterable<unknown>;
 type RowsIterator = Iterator<unknown> | AsyncIterator<unknown>;
@@ -37,7 +37,7 @@ export function beginRows(rows: Rows, name: string): RowsIterator {
 }
 
 /** Notes that what was begun is in a file from its first row to the last that was asked for. */
-export function noteKept(rows: Rows, as: KeptRows): void {
+export function noteCopied(rows: Rows, as: KeptRows): void {
   kept.set(rows, as);
 }
 
@@ -45,10 +45,10 @@ export function noteKept(rows: Rows, as: KeptRows): void {
  * Whether rows that can be read once were, and a file beside this one still has all of them: a run that
  * goes on in the same process needs none of them again.
  */
-export async function areKeptBeside(rows: Rows, { path, most }: KeptRows): Promise<boolean> {
+export async function areCopiedBeside(rows: Rows, { path, most }: KeptRows): Promise<boolean> {
   const before = kept.get(rows);
   if (!before || !begun.has(onceOf(rows)) || before.most !== most) return false;
-  return dirname(before.path) === dirname(path) && (await isThere(before.path));
+  return dirname(before.path) === dirname(path) && (await exists(before.path));
 }
 
 /** A stream makes an iterator each time, and can be read once all the same. */

@@ -11,9 +11,9 @@ import {
 import { CellsChunk } from '../chunks/cells-chunk.js';
 import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import { gatherRows, refuseRows } from './gather-rows.js';
-import { keepRows, readKeptRows } from './kept-rows.js';
+import { copyRows, readCopiedRows } from './kept-rows.js';
 import { kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
-import { areKeptBeside, beginRows, noteKept } from './read-once.js';
+import { areCopiedBeside, beginRows, noteCopied } from './read-once.js';
 import { ofLibrary } from '../guarded-ends.js';
 import { refuseSameObjects } from '../port-checks.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
@@ -90,11 +90,11 @@ export function rowsSource<Input extends object>(
     name,
     open,
     async keep(path, signal, most) {
-      const isDone = await areKeptBeside(rows, { path, most });
+      const isDone = await areCopiedBeside(rows, { path, most });
       const all = begin(isDone ? [] : rows, name);
       const kept = most === undefined ? all : firstOf(all, most);
-      await keepRows(path, kept, name, { ...(signal && { signal }) });
-      if (!isDone) noteKept(rows, { path, most });
+      await copyRows(path, kept, name, { ...(signal && { signal }) });
+      if (!isDone) noteCopied(rows, { path, most });
       return keptSource(path, { ...options, name });
     },
     kept: (path) => keptSource(path, { ...options, name }),
@@ -110,7 +110,7 @@ function keptSource(path: string, options: NamedOptions): Source {
     ...ofLibrary,
     name: options.name,
     async open(opening) {
-      const kept = readKeptRows(path, options.name);
+      const kept = readCopiedRows(path, options.name);
       const reading = await openRows(kept.rows, options, opening);
       return { ...reading, contentDigest: () => kept.digest() };
     },

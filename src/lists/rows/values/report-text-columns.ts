@@ -17,7 +17,7 @@ interface Telling {
  *
  * @param keeps whether the output has a form for what is known of a column
  */
-export function tellTextColumns(
+export function reportTextColumns(
   telling: Telling,
   keeps: (facts: ColumnFacts) => boolean,
 ): (tally: KindTally) => void {
@@ -37,7 +37,7 @@ export function tellTextColumns(
  * @param keeps whether the output has a form for a value of a kind; without a value, for any of them
  * @returns looks at the cells of a row
  */
-export function tellTextCells(
+export function reportTextCells(
   telling: Telling,
   keeps: (kind: Kind, value?: unknown) => boolean,
 ): (chunk: RowChunk, row: number, cells: readonly unknown[]) => void {

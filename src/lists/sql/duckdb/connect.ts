@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import type * as duckdb from '@duckdb/node-api';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
@@ -52,7 +52,7 @@ export async function connect(
   signal?: AbortSignal,
 ): Promise<DuckdbConnection> {
   const driver = await import('@duckdb/node-api').catch(
-    notInstalled({ by: 'DuckDB', install: '@duckdb/node-api', driver: 'duckdb' }),
+    refuseMissingPackage({ by: 'DuckDB', install: '@duckdb/node-api', driver: 'duckdb' }),
   );
   const { store, isNew } = await placeOfFile(pathOfUrl(url, 'duckdb'), purpose);
   const isFile = store !== inMemory;

@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import {
@@ -51,7 +51,7 @@ export async function connect(
 ): Promise<MysqlConnection> {
   signal?.throwIfAborted();
   const { default: mysql } = await import('mysql2').catch(
-    notInstalled({ by: 'MySQL', install: 'mysql2', driver: 'mysql' }),
+    refuseMissingPackage({ by: 'MySQL', install: 'mysql2', driver: 'mysql' }),
   );
   const server = parseServerUrl(url, schemes);
   const { connection, close } = await connectWithTls(

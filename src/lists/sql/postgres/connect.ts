@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { Client, QueryArrayResult, Submittable } from 'pg';
 import type * as copyStreams from 'pg-copy-streams';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { Connection } from '../connection.js';
 import { parseServerUrl, tlsWords } from '../database-url.js';
@@ -67,7 +67,7 @@ export async function connect(
 ): Promise<PostgresConnection> {
   signal?.throwIfAborted();
   // All that is needed later: what is missing must be said while it costs nothing.
-  const missing = notInstalled(postgresDrivers);
+  const missing = refuseMissingPackage(postgresDrivers);
   const [{ default: pg }, copy] = await Promise.all([
     import('pg').catch(missing),
     import('pg-copy-streams').catch(missing),

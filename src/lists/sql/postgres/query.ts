@@ -1,5 +1,5 @@
 import { writeText } from '../cell-text.js';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { givesNoRows } from '../query-source.js';
 import type { Asking, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
@@ -116,7 +116,7 @@ async function openCursor(
   { query, connect }: Asking<PostgresConnection>,
 ): Promise<QueryRows> {
   const { default: QueryStream } = await import('pg-query-stream').catch(
-    notInstalled(postgresDrivers),
+    refuseMissingPackage(postgresDrivers),
   );
   const stream = connection.submit(
     new QueryStream(query, [], {

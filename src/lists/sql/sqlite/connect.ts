@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import type Database from 'libsql';
-import { notInstalled } from '../../../platform/optional-package.js';
+import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
@@ -47,7 +47,7 @@ export function fileOf(url: string): string | undefined {
  */
 export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
   const { default: Driver } = await import('libsql').catch(
-    notInstalled({ by: 'SQLite', install: 'libsql', driver: 'sqlite' }),
+    refuseMissingPackage({ by: 'SQLite', install: 'libsql', driver: 'sqlite' }),
   );
   const path = pathOfUrl(url, 'sqlite');
   if (purpose === 'read') await stat(path);

@@ -1,9 +1,9 @@
 import { OutputError } from '../../../platform/errors/errors.js';
-import type { LeftAlone } from '../../rows/sink.js';
-import { type Connection, untilUnlocked, type Waiting } from '../connection.js';
+import type { SkippedUpdates } from '../../rows/sink.js';
+import { type Connection, retryOnLock, type Waiting } from '../connection.js';
 import type { Dialect, Staging } from '../dialect.js';
 import { RefusedRows } from '../failure.js';
-import { addLeftAlone, findLeftAlone } from './update-guard.js';
+import { addSkippedUpdates, findSkippedUpdates } from './update-guard.js';
 import type { TablePlan, RunMarker } from './table-plan.js';
 import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';
 import {
@@ -35,7 +35,7 @@ export interface TableWriting<Database extends Connection> {
  */
 export async function applyStaged<Database extends Connection>(
   writing: TableWriting<Database>,
-): Promise<LeftAlone | undefined> {
+): Promise<SkippedUpdates | undefined> {
   const marker = createMarker(writing.runId, await writing.staging.end());
   try {
     return await applyMarked(writing, marker);
@@ -67,47 +67,47 @@ async function hasAppeared<Database extends Connection>(
 async function applyMarked<Database extends Connection>(
   writing: TableWriting<Database>,
   marker: RunMarker,
-): Promise<LeftAlone | undefined> {
+): Promise<SkippedUpdates | undefined> {
   const { dialect, connection, plan, staging, maxRows, waiting } = writing;
   const { statements, putInPlace } = dialect;
   const { rows } = marker;
   const isBegun = isMarked(plan.marker, marker);
   let applied = isBegun ? (plan.marker?.applied ?? 0) : 0;
-  let leftAlone =
+  let skippedUpdates =
     applied > 0
-      ? await findLeftAlone(plan, statements, connection, { after: 0, upTo: applied })
+      ? await findSkippedUpdates(plan, statements, connection, { after: 0, upTo: applied })
       : undefined;
-  if (isBegun && applied >= rows) return leftAlone;
+  if (isBegun && applied >= rows) return skippedUpdates;
   if (staging.isInPlace === true) {
     await writeMarkers(writing, marker);
     await connection.query('COMMIT');
-    return leftAlone;
+    return skippedUpdates;
   }
   const isRanged = plan.mode !== 'replace' && rows > maxRows;
   await staging.prepare?.(isRanged);
   await refuseRepeatedKeys(writing);
   if (putInPlace?.modes.includes(plan.mode) === true) {
-    await untilUnlocked(waiting, connection, () => putInPlace.run(connection, plan, marker, false));
-    return leftAlone;
+    await retryOnLock(waiting, connection, () => putInPlace.run(connection, plan, marker, false));
+    return skippedUpdates;
   }
   if (statements.definitionsCommit === true) {
-    await untilUnlocked(waiting, connection, () => define(writing, applied > 0));
+    await retryOnLock(waiting, connection, () => define(writing, applied > 0));
   }
   do {
     const after = applied;
     const upTo = isRanged ? Math.min(rows, after + maxRows) : rows;
     const range = isRanged || after > 0 ? { after, upTo } : undefined;
-    await untilUnlocked(waiting, connection, async () => {
+    await retryOnLock(waiting, connection, async () => {
       await askAll(connection, statements.begin);
       if (statements.definitionsCommit !== true) await define(writing, after > 0);
       const left = await applyStatements(writing, range);
       await writeMarker(dialect, connection, plan.name, { ...marker, applied: upTo });
       await connection.query('COMMIT');
-      leftAlone = addLeftAlone(leftAlone, left);
+      skippedUpdates = addSkippedUpdates(skippedUpdates, left);
     });
     applied = upTo;
   } while (applied < rows);
-  return leftAlone;
+  return skippedUpdates;
 }
 
 /**
@@ -118,7 +118,7 @@ async function applyMarked<Database extends Connection>(
 export async function applyStatements<Database extends Connection>(
   { dialect: { statements }, connection, plan }: TableWriting<Database>,
   range: RowRange | undefined,
-): Promise<LeftAlone | undefined> {
+): Promise<SkippedUpdates | undefined> {
   await askAll(connection, rowStatements(plan, statements, range));
   const query = droppedRowQuery(plan, statements, range);
   const [[dropped = null] = []] = query === undefined ? [] : await connection.query(query);
@@ -131,7 +131,7 @@ export async function applyStatements<Database extends Connection>(
       },
     );
   }
-  return findLeftAlone(plan, statements, connection, range);
+  return findSkippedUpdates(plan, statements, connection, range);
 }
 
 /** Makes what the table lacks, and the table of markers; who holds the table keeps nobody else waiting. */

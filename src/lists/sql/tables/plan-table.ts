@@ -9,7 +9,7 @@ import type { Dialect, Statements } from '../dialect.js';
 import { qualifiedName, type TableName } from '../names.js';
 import type { NewColumn, RunMarker, TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
-import { findGuardedColumns, isOfPlace, ownColumn } from './update-guard.js';
+import { findGuardedColumns, isSameDatabase, ownColumn } from './update-guard.js';
 
 /** Where rows are to go, and what stands there. */
 interface TablePlace {
@@ -207,7 +207,7 @@ function isOwn(
   place: TablePlace,
   table: ExistingTable,
 ): boolean {
-  if (!isOfPlace(reading, place)) return false;
+  if (!isSameDatabase(reading, place)) return false;
   return keyPositions.every(
     (position) => ownColumn(reading, position, table) === reading.header[position],
   );

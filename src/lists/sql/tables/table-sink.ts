@@ -1,10 +1,10 @@
 import { chmod, stat } from 'node:fs/promises';
 import { mostOpen } from '../../files/outputs/file-permissions.js';
 import { KindTally } from '../../rows/values/kind-tally.js';
-import { type FilePermissions, isThere } from '../../../platform/files/file-system.js';
+import { type FilePermissions, exists } from '../../../platform/files/file-system.js';
 import type {
-  ColumnsToExamine,
-  LeftAlone,
+  ColumnsToValidate,
+  SkippedUpdates,
   OpenSinkOptions,
   OutputCell,
   Sink,
@@ -22,11 +22,11 @@ import {
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
-import { tellTextColumns } from '../../rows/values/report-text-columns.js';
+import { reportTextColumns } from '../../rows/values/report-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from '../connection.js';
 import type { Dialect, Purpose } from '../dialect.js';
-import { createRowExaminer } from './validate-rows.js';
+import { createRowValidator } from './validate-rows.js';
 import {
   checkingRefuser,
   RefusedRows,
@@ -96,7 +96,7 @@ export function tableSink<Database extends Connection>(
   const parts = parseTableName(into, dialect.nameParts);
   const key = typeof options.key === 'string' ? [options.key] : (options.key ?? []);
   let tally: KindTally | undefined;
-  let leftAlone: LeftAlone | undefined;
+  let skippedUpdates: SkippedUpdates | undefined;
   let makesTable = false;
   const failureOf = (error: unknown): DatabaseFailure =>
     error instanceof RefusedRows ? error : dialect.failureOf(error);
@@ -139,7 +139,7 @@ export function tableSink<Database extends Connection>(
     { mode }: TablePlan,
     { onTextColumn }: Pick<OpenSinkOptions, 'onTextColumn'>,
   ): ((found: KindTally) => void) =>
-    tellTextColumns(
+    reportTextColumns(
       { reading, output: dialect.label, onTextColumn },
       (facts) => mode !== 'create' || dialect.typeOf(facts) !== undefined,
     );
@@ -165,7 +165,7 @@ export function tableSink<Database extends Connection>(
   const trialWriteWith = async (
     samples: SampleRows,
     reading: SourceReading,
-    columns: ColumnsToExamine,
+    columns: ColumnsToValidate,
   ): Promise<void> => {
     const numbers = samples.numbers();
     const tell = (error: unknown): DatabaseFailure => withRowOf(failureOf(error), numbers);
@@ -182,8 +182,8 @@ export function tableSink<Database extends Connection>(
       const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
       if (!isOwn) {
         const writing = await begin(connection, planned, opening, trialWritePatienceMs);
-        const isThere = planned.mode === 'upsert' || planned.mode === 'update';
-        const kinds = isThere ? Math.max(...results.map((cells) => cells.length)) : 0;
+        const exists = planned.mode === 'upsert' || planned.mode === 'update';
+        const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;
         let start = 0;
         do {
           for (const rows of samples.joined(start, columns.verified.length)) {
@@ -207,7 +207,7 @@ export function tableSink<Database extends Connection>(
     async check() {
       await use('look', refuse, (connection) => connection.close());
     },
-    async examine(reading, columns) {
+    async validate(reading, columns) {
       if (reading.hasNoRows === true) return undefined;
       return use('look', checkingRefuser(name, failureOf), async (connection) => {
         const opening = { ...columns, reading, cellsOf: () => [] };
@@ -219,13 +219,13 @@ export function tableSink<Database extends Connection>(
         const tell = telling(reading, planned, columns);
         tell(found);
         const samples = new SampleRows(reading.header);
-        const examine = createRowExaminer(reading.header, planned, {
+        const validate = createRowValidator(reading.header, planned, {
           tally: found,
           samples,
           onNotice: columns.onNotice,
         });
         const examineAndTell = (chunk: RowChunk): void => {
-          examine(chunk);
+          validate(chunk);
           tell(found);
         };
         return Object.assign(examineAndTell, {
@@ -234,7 +234,7 @@ export function tableSink<Database extends Connection>(
       });
     },
     mayWaitMs: () => (makesTable ? (dialect.newTableMayWaitMs ?? 0) : 0),
-    leftAlone: () => leftAlone,
+    skippedUpdates: () => skippedUpdates,
     hasWritten: (runId) =>
       use('look', refuse, async (connection) => {
         const place = await dialect.locate(connection, parts);
@@ -245,7 +245,7 @@ export function tableSink<Database extends Connection>(
     async open(opening) {
       if (opening.reading.hasNoRows === true) return noWriting;
       const file = dialect.fileOf?.(url);
-      const isNew = file !== undefined && !(await isThere(file));
+      const isNew = file !== undefined && !(await exists(file));
       return use('write', refuse, async (connection) => {
         // A file that is made is empty so far, and no more open than the one that its rows are from.
         if (isNew) await holdBack(file, opening.permissions);
@@ -265,7 +265,7 @@ export function tableSink<Database extends Connection>(
             await writing.staging.write(rows).catch(refuse);
           },
           async finish() {
-            leftAlone = await applyStaged(writing).catch(refuse);
+            skippedUpdates = await applyStaged(writing).catch(refuse);
             isOpen = false;
             await connection.close();
           },

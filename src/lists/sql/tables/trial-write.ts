@@ -2,7 +2,7 @@ import { ObjectChunk } from '../../rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../rows/sink.js';
 import { printValue } from '../../rows/values/print-value.js';
-import { type Connection, untilUnlocked } from '../connection.js';
+import { type Connection, retryOnLock } from '../connection.js';
 import {
   applyStatements,
   askAll,
@@ -39,7 +39,7 @@ export async function trialWrite<Database extends Connection>(
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
     const range = { after, upTo: after + rowsAtOnce };
     if (after === 0) await refuseRepeatedKeys(writing, range);
-    await untilUnlocked(waiting, connection, async () => {
+    await retryOnLock(waiting, connection, async () => {
       await askAll(connection, statements.begin);
       if (!tryDefinitions) await define(writing);
       await applyStatements({ ...writing, plan }, range);

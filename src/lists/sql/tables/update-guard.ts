@@ -1,8 +1,8 @@
-import type { LeftAlone } from '../../rows/sink.js';
+import type { SkippedUpdates } from '../../rows/sink.js';
 import type { SourceReading } from '../../rows/source.js';
 import type { Connection } from '../connection.js';
 import type { Dialect, Statements } from '../dialect.js';
-import { leftAloneQueries, type RowRange } from '../statements.js';
+import { skippedUpdateQueries, type RowRange } from '../statements.js';
 import type { TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
 
@@ -15,7 +15,7 @@ interface GuardedColumns {
 }
 
 /** The database that rows go into. */
-interface Place {
+interface TargetDatabase {
   readonly dialect: Pick<Dialect, 'name'>;
   readonly store: string;
 }
@@ -26,7 +26,7 @@ interface Place {
  */
 export function findGuardedColumns(
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
-  place: Place,
+  place: TargetDatabase,
   table: ExistingTable,
 ): GuardedColumns {
   const names = new Map<number, string>();
@@ -34,7 +34,7 @@ export function findGuardedColumns(
   const own = new Set(table.columns.map(({ name }) => name));
   for (const position of verified) {
     const header = reading.header[position] ?? '';
-    const column = isOfPlace(reading, place) ? ownColumn(reading, position, table) : header;
+    const column = isSameDatabase(reading, place) ? ownColumn(reading, position, table) : header;
     if (column === undefined || !own.has(column)) unguarded.push(header);
     else if (![...names.values()].includes(column)) names.set(position, column);
   }
@@ -42,9 +42,9 @@ export function findGuardedColumns(
 }
 
 /** Whether rows are those of a query in the database that they go into. */
-export function isOfPlace(
+export function isSameDatabase(
   reading: SourceReading,
-  { dialect, store }: Place,
+  { dialect, store }: TargetDatabase,
 ): reading is TableReading {
   return (
     reading instanceof TableReading &&
@@ -70,14 +70,14 @@ const mostKeys = 20;
  * Looks for rows that changed, or went, while they were verified: among staged rows that are applied, in
  * the same transaction.
  */
-export async function findLeftAlone(
+export async function findSkippedUpdates(
   plan: TablePlan,
   form: Statements,
   connection: Connection,
   range: RowRange | undefined,
-): Promise<LeftAlone | undefined> {
+): Promise<SkippedUpdates | undefined> {
   if (plan.mode !== 'update') return undefined;
-  const queries = leftAloneQueries(plan, form, range, mostKeys);
+  const queries = skippedUpdateQueries(plan, form, range, mostKeys);
   const [[all, gone] = []] = await connection.query(queries.counts);
   if (Number(all) === 0) return undefined;
   const keys = await connection.query(queries.keys);
@@ -88,10 +88,10 @@ export async function findLeftAlone(
   };
 }
 
-export function addLeftAlone(
-  known: LeftAlone | undefined,
-  more: LeftAlone | undefined,
-): LeftAlone | undefined {
+export function addSkippedUpdates(
+  known: SkippedUpdates | undefined,
+  more: SkippedUpdates | undefined,
+): SkippedUpdates | undefined {
   if (!known || !more) return known ?? more;
   return {
     changed: known.changed + more.changed,

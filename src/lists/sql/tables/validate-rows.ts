@@ -4,7 +4,7 @@ import { AddressTable } from '../../../platform/hashing/address-table.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
-import type { RowExaminer } from '../../rows/sink.js';
+import type { RowValidator } from '../../rows/sink.js';
 import type { KindTally } from '../../rows/values/kind-tally.js';
 import type { SampleRows } from './trial-write.js';
 import { TableChunk } from './table-reading.js';
@@ -14,7 +14,7 @@ import type { TablePlan } from './table-plan.js';
  * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
  * a key that is empty or that another row has; and for text that a column would make another number of.
  */
-export function createRowExaminer(
+export function createRowValidator(
   header: readonly string[],
   {
     mode,
@@ -32,7 +32,7 @@ export function createRowExaminer(
     readonly samples: SampleRows;
     readonly onNotice: ((notice: string) => void) | undefined;
   },
-): RowExaminer {
+): RowValidator {
   // The types of a new table's columns take whatever the input has, and a table takes its own cells.
   const isWatched = mode === 'upsert';
   const rows = new TableRows(header.length);

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../../src/index.js';
-import { recogniseEncoding } from '../../../../src/lists/files/bytes/text-encoding.js';
+import { detectEncoding } from '../../../../src/lists/files/bytes/text-encoding.js';
 import { carry } from '../../sql/carry.js';
 import { useTemporaryFolder } from '../temporary-folder.js';
 
@@ -26,7 +26,7 @@ describe('the encoding of a text', () => {
     ['UTF-32, which is none of them', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), 'utf-8'],
     ['UTF-32 without a mark', Buffer.from([0x61, 0, 0, 0, 0x2c, 0, 0, 0]), 'utf-8'],
   ])('is seen in its bytes: %s', (_, bytes, encoding) => {
-    expect(recogniseEncoding(bytes)).toBe(encoding);
+    expect(detectEncoding(bytes)).toBe(encoding);
   });
 
   it.each([

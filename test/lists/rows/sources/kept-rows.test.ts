@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keepRows, readKeptRows } from '../../../../src/lists/rows/sources/kept-rows.js';
+import { copyRows, readCopiedRows } from '../../../../src/lists/rows/sources/kept-rows.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
 import { StateDirectory } from '../../../../src/engine/stores/directory/state-directory.js';
 import { systemFiles } from '../../../../src/platform/files/file-system.js';
@@ -24,7 +24,7 @@ describe('rows that are kept', () => {
       const life = new Life(new World(random), 1, () => undefined);
       life.pass = async () => undefined;
       const files = memoryFiles(disk, life, () => undefined);
-      await keepRows(path, rows(), 'the rows', { files });
+      await copyRows(path, rows(), 'the rows', { files });
       const whole = textOf(disk, path);
       expect(whole?.length).toBeGreaterThan(40_000);
       expect(durableText(disk, path)).toBe(whole);
@@ -40,15 +40,15 @@ describe('rows that are kept', () => {
       throw new Error('cut off');
     };
     const kept = join(folder, 'input');
-    await expect(keepRows(kept, cut(), 'the rows')).rejects.toMatchObject({
+    await expect(copyRows(kept, cut(), 'the rows')).rejects.toMatchObject({
       code: 'input_unreadable',
     });
     expect(await readdir(folder)).not.toContain('input');
-    await keepRows(kept, rows(), 'the rows');
+    await copyRows(kept, rows(), 'the rows');
     const read: unknown[] = [];
-    for await (const row of readKeptRows(kept, 'the rows').rows) read.push(row);
+    for await (const row of readCopiedRows(kept, 'the rows').rows) read.push(row);
     expect(read).toHaveLength(1500);
-    await expect(keepRows(join(folder, 'none', 'input'), rows(), 'the rows')).rejects.toMatchObject(
+    await expect(copyRows(join(folder, 'none', 'input'), rows(), 'the rows')).rejects.toMatchObject(
       {
         code: 'output_failed',
         message: expect.stringContaining('cannot keep what the rows gives') as string,

@@ -108,11 +108,11 @@ describe('a table in an SQLite file', () => {
     const reading = await source.open({ wanted: () => [1] });
     const notices: string[] = [];
     const columns = { verified: [1], added: [[]], samples: [[]] };
-    const examine = await own(place).sink.examine?.(reading, {
+    const validate = await own(place).sink.validate?.(reading, {
       ...columns,
       onNotice: (notice) => notices.push(notice),
     });
-    for await (const chunk of reading.chunks) examine?.(chunk);
+    for await (const chunk of reading.chunks) validate?.(chunk);
     expect(notices.map((notice) => notice.split(',')[0])).toEqual([
       'column "tel" has the type string',
       'column "zip" has the type postcode',

@@ -74,7 +74,7 @@ export function describeChanges(database: Database): void {
         ),
         email: ['email'],
       });
-      expect(summary.left_alone).toEqual({ changed: 3, gone: 1, keys: ['1', '2', '4', '5'] });
+      expect(summary.skipped_updates).toEqual({ changed: 3, gone: 1, keys: ['1', '2', '4', '5'] });
       const [output] = summary.outputs;
       expect(output?.rows).toBe(summary.rows - 4);
       expect(rowsSentence(summary)).toMatch(
@@ -108,7 +108,7 @@ export function describeChanges(database: Database): void {
       const notices = said.flatMap((each) => (each.stage === 'notice' ? [each.message] : []));
       // What cannot be compared is said.
       if (!hasOrigins) expect(notices.join()).toContain('column "mail" is no column of');
-      else expect(summary.left_alone).toEqual({ changed: 1, gone: 0, keys: ['1'] });
+      else expect(summary.skipped_updates).toEqual({ changed: 1, gone: 0, keys: ['1'] });
     });
 
     test('are not spoken of where nothing changed', async () => {
@@ -120,7 +120,7 @@ export function describeChanges(database: Database): void {
         sink: place.sink({ key: 'id' }),
         email: ['email'],
       });
-      expect(summary).not.toHaveProperty('left_alone');
+      expect(summary).not.toHaveProperty('skipped_updates');
     });
 
     if (server) describeLocks(openPeople, server);
@@ -186,7 +186,7 @@ function describeLocks(openPeople: () => Promise<Place>, server: DatabaseServer)
       await session.end();
     };
     const [summary] = await Promise.all([verifying.run({ ...run, sink }), commit()]);
-    expect(summary.left_alone).toEqual({ changed: 1, gone: 0, keys: ['1'] });
+    expect(summary.skipped_updates).toEqual({ changed: 1, gone: 0, keys: ['1'] });
     const [row] = await ask(`SELECT email, email_verification AS v FROM ${table} WHERE id = 1`);
     expect(row).toEqual({ email: 'bad1@sluice.test', v: null });
   });

@@ -79,9 +79,9 @@ export function describeTable({ dropRow, hasSchemas, newTable, open }: Database)
     ['a table that was there', { key: 'id' }],
   ])('%s is not written again when killed behind its commit', async (what, options) => {
     const place = await openPeople();
-    const isThere = what.endsWith('there');
-    const into = isThere ? `${place.table}_other` : verifiedName(place);
-    if (isThere) await makePeople({ ...place, table: into });
+    const exists = what.endsWith('there');
+    const into = exists ? `${place.table}_other` : verifiedName(place);
+    if (exists) await makePeople({ ...place, table: into });
     const verifying = await startVerifying();
     const sink = place.sink({ ...options, into });
     const source = place.source(`SELECT id, email FROM ${place.table} ORDER BY id`);
