@@ -56,9 +56,6 @@ export interface ConformanceReport {
 /**
  * Holds a service to the specification, clause by clause. Without `spend` it reads, uploads and
  * deletes, and launches nothing. Batches that it makes are deleted at the end.
- *
- * @throws TransportError `connection_failed` when there is no service, ApiError `unauthorized` or
- *   `forbidden` when it does not take the key; the signal's reason
  */
 export async function checkConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { spend = false, patienceMs = 600_000, onClause } = options;

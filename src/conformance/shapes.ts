@@ -6,14 +6,13 @@ export class Deviation extends Error {}
 /** The occasion of a clause did not come. */
 export class NotReached extends Error {}
 
-/** @throws Deviation */
 export function expectThat(holds: boolean, otherwise: string): asserts holds {
   if (!holds) throw new Deviation(otherwise);
 }
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A body that must be a JSON object. @throws Deviation */
+/** A body that must be a JSON object. */
 export function objectOf(answer: Answer, what: string): JsonObject {
   expectThat(answer.status === 200, `${what}: status ${answer.status}`);
   expectThat(/^application\/json\b/.test(answer.contentType), `${what}: no application/json`);
@@ -26,14 +25,14 @@ export function asObject(value: unknown, what: string): JsonObject {
   return value as JsonObject;
 }
 
-/** A body that must be a JSON array of objects. @throws Deviation */
+/** A body that must be a JSON array of objects. */
 export function arrayOf(answer: Answer, what: string): readonly JsonObject[] {
   expectThat(answer.status === 200, `${what}: status ${answer.status}`);
   if (!Array.isArray(answer.json)) throw new Deviation(`${what}: no JSON array`);
   return answer.json.map((item) => asObject(item, what));
 }
 
-/** Required fields and the types that they must have. @throws Deviation */
+/** Required fields and the types that they must have. */
 export function expectFields(
   object: JsonObject,
   fields: Readonly<Record<string, string>>,

@@ -86,7 +86,7 @@ export class Subject {
     return answer;
   }
 
-  /** Uploads a batch that must be taken, and gives its uuid. @throws Deviation */
+  /** Uploads a batch that must be taken, and gives its uuid. */
   async newBatch(fields: Readonly<Record<string, string>> = {}, content?: string): Promise<string> {
     const name = this.newName();
     const answer = await this.upload(this.form({ ...fields, name }, content));
@@ -103,7 +103,7 @@ export class Subject {
     return status;
   }
 
-  /** Polls a batch until it has one of some statuses. @throws NotReached, Deviation */
+  /** Polls a batch until it has one of some statuses. */
   async until(uuid: string, ...wanted: readonly string[]): Promise<JsonObject> {
     const { patienceMs, signal } = this.#options;
     const endsAt = performance.now() + patienceMs;
@@ -245,8 +245,6 @@ export class Subject {
 /**
  * Verifies one address, which costs one credit. The fields of the body are not shown: the address goes
  * under the name that records give it, beside its type and country.
- *
- * @throws NotReached when the service wants another body
  */
 export async function unitAnswer(subject: Subject): Promise<Answer> {
   const [email] = subject.newAddresses('email', 1);

@@ -100,7 +100,7 @@ export async function isSameList(one: string | URL, other: string | URL): Promis
   return locationName(first) === locationName(second);
 }
 
-/** Refuses a list that is named twice: its rows would come out twice. @throws ConfigurationError */
+/** Refuses a list that is named twice: its rows would come out twice. */
 export async function refuseRepeated(lists: readonly string[]): Promise<void> {
   const seen = new Map<string, string>();
   for (const list of lists) {

@@ -67,7 +67,7 @@ export class EmailVerifier {
     this.#probe = probe;
   }
 
-  /** Judges one while somebody waits. @throws the signal's reason */
+  /** Judges one while somebody waits. */
   async judgeNow(address: string, signal: AbortSignal): Promise<EmailVerdict> {
     const offline = judgeEmail(address);
     const path = pathToAsk(address, offline);

@@ -52,7 +52,7 @@ export function checkOptions(
   }
 }
 
-/** Checks one value. @throws ConfigurationError `invalid_option`, which names it and says what is wanted */
+/** Checks one value. */
 export function checkValue(path: string, value: unknown, { what, isRight }: Wanted): void {
   if (isRight(value)) return;
   throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);
@@ -62,8 +62,6 @@ export function checkValue(path: string, value: unknown, { what, isRight }: Want
  * Checks the names of options alone.
  *
  * @param within what these are the options of
- *
- * @throws ConfigurationError `invalid_option`, with a guess
  */
 export function checkNames(options: object, known: readonly string[], within?: string): void {
   const unknown = Object.entries(options).find(

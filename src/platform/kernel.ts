@@ -17,8 +17,8 @@ const modules = new Map<string, object>();
  * Starts a kernel, a module of WebAssembly, with a memory of its own.
  *
  * @param base64 the module, as `npm run kernel` writes it
+ *
  * @returns its exports
- * @throws Error where the engine has no WebAssembly (`--jitless`), or no address space for its memory
  */
 export function startKernel(base64: string): unknown {
   const { Module, Instance } = Reflect.get(globalThis, 'WebAssembly') as Engine;

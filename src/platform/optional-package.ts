@@ -15,8 +15,6 @@ interface Needed {
 /**
  * Takes the failure of an import of a package that only some need: `import('libsql').catch(…)`, which
  * bundlers know as an import that may fail.
- *
- * @throws ConfigurationError `missing_dependency`, which says how to install it; any other error as it is
  */
 export function refuseMissingPackage({ by, install, driver }: Needed): (error: unknown) => never {
   return (cause) => {

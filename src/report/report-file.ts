@@ -16,7 +16,6 @@ export class ReportFile {
   /** Permissions of the one that was removed, which the next one keeps. */
   #mode: number | undefined;
 
-  /** @throws ConfigurationError, OutputError when no such file could be written */
   static async open(path: string, what: 'summary' | 'report'): Promise<ReportFile> {
     await checkOutputPath(path);
     return new ReportFile(path, what);
@@ -27,7 +26,6 @@ export class ReportFile {
     this.#what = what;
   }
 
-  /** @throws ConfigurationError when it would take the place of another file */
   async keepApart(others: readonly string[]): Promise<void> {
     for (const other of others) {
       if (!(await isSameFile(this.path, other))) continue;
@@ -37,7 +35,7 @@ export class ReportFile {
     }
   }
 
-  /** Removes that of an earlier run: killed, this one must not seem to have written it. @throws OutputError */
+  /** Removes that of an earlier run: killed, this one must not seem to have written it. */
   async remove(): Promise<void> {
     const { kind, realPath, existing } = await checkOutputPath(this.path);
     if (kind === 'direct') return;
@@ -58,7 +56,6 @@ export class ReportFile {
     return found !== undefined && Date.now() - found.mtimeMs < withinMs;
   }
 
-  /** @throws OutputError */
   async write(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
     await writeOutputFile(this.path, [Buffer.from(text)], {
       noMoreOpenThan,
@@ -66,7 +63,7 @@ export class ReportFile {
     });
   }
 
-  /** The same where the output is there already, which the error says. @throws OutputError */
+  /** The same where the output is there already, which the error says. */
   async writeAfterOutput(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
     await this.write(text, noMoreOpenThan).catch((cause: unknown) => {
       throw new OutputError(`the output is written, but not the ${this.#what} ${this.path}`, {

@@ -74,11 +74,7 @@ export function parseAccounts(json: string): readonly Account[] {
   }));
 }
 
-/**
- * The hash of an account's key: what is kept of it.
- *
- * @throws ConfigurationError `invalid_option` when it has neither a key nor a hash
- */
+/** The hash of an account's key: what is kept of it. */
 export function keyHashOf(account: Account): string {
   if (account.key !== undefined && account.key !== '') return hashKey(account.key);
   if (account.keySha256 !== undefined) return account.keySha256.toLowerCase();

@@ -1,11 +1,7 @@
 import type { z } from 'zod';
 import { ConfigurationError } from '../platform/errors/errors.js';
 
-/**
- * Reads a file of the user's that holds JSON.
- *
- * @throws ConfigurationError `invalid_option`, which names the place and never a value
- */
+/** Reads a file of the user's that holds JSON. */
 export function parseConfig<T>(json: string, schema: z.ZodType<T>, file: string): T {
   return checkConfig(readJsonText(json, file), schema, file);
 }

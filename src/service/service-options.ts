@@ -158,7 +158,6 @@ const shape: OptionShape<ServiceOptions> = {
 /** Options as they hold. */
 export type ServiceSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
-/** @throws ConfigurationError `invalid_option`, which names the option */
 export function resolveOptions(options: ServiceOptions) {
   checkOptions(options, shape);
   const { accounts, apiKey, emailCredits, phoneCredits } = options;
@@ -191,7 +190,6 @@ export function resolveOptions(options: ServiceOptions) {
   };
 }
 
-/** @throws ConfigurationError when names or keys are missing or given twice, or credits are negative */
 export function checkAccounts(accounts: readonly Account[]): void {
   if (accounts.length === 0) throw new ConfigurationError('accounts must not be empty');
   const names = new Set<string>();

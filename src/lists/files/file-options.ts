@@ -90,7 +90,6 @@ const known: Readonly<Record<FileFormat, readonly (keyof FileOptions)[]>> = {
   parquet: [],
 };
 
-/** @throws ConfigurationError for an option that the format has no use for */
 export function refuseUnknown(format: FileFormat, options: FileOptions): void {
   for (const name of ['delimiter', 'quote', 'escape', 'encoding', 'sheet'] as const) {
     if (options[name] === undefined || known[format].includes(name)) continue;

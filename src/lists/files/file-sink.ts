@@ -78,11 +78,7 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
   return destinationSink(fileDestination(path), path, options);
 }
 
-/**
- * The same at any place.
- *
- * @throws ConfigurationError `invalid_option`
- */
+/** The same at any place. */
 export function destinationSink(
   place: OutputDestination,
   path: string,
@@ -131,7 +127,7 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
   );
 }
 
-/** How rows are written in a format. @throws ConfigurationError `invalid_option` */
+/** How rows are written in a format. */
 export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForms): FormatWriting {
   if (options.delimiter !== undefined) {
     if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);

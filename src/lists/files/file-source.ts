@@ -64,7 +64,6 @@ export function streamSource(
  * The rows in the bytes of an input.
  *
  * @param path whose ending names the format, where there is one
- * @throws ConfigurationError `invalid_option`
  */
 export function inputSource(
   input: ByteInput,

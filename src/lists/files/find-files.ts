@@ -8,8 +8,6 @@ import { hasWildcard, isHidden, parseGlob, type Glob } from './glob.js';
 /**
  * The files that a path means: itself, those of a folder whose ending names a format, or those that a
  * pattern matches; of several, sorted by name.
- *
- * @throws InputError `input_unreadable` when there is none
  */
 export async function findFiles(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined);

@@ -24,8 +24,6 @@ export function hasWildcard(path: string): boolean {
  * Takes a pattern apart: `*` and `?` stay within a folder, `**` goes through folders, `{csv,tsv}` is
  * one of them, `[a-c]` one character. Hidden names are matched only where the pattern has their first
  * character.
- *
- * @throws ConfigurationError `invalid_option`
  */
 export function parseGlob(pattern: string): Glob {
   const alternatives = expandBraces(pattern).map((each) => each.split('/').map(segmentOf));

@@ -40,8 +40,6 @@ async function peekSignature(reader: PeekReader): Promise<Buffer> {
 /**
  * Opens one reading of an input, whose compression, encoding and format are found by looking where they
  * are not known.
- *
- * @throws InputError, ConfigurationError; what `wanted` throws
  */
 export async function openReading(
   input: ByteInput,

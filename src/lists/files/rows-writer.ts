@@ -5,7 +5,6 @@ import type { ByteOutput } from './outputs/byte-output.js';
 export interface RowsWriter {
   /** As `givesBack` of a `SinkWriting`. */
   readonly givesBack?: boolean;
-  /** @throws OutputError, InputError for a row that the format has no form for */
   write(rows: JoinedRows): Promise<void>;
   /** Writes what is left; the output is not finished by it. */
   end(): Promise<void>;

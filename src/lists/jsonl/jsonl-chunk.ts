@@ -129,7 +129,6 @@ export class JsonlChunk implements RowChunk {
     return this.#header.known.unlisted(this.row(row));
   }
 
-  /** @throws InputError `input_malformed` */
   row(row: number): JsonRow {
     if (this.#parsed?.row !== row) this.#parsed = { row, value: this.#parse(row, true) };
     return this.#parsed.value;

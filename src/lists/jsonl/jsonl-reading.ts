@@ -46,11 +46,7 @@ export class JsonlReading implements SourceReading<JsonlChunk> {
     this.chunks = closableChunks(chunks, () => feed.close());
   }
 
-  /**
-   * Reads the first rows; the reader is closed when that fails.
-   *
-   * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
-   */
+  /** Reads the first rows; the reader is closed when that fails. */
   static async open(
     reader: ByteReader,
     options: JsonlReadingOptions,

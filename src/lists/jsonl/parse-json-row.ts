@@ -16,8 +16,8 @@ const maxDepth = 200;
  * UTF-8 is `invalidText`.
  *
  * @param isRounded whether numbers may be doubles all the same: faster, for who asks for texts
+ *
  * @returns `undefined` for a line of nothing but white space
- * @throws InputError `input_malformed`
  */
 export function parseJsonRow(
   bytes: Buffer,

@@ -24,7 +24,6 @@ export interface WebAddress {
   readonly authorization: string | undefined;
 }
 
-/** @throws ConfigurationError `invalid_option` */
 export function parseWebAddress(text: string): WebAddress {
   // The text is not repeated: it may hold a password.
   if (!URL.canParse(text)) throw new ConfigurationError('the address of the input is no URL');
@@ -153,7 +152,6 @@ function refusal(name: string, answer: Dispatcher.ResponseData): Error {
   return unreadable(name, `the server answers ${status}`);
 }
 
-/** @throws InputError for a place that is not gone to */
 function nextUrl(name: string, url: URL, location: string | undefined): URL {
   if (location === undefined || !URL.canParse(location, url.href)) {
     throw unreadable(name, 'the server redirects to no address');

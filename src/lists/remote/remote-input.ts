@@ -119,7 +119,7 @@ class RemoteReader implements ByteReader {
     }
   }
 
-  /** Waits before the next attempt. @throws what is no passing trouble, or has been one too often */
+  /** Waits before the next attempt. */
   async #wait(error: unknown): Promise<void> {
     const trouble = passing(error);
     if (!trouble) throw error;

@@ -34,7 +34,6 @@ export interface RemoteObject {
    * Asks for the bytes from a place on.
    *
    * @param from more than 0 only with a strong `version`, which the answer then has too
-   * @throws TransientError where asking again may help; InputError where it does not
    */
   request(
     wanted: { readonly from: number; readonly version: ContentVersion | undefined },

@@ -3,7 +3,6 @@ import { invalidText, type CellText, type RowChunk } from './chunks/row-chunk.js
 import type { SinkWriting } from './sink.js';
 import type { SourceReading } from './source.js';
 
-/** @throws InputError `input_malformed` for what is no reading of a source */
 export function checkReading<Chunk extends RowChunk>(
   reading: unknown,
   name: string,
@@ -19,11 +18,7 @@ export function checkReading<Chunk extends RowChunk>(
   }
 }
 
-/**
- * A chunk, each of whose cells is looked at when it is asked for.
- *
- * @throws InputError `input_malformed` for what is no chunk
- */
+/** A chunk, each of whose cells is looked at when it is asked for. */
 export function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
   const given: unknown = chunk;
   if (!isObject(given) || typeof Reflect.get(given, 'text') !== 'function') {
@@ -50,7 +45,6 @@ export function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): 
  * A write that cannot be finished would only show at the end.
  *
  * @param isKept whether the results outlast the run
- * @throws OutputError for what is no writing of a sink
  */
 export function checkWriting(
   writing: unknown,

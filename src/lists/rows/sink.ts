@@ -218,7 +218,7 @@ export interface SinkWriting {
   abort(): Promise<void>;
 }
 
-/** Holds several outputs until what comes is called, or none. @throws as `Sink.hold` does */
+/** Holds several outputs until what comes is called, or none. */
 export async function holdSinks(
   sinks: readonly (Sink | undefined)[],
   patience?: LockWait,

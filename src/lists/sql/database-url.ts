@@ -24,7 +24,6 @@ const modes = new Map<string, TlsMode>([
   ['verify_identity', 'verify-full'],
 ]);
 
-/** @throws ConfigurationError */
 function parseTlsMode(text: string | undefined): TlsMode {
   const mode = modes.get((text ?? 'prefer').toLowerCase());
   if (mode !== undefined) return mode;
@@ -56,11 +55,7 @@ export interface ServerUrl {
 const ownParameters =
   'sslmode sslrootcert sslcert sslkey host ssl-mode ssl-ca ssl-cert ssl-key socket'.split(' ');
 
-/**
- * Takes the URL of a server apart. What is wrong with it is never quoted.
- *
- * @throws ConfigurationError
- */
+/** Takes the URL of a server apart. What is wrong with it is never quoted. */
 export function parseServerUrl(text: string, schemes: readonly string[]): ServerUrl {
   const url = readUrl(text);
   const scheme = url?.protocol.slice(0, -1);
@@ -114,18 +109,14 @@ function readUrl(text: string): URL | undefined {
 /** The database that is in no file. */
 export const inMemory = ':memory:';
 
-/** The path in `sqlite:path`, or a path itself. @throws ConfigurationError */
+/** The path in `sqlite:path`, or a path itself. */
 export function pathOfUrl(url: string, scheme: string): string {
   const path = url.startsWith(`${scheme}:`) ? url.slice(scheme.length + 1) : url;
   if (path !== '') return path;
   throw new ConfigurationError(`name the file of the database: ${scheme}:path`);
 }
 
-/**
- * How messages call the database in a file.
- *
- * @throws ConfigurationError for one that is written and would be gone with the process
- */
+/** How messages call the database in a file. */
 export function nameOfFile(url: string, scheme: string, purpose: Purpose): string {
   const path = pathOfUrl(url, scheme);
   if (purpose === 'read' || path !== inMemory) return `${scheme}:${path}`;
@@ -172,8 +163,8 @@ export interface TlsOptions {
  * Connects as a URL asks for it, which may be in two ways, one after the other.
  *
  * @param connect is given what TLS is to be like; nothing for none
+ *
  * @param isOfOtherWay whether an error says that the server wants it the other way
- * @throws ConfigurationError when the certificate of the authority cannot be read
  */
 export async function connectWithTls<Client>(
   { socket, tls: { mode, ...files } }: ServerUrl,

@@ -38,15 +38,10 @@ export interface Dialect<Database extends Connection = Connection> {
   readonly name: DialectName;
   /** As people call it. */
   readonly label: string;
-  /**
-   * How messages call the database at a URL: without its password.
-   *
-   * @throws ConfigurationError where it cannot be used for that
-   */
+  /** How messages call the database at a URL: without its password. */
   readonly nameOf: (url: string, purpose: Purpose) => string;
   /** The file that the database at a URL is; `undefined` for one in memory. @default it is none */
   readonly fileOf?: (url: string) => string | undefined;
-  /** @throws ConfigurationError `missing_dependency`; the driver's errors */
   readonly connect: (url: string, purpose: Purpose, signal?: AbortSignal) => Promise<Database>;
   /** Takes from a driver's error what may be said of it. */
   readonly failureOf: (error: unknown) => DatabaseFailure;
@@ -58,7 +53,6 @@ export interface Dialect<Database extends Connection = Connection> {
 
   /** How many parts a table's name may have: with a schema two. */
   readonly nameParts: 1 | 2;
-  /** @throws ConfigurationError where there is no schema for it */
   readonly locate: (connection: Database, parts: readonly string[]) => Promise<TableName>;
   readonly findTable: (connection: Database, name: TableName) => Promise<ExistingTable | undefined>;
 
@@ -181,7 +175,6 @@ export interface Staging {
    * Makes them ready to be applied.
    *
    * @param ranges whether that is done in more than one transaction
-   * @throws OutputError for a cell that its column does not take
    */
   prepare?(ranges: boolean): Promise<void>;
 }

@@ -24,7 +24,6 @@ export function qualifiedName(
  * Takes a table's name apart: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it.
  *
  * @returns the parts from the left, at most `most`
- * @throws ConfigurationError
  */
 export function parseTableName(text: string, most: number): readonly string[] {
   const parts: string[] = [];

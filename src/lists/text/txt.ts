@@ -68,7 +68,6 @@ export class TxtReading implements SourceReading<TxtChunk> {
     this.chunks = closableChunks(toChunks(feed, name), () => feed.close());
   }
 
-  /** @throws what `wanted` throws; the reader is closed then */
   static async open(
     reader: ByteReader,
     options: TxtReadingOptions,
@@ -101,7 +100,6 @@ async function* toChunks(feed: LineFeed, name: string): AsyncGenerator<TxtChunk>
   }
 }
 
-/** @throws InputError for a line that other programs see as two */
 function refuseLoneReturns({ bytes, starts, firstLine }: Lines, name: string): void {
   if (!bytes.includes(carriageReturnByte)) return;
   for (let row = 0; row + 1 < starts.length; row += 1) {
@@ -139,11 +137,7 @@ export class TxtWriter implements RowsWriter {
   }
 }
 
-/**
- * A cell as a line of a TXT file.
- *
- * @throws InputError `input_malformed` for one that has no such form
- */
+/** A cell as a line of a TXT file. */
 export function txtLine(text: ReturnType<TxtChunk['text']>): string {
   if (text === invalidText) {
     throw new InputError('the verified column holds something that a TXT file has no text for');

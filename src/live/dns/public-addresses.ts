@@ -31,7 +31,6 @@ const closedRanges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
  * Makes the test of whether an address may be connected to.
  *
  * @param allowed ranges that may be asked although they are private, as `127.0.0.0/8`
- * @throws ConfigurationError `invalid_option` for what is no range
  */
 export function createPublicAddressTest(allowed: readonly string[]): (address: string) => boolean {
   const always = listOf(allowed);

@@ -27,11 +27,7 @@ const missing = refuseMissingPackage({
   driver: 'live',
 });
 
-/**
- * Loads the table of operators, kept in a package of its own because it changes every month.
- *
- * @throws ConfigurationError `missing_dependency`, which says how to install it
- */
+/** Loads the table of operators, kept in a package of its own because it changes every month. */
 export async function loadOperators(
   load: () => Promise<{ all(): readonly TableRow[] }> = async () =>
     import('mcc-mnc-list').catch(missing),

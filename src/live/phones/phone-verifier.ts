@@ -35,7 +35,6 @@ export class PhoneVerifier {
     this.#slots = pLimit(options.concurrency);
   }
 
-  /** @throws the signal's reason */
   async judge(phone: string, country: CountryCode, signal: AbortSignal): Promise<PhoneVerdict> {
     const planned = judgePhone(phone, country);
     const e164 = numberToAsk(phone, country, planned);

@@ -35,7 +35,6 @@ export class QueryBudget {
    * Waits until at least one may be asked for, whoever came first.
    *
    * @returns how many of those wanted may be asked for now
-   * @throws the signal's reason
    */
   async grant(wanted: number, signal: AbortSignal): Promise<number> {
     if (this.#spans.length === 0) return wanted;

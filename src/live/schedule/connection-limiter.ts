@@ -43,7 +43,6 @@ export class ConnectionLimiter {
    * Waits until an exchanger may be connected to.
    *
    * @param names its host and addresses, and those of exchangers that it is counted with
-   * @throws the signal's reason
    */
   async enter(
     names: readonly string[],
@@ -115,7 +114,6 @@ class NamedSlots {
    * Waits for a slot under all of the names.
    *
    * @returns gives the slot back; a second call does nothing
-   * @throws the signal's reason
    */
   async enter(
     names: readonly string[],

@@ -49,8 +49,6 @@ export class Conversations {
 
   /**
    * Waits until the first exchanger may be connected to; only then recipients are taken out of the queue.
-   *
-   * @throws the signal's reason
    */
   async hold(queue: ExchangerQueue, listener: Listener): Promise<void> {
     const { signal, random, providers } = this.#options;

@@ -33,8 +33,6 @@ const mostTargets = 20;
 /**
  * Has one conversation with the first exchanger that will. One that refuses the asker after its greeting
  * is taken at its word: its neighbours are not asked.
- *
- * @throws the signal's reason
  */
 export async function converse(
   options: ConversationOptions,

@@ -46,8 +46,6 @@ export interface Unwilling {
 /**
  * Connects, and greets: EHLO, or HELO for a server that knows no other; STARTTLS where it is offered.
  * Where TLS fails, once more without: encryption is opportunistic, and nothing secret is sent.
- *
- * @throws the signal's reason
  */
 export async function openSession(
   target: Target,

@@ -36,10 +36,7 @@ export class ReplyReader {
   #code: number | undefined;
   #lines: string[] = [];
 
-  /**
-   * @returns the replies that these bytes end
-   * @throws SmtpFailure `protocol` for what is no reply, or none of a bearable size
-   */
+  /** @returns the replies that these bytes end */
   push(bytes: Uint8Array): Reply[] {
     const replies: Reply[] = [];
     let begin = 0;

@@ -15,11 +15,7 @@ interface SocketOptions {
   readonly signal: AbortSignal;
 }
 
-/**
- * A socket to an exchanger: connecting, or connected through a proxy.
- *
- * @throws SmtpFailure `connection` when the proxy does not lead there; the signal's reason
- */
+/** A socket to an exchanger: connecting, or connected through a proxy. */
 async function openSocket(options: SocketOptions): Promise<Socket> {
   const { address, port, via = {} } = options;
   if (via.proxy !== undefined) return throughProxy(via.proxy, options);
@@ -27,7 +23,6 @@ async function openSocket(options: SocketOptions): Promise<Socket> {
   return connect({ host: address, port, ...(localAddress === undefined ? {} : { localAddress }) });
 }
 
-/** @throws ConfigurationError `missing_dependency`, which says how to install it */
 export async function loadSocks() {
   return import('socks').catch(
     refuseMissingPackage({ by: 'a SOCKS5 proxy', install: 'socks', driver: 'live' }),
@@ -94,7 +89,6 @@ export class SmtpConnection {
     this.#listen();
   }
 
-  /** @throws SmtpFailure `connection`, `timeout` */
   static async open(options: SocketOptions): Promise<SmtpConnection> {
     options.signal.throwIfAborted();
     const socket = await openSocket(options);
@@ -118,7 +112,6 @@ export class SmtpConnection {
     this.#socket.write(commands.map((command) => `${command}\r\n`).join(''));
   }
 
-  /** @throws SmtpFailure when none comes whole in time; the signal's reason */
   async reply(): Promise<Reply> {
     // What came before an end is still good.
     if (this.#replies.length === 0) {
@@ -134,8 +127,6 @@ export class SmtpConnection {
   /**
    * Goes on under TLS. Certificates are not checked: encryption is opportunistic (RFC 7435), as between
    * exchangers.
-   *
-   * @throws SmtpFailure `tls`, `timeout`
    */
   async secure(host: string): Promise<void> {
     // What was sent in the clear behind the reply must not count as sent under TLS (RFC 3207, section 6).

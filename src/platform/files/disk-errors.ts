@@ -59,7 +59,6 @@ export function refuseWriting(name: string): Refuse {
  * Makes calls on the disk.
  *
  * @param doing what a person reads behind "cannot": `write …`
- * @throws OutputError for whatever the system says; errors of Sluice pass untouched
  */
 export async function onDisk<T>(doing: string, call: () => Promise<T>): Promise<T> {
   try {

@@ -39,12 +39,7 @@ const maxTries = 10;
 const firstPauseMs = 50;
 const longestPauseMs = 1000;
 
-/**
- * Locks a file.
- *
- * @throws StateError `state_locked` when another process holds it for longer than is waited;
- *   ConfigurationError where the folder of the file is missing, or the file system has no locks; OutputError
- */
+/** Locks a file. */
 export async function lockFile(
   files: FileSystem,
   thing: LockedThing,

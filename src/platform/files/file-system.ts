@@ -21,11 +21,7 @@ export interface FileSystem extends Pick<
   readonly open: (path: string, flags: OpenFlags, mode?: number) => Promise<FileHandle>;
   /** Follows no link. */
   readonly readFile: (path: string) => Promise<Buffer>;
-  /**
-   * Refuses a file that is another user's, open to others, or a link.
-   *
-   * @throws ConfigurationError saying what to do
-   */
+  /** Refuses a file that is another user's, open to others, or a link. */
   readonly checkPrivateFile: (path: string) => Promise<void>;
   /** The same of a folder, with what is in it. */
   readonly checkPrivateFolder: (path: string) => Promise<void>;
@@ -99,7 +95,6 @@ const growth = 4;
  *
  * @param isLent a chunk is only the reader's until it asks for the one after the next: memory does not
  *   grow with the file, not even by what waits to be collected
- * @throws OutputError
  */
 export async function* readFileBytes(
   files: FileSystem,

@@ -63,7 +63,6 @@ export class LogFile {
    * Opens a log, making it when it is missing, and cuts off a torn write.
    *
    * @param read reads the file from its beginning
-   * @throws what `read` throws, before anything is changed; the system's errors
    */
   static async open(
     files: FileSystem,
@@ -112,12 +111,7 @@ export class LogFile {
     this.#settled = this.#size;
   }
 
-  /**
-   * Appends a piece at once.
-   *
-   * @throws the system's error when nothing of it was written; OutputError after a failure that left the
-   *   file unknown
-   */
+  /** Appends a piece at once. */
   appendNow(bytes: Uint8Array): void {
     if (this.#broken) throw this.#broken;
     try {
@@ -130,11 +124,7 @@ export class LogFile {
     }
   }
 
-  /**
-   * Resolves when everything appended so far would survive a power cut too.
-   *
-   * @throws OutputError
-   */
+  /** Resolves when everything appended so far would survive a power cut too. */
   async settle(): Promise<void> {
     if (this.#options.durable === false) return;
     const wanted = this.#size;
@@ -145,11 +135,7 @@ export class LogFile {
     }
   }
 
-  /**
-   * Writes another file in its place: whoever opens the path finds the one or the other, whole.
-   *
-   * @throws the system's errors and those of `write`
-   */
+  /** Writes another file in its place: whoever opens the path finds the one or the other, whole. */
   async replace(write: (file: FileHandle) => Promise<void>): Promise<void> {
     try {
       await writeWhole(this.#files, this.#path, write);

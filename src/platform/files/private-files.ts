@@ -40,8 +40,6 @@ const strangeErrors: readonly string[] = ['ELOOP', 'EMLINK', 'ENXIO'];
 /**
  * Opens a file that Sluice keeps, without following a link. Only a folder, which is opened to be synced,
  * may be reached through one.
- *
- * @throws ConfigurationError when it is a link, or another user's; the system's errors
  */
 export async function openPrivateFile(
   path: string,
@@ -80,7 +78,7 @@ export function openPrivateFileSync(path: string, flags: OpenFlags, mode = 0o600
   return fd;
 }
 
-/** All bytes of a file that Sluice keeps. @throws as {@link openPrivateFile} does */
+/** All bytes of a file that Sluice keeps. */
 export async function readPrivateFile(path: string): Promise<Buffer> {
   const file = await openPrivateFile(path);
   try {
@@ -102,8 +100,6 @@ export async function readPrivateFileIfExists(path: string): Promise<Buffer> {
 
 /**
  * Checks a file that Sluice keeps; one that is missing will do. A folder fails when it is opened.
- *
- * @throws ConfigurationError saying what to do; the system's errors
  */
 export async function checkPrivateFile(path: string): Promise<void> {
   const stats = await lstatPrivate(path);
@@ -115,7 +111,6 @@ export async function checkPrivateFile(path: string): Promise<void> {
  * do. An empty folder of the user's is closed to others. A file fails when it is used as a folder.
  *
  * @param isUsed whether Sluice uses a name in the folder. @default it uses all
- * @throws ConfigurationError saying what to do; the system's errors
  */
 export async function checkPrivateFolder(
   path: string,

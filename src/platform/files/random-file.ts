@@ -12,11 +12,7 @@ export interface RandomFile {
   readonly name: string;
   readonly size: number;
   readonly signal: AbortSignal | undefined;
-  /**
-   * The bytes from one place to another; fewer only when the file was cut meanwhile.
-   *
-   * @throws InputError `input_unreadable`; the signal's reason, untouched
-   */
+  /** The bytes from one place to another; fewer only when the file was cut meanwhile. */
   read(from: number, to: number): Promise<Buffer>;
   /** SHA-256 of all bytes. */
   digest(): Promise<string>;
@@ -24,7 +20,6 @@ export interface RandomFile {
   close(): Promise<void>;
 }
 
-/** @throws InputError `input_unreadable` */
 export async function openRandomFile(
   path: string,
   name: string,
@@ -38,8 +33,6 @@ export async function openRandomFile(
 /**
  * Copies what can be read once into a file that has no name any more: nobody else can open it, and it
  * is gone with the process, however that ends.
- *
- * @throws InputError `input_unreadable`, OutputError; ConfigurationError where no temporary file can be made
  */
 export async function spoolToRandomFile(
   reader: {

@@ -96,11 +96,7 @@ interface DeadlineOptions {
   readonly toError: () => Error;
 }
 
-/**
- * Does work that must not go on for ever, such as reading a list that always has another page.
- *
- * @throws what the work throws; what `toError` gives
- */
+/** Does work that must not go on for ever, such as reading a list that always has another page. */
 export async function beforeDeadline<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   { clock, ms, signal, toError }: DeadlineOptions,

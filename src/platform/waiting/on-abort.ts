@@ -36,8 +36,6 @@ function callAll(this: AbortSignal): void {
 /**
  * Waits for work that may never end, or that others wait for too, and no longer than the signal lets it:
  * whoever gives up leaves, and the work goes on.
- *
- * @throws what the work throws; the signal's own reason, untouched
  */
 export async function orAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
   if (!signal) return work;

@@ -29,7 +29,7 @@ export class CalledBack {
     };
   }
 
-  /** Resolves when all promises have. @throws the first error */
+  /** Resolves when all promises have. */
   async settled(): Promise<void> {
     while (this.#open.size > 0) await Promise.all(this.#open);
     if (this.#failed) throw this.#failed.error;

@@ -227,7 +227,6 @@ export function parseFaultPlan(json: string): FaultPlan {
   return plan as FaultPlan;
 }
 
-/** @throws ConfigurationError `invalid_option`, which names the place */
 export function checkFaultPlan(raw: unknown): CheckedFaultPlan {
   return checkConfig(raw, faultPlan, fileName);
 }

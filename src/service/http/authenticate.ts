@@ -14,8 +14,6 @@ import { HttpProblem } from './http-problem.js';
  *
  * 403 Forbidden (spec 7) comes in conditions that are not shown: here, when the key is good
  * and its account suspended.
- *
- * @throws HttpProblem 401, 403
  */
 export function authenticate(
   headers: IncomingHttpHeaders,
@@ -48,8 +46,6 @@ const askForKey = { 'WWW-Authenticate': 'Basic realm="Sluice", charset="UTF-8"' 
 /**
  * Whose batches a person may see: all accounts' from this machine, one account's with its key. What a
  * proxy passes on comes from elsewhere, wherever the proxy is.
- *
- * @throws HttpProblem 401 without a key from elsewhere
  */
 export function pageAccounts(
   request: IncomingMessage,

@@ -24,8 +24,8 @@ const reasons = {
  * foreign page.
  *
  * @param host what the service was told to listen on
+ *
  * @param hasKey whether the request carries a key that holds
- * @throws HttpProblem 403
  */
 export function guardAgainstCsrf(
   request: IncomingMessage,

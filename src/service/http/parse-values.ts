@@ -3,11 +3,7 @@ import { HttpProblem } from './http-problem.js';
 
 const longestMessage = 200;
 
-/**
- * Checks a value against its schema.
- *
- * @throws HttpProblem 422, whose `errors` name each field and never repeat what was sent
- */
+/** Checks a value against its schema. */
 export function parseValue<Schema extends z.ZodType>(
   schema: Schema,
   value: unknown,
@@ -33,8 +29,6 @@ export function validationError(
  * Turns the texts of a form or a query into the values that the fields of a schema are made of:
  * integers, booleans (`true`, `false`, `1`, `0`), and null for an empty text where null is allowed.
  * What does not look like its field's type stays a text, for the schema to refuse.
- *
- * @throws HttpProblem 422
  */
 export function parseTexts<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

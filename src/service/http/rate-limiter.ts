@@ -18,7 +18,6 @@ export interface RateLimiter {
    * Counts one request of a client.
    *
    * @returns headers that tell what is left
-   * @throws HttpProblem 429 with `Retry-After` in seconds
    */
   take(client: string): Readonly<Record<string, string>>;
 }

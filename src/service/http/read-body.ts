@@ -38,12 +38,7 @@ interface ReadFormOptions {
   readonly durable: boolean;
 }
 
-/**
- * Receives a form of multipart/form-data, its file straight onto the disk.
- *
- * @throws HttpProblem 400 for what is no such form, 413 for a file that is too large, 422 when there is
- *   no file, or a field is given twice or is too long
- */
+/** Receives a form of multipart/form-data, its file straight onto the disk. */
 export async function readForm(
   request: IncomingMessage,
   { path, maxFileBytes, durable }: ReadFormOptions,
@@ -165,11 +160,7 @@ function tooLarge(maxFileBytes: number): HttpProblem {
 /** No body of the specification comes near it. */
 const maxBytes = 64 * 1024;
 
-/**
- * Reads a JSON body.
- *
- * @throws HttpProblem 400 when it is no JSON, 413 when it is too large
- */
+/** Reads a JSON body. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   // Leaving the loop must not destroy the request: its connection still has to carry the answer.
   const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });

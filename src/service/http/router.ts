@@ -24,7 +24,6 @@ export interface Match<Handler> {
 
 /** Finds the route of a request. */
 export interface Router<Handler> {
-  /** @throws HttpProblem 404 for a path that is not known, 405 with `Allow` for a method that is not */
   match(method: string, target: string): Match<Handler>;
 }
 
@@ -51,11 +50,7 @@ export function createRouter<Handler>(routes: readonly Route<Handler>[]): Router
   };
 }
 
-/**
- * Checks a `{batch_uuid}` before it is used for anything.
- *
- * @throws HttpProblem 422
- */
+/** Checks a `{batch_uuid}` before it is used for anything. */
 export function parseUuid(given: string | undefined): string {
   const parsed = batchUuid.safeParse(given);
   if (parsed.success) return parsed.data.toLowerCase();

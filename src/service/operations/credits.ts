@@ -14,8 +14,6 @@ export const credits: Handler = async ({ account }, { store }) =>
 /**
  * "A balance that is too small for the launch is answered with 402" (spec 3, rule 5). What a
  * launch needs is its cost before refunds. The body is not shown; it has a `message` like the others.
- *
- * @throws HttpProblem 402
  */
 export function requireCredits(
   { store }: ServiceContext,

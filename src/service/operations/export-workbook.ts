@@ -142,8 +142,6 @@ const missing = refuseMissingPackage({ by: 'a spreadsheet', install: 'exceljs@4.
 /**
  * Loads the package that writes spreadsheets when the first one is asked for; it is no dependency of
  * its own, because few need it.
- *
- * @throws HttpProblem 400, which says how to install it
  */
 export async function loadExceljs(
   load: () => Promise<{ readonly default: typeof exceljs }> = async () =>

@@ -26,8 +26,6 @@ export interface ExportedBlock {
 /**
  * Reads what was verified, block by block: never the whole batch. Its files are open when the first
  * block comes, so that a deletion meanwhile takes nothing away.
- *
- * @throws HttpProblem 404 when the batch is gone before they are
  */
 export async function* verifiedLines(
   batch: Batch,

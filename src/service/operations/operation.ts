@@ -25,14 +25,12 @@ export interface Call {
   readonly whenWhole?: () => Promise<void>;
 }
 
-/** Carries an operation out. @throws HttpProblem for every error status */
+/** Carries an operation out. */
 export type Handler = (call: Call, service: ServiceContext) => Promise<Reply>;
 
 /**
  * The batch of a call. One of another account is answered like one that does not exist: nobody learns
  * of it.
- *
- * @throws HttpProblem 422 for what is no uuid, 404 for a batch that is not the account's
  */
 export function accountBatch(call: Call, service: ServiceContext): Batch {
   const batch = service.store.state.batches.get(parseUuid(call.uuid));
@@ -43,8 +41,6 @@ export function accountBatch(call: Call, service: ServiceContext): Batch {
 /**
  * Opens a file of a batch for an answer. The batch may be deleted between the answer and the opening,
  * and its files with it; once open, they can be read to their end.
- *
- * @throws HttpProblem 404 when the batch is gone
  */
 export async function openAccountBatch<Opened>(
   { uuid }: Batch,
@@ -59,11 +55,7 @@ export async function openAccountBatch<Opened>(
   }
 }
 
-/**
- * Acts on the batch of a call in its turn: no other change of the batch comes in between.
- *
- * @throws as {@link accountBatch}, when the turn begins
- */
+/** Acts on the batch of a call in its turn: no other change of the batch comes in between. */
 export function inTurn<Result>(
   call: Call,
   service: ServiceContext,

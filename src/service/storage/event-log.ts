@@ -21,7 +21,6 @@ export class EventLog {
    * Opens a log, making it when it is missing. An event torn by a kill in mid-write is dropped.
    *
    * @param options.durable whether `settle` reaches the disk itself
-   * @throws StateError `state_damaged` when anything but the last event does not match its checksum
    */
   static async open(
     path: string,
@@ -50,7 +49,7 @@ export class EventLog {
     this.#log.appendNow(encodeLine(JSON.stringify(event)));
   }
 
-  /** Resolves when everything appended so far would survive a power cut too. @throws OutputError */
+  /** Resolves when everything appended so far would survive a power cut too. */
   async settle(): Promise<void> {
     await this.#log.settle();
   }

@@ -49,29 +49,19 @@ export class BlockOutput {
   /**
    * Resolves when more may come. What is collected goes out when it is enough, and as soon as nothing
    * else is on its way: the rows of a slow input do not wait for those behind them.
-   *
-   * @throws OutputError
    */
   async settle(): Promise<void> {
     const isIdle = this.#underway === undefined || this.#hasFailed;
     if (this.filled >= blockBytes || isIdle) await this.send();
   }
 
-  /**
-   * Writes what is left.
-   *
-   * @throws OutputError
-   */
+  /** Writes what is left. */
   async end(): Promise<void> {
     await this.send();
     await this.#underway;
   }
 
-  /**
-   * Sends the block on its way as soon as the one before has arrived.
-   *
-   * @throws OutputError
-   */
+  /** Sends the block on its way as soon as the one before has arrived. */
   async send(): Promise<void> {
     await this.#underway;
     if (this.filled === 0) return;

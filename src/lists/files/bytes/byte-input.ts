@@ -16,7 +16,6 @@ export interface ByteInput {
   readonly path?: string;
   /** Whether it is opened as often as asked without being a file here. @default only with a path */
   readonly isRepeatable?: boolean;
-  /** @throws InputError `input_unreadable` */
   openReader(signal?: AbortSignal): Promise<ByteReader>;
 }
 
@@ -38,11 +37,7 @@ export function streamInput(name: string, openStream: () => Readable): ByteInput
   };
 }
 
-/**
- * The bytes at a path: a file is read as often as asked, a pipe or a terminal once.
- *
- * @throws InputError `input_unreadable`
- */
+/** The bytes at a path: a file is read as often as asked, a pipe or a terminal once. */
 export function findInput(path: string): ByteInput {
   return isRegularFile(path)
     ? fileInput(path)

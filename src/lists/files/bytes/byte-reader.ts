@@ -9,8 +9,6 @@ import { orAborted } from '../../../platform/waiting/on-abort.js';
 export interface ByteReader {
   /**
    * The next piece, good until the next read; `undefined` at the end, which only a whole input has.
-   *
-   * @throws InputError `input_unreadable`; the signal's reason, untouched
    */
   read(): Promise<Uint8Array | undefined>;
   /** Lets go of the input; may be called again. */
@@ -29,11 +27,7 @@ export async function* piecesOf(reader: Pick<ByteReader, 'read'>): AsyncGenerato
 /** Large enough that a read costs nothing beside the work on what it brings. */
 export const pieceBytes = 256 * 1024;
 
-/**
- * Whether a path leads to what can be read again: a regular file, and no pipe or terminal.
- *
- * @throws InputError `input_unreadable`
- */
+/** Whether a path leads to what can be read again: a regular file, and no pipe or terminal. */
 export function isRegularFile(path: string): boolean {
   const stats = attemptStat(path);
   if (stats.isDirectory()) {
@@ -50,11 +44,7 @@ function attemptStat(path: string): Stats {
   }
 }
 
-/**
- * Reads a regular file from its start.
- *
- * @throws InputError `input_unreadable`
- */
+/** Reads a regular file from its start. */
 export async function openFileReader(
   path: string,
   name: string,

@@ -43,11 +43,7 @@ export class LineFeed {
     return digestAtEnd(this.#digest);
   }
 
-  /**
-   * The next lines; `undefined` at the end. Closes there, and when it fails.
-   *
-   * @throws InputError `input_unreadable`, `input_malformed`
-   */
+  /** The next lines; `undefined` at the end. Closes there, and when it fails. */
   async next(): Promise<Lines | undefined> {
     try {
       for (;;) {

@@ -19,11 +19,7 @@ const otherNames = new Map<string, TextEncoding>([
   ['cp1252', 'windows-1252'],
 ]);
 
-/**
- * The encoding of that name, in any case.
- *
- * @throws ConfigurationError `invalid_option`
- */
+/** The encoding of that name, in any case. */
 export function parseEncoding(name: string): TextEncoding {
   const lower = name.toLowerCase();
   const encoding = otherNames.get(lower) ?? textEncodings.find((known) => known === lower);

@@ -11,23 +11,11 @@ export interface ByteOutput {
    * @default they must not be changed after the call
    */
   readonly givesBack?: boolean;
-  /**
-   * Resolves when more may be written.
-   *
-   * @throws OutputError
-   */
+  /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
-  /**
-   * Makes the output stand: whole, and on disk where it is a file.
-   *
-   * @throws OutputError
-   */
+  /** Makes the output stand: whole, and on disk where it is a file. */
   finish(): Promise<void>;
-  /**
-   * Opens what was written so far, while it does not stand yet. Absent where it cannot be read.
-   *
-   * @throws InputError `input_unreadable`
-   */
+  /** Opens what was written so far, while it does not stand yet. Absent where it cannot be read. */
   readBack?: (() => Promise<RandomFile>) | undefined;
   /** Drops the output as far as it can be dropped. Never fails, and does nothing after `finish`. */
   abort(): Promise<void>;
@@ -37,8 +25,8 @@ export interface ByteOutput {
  * Keeps other runs from writing an output, by a lock beside it, until what comes is called.
  *
  * @param name how messages call it
+ *
  * @param realPath with all links followed
- * @throws StateError `state_locked` when another run has it for longer than is waited; the signal's reason
  */
 export async function holdOutput(
   name: string,

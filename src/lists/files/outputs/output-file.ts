@@ -25,8 +25,6 @@ export interface OutputFileOptions {
  * Opens a file for writing that appears whole, by rename, when it is finished, or not at all. Links are
  * followed; mode and, where permitted, owner of the file that is replaced are kept. What is no regular
  * file (a pipe, a device) is written directly.
- *
- * @throws ConfigurationError, OutputError
  */
 export async function createOutputFile(
   path: string,

@@ -32,7 +32,6 @@ export interface PartsFolder {
  * Says early what would fail late.
  *
  * @returns the folder's path with links followed
- * @throws ConfigurationError, OutputError
  */
 export async function checkPartsFolder(path: string): Promise<string> {
   const refuse = (why: string): never => {
@@ -61,10 +60,7 @@ async function followLinks(path: string): Promise<string> {
   return realpath(place).catch(async () => join(await realpath(dirname(place)), basename(place)));
 }
 
-/**
- * @param noMoreOpenThan permissions of the file that is in the parts
- * @throws OutputError
- */
+/** @param noMoreOpenThan permissions of the file that is in the parts */
 export async function createPartsFolder(
   path: string,
   noMoreOpenThan?: FilePermissions,

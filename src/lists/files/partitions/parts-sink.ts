@@ -85,11 +85,7 @@ export interface PartsDestination {
   open(permissions: FilePermissions | undefined): Promise<PartsFolder>;
 }
 
-/**
- * The same at any place.
- *
- * @throws ConfigurationError `invalid_option`
- */
+/** The same at any place. */
 export function partsSinkAt(place: PartsDestination, options: PartsSinkOptions): Sink {
   const { partBytes, format: given = 'csv' } = options;
   if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {

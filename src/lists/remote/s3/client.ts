@@ -25,8 +25,6 @@ export interface S3Connection {
 
 /**
  * Credentials are those that the SDK finds: of the environment, a profile, or the machine's role.
- *
- * @throws ConfigurationError `missing_dependency`
  */
 export async function connectS3({ endpoint, region }: S3Options): Promise<S3Connection> {
   const sdk = await import('@aws-sdk/client-s3').catch(
@@ -64,7 +62,6 @@ export interface S3Address {
   readonly key: string;
 }
 
-/** @throws ConfigurationError `invalid_option` */
 export function parseS3Address(url: string): S3Address {
   const [, bucket, key = ''] = /^s3:\/\/([^/?#]+)(?:\/(.*))?$/s.exec(url) ?? [];
   if (bucket !== undefined && /^[a-z0-9][\w.:-]*$/i.test(bucket)) return { bucket, key };

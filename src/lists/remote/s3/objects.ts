@@ -14,8 +14,6 @@ import { refuseReading, refuseWriting } from './s3-errors.js';
 /**
  * The objects that an address means: itself, those of a folder whose ending names a format, or those
  * that a pattern matches; of several, sorted by key.
- *
- * @throws InputError `input_unreadable` when there is none
  */
 export async function findObjects(
   address: S3Address,

@@ -73,7 +73,6 @@ function isOwn({ key: prefix }: S3Address, key: string): boolean {
   return name === manifestName || partName.test(name);
 }
 
-/** @throws ConfigurationError where something else than parts is there */
 async function refuseOthers(connection: S3Connection, folder: S3Address): Promise<void> {
   for await (const key of listKeys(connection, folder)) {
     if (key === folder.key || isOwn(folder, key)) continue;

@@ -47,7 +47,6 @@ export function reasonOf(error: unknown): string {
     : `${error.name} (${status})`;
 }
 
-/** @throws ConfigurationError where there are no credentials, or no region */
 function refuseSettings(error: unknown): void {
   if (!(error instanceof Error)) return;
   if (error.name === 'CredentialsProviderError') {

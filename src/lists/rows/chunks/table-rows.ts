@@ -17,11 +17,7 @@ export class TableRows {
     this.#columns = columns;
   }
 
-  /**
-   * The cells of a row, in the header's order; nothing for those it lacks.
-   *
-   * @throws InputError `input_malformed`
-   */
+  /** The cells of a row, in the header's order; nothing for those it lacks. */
   read(chunk: RowChunk, row: number): readonly unknown[] {
     this.#count += 1;
     const unlisted = chunk.unlisted?.(row);
@@ -49,11 +45,7 @@ export class TableRows {
   }
 }
 
-/**
- * Refuses names that stand twice in a header, for formats that tell cells apart by name.
- *
- * @throws ConfigurationError `column_exists`
- */
+/** Refuses names that stand twice in a header, for formats that tell cells apart by name. */
 export function refuseRepeatedNames(header: readonly string[], format: string): void {
   const seen = new Set<string>();
   for (const name of header) {

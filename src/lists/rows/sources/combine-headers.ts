@@ -22,8 +22,6 @@ export interface CombinedHeader {
 /**
  * Combines headers by name: the columns of the first, then those that the others have beside them. A name
  * that is written otherwise (`email`, `Email `) is that of the first that has it, where only one is meant.
- *
- * @throws ConfigurationError naming the source whose header contradicts those before it
  */
 export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
   // A source without columns has no rows, as an empty JSONL file.
@@ -55,7 +53,6 @@ export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
  * Refuses a source that lacks a column which is needed of every row.
  *
  * @param needed positions in the combined header
- * @throws ConfigurationError `column_not_found`
  */
 export function checkNeeded(
   all: readonly OneHeader[],
@@ -96,11 +93,7 @@ function refuseRepeated({ name, header }: OneHeader): void {
   );
 }
 
-/**
- * What the columns of another source are called in the common header.
- *
- * @throws ConfigurationError where a name may be one of two
- */
+/** What the columns of another source are called in the common header. */
 function namesIn(header: readonly string[], { name: source, header: own }: OneHeader) {
   return own.map((name) => {
     if (header.includes(name)) return name;

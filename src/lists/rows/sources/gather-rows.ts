@@ -49,7 +49,6 @@ function turnOfLoop(): Promise<undefined> {
   });
 }
 
-/** @throws an error of ours as it is; InputError `input_unreadable` for one of whoever gives the rows */
 export function refuseRows(name: string, cause: unknown): never {
   if (isSluiceError(cause)) throw cause;
   throw new InputError(`cannot read ${name}: ${messageOf(cause)}`, {

@@ -15,8 +15,6 @@ const recordRows = 512;
 /**
  * Writes rows into a new file, with their types. It has its name when all of them are in it and safe, and
  * only its owner can read it.
- *
- * @throws InputError, OutputError
  */
 export async function copyRows(
   path: string,

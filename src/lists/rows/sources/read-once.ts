@@ -21,8 +21,6 @@ interface KeptRows {
 /**
  * Begins a reading of rows. What can be read once (a generator, a stream, a client of pages) would go on
  * where an earlier reading has stopped, without the rows before.
- *
- * @throws InputError `input_unreadable` when it was begun before
  */
 export function beginRows(rows: Rows, name: string): RowsIterator {
   const once = onceOf(rows);

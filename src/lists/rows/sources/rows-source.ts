@@ -239,7 +239,7 @@ async function* firstOf(rows: AsyncIterable<unknown>, most: number): AsyncGenera
   }
 }
 
-/** Begins to read. @throws InputError `input_unreadable` when that was done before, and can be done once */
+/** Begins to read. */
 function begin(rows: RowsInput, name: string): AsyncIterable<unknown> {
   const iterator = beginRows(rows, name);
   return Symbol.asyncIterator in rows

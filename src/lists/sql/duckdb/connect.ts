@@ -43,8 +43,6 @@ export function fileOf(url: string): string | undefined {
 /**
  * Opens a database file, which is made when it is to be written and not there. Errors are the driver's
  * or the system's.
- *
- * @throws ConfigurationError `missing_dependency`; when this process has it open already
  */
 export async function connect(
   url: string,
@@ -136,7 +134,6 @@ const openFiles = new Map<string, { readonly isWritten: boolean; times: number }
  * same one, which may break it: a file that is written is open once.
  *
  * @returns notes that it is closed
- * @throws ConfigurationError when it is open, and one of the two writes
  */
 function noteOpen(path: string, isWritten: boolean): () => void {
   const known = openFiles.get(path);

@@ -39,11 +39,7 @@ export function nameOf(url: string): string {
 
 const schemes = ['mysql', 'mariadb'];
 
-/**
- * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
- *
- * @throws ConfigurationError `missing_dependency`
- */
+/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
 export async function connect(
   url: string,
   _: Purpose,

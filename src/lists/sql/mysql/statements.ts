@@ -164,7 +164,6 @@ export async function tryDefinitions(
 
 export const nameParts = 2;
 
-/** @throws ConfigurationError where there is no database for it */
 export async function locate(
   connection: MysqlConnection,
   parts: readonly string[],

@@ -25,11 +25,7 @@ export interface OpenClient {
   readonly lost: Promise<Error>;
 }
 
-/**
- * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
- *
- * @throws the signal's reason, at once
- */
+/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
 export async function openClient(
   driver: Pick<typeof pg, 'Client'>,
   url: string,

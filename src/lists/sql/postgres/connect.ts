@@ -55,11 +55,7 @@ export function nameOf(url: string): string {
   return parseServerUrl(url, schemes).name;
 }
 
-/**
- * Connects to the database at a URL. Errors are the driver's, and hold what must not be shown.
- *
- * @throws ConfigurationError `missing_dependency`
- */
+/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
 export async function connect(
   url: string,
   purpose: Purpose,
@@ -101,8 +97,6 @@ export async function connect(
 /**
  * Refuses a pooler that gives each transaction any session: rows that wait in a temporary table would be
  * in another one, or meet those of another run.
- *
- * @throws ConfigurationError
  */
 async function refuseSharedSession(
   client: Client & { readonly processID?: number | null },

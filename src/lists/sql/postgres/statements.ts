@@ -155,7 +155,6 @@ function copyIn(connection: PostgresConnection, table: string, { columns }: Tabl
 
 export const nameParts = 2;
 
-/** @throws ConfigurationError where there is no schema for it */
 export async function locate(
   connection: PostgresConnection,
   parts: readonly string[],

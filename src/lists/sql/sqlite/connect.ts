@@ -40,11 +40,7 @@ export function fileOf(url: string): string | undefined {
   return fileOfUrl(url, 'sqlite');
 }
 
-/**
- * Opens a database file. Errors are the driver's or the system's.
- *
- * @throws ConfigurationError `missing_dependency`
- */
+/** Opens a database file. Errors are the driver's or the system's. */
 export async function connect(url: string, purpose: Purpose): Promise<SqliteConnection> {
   const { default: Driver } = await import('libsql').catch(
     refuseMissingPackage({ by: 'SQLite', install: 'libsql', driver: 'sqlite' }),

@@ -31,7 +31,6 @@ export interface TableWriting<Database extends Connection> {
  * there are more than `maxRows`, in ranges; those that an earlier process has committed are passed over.
  *
  * @returns the rows that were left alone
- * @throws OutputError
  */
 export async function applyStaged<Database extends Connection>(
   writing: TableWriting<Database>,
@@ -110,11 +109,7 @@ async function applyMarked<Database extends Connection>(
   return skippedUpdates;
 }
 
-/**
- * Brings staged rows into the table; gives those of it that were left alone.
- *
- * @throws RefusedRows where the table drops a row without an error
- */
+/** Brings staged rows into the table; gives those of it that were left alone. */
 export async function applyStatements<Database extends Connection>(
   { dialect: { statements }, connection, plan }: TableWriting<Database>,
   range: RowRange | undefined,
@@ -167,7 +162,6 @@ export async function askAll(connection: Connection, queries: readonly string[])
  * before.
  *
  * @param range of the staged rows. @default all
- * @throws OutputError
  */
 export async function refuseRepeatedKeys<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,

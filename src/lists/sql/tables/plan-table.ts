@@ -31,11 +31,7 @@ interface TableTarget {
   readonly facts: readonly ColumnFacts[] | undefined;
 }
 
-/**
- * Decides what is to be done for the rows to stand in a table.
- *
- * @throws ConfigurationError where they cannot
- */
+/** Decides what is to be done for the rows to stand in a table. */
 export function planTable(
   place: TablePlace,
   target: TableTarget,
@@ -123,11 +119,7 @@ export function planTable(
   };
 }
 
-/**
- * Positions of the key's columns among the rows' own.
- *
- * @throws ConfigurationError `column_not_found`
- */
+/** Positions of the key's columns among the rows' own. */
 function findKeyColumns(header: readonly string[], key: readonly string[]): readonly number[] {
   return key.map((name) => {
     const position = header.indexOf(name);

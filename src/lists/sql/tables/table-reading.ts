@@ -33,11 +33,7 @@ export class TableReading implements SourceReading<TableChunk> {
     this.chunks = closableChunks(toChunks(feed, first, form), () => feed.close());
   }
 
-  /**
-   * Reads the form of the rows; the reader is closed when that fails.
-   *
-   * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
-   */
+  /** Reads the form of the rows; the reader is closed when that fails. */
   static async open(
     reader: ByteReader,
     name: string,

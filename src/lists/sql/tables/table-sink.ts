@@ -83,8 +83,6 @@ const taken = { name: 'text' } as const;
 /**
  * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
  * of the run: all of them stand there or none, and writing them again changes nothing.
- *
- * @throws ConfigurationError when the URL or the table's name has not the form of one
  */
 export function tableSink<Database extends Connection>(
   dialect: Dialect<Database>,

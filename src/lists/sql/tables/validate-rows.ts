@@ -100,11 +100,7 @@ export class SeenKeys {
     this.#columns = columns;
   }
 
-  /**
-   * Takes the key of the next row.
-   *
-   * @throws ConfigurationError when a row before has it
-   */
+  /** Takes the key of the next row. */
   add(cells: readonly string[]): void {
     // Of each cell its length too: "a" and "bc" are no other key than "ab" and "c" without it.
     const key = cells.length === 1 ? (cells[0] ?? '') : cells.map(lengthAndText).join('');
