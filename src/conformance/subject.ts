@@ -32,7 +32,7 @@ const cleanUpPollMs = 200;
 /** The service that is checked, and what the checks share of it: batches are made once. */
 export class Subject {
   readonly ask: Exchange;
-  /** Words that stood in `status` of a batch. */
+  /** Words that were in `status` of a batch. */
   readonly statusesSeen = new Set<string>();
   readonly #options: SubjectOptions;
   readonly #mark = randomUUID().slice(0, 8);

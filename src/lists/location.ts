@@ -55,7 +55,7 @@ export function parseLocation(name: string | URL): ListLocation {
   if (word === 'file') return { kind: 'file', path: pathOfFileUrl(url) };
   if (word === 's3') return { kind: 's3', url };
   if (word === 'https' || word === 'http') return { kind: 'web', url };
-  // The rest is not said: it may be a password behind a misspelt scheme.
+  // The rest is not said: it may be a password after a misspelt scheme.
   throw new ConfigurationError(
     `a URL that begins with ${scheme}: names no list: give a path, or a URL that begins with https:, s3:, postgres:, mysql:, sqlite: or duckdb:`,
   );

@@ -184,7 +184,7 @@ function parseServer(text: string): DnsServer {
     /^(?:\[([^\]]+)\]|([^:]+|[^:]*(?::[^:]*){2,}))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const address = bracketed ?? bare ?? '';
   const number = Number(port ?? 53);
-  // Behind the sign stands the zone of an IPv6 address.
+  // After the sign is the zone of an IPv6 address.
   if (isIP(address.split('%', 1)[0] ?? '') !== 0 && number >= 1 && number <= 65_535) {
     return { address, port: number };
   }

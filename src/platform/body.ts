@@ -1,7 +1,7 @@
 /** What was read of a body. */
 export interface BoundedBody {
   readonly bytes: Buffer;
-  /** Whether there was more than that; the rest was not read, and the body was let go of. */
+  /** Whether there was more than that; the rest was not read, and the body was released. */
   readonly isCut: boolean;
 }
 
@@ -27,7 +27,7 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * Whether brackets of a JSON text stand deeper inside each other than allowed. A text of a million
+ * Whether brackets of a JSON text are deeper inside each other than allowed. A text of a million
  * opening brackets is small, and what walks its value afterwards would run out of stack.
  */
 export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {

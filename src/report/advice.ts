@@ -132,7 +132,7 @@ export function adviceOnEstimate({
   return byCells(inTheList);
 }
 
-/** Whether the run itself is not at its end: its same command goes on. */
+/** Whether the run itself is not at its end: its same command continues. */
 export function isNotFinished({ email, phone }: Summary): boolean {
   return [email, phone].some((type) => (type?.reasons['not_finished'] ?? 0) > 0);
 }
@@ -360,7 +360,7 @@ function unknownAdvice(
   return [{ cells: unknown, text, isOfService: true }];
 }
 
-/** Valid is not safe to mail: whoever sends to a list decides. */
+/** Valid is not safe to mail: anyone who sends to a list decides. */
 function riskyAdvice(
   { email }: Summary,
   { keepsQuality = false }: AdviceOptions,

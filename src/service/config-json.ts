@@ -11,7 +11,7 @@ export function readJsonText(json: string, file: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text, and keys may stand in it.
+    // The parser's own message quotes the text, and keys may be in it.
     throw new ConfigurationError(`${file} is no JSON`);
   }
 }

@@ -171,7 +171,7 @@ async function accountsOf(
   return { accounts: [account], apiKey: made.key, apiKeyIsNew: made.isNew };
 }
 
-/** Whoever listens everywhere is reached on loopback too. */
+/** Anyone who listens everywhere is reached on loopback too. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

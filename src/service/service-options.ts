@@ -31,7 +31,7 @@ export interface ServiceOptions {
    */
   readonly host?: string | undefined;
   /**
-   * Folder that keeps everything: the next service on it goes on where this one was, however it ended.
+   * Folder that keeps everything: the next service on it continues where this one was, however it ended.
    *
    * @default a private folder that is removed by `close`
    */

@@ -49,7 +49,7 @@ async function expectWords(
   }
 }
 
-/** Cost and count objects (spec 2.8), wherever they stand in the status of a batch that is done. */
+/** Cost and count objects (spec 2.8), wherever they are in the status of a batch that is done. */
 async function expectObjects(
   subject: Subject,
   type: 'email' | 'phone',

@@ -44,7 +44,7 @@ const signatures: readonly Signature[] = [
     is: 'an old binary Office document (.xls), or one with a password',
     advice: 'save it as .xlsx without one',
   },
-  // The byte behind the name starts the first page: a column may well be called PAR1.
+  // The byte after the name starts the first page: a column may well be called PAR1.
   { bytes: [0x50, 0x41, 0x52, 0x31, 0x15], is: 'a Parquet file', format: 'parquet' },
   {
     bytes: ascii('PARE'),

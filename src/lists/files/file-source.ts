@@ -81,7 +81,7 @@ function createSource(
 ): Source {
   const named = path === undefined ? undefined : formatOfPath(path);
   const format = options.format ?? named?.format;
-  // A name that ends in .txt says that it is text: what text is found by looking.
+  // A name that ends in .txt says that it is text: what text is found by inspection.
   const isTxt = options.format === undefined && format === 'txt';
   checkForm(isTxt ? undefined : format, options);
   const memory: JsonlMemory = {};
@@ -90,7 +90,7 @@ function createSource(
   );
 }
 
-/** Which options a format does not know; what is found by looking is asked then. */
+/** Which options a format does not know; what is found by inspection is asked then. */
 function checkForm(format: FileFormat | undefined, options: FileOptions): void {
   if (options.encoding !== undefined) parseEncoding(options.encoding);
   for (const name of ['delimiter', 'quote', 'escape'] as const) {

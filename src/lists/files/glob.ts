@@ -44,7 +44,7 @@ export function parseGlob(pattern: string): Glob {
 }
 
 /**
- * Whether the items are what the pattern says, some of which stand for any number of items. Behind such
+ * Whether the items are what the pattern says, some of which stand for any number of items. After such
  * a one only the last has to be tried again: what came before it is settled by the first fit.
  */
 function matchesAll<Item, Part>(

@@ -38,7 +38,7 @@ async function peekSignature(reader: PeekReader): Promise<Buffer> {
 }
 
 /**
- * Opens one reading of an input, whose compression, encoding and format are found by looking where they
+ * Opens one reading of an input, whose compression, encoding and format are found by inspection where they
  * are not known.
  */
 export async function openReading(
@@ -75,7 +75,7 @@ async function inflate(
   let reader = raw;
   for (let times = 0; times < mostCompressions; times += 1) {
     const first = await reader.peek(2);
-    // What was cut short behind the first byte is no text either.
+    // What was cut short after the first byte is no text either.
     if (first[0] !== 0x1f || (first[1] ?? 0x8b) !== 0x8b) break;
     reader = new PeekReader(createGunzipReader(name, reader));
   }

@@ -16,7 +16,7 @@ const closingByte = 0x7d;
 const openingByte = 0x7b;
 
 /**
- * Writes joined rows as JSON lines. The rows of a JSONL input are copied as they stand; their new
+ * Writes joined rows as JSON lines. The rows of a JSONL input are copied unchanged; their new
  * members go before the last brace.
  */
 export class JsonlWriter implements RowsWriter {
@@ -107,7 +107,7 @@ export function isJsonKind({ name, scale }: Kind, value?: unknown): boolean {
   }
 }
 
-/** Whether nothing but white space stands behind the opening brace: only there may it be the last. */
+/** Whether nothing but white space is after the opening brace: only there may it be the last. */
 function isEmptyObject(bytes: Uint8Array, from: number, brace: number): boolean {
   let at = brace - 1;
   while (at > from && (bytes[at] as number) <= 0x20) at -= 1;

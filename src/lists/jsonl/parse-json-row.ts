@@ -97,7 +97,7 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-/** Where the quote stands that ends the string which begins at `from`. */
+/** Where the quote is that ends the string which begins at `from`. */
 function endOfString(json: string, from: number): number {
   let at = from + 1;
   while (json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1;

@@ -86,7 +86,7 @@ export function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteO
             },
           })
           .catch((error: unknown) => refuseConnection(name, error));
-        // Whoever reads the body hears of its end; one that nobody reads is dropped.
+        // Anyone who reads the body gets its end; one that nobody reads is dropped.
         answer.body.on('error', () => undefined);
         if (!redirects.has(answer.statusCode)) return toAnswer(name, answer);
         answer.body.destroy();

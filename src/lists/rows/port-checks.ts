@@ -72,7 +72,7 @@ function broken(name: string, what: string): InputError {
 }
 
 /**
- * An object with some of its members replaced. It stays what it is to whoever asks for its class: sinks
+ * An object with some of its members replaced. It stays what it is to anyone who asks for its class: sinks
  * copy the bytes of rows and headers that they know.
  */
 export function withMembers<Target extends object>(

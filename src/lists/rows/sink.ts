@@ -43,7 +43,7 @@ export interface TextColumn {
   readonly output: string;
 }
 
-/** What is added to rows: its columns, and what stands in them. */
+/** What is added to rows: its columns, and what is in them. */
 export interface AddedCells {
   /** The columns to add, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
@@ -76,7 +76,7 @@ export interface OpenSinkOptions extends AddedCells {
    */
   readonly isNewList?: boolean;
   /**
-   * The same with every column of the results, where only chosen ones are added: for whoever decides by
+   * The same with every column of the results, where only chosen ones are added: for anyone who decides by
    * what is not written. @default what is added
    */
   readonly whole?: AddedCells;

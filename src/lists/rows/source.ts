@@ -97,7 +97,7 @@ export interface Source<Chunk extends RowChunk = RowChunk> {
   kept?(path: string): Source<Chunk>;
 }
 
-/** The digest of a reading's content, which stands when its last row was read. */
+/** The digest of a reading's content, which is known when its last row was read. */
 export function digestAtEnd(digest: string | undefined): string {
   if (digest !== undefined) return digest;
   throw new Error('the content is not known before its end was read');

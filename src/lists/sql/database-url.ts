@@ -75,7 +75,7 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
     key: parameter('sslkey', 'ssl-key'),
   };
   for (const name of ownParameters) url.searchParams.delete(name);
-  // A host that is a path stands in the URL percent-encoded.
+  // A host that is a path is in the URL percent-encoded.
   if (isSocket || host !== decodeURIComponent(url.hostname)) {
     url.hostname = isSocket ? noHost : host;
   }

@@ -10,7 +10,7 @@ import type { RunMarker, TablePlan, ExistingTable, WritingMode } from './tables/
 export interface Asking<Database extends Connection = Connection> {
   /** One statement, without the semicolon at its end. */
   readonly query: string;
-  /** The same where a table can stand: its line end closes a comment at the query's end. */
+  /** The same where a table can be: its line end closes a comment at the query's end. */
   readonly asTable: string;
   /** Opens one more connection. */
   readonly connect: () => Promise<Database>;
@@ -121,7 +121,7 @@ export interface Statements {
   readonly lockWaits?: { readonly short: string; readonly usual: string };
   /** @default DELETE FROM */
   readonly empty?: string;
-  /** What stands between an INSERT's columns and its rows. */
+  /** What is between an INSERT's columns and its rows. */
   readonly overriding?: string;
   /** Whether a row that came meanwhile, from another session, can be updated in its place. */
   readonly updatesOnConflict?: boolean;
@@ -149,7 +149,7 @@ export interface UpdateParts {
   readonly where: string;
 }
 
-/** The table of markers, which stands beside the tables that they are of. */
+/** The table of markers, which is beside the tables that they are of. */
 export interface MarkerStatements {
   /** By what a table is known there. */
   readonly targetOf: (name: TableName) => string;

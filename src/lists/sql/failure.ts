@@ -90,7 +90,7 @@ export class RefusedRows extends Error implements DatabaseFailure {
 }
 
 /**
- * Says what a driver's error means for whoever reads; an abort passes untouched.
+ * Says what a driver's error means for anyone who reads; an abort passes untouched.
  *
  * @param name how messages call the database
  */
@@ -113,7 +113,7 @@ export function readingRefuser(name: string, tell: TellFailure, signal?: AbortSi
 }
 
 /**
- * Says what a driver's error means for whoever writes.
+ * Says what a driver's error means for anyone who writes.
  *
  * @param name how messages call the table
  */

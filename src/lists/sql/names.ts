@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 
 /** Where a table is, or would be. */
 export interface TableName {
-  /** What it stands in, from the outside: a schema, or a database and a schema. */
+  /** What it is in, from the outside: a schema, or a database and a schema. */
   readonly within: readonly string[];
   readonly table: string;
 }
@@ -12,7 +12,7 @@ export function quoteName(name: string, mark: '"' | '`' = '"'): string {
   return `${mark}${name.replaceAll(mark, `${mark}${mark}`)}${mark}`;
 }
 
-/** A table's name with all that it stands in, as SQL takes it. */
+/** A table's name with all that it is in, as SQL takes it. */
 export function qualifiedName(
   { within, table }: TableName,
   quote: (name: string) => string = quoteName,

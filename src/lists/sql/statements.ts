@@ -170,7 +170,7 @@ function rangeConditions(
   return [`s.${rowNumber} > ${range.after} AND s.${rowNumber} <= ${range.upTo}`];
 }
 
-/** Counts the keys that stand in more than one of the staged rows, as one cell. */
+/** Counts the keys that are in more than one of the staged rows, as one cell. */
 export function repeatedKeysQuery(plan: TablePlan, form: Statements, range?: RowRange): string {
   const cells = list(cellsOf(plan, form).keys, ({ cell }) => cell);
   const where = rangeConditions(range, form).map((condition) => ` WHERE ${condition}`);

@@ -110,7 +110,7 @@ function refuseLoneReturns({ bytes, starts, firstLine }: Lines, name: string): v
   }
 }
 
-/** Writes the verified column alone, a row a line; the lines of a TXT input as they stand. */
+/** Writes the verified column alone, a row a line; the lines of a TXT input as they are. */
 export class TxtWriter implements RowsWriter {
   readonly #block: BlockOutput;
   readonly #column: number;

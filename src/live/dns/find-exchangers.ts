@@ -28,7 +28,7 @@ interface RouteOptions {
   readonly signal: AbortSignal;
 }
 
-/** Exchangers of one domain that are looked at: whoever lists a thousand gets no thousand lookups. */
+/** Exchangers of one domain that are looked at: anyone who lists a thousand gets no thousand lookups. */
 const mostHosts = 20;
 const mostAddresses = 4;
 
@@ -123,7 +123,7 @@ export class RouteFinder {
   readonly #hearer: RouteHearer;
   readonly #waiting = new Map<string, MailTask[]>();
 
-  /** @param options.signal after it nobody hears of a route */
+  /** @param options.signal after it nobody gets a route */
   constructor(options: RouteOptions, hearer: RouteHearer) {
     this.#options = options;
     this.#hearer = hearer;

@@ -2,8 +2,8 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 
 /**
- * Ranges that no exchanger of the public internet stands in (RFC 6890 and the registries behind it). An
- * exchanger's address comes from outside: whoever names one in a private range would have this machine
+ * Ranges that no exchanger of the public internet is in (RFC 6890 and the registries that extend it). An
+ * exchanger's address comes from outside: anyone who names one in a private range would have this machine
  * knock at its neighbours' doors.
  */
 const closedRanges4 = [

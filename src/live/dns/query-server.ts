@@ -70,7 +70,7 @@ export function queryOverTcp(exchange: Exchange): Promise<Buffer> {
   });
 }
 
-/** Runs an exchange to its first outcome, and closes behind it. */
+/** Runs an exchange to its first outcome, and closes after it. */
 async function inTime(
   { timeoutMs, signal }: Exchange,
   begin: (resolve: (bytes: Buffer) => void, reject: (error: Error) => void) => () => void,

@@ -99,7 +99,7 @@ interface Line {
 }
 
 /**
- * Lets in so many at once under each name: whoever goes by several counts under all of them. Who waits
+ * Lets in so many at once under each name: anyone who goes by several counts under all of them. Who waits
  * for one name holds up nobody at another.
  */
 class NamedSlots {

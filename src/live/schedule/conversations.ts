@@ -19,11 +19,11 @@ export interface ConversationsOptions {
   readonly clock: Clock;
   /** From 0 to below 1. */
   readonly random: () => number;
-  /** Ends all conversations where they stand. */
+  /** Ends all conversations at once. */
   readonly signal: AbortSignal;
 }
 
-/** Who hears of one conversation. */
+/** Who gets one conversation. */
 interface Listener {
   /** Recipients were taken out of the queue; gives those that are still wanted. */
   readonly onTaken: (tasks: readonly MailTask[]) => readonly MailTask[];

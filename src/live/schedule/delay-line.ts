@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 
-/** Lets things through after a while, always the same: so they stand in the order of their time. */
+/** Lets things through after a while, always the same: so they are in the order of their time. */
 export class DelayLine<Item> {
   readonly #delayMs: number;
   readonly #clock: Clock;

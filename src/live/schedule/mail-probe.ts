@@ -111,7 +111,7 @@ export class MailProbe {
     this.#route(task);
   }
 
-  /** Ends all conversations where they stand. */
+  /** Ends all conversations at once. */
   close(): void {
     this.#ending.abort(new Error('the verification was closed'));
   }

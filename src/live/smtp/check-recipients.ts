@@ -193,7 +193,7 @@ class Conversation {
     this.#trust();
   }
 
-  /** Asks for a mailbox that was taken: a server that refuses it now refuses whoever is asked for. */
+  /** Asks for a mailbox that was taken: a server that refuses it now refuses anyone who is asked for. */
   async #proveRefusals(): Promise<void> {
     const witness = this.#refusals.witness();
     if (witness === undefined) {

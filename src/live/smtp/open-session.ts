@@ -73,7 +73,7 @@ async function greet(
       signal,
     });
     const greeting = judgeSession(await connection.reply());
-    // One that greets nobody with 554 may have neighbours that do: Postfix goes on to them too.
+    // One that greets nobody with 554 may have neighbours that do: Postfix continues to them too.
     if (greeting !== 'ready') return await leave(connection, greeting, false);
     let extensions = await hello(connection, identity);
     if (typeof extensions === 'string') return await leave(connection, extensions, true);

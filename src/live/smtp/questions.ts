@@ -2,7 +2,7 @@ import { parseMailbox, isAscii } from '../../service/verification/email-syntax.j
 import type { DomainCache } from './domain-cache.js';
 import type { Finding } from './reply-rules.js';
 
-/** What is asked in one conversation, and who hears of the answers. */
+/** What is asked in one conversation, and who gets the answers. */
 export interface Questions {
   readonly mailFrom: string;
   /** Their domains may differ; their exchanger is one. */
@@ -36,7 +36,7 @@ export interface SmtpPath {
 }
 
 /**
- * Turns an address into what may stand between the angle brackets of RCPT TO. The grammar of RFC 5321
+ * Turns an address into what may be between the angle brackets of RCPT TO. The grammar of RFC 5321
  * lets no control character pass, and angle brackets only within quotes, where they end nothing: an
  * address cannot become a second command.
  *
@@ -67,7 +67,7 @@ export interface MailTask {
   readonly path: SmtpPath;
   /** Somebody waits: it goes first, and is not asked again later. */
   readonly isUrgent: boolean;
-  /** Whoever wanted it may have left. */
+  /** Anyone who wanted it may have left. */
   readonly signal: AbortSignal;
   readonly onOutcome: (outcome: MailOutcome) => void;
   /** Told of a defect. */

@@ -17,7 +17,7 @@ export interface Reply {
   readonly code: number;
   /** Subject and detail of its enhanced status code (RFC 3463), as `1.1` of `5.1.1`. */
   readonly enhanced: string | undefined;
-  /** The text of its lines behind the codes. */
+  /** The text of its lines after the codes. */
   readonly lines: readonly string[];
 }
 

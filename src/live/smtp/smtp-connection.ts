@@ -129,7 +129,7 @@ export class SmtpConnection {
    * exchangers.
    */
   async secure(host: string): Promise<void> {
-    // What was sent in the clear behind the reply must not count as sent under TLS (RFC 3207, section 6).
+    // What was sent in the clear after the reply must not count as sent under TLS (RFC 3207, section 6).
     if (this.#replies.length > 0 || this.#reader.isInside) {
       throw new SmtpFailure('tls', 'the server spoke between STARTTLS and TLS');
     }

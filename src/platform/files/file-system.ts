@@ -107,7 +107,7 @@ export async function* readFileBytes(
   let chunkBytes = firstChunkBytes;
   try {
     for (;;) {
-      // One of the two that were lent, or a fresh one, which whoever reads may keep.
+      // One of the two that were lent, or a fresh one, which anyone who reads may keep.
       const free = lent.length === 2 ? lent.shift() : undefined;
       const chunk = free?.length === chunkBytes ? free : Buffer.allocUnsafeSlow(chunkBytes);
       if (isLent) lent.push(chunk);

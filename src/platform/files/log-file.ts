@@ -30,8 +30,8 @@ export interface LogContent {
  * A file that grows at its end, by whole pieces that carry checksums of their own. After a failed write
  * nobody knows what is in the file: nothing is ever appended to it.
  *
- * A piece is appended in one of two ways. `append` is for whoever can wait: it is on the disk when this
- * returns. `appendNow` is for whoever changes what is in memory in the same turn: it either is in the
+ * A piece is appended in one of two ways. `append` is for anyone who can wait: it is on the disk when this
+ * returns. `appendNow` is for anyone who changes what is in memory in the same turn: it either is in the
  * file, where a kill cannot undo it, or was not written at all; `settle` waits for the disk.
  */
 export class LogFile {
@@ -135,7 +135,7 @@ export class LogFile {
     }
   }
 
-  /** Writes another file in its place: whoever opens the path finds the one or the other, whole. */
+  /** Writes another file in its place: anyone who opens the path finds the one or the other, whole. */
   async replace(write: (file: FileHandle) => Promise<void>): Promise<void> {
     try {
       await writeWhole(this.#files, this.#path, write);

@@ -6,7 +6,7 @@ import { ConfigurationError, OutputError } from '../errors/errors.js';
 
 /*
  * What Sluice keeps (a state directory, a history, the data of the local service) is believed and written
- * over: whoever could plant a file there could choose what is paid, and which files of the user are
+ * over: anyone who could plant a file there could choose what is paid, and which files of the user are
  * overwritten. So it has to be the user's own, closed to others, and without links.
  *
  * Windows has neither owners nor permission bits of this kind: there only links are refused.
@@ -30,7 +30,7 @@ const openFlags: Readonly<Record<OpenFlags, number>> = {
 /** Nor may a planted pipe make the opening wait for ever. */
 const ownFlags = (flags: OpenFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
 
-/** Whoever is told of a wall looks for a way around it. */
+/** Anyone who is told of a wall looks for a way around it. */
 const elsewhere =
   'Another place starts from nothing: an unfinished run that is kept here would be paid again there';
 
@@ -137,7 +137,7 @@ async function lstatPrivate(path: string): Promise<Stats | undefined> {
   return stats;
 }
 
-/** The folder around it is closed: whoever is in it can only have been there before. */
+/** The folder around it is closed: anyone who is in it can only have been there before. */
 async function checkInside(path: string): Promise<void> {
   const stats = await lstatPrivate(path);
   if (stats?.isDirectory() !== true) return;

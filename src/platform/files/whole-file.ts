@@ -47,7 +47,7 @@ export async function move(
 }
 
 /**
- * Gives a file that was written under another name its own: whoever finds the name finds all of it, also
+ * Gives a file that was written under another name its own: anyone who finds the name finds all of it, also
  * after a power cut. Errors are the system's.
  *
  * @param beforeRename what is still to be done when its bytes are safe

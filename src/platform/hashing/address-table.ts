@@ -34,7 +34,7 @@ export class AddressTable {
   /** Of no meaning: what {@link AddressTable.fetch} reads has to go somewhere. */
   readonly #fetched = new Int32Array(1);
 
-  /** @param options.seed 32 random bytes, secret from whoever makes the input */
+  /** @param options.seed 32 random bytes, secret from anyone who makes the input */
   constructor(options: { readonly seed: Uint8Array }) {
     this.#hash = new KeyHash(options.seed);
     // One allocation for all: a small run is over sooner than 128 would be collected.
@@ -110,7 +110,7 @@ export class AddressTable {
     this.#hash.keep(hashes, place);
   }
 
-  /** The same for the key whose UTF-8 stands at the beginning of the room. */
+  /** The same for the key whose UTF-8 is at the beginning of the room. */
   hashRoomInto(hashes: Int32Array, place: number, group: number, keyBytes: number): void {
     this.#hash.hashRoom(group, keyBytes);
     this.#hash.keep(hashes, place);
@@ -130,7 +130,7 @@ export class AddressTable {
     this.#fetched[0] = fetched;
   }
 
-  /** The same as `add` for the address whose hash stands at a place. */
+  /** The same as `add` for the address whose hash is at a place. */
   addFrom(hashes: Int32Array, place: number): number {
     this.#hash.bringBack(hashes, place);
     return this.addHashed(this.#hash);
@@ -141,7 +141,7 @@ export class AddressTable {
     return this.#hash.room(keyBytes);
   }
 
-  /** The same as `add` for the key whose UTF-8 stands at the beginning of the room. */
+  /** The same as `add` for the key whose UTF-8 is at the beginning of the room. */
   addFromRoom(group: number, keyBytes: number): number {
     this.#hash.hashRoom(group, keyBytes);
     return this.addHashed(this.#hash);

@@ -11,11 +11,11 @@ export const hashWords = 4;
 const encoder = new TextEncoder();
 
 /**
- * A keyed 128-bit hash of (batch group number, key): the MAC Chaskey over the group's four bytes and the key's
- * UTF-8. Who fills the input cannot prepare keys that collide without knowing the seed, and by chance
+ * A keyed 128-bit hash of (batch group number, key): the MAC Chaskey over the group's four bytes and the
+ * key's UTF-8. Who fills the input cannot prepare keys that collide without knowing the seed, and by chance
  * two of 10 million keys share 96 bits with a probability of about 10^-15.
  *
- * The words of the last hash stand in fields, so that no hash allocates them.
+ * The words of the last hash are in fields, so that no hash allocates them.
  */
 export class KeyHash {
   /** Words of the last hash, as signed 32-bit integers. */

@@ -1,4 +1,4 @@
-/** A piece of a page that may stand as it is. */
+/** A piece of a page that may are as it is. */
 export interface Html {
   readonly html: string;
 }

@@ -56,7 +56,7 @@ export function createPageLook(rules: string): PageLook {
 
 interface PageParts {
   readonly title: string;
-  /** Of the head, behind the encoding. */
+  /** Of the head, after the encoding. */
   readonly meta: Html;
   readonly look: PageLook;
   readonly body: Html;

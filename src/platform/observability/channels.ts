@@ -38,7 +38,7 @@ export interface RunColumnEvent {
 export interface RunEndEvent {
   readonly run: string;
   readonly ms: number;
-  /** Rows of the output; undefined when it does not stand. */
+  /** Rows of the output; undefined when it is not complete. */
   readonly rows: number | undefined;
   /** Whether some of them are `failed`. */
   readonly hasFailed: boolean;
@@ -70,10 +70,10 @@ export interface BatchStageEvent extends BatchFacts {
   readonly reason: string | undefined;
 }
 
-/** A batch is let go of: at its end, or because the run stops. */
+/** A batch is released: at its end, or because the run stops. */
 export interface BatchEndEvent extends BatchFacts {
   readonly ms: number;
-  /** Where it stands; undefined when it was stopped by an error. */
+  /** Where it is; undefined when it was stopped by an error. */
   readonly stage: string | undefined;
   /** Whether it is at its end and was launched: told once, by the process that brings it there. */
   readonly launched: boolean;
@@ -158,7 +158,7 @@ export function currentScope(): Scope {
 }
 
 /**
- * Does work for a run or a batch: requests that it makes on the way are told as theirs to whoever
+ * Does work for a run or a batch: requests that it makes on the way are told as theirs to anyone who
  * listened when it began. Where nobody does, nothing is kept: up to Node 22 the first use of a storage
  * makes every promise of the process dearer.
  */

@@ -35,7 +35,7 @@ function callAll(this: AbortSignal): void {
 
 /**
  * Waits for work that may never end, or that others wait for too, and no longer than the signal lets it:
- * whoever gives up leaves, and the work goes on.
+ * anyone who gives up leaves, and the work continues.
  */
 export async function orAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
   if (!signal) return work;

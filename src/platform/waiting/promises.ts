@@ -6,7 +6,7 @@ export class CalledBack {
 
   /**
    * @param onFailed ends the work, with the error of the first that was rejected; what a callback throws
-   *   passes. @default the work goes on, whatever they throw: `settled` has the first error
+   *   passes. @default the work continues, whatever they throw: `settled` has the first error
    */
   constructor(onFailed?: (error: unknown) => void) {
     this.#onFailed = onFailed;

@@ -19,7 +19,7 @@ export function percent(count: number, whole: number): string {
   return `${value.toFixed(value < 99.95 && value % 1 !== 0 ? 1 : 0)} %`;
 }
 
-/** A bar of parts, drawn to be stretched; its text stands beside it. */
+/** A bar of parts, drawn to be stretched; its text is beside it. */
 export function stackedBar(shares: readonly Share[], described: string): Html {
   const whole = shares.reduce((sum, { count }) => sum + count, 0);
   let at = 0;

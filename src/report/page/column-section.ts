@@ -103,7 +103,7 @@ function rowsNote(hasRowNumbers: boolean): Html {
     : html`<p>Row 1 is the first below the header.</p>`;
 }
 
-/** A code that is too long for its column goes on after an underscore. */
+/** A code that is too long for its column continues after an underscore. */
 function brokenAtUnderscores(code: string): readonly Html[] {
   const parts = code.split('_');
   return parts.map((part, at) => (at < parts.length - 1 ? html`${part}_<wbr />` : html`${part}`));

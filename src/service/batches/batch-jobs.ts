@@ -80,7 +80,7 @@ export class BatchJobs {
     await this.#parsing.get(uuid);
   }
 
-  /** Lines or addresses that the work on a batch has behind it; 0 when nothing is under way. */
+  /** Lines or addresses that the work on a batch has done; 0 when nothing is under way. */
   progress(uuid: string): number {
     return this.#progress.get(uuid) ?? 0;
   }
@@ -93,7 +93,7 @@ export class BatchJobs {
     void this.#run(batch, () => this.#verify(batch, judged));
   }
 
-  /** Stops all work where it stands and waits until it has. */
+  /** Stops all work where it is and waits until it has. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);
@@ -251,7 +251,7 @@ export class BatchJobs {
   }
 }
 
-/** Lets what concerns one name happen one after another; what concerns others goes on meanwhile. */
+/** Lets what concerns one name happen one after another; what concerns others continues meanwhile. */
 export interface KeyedMutex {
   take<Result>(name: string, act: () => Promise<Result>): Promise<Result>;
 }

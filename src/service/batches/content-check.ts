@@ -72,7 +72,7 @@ export function createContentCheck(): ContentCheck {
  * Whether a chunk has neither commas, nor null bytes, nor lines that are too long: what a search can
  * tell, so that only the one in which something is wrong is gone through.
  *
- * @param begunBytes length of the line that it goes on with
+ * @param begunBytes length of the line that it continues with
  */
 function isSound(chunk: Uint8Array, begunBytes: number): boolean {
   if (chunk.includes(comma) || chunk.includes(0)) return false;

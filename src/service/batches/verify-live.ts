@@ -94,7 +94,7 @@ class AnswerFile {
     this.#verdicts.close();
   }
 
-  /** The codes as they stand; what was never written reads as 0. */
+  /** The codes as they are; what was never written reads as 0. */
   *#blocks(addresses: number): Generator<Buffer, void> {
     for (let place = 0; place < addresses; place += blockAddresses) {
       const block = Buffer.alloc(Math.min(blockAddresses, addresses - place) * codeBytes);

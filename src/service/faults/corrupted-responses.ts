@@ -40,7 +40,7 @@ export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): CorruptedReply 
       response.flushHeaders();
       let left = cutAtByte;
       for await (const piece of body) {
-        // Handed to the connection: what ends it then comes behind them.
+        // Handed to the connection: what ends it then comes after them.
         await sent(response, piece.subarray(0, left));
         left -= Math.min(left, piece.length);
         if (left === 0) break;

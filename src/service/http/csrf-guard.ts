@@ -20,7 +20,7 @@ const reasons = {
  * rebinding) could read the answer too.
  *
  * The Host header counts for requests from this machine only. From elsewhere, and behind a proxy, the
- * service has names that it does not know, and gives nothing away without a key. Whoever has a key is no
+ * service has names that it does not know, and gives nothing away without a key. Anyone who has a key is no
  * foreign page.
  *
  * @param host what the service was told to listen on

@@ -28,7 +28,7 @@ const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'n
 /** 500 Internal Server Error (spec 7): nothing of what went wrong is told. */
 const defect = new HttpProblem(500, 'Internal Server Error');
 
-/** What lasts a moment, as when too many files are open: whoever asks again may be served. */
+/** What lasts a moment, as when too many files are open: anyone who asks again may be served. */
 const transient = new HttpProblem(503, 'Service Unavailable', { headers: { 'Retry-After': '1' } });
 
 /** Answers one request; never throws. */
@@ -58,7 +58,7 @@ export function createDispatch({
         const client = route.keyed ? `key ${account}` : `from ${request.socket.remoteAddress}`;
         headers = { ...headers, ...rateLimiter.take(client) };
       }
-      // Only now is the body wanted: whoever asked first has not sent it in vain.
+      // Only now is the body wanted: anyone who asked first has not sent it in vain.
       if (request.headers.expect !== undefined) response.writeContinue();
       const reply = await route.handle({ request, account, uuid, query }, service);
       if (!response.destroyed) await sendReply(response, extended(reply), headers);
@@ -106,7 +106,7 @@ function problemOf(error: unknown): HttpProblem | undefined {
   return error instanceof HttpProblem ? error : undefined;
 }
 
-/** Whoever asked has left: nothing that fails then is a defect. */
+/** Anyone who asked has left: nothing that fails then is a defect. */
 function isGone(request: IncomingMessage, response: ServerResponse): boolean {
   return response.destroyed || request.socket.destroyed;
 }

@@ -71,7 +71,7 @@ export async function readForm(
     });
     parser.on('file', (_name, stream) => {
       if (isRefused) {
-        // The parser goes on to the end of the bytes it has: of this file, no end would ever come.
+        // The parser continues to the end of the bytes it has: of this file, no end would ever come.
         stream.resume();
         return;
       }
@@ -89,7 +89,7 @@ export async function readForm(
     request.on('close', () => {
       if (!request.complete) refuse(badRequest('the request ended early'));
     });
-    // Whoever left before anybody listened: no event will come that says so.
+    // Anyone who left before anybody listened: no event will come that says so.
     if (request.destroyed) refuse(badRequest('the request ended early'));
     request.pipe(parser);
   });

@@ -145,7 +145,7 @@ export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return withoutIdentity(z.toJSONSchema(schema, settings));
 }
 
-/** The document says where a schema stands and which dialect all are of. */
+/** The document says where a schema is and which dialect all are of. */
 function withoutIdentity(schema: object): JsonSchema {
   const { $schema: _dialect, $id: _id, id: _name, ...rest } = schema as JsonSchema;
   return rest;

@@ -73,7 +73,7 @@ async function* jsonObject(
 
 /**
  * "Shape of the optional details and statistics sections of the JSON export: not shown." Ours are
- * members `details` and `statistics` behind the records, with the fields of details and status.
+ * members `details` and `statistics` after the records, with the fields of details and status.
  */
 function sectionsOf(
   batch: Batch,

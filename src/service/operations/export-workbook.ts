@@ -191,7 +191,7 @@ function resultColumns(type: VerificationType): readonly Column[] {
   return type === 'email' ? emailColumns : phoneColumns;
 }
 
-/** The cells behind the address, in the order of {@link resultColumns}. */
+/** The cells after the address, in the order of {@link resultColumns}. */
 function verdictCells(verdict: Verdict): readonly string[] {
   const word = verdict.wrong ? 'wrong' : verdict.unknown ? 'unknown' : 'valid';
   if ('quality' in verdict) {
@@ -250,7 +250,7 @@ function figures(fields: Readonly<Record<string, unknown>>, path = ''): [string,
 
 /** What a spreadsheet may take for a formula, when a text begins with it. */
 const formulaStart = /^[=+\-@\t\r]/;
-/** A number in international form: digits behind a plus are no formula. */
+/** A number in international form: digits after a plus are no formula. */
 const internationalNumber = /^\+\d+$/;
 /** What XML cannot hold, in any form. */
 // oxlint-disable-next-line no-control-regex

@@ -24,7 +24,7 @@ export class MemberWriter {
   #length = 0;
   #isFirst = true;
 
-  /** @param endings the members of a record behind its address and its closing brace, by their codes */
+  /** @param endings the members of a record after its address and its closing brace, by their codes */
   constructor(type: VerificationType, endings: readonly string[]) {
     this.#middle = viewOf(Buffer.from(`":{"${type}":"`));
     this.#endings = endings.map((ending) => Buffer.from(`",${ending}`));
@@ -33,7 +33,7 @@ export class MemberWriter {
   /**
    * Writes the records of lines from `begin` on, until the piece is full.
    *
-   * @returns the line to go on with when what is written is let go of
+   * @returns the line to continue with when what is written is released
    */
   write(lines: LineBlock, codes: Buffer, begin: number): number {
     const view = viewOf(lines.bytes);
@@ -53,7 +53,7 @@ export class MemberWriter {
     return lines.count;
   }
 
-  /** What was written and not let go of. */
+  /** What was written and not released. */
   get written(): Uint8Array {
     return this.#piece.subarray(0, this.#length);
   }
@@ -79,7 +79,7 @@ export class MemberWriter {
     into.setUint8(at, quote);
     const keyBegin = at + 1;
     const lineEnd = lines.end(index);
-    // What is read in words may end behind the line, but not behind the block.
+    // What is read in words may end after the line, but not after the block.
     let keyEnd =
       lineEnd + wordBytes > lines.bytes.length
         ? -1
@@ -127,7 +127,7 @@ function copyPlain(from: DataView, begin: number, end: number, into: DataView, a
   for (let place = begin; place < end; place += wordBytes) {
     let word = from.getInt32(place, true);
     into.setInt32(place + offset, word, true);
-    // What is behind the address, as a rule its line end, is made something that is not escaped.
+    // What is after the address, as a rule its line end, is made something that is not escaped.
     if (place + wordBytes > end) word |= spaces << (8 * (end - place));
     const [noQuote, noBackslash] = [word ^ quotes, word ^ backslashes];
     // Of a word, the high bit of a byte that is below a space, a quote or a backslash, and of no other.

@@ -72,7 +72,7 @@ export interface ServiceContext {
   readonly answers: AnswerCache;
   readonly engine: VerificationEngine;
   readonly jobs: BatchJobs;
-  /** Turns by batch: whoever changes a batch takes one, so that two launches never cross. */
+  /** Turns by batch: anyone who changes a batch takes one, so that two launches never cross. */
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
   readonly variants: Variants;

@@ -10,10 +10,10 @@ const recordBytes = keyBytes + codeBytes;
 const advice = 'remove the folder around it, which only spares asking twice';
 
 /**
- * What a network answered, by the keys of addresses: whoever finds an address in the caches gets this
+ * What a network answered, by the keys of addresses: anyone who finds an address in the caches gets this
  * answer, and nobody is asked again. Only what holds for a while is kept: that a mailbox is there, is
  * not, or cannot be told from others in its domain. Whether an account may use an answer, the
- * {@link ResultCaches} decide; here stands which one it is.
+ * {@link ResultCaches} decide; here is which one it is.
  */
 export class AnswerCache {
   readonly #folder: string;
@@ -33,13 +33,13 @@ export class AnswerCache {
     return cache;
   }
 
-  /** The answer for the key that stands in `keys` at `offset`. */
+  /** The answer for the key that is in `keys` at `offset`. */
   find(keys: Uint8Array, offset: number): Verdict | undefined {
     const code = this.#codes.get(keys, offset);
     return code === undefined ? undefined : this.#verdicts.verdicts[code];
   }
 
-  /** Keeps the answers of some addresses, whose keys stand one behind another. */
+  /** Keeps the answers of some addresses, whose keys are one after another. */
   remember(keys: Uint8Array, verdicts: readonly Verdict[], nowMs: number): void {
     const records = Buffer.allocUnsafe(verdicts.length * recordBytes);
     let end = 0;

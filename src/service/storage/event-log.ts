@@ -3,12 +3,12 @@ import { systemFiles } from '../../platform/files/file-system.js';
 import { LogFile, encodeLine, readLines } from '../../platform/files/log-file.js';
 
 /**
- * What happened at the service, one event a line (platform/files/log-file.ts). The log is the only truth; what
- * is in memory is folded from it, and files that it does not name are rubbish.
+ * What happened at the service, one event a line (platform/files/log-file.ts). The log is the only truth;
+ * what is in memory is folded from it, and files that it does not name are rubbish.
  *
  * Its lines are no groups, unlike a run's journal: the state changes in the turn in which an event is
  * written, so an event cannot wait for others. Where it cannot be written, nothing has changed, and the
- * service goes on.
+ * service continues.
  */
 export class EventLog {
   readonly #log: LogFile;
@@ -41,9 +41,9 @@ export class EventLog {
   }
 
   /**
-   * Writes an event behind the last one. When this returns, a kill of the process cannot undo it.
+   * Writes an event after the last one. When this returns, a kill of the process cannot undo it.
    *
-   * @throws the error of the file system; nothing is appended behind a torn event
+   * @throws the error of the file system; nothing is appended after a torn event
    */
   append(event: object): void {
     this.#log.appendNow(encodeLine(JSON.stringify(event)));

@@ -62,7 +62,7 @@ const valueWord = 3;
 /** Keys whose places are fetched together. */
 const keysAtOnce = 64;
 
-/** What becomes of a number that is known when another comes for its key, which stands at `offset`. */
+/** What becomes of a number that is known when another comes for its key, which is at `offset`. */
 type Merge = (known: number, given: number, offset: number) => number;
 
 /**
@@ -81,7 +81,7 @@ export class KeyTable {
     return this.#size;
   }
 
-  /** The number of a key that stands in `bytes` at `offset`, or `undefined`. */
+  /** The number of a key that is in `bytes` at `offset`, or `undefined`. */
   get(bytes: Uint8Array, offset: number): number | undefined {
     const place = this.#find(word(bytes, offset), word(bytes, offset + 4), word(bytes, offset + 8));
     const value = this.#places[place + valueWord] ?? 0;
@@ -120,7 +120,7 @@ export class KeyTable {
     this.#places[place + valueWord] = value + 1;
   }
 
-  /** Puts in all keys that stand one behind another in `bytes`. */
+  /** Puts in all keys that are one after another in `bytes`. */
   addAll(bytes: Uint8Array, value: number, merge: Merge = highest): void {
     this.reserve(Math.floor(bytes.length / keyBytes));
     for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {
@@ -130,7 +130,7 @@ export class KeyTable {
   }
 
   /**
-   * Looks up all keys that stand one behind another in `bytes`.
+   * Looks up all keys that are one after another in `bytes`.
    *
    * @param into gets for each its number plus one, or 0
    */
@@ -169,7 +169,7 @@ export class KeyTable {
     this.#fetched[0] = fetched;
   }
 
-  /** Where in the array a key stands, or the free place where it would. */
+  /** Where in the array a key is, or the free place where it would. */
   #find(a: number, b: number, c: number): number {
     const places = this.#places;
     const mask = places.length - 1;

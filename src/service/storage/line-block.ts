@@ -129,7 +129,7 @@ export async function* readLineBlocks(
   }
 }
 
-/** Behind the last LF of what was just read; 0 when it has none. */
+/** After the last LF of what was just read; 0 when it has none. */
 function lastLineEnd(buffer: Buffer, from: number, filled: number): number {
   const last = buffer.subarray(from, filled).lastIndexOf(newline);
   return last === -1 ? 0 : from + last + 1;

@@ -57,7 +57,7 @@ export class ResultCaches {
     return hitCodes[code] ?? null;
   }
 
-  /** Looks up all keys that stand one behind another; a byte for each, by {@link hitCodes}. */
+  /** Looks up all keys that are one after another; a byte for each, by {@link hitCodes}. */
   findAll(keys: Uint8Array, { account, nowMs, parameters }: Wanted): Uint8Array {
     const found = new Uint8Array(keys.length / keyBytes);
     const { own, shared } = this.#days.daysAfter(keys, ownerOf(account));

@@ -19,7 +19,7 @@ const mostOwners = 8191;
  * On which day an address was last verified, by each owner and by anybody who shares it.
  *
  * Nearly every address is verified by one owner, shared or not, so that one number says all there is to
- * know: its owner's, whether it is shared, and the day. What does not go into one number stands in
+ * know: its owner's, whether it is shared, and the day. What does not go into one number is in
  * tables of its own.
  */
 export class VerifiedDays {
@@ -34,7 +34,7 @@ export class VerifiedDays {
     return owner === undefined ? this.#isAnyShared : this.#owners.has(owner);
   }
 
-  /** Notes all keys that stand one behind another in `keys`. */
+  /** Notes all keys that are one after another in `keys`. */
   note(keys: Uint8Array, verified: Verified): void {
     const { owner, isShared, day } = verified;
     const number = owner === undefined ? 0 : this.#numberOf(owner);
@@ -51,7 +51,7 @@ export class VerifiedDays {
   }
 
   /**
-   * Looks up all keys that stand one behind another in `keys`.
+   * Looks up all keys that are one after another in `keys`.
    *
    * @returns for each the day after it was last verified by the owner, and by anybody who shares it; 0
    *   where it never was

@@ -26,7 +26,7 @@ export function remember<Answer>(answer: (text: string) => Answer): (text: strin
 
 /** A well-formed email address, taken apart. */
 interface Mailbox {
-  /** Local part as it stands, quotes included. */
+  /** Local part as it is, quotes included. */
   readonly local: string;
   /** Domain in lower case and ASCII (A-labels), of two labels or more. */
   readonly domain: string;
@@ -138,7 +138,7 @@ function isLowSurrogate(unit: number): boolean {
 /**
  * The domain of an address as {@link Mailbox} has it.
  *
- * @param text what stands behind the at sign
+ * @param text what is after the at sign
  * @returns `undefined` when it is no domain
  */
 export const readDomain = remember((text: string): string | undefined => {

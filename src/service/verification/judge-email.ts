@@ -61,7 +61,7 @@ export function verdictOn(domainFacts: number, hasRoleName: boolean): EmailVerdi
 }
 
 /**
- * What is known of a domain as it stands in an address; `undefined` when it is none, or when the local
+ * What is known of a domain as it is in an address; `undefined` when it is none, or when the local
  * part decides.
  */
 export function domainFacts(text: string): number | undefined {

@@ -41,7 +41,7 @@ interface CallingCodePlan {
   readonly nationalPrefix: RegExp | undefined;
 }
 
-/** Digits behind a calling code, by the plan of which they are to be read. */
+/** Digits after a calling code, by the plan of which they are to be read. */
 interface NationalNumber {
   readonly national: string;
   readonly plan: CallingCodePlan;
@@ -81,7 +81,7 @@ const plans = new Map<string, CallingCodePlan | null>();
  * numbers need.
  *
  * @returns `undefined` when no plan could hold the number, `'unsure'` when only the library can tell
- *   (a national prefix may stand inside).
+ *   (a national prefix may be inside).
  */
 export function readPlainNumber(text: string): PlannedNumber | 'unsure' | undefined {
   const number = nationalOf(text);

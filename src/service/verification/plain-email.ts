@@ -13,8 +13,8 @@ const maxDomainBytes = 48;
 const free = 0xff;
 
 /**
- * Remembers a small number for each of some domains, found by their bytes as they stand. A domain has
- * one place, and takes it from the one before: whoever makes up domains that meet there gains nothing.
+ * Remembers a small number for each of some domains, found by their bytes as they are. A domain has
+ * one place, and takes it from the one before: anyone who makes up domains that meet there gains nothing.
  */
 class DomainTable {
   readonly #names = new Uint8Array(places * maxDomainBytes);

@@ -48,7 +48,7 @@ export class BlockOutput {
 
   /**
    * Resolves when more may come. What is collected goes out when it is enough, and as soon as nothing
-   * else is on its way: the rows of a slow input do not wait for those behind them.
+   * else is on its way: the rows of a slow input do not wait for those after them.
    */
   async settle(): Promise<void> {
     const isIdle = this.#underway === undefined || this.#hasFailed;
@@ -70,7 +70,7 @@ export class BlockOutput {
       if (this.#underway === underway) this.#underway = undefined;
       if (this.#output.givesBack === true && sent.length === blockBytes) this.#free = sent;
     });
-    // Whoever comes next hears of a failure.
+    // Anyone who comes next gets a failure.
     underway.catch(() => {
       this.#hasFailed = true;
     });

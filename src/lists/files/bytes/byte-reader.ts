@@ -61,7 +61,7 @@ export async function openFileReader(
     const piece = file
       .read(buffer, 0, pieceBytes, null)
       .then(({ bytesRead }) => buffer.subarray(0, bytesRead));
-    // Whoever asks for the piece hears of a failure; nobody may ask any more.
+    // Anyone who asks for the piece gets a failure; nobody may ask any more.
     piece.catch(() => undefined);
     return piece;
   };

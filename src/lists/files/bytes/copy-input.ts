@@ -62,7 +62,7 @@ async function* piecesOfRows(
     if (copy) taken.push(copy);
     return copy;
   };
-  // Whoever copies closes it.
+  // Anyone who copies closes it.
   const taker = { read: async () => (underway = take()), close: async () => undefined };
   const reading = await openReading(taker, rows);
   const isEnough = isStepwise(reading);

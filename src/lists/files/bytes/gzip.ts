@@ -68,7 +68,7 @@ export function createGzipOutput(output: ByteOutput): ByteOutput {
   };
 }
 
-/** What is written to a transform goes on as it comes out, at the pace of whoever takes it. */
+/** What is written to a transform continues as it comes out, at the pace of anyone who takes it. */
 export interface Carrier {
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
@@ -86,7 +86,7 @@ export function carryThrough(
   const carried = (async () => {
     for await (const piece of transform) await goOn(piece as Uint8Array);
   })();
-  // Whoever writes next, or ends, hears of it.
+  // Anyone who writes next, or ends, gets it.
   carried.catch((error: unknown) => {
     failure = { error };
   });

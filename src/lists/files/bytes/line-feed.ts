@@ -9,7 +9,7 @@ import { markBytesOf, utf8Mark } from '../file-signature.js';
 export interface Lines {
   /** Bytes that the bounds point into; they are not written to again. */
   readonly bytes: Buffer;
-  /** Where each line starts; behind the last start, where the last line's end ends. */
+  /** Where each line starts; after the last start, where the last line's end ends. */
   readonly starts: Uint32Array;
   /** Number of the first line in the file, counted from 1. */
   readonly firstLine: number;

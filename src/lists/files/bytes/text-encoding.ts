@@ -56,8 +56,9 @@ const mark = '\ufeff';
 
 /**
  * Gives the text of a reader in UTF-8. Text in UTF-8 passes untouched, whatever is broken in it; other
- * text that is broken cannot pass, for its rows could not be told apart. It begins with a byte-order mark:
- * without one, a spreadsheet takes the UTF-8 that comes out for the encoding that it was converted from.
+ * text that is broken cannot pass, for its rows could not be distinguished. It begins with a byte-order
+ * mark: without one, a spreadsheet takes the UTF-8 that comes out for the encoding that it was converted
+ * from.
  */
 export function createTranscodeReader(
   name: string,

@@ -13,9 +13,9 @@ export interface ByteOutput {
   readonly givesBack?: boolean;
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Makes the output stand: whole, and on disk where it is a file. */
+  /** Makes the output visible: whole, and on disk where it is a file. */
   finish(): Promise<void>;
-  /** Opens what was written so far, while it does not stand yet. Absent where it cannot be read. */
+  /** Opens what was written so far, while it is not complete yet. Absent where it cannot be read. */
   readBack?: (() => Promise<RandomFile>) | undefined;
   /** Drops the output as far as it can be dropped. Never fails, and does nothing after `finish`. */
   abort(): Promise<void>;

@@ -18,11 +18,11 @@ export function mostOpen(than: FilePermissions | undefined, gid: number): number
   if (!than) return 0o666;
   const [group, other] = [(than.mode >> 3) & 6, than.mode & 6];
   if (gid === than.gid) return 0o600 | (group << 3) | other;
-  // Whoever is in the group of one of them may be anybody to the other.
+  // Anyone who is in the group of one of them may be anybody to the other.
   return 0o600 | ((group & other) << 3) | (group & other);
 }
 
-/** The same of a folder, which is searched by whoever may read the file. */
+/** The same of a folder, which is searched by anyone who may read the file. */
 export function mostOpenFolder(than: FilePermissions | undefined, gid: number): number {
   const mode = mostOpen(than, gid);
   return mode | ((mode & 0o444) >> 2);

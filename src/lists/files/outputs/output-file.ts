@@ -103,7 +103,7 @@ async function createReplacement(
   const path = besidePath(target.realPath, 'partial');
   // What a process that was killed has left.
   await files.rm(path, { force: true });
-  // While it is written nobody may read it who may not when it stands.
+  // While it is written nobody may read it who may not when it is complete.
   const handle = await files.open(path, 'wx', 0o600).catch((error: unknown) => {
     throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother() : error;
   });

@@ -11,7 +11,7 @@ import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
 import { refuseLate } from '../outputs/output-path.js';
 
-/** What stands in a folder of parts beside them, and tells that it is one. */
+/** What is in a folder of parts beside them, and tells that it is one. */
 export const manifestName = 'manifest.json';
 /** Begins every manifest. */
 export const manifestMark = 'parts 1';
@@ -22,7 +22,7 @@ export interface PartsFolder {
   readonly mark?: string;
   /** Opens a file in it. */
   create(name: string): Promise<ByteOutput>;
-  /** Makes the folder stand; one of parts that stood there is replaced. */
+  /** Makes the folder visible; one of parts that was there is replaced. */
   finish(): Promise<void>;
   /** Drops what was written. Never fails, and does nothing after `finish`. */
   abort(): Promise<void>;
@@ -54,7 +54,7 @@ export async function holdFolder(path: string, patience?: LockWait): Promise<() 
   return holdOutput(path, await followLinks(path), patience);
 }
 
-/** Also where nothing stands yet. */
+/** Also where nothing is yet. */
 async function followLinks(path: string): Promise<string> {
   const place = resolve(path);
   return realpath(place).catch(async () => join(await realpath(dirname(place)), basename(place)));

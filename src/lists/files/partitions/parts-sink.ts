@@ -129,7 +129,7 @@ interface PartsWritingOptions {
   readonly opening: OpenSinkOptions;
 }
 
-/** A part that stands in the folder, as the manifest names it. */
+/** A part that is in the folder, as the manifest names it. */
 type WrittenPart = PartsManifest['parts'][number];
 
 interface OpenPart {

@@ -92,7 +92,7 @@ export class S3Upload {
     this.#bytes = 0;
     await this.#underway;
     this.#underway = this.#sendPart(body);
-    // Whoever sends next hears of a failure.
+    // Anyone who sends next gets a failure.
     this.#underway.catch(() => undefined);
   }
 

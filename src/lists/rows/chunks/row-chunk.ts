@@ -52,8 +52,8 @@ export interface RowChunk {
    */
   unlisted?(row: number): string | undefined;
   /**
-   * Gives the memory of the rows back to whoever reads on. Only for the last who has the chunk: nothing of
-   * it may be asked for afterwards.
+   * Gives the memory of the rows back to anyone who reads on. Only for the last who has the chunk:
+   * nothing of it may be asked for afterwards.
    */
   release?(): void;
 }
@@ -80,7 +80,7 @@ export function closableChunks<Chunk extends RowChunk>(
       return { done: true, value: undefined };
     },
     async return() {
-      // First: whoever waits for bytes that may never come is not to be waited for.
+      // First: anyone who waits for bytes that may never come is not to be waited for.
       await close();
       await chunks.return?.();
       return { done: true, value: undefined };

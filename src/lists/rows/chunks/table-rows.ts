@@ -45,7 +45,7 @@ export class TableRows {
   }
 }
 
-/** Refuses names that stand twice in a header, for formats that tell cells apart by name. */
+/** Refuses names that are twice in a header, for formats that tell cells apart by name. */
 export function refuseRepeatedNames(header: readonly string[], format: string): void {
   const seen = new Set<string>();
   for (const name of header) {

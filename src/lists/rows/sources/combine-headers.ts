@@ -70,7 +70,7 @@ export function checkNeeded(
   }
 }
 
-/** Columns without names are told apart by their place, so their number has to be the same. */
+/** Columns without names are distinguished by their place, so their number has to be the same. */
 function checkAgainst(first: OneHeader, other: OneHeader): void {
   if ((first.isUnnamed === true) !== (other.isUnnamed === true)) {
     throw new ConfigurationError(

@@ -186,7 +186,7 @@ async function close(reading: SourceReading): Promise<void> {
 function leastOpen(one: FilePermissions, other: FilePermissions): FilePermissions {
   const mode = one.mode & other.mode;
   if (one.gid === other.gid) return { mode, gid: one.gid };
-  // Whoever is in the group of one of them may be anybody to the other.
+  // Anyone who is in the group of one of them may be anybody to the other.
   return { mode: (mode & ~0o070) | (((mode & 0o007) << 3) & mode), gid: one.gid };
 }
 

@@ -7,7 +7,7 @@ const mostRows = 512;
 
 /**
  * Gathers what comes one by one into lists, without keeping what has come waiting for what has not: a
- * list goes on as soon as the event loop has turned.
+ * list continues as soon as the event loop has turned.
  */
 export async function* gatherRows<Item>(
   items: AsyncIterable<Item>,
@@ -38,7 +38,7 @@ export async function* gatherRows<Item>(
     }
     isOver = true;
   } finally {
-    // Not waited for: it may stand in a wait of its own.
+    // Not waited for: it may be in a wait of its own.
     if (!isOver) iterator.return?.().catch(() => undefined);
   }
 }

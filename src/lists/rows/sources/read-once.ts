@@ -41,7 +41,7 @@ export function noteCopied(rows: Rows, as: KeptRows): void {
 
 /**
  * Whether rows that can be read once were, and a file beside this one still has all of them: a run that
- * goes on in the same process needs none of them again.
+ * continues in the same process needs none of them again.
  */
 export async function areCopiedBeside(rows: Rows, { path, most }: KeptRows): Promise<boolean> {
   const before = kept.get(rows);

@@ -125,7 +125,7 @@ async function openRows(
   const { name } = options;
   const gathered = gatherRows(begin(rows, name), opening.signal);
   const close = async (): Promise<void> => {
-    // A Readable lets go of what it reads from; waiting for its next row may never end.
+    // A Readable releases what it reads from; waiting for its next row may never end.
     if (rows instanceof Stream) (rows as Readable).destroy();
     gathered.return(undefined).catch(() => undefined);
   };

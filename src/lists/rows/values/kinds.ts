@@ -82,7 +82,7 @@ export function integerKind(bits: number, isSigned: boolean): Kind {
   return { name: `${isSigned ? '' : 'u'}int${bits}` as KindName };
 }
 
-/** Digits behind the point of a second that values of a kind may have. */
+/** Digits after the point of a second that values of a kind may have. */
 export function secondDigits({ scale = 6 }: Kind): number {
   return scale;
 }

@@ -189,7 +189,7 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^Constraint Error: .*(?:Duplicate key|unique)/i, 'repeated'],
 ];
 
-/** First lines that are said as they stand: they name files and columns. */
+/** First lines that are said as they are: they name files and columns. */
 const saidAsItStands =
   /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
 

@@ -52,7 +52,7 @@ async function* printRows(
   throw new InputError('the rows of the query broke off', { code: 'input_unreadable' });
 }
 
-/** Makes of a cell's text what stands between two tabs. */
+/** Makes of a cell's text what is between two tabs. */
 type Printer = (text: string) => string;
 
 function printLines(
@@ -97,7 +97,7 @@ const parsed = z.object({
 });
 
 /**
- * The table's own columns that a query shows as they stand, by the names they have in its rows. Only a
+ * The table's own columns that a query shows as they are, by the names they have in its rows. Only a
  * query of one table tells: the database itself keeps no origins.
  */
 async function queryOrigins(

@@ -110,7 +110,7 @@ function bytesOf(value: Exclude<CellValue, null>): Buffer {
 
 export const nameParts = 2;
 
-/** With all that it stands in: a file may be called what a schema is called. */
+/** With all that it is in: a file may be called what a schema is called. */
 export async function locate(
   connection: DuckdbConnection,
   [first = '', second]: readonly string[],

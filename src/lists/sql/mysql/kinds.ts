@@ -28,7 +28,7 @@ const kinds = new Map<number, KindName>([
 
 const geometry = 255;
 
-/** Whether a column is one of booleans, which are small integers there: others may stand in it too. */
+/** Whether a column is one of booleans, which are small integers there: others may be in it too. */
 export function isBooleanField(field: MysqlField): boolean {
   return field.columnType === 1 && field.columnLength === 1;
 }
@@ -97,7 +97,7 @@ const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
   binary: 'LONGBLOB',
 };
 
-/** Digits of a decimal at most: in all, and behind the point. */
+/** Digits of a decimal at most: in all, and after the point. */
 const [mostDigits, mostScale] = [65, 30];
 
 export function typeOf(facts: ColumnFacts): string | undefined {

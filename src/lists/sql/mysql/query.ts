@@ -29,7 +29,7 @@ export async function ask(
     asked.on('end', refuseNone);
   });
   const rows = asked.stream({ highWaterMark: rowsAtOnce, ...(signal && { signal }) });
-  // Whoever reads hears of it; the driver itself leaves a stream waiting whose connection is lost.
+  // Anyone who reads gets it; the driver itself leaves a stream waiting whose connection is lost.
   rows.on('error', () => undefined);
   void connection.lost.then((error) => rows.destroy(error));
   const found = await Promise.race([

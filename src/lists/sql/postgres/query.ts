@@ -53,7 +53,7 @@ async function describeFields(
 }
 
 /**
- * The columns of a query that can stand where a table can, which is what COPY takes; `undefined` for any
+ * The columns of a query that can be where a table can, which is what COPY takes; `undefined` for any
  * other statement. Nothing is run yet.
  */
 async function fieldsForCopy(
@@ -84,7 +84,7 @@ async function* copyOut(
     rows += countLines(piece);
     yield piece;
   }
-  // The number of rows comes behind them, and an error that befell the last one.
+  // The number of rows comes after them, and an error that befell the last one.
   await connection.query('COMMIT');
   const { rowCount } = stream as unknown as { readonly rowCount: number };
   if (rowCount !== rows) throw new Error(`terminated: ${rows} of ${rowCount} rows came`);

@@ -72,7 +72,7 @@ export class RowLines {
   }
 }
 
-/** Copies rows as they stand, each with what is added to it, into one piece. */
+/** Copies rows as they are, each with what is added to it, into one piece. */
 function copyRows(
   chunk: TableChunk,
   { from, to, width }: JoinedRows,

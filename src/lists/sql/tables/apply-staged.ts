@@ -158,7 +158,7 @@ export async function askAll(connection: Connection, queries: readonly string[])
 }
 
 /**
- * Refuses keys that the database takes for the same, though their texts differ: those were told apart
+ * Refuses keys that the database takes for the same, though their texts differ: those were distinguished
  * before.
  *
  * @param range of the staged rows. @default all

@@ -11,7 +11,7 @@ import type { NewColumn, RunMarker, TablePlan, ExistingTable } from './table-pla
 import { TableReading } from './table-reading.js';
 import { findGuardedColumns, isSameDatabase, ownColumn } from './update-guard.js';
 
-/** Where rows are to go, and what stands there. */
+/** Where rows are to go, and what is there. */
 interface TablePlace {
   readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
   /** Which database it is. */
@@ -31,7 +31,7 @@ interface TableTarget {
   readonly facts: readonly ColumnFacts[] | undefined;
 }
 
-/** Decides what is to be done for the rows to stand in a table. */
+/** Decides what is to be done for the rows to be in a table. */
 export function planTable(
   place: TablePlace,
   target: TableTarget,

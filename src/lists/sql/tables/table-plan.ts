@@ -1,7 +1,7 @@
 import type { Kind } from '../../rows/values/kinds.js';
 import type { TableName } from '../names.js';
 
-/** What a table was last written by: it stands in the same transaction as the rows. */
+/** What a table was last written by: it is in the same transaction as the rows. */
 export interface RunMarker {
   readonly run: string;
   /** Of what was written. */

@@ -88,7 +88,7 @@ const tableColumn = z.object({
   type: z.string(),
   /** Whether only that database knows the type. */
   isOwnType: z.boolean().optional(),
-  /** The column of a table that it shows as it stands, where the database tells. */
+  /** The column of a table that it shows as it is, where the database tells. */
   origin: z.object({ table: z.string(), column: z.string() }).optional(),
 });
 export type TableColumn = z.infer<typeof tableColumn>;
@@ -188,7 +188,7 @@ export class TableChunk implements RowChunk, RawCells {
     return this.#isText || isUtf8(this.#line(row));
   }
 
-  /** The cell as it stands between the tabs; `undefined` where the row has none. */
+  /** The cell as it is between the tabs; `undefined` where the row has none. */
   field(row: number, column: number): string | undefined {
     if (!this.#find(row, column)) return undefined;
     return this.bytes.toString('utf8', this.#start, this.#end);
@@ -263,7 +263,7 @@ export class TableChunk implements RowChunk, RawCells {
       if (at >= end) return false;
       if (bytes[at] === tabByte) left -= 1;
     }
-    // Behind the last tab there is one more cell, if an empty one.
+    // After the last tab there is one more cell, if an empty one.
     if (at > end) return false;
     this.#row = row;
     this.#column = column;

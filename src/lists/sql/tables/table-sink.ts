@@ -82,7 +82,7 @@ const taken = { name: 'text' } as const;
 
 /**
  * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
- * of the run: all of them stand there or none, and writing them again changes nothing.
+ * of the run: all of them are there or none, and writing them again changes nothing.
  */
 export function tableSink<Database extends Connection>(
   dialect: Dialect<Database>,

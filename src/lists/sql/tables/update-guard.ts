@@ -21,7 +21,7 @@ interface TargetDatabase {
 }
 
 /**
- * Finds the table's own columns behind the verified ones. A query of the same database says which they
+ * Finds the table's own columns that the verified ones show. A query of the same database says which they
  * are; of any other source the names do.
  */
 export function findGuardedColumns(

@@ -88,7 +88,7 @@ function isSound(chunk: RowChunk, row: number): boolean {
 }
 
 /**
- * Notices a key that stands in two rows while it costs nothing: a table has one row for each. It holds
+ * Notices a key that is in two rows while it costs nothing: a table has one row for each. It holds
  * no key, only a hash of 96 bits, some 25 bytes for each row.
  */
 export class SeenKeys {
