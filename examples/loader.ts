@@ -30,7 +30,7 @@ async function load(client: Client): Promise<Summary> {
       countryColumn: 'country',
       maxCredits: 10_000,
       pollIntervalMs: 20,
-      onProgress: (told) => figures.note(told),
+      onProgress: (progress) => figures.note(progress),
     });
   } finally {
     clearInterval(timer);

@@ -142,11 +142,7 @@ export type {
   WaitOptions,
 } from './client/batch-round.js';
 export type { ClientOptions, RequestReport } from './client/client-options.js';
-export {
-  describeTrouble,
-  type DescribedTrouble,
-  type ServiceTrouble,
-} from './client/rate/outage.js';
+export { describeOutage, type DescribedOutage, type ServiceOutage } from './client/rate/outage.js';
 export type { UploadFile } from './client/http/multipart.js';
 export type { Clock } from './platform/waiting/clock.js';
 

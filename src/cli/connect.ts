@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { Writable } from 'node:stream';
-import { Client, ConfigurationError, OutputError, type ServiceTrouble } from '../index.js';
+import { Client, ConfigurationError, OutputError, type ServiceOutage } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
 import {
   defineOptions,
@@ -77,7 +77,7 @@ export type Target =
 
 /** What of the service is told while it is used. */
 export interface ConnectionNews {
-  readonly tell: (client: Client, trouble: ServiceTrouble) => void;
+  readonly tell: (client: Client, trouble: ServiceOutage) => void;
   readonly fail?: (error: Error) => void;
 }
 
@@ -148,7 +148,7 @@ export async function connect(
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,
       ...waits,
-      onTrouble: (trouble) => tell(client, trouble),
+      onOutage: (trouble) => tell(client, trouble),
     });
     return { client, close: async () => client.close() };
   }

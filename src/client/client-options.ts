@@ -17,7 +17,7 @@ import {
   withMethods,
 } from '../platform/check-options.js';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
-import { warnOnce, type ServiceTrouble } from './rate/outage.js';
+import { warnOnce, type ServiceOutage } from './rate/outage.js';
 
 /** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
 export interface RequestReport {
@@ -105,7 +105,7 @@ export interface ClientOptions {
    * it answers again; what it throws is ignored.
    * @default one warning of the process (`SLUICE_SERVICE_WAITING`) for each client
    */
-  readonly onTrouble?: ((trouble: ServiceTrouble) => void) | undefined;
+  readonly onOutage?: ((trouble: ServiceOutage) => void) | undefined;
 }
 
 const shape: OptionShape<ClientOptions> = {
@@ -133,7 +133,7 @@ const shape: OptionShape<ClientOptions> = {
   clock,
   random: called,
   onRequest: called,
-  onTrouble: called,
+  onOutage: called,
 };
 
 /** The options with every default filled in, but for those that have their own parsers. */
@@ -158,7 +158,7 @@ export function parseClientOptions(options: ClientOptions) {
     clock: options.clock ?? systemClock,
     random: options.random ?? Math.random,
     onRequest: options.onRequest,
-    onTrouble: options.onTrouble ?? warnOnce({ baseUrl: options.baseUrl }),
+    onOutage: options.onOutage ?? warnOnce({ baseUrl: options.baseUrl }),
   };
 }
 

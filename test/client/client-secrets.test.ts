@@ -251,7 +251,7 @@ describe('an abort', () => {
     const server = await startServer(() => undefined);
     const client = createTestClient(server.baseUrl, {
       maxConcurrentRequests: 30,
-      onTrouble: () => undefined,
+      onOutage: () => undefined,
     });
     const stop = new AbortController();
     const { signal } = stop;

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { describeTrouble, planCopies, simulateCopy, type CopyStory } from './copied-state.js';
+import { describeOutage, planCopies, simulateCopy, type CopyStory } from './copied-state.js';
 
 async function troublesOf(stories: readonly CopyStory[]): Promise<readonly string[]> {
   const troubles: string[] = [];
   for (const story of stories) {
     await simulateCopy(story).catch((error: unknown) => {
-      troubles.push(describeTrouble(story, error));
+      troubles.push(describeOutage(story, error));
     });
   }
   return troubles;

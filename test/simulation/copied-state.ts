@@ -50,7 +50,7 @@ export async function planCopies(
   });
 }
 
-export function describeTrouble(story: CopyStory, error: unknown): string {
+export function describeOutage(story: CopyStory, error: unknown): string {
   const { seed, deleteBatches, copiedAt, killedAt, order } = story;
   const what = error instanceof Error ? error.message : String(error);
   return `seed ${seed}${deleteBatches ? ' that deletes' : ''}, copied at ${copiedAt}, killed at ${killedAt}, ${order}: ${what}`;
@@ -156,7 +156,7 @@ class CopiedRun {
         baseUrl: 'https://service.test',
         apiKey: canaryKey,
         dispatcher: new Wire(life, this.#service, noFaults),
-        onTrouble: () => undefined,
+        onOutage: () => undefined,
         clock: life,
         random,
       }),

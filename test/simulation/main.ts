@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { describeTrouble, planCopies, simulateCopy } from './copied-state.js';
+import { describeOutage, planCopies, simulateCopy } from './copied-state.js';
 import { cells } from './fault.js';
 import { inWorkers, parseShare, sendBack } from './in-workers.js';
 import { useLightSignals } from './light-signals.js';
@@ -131,7 +131,7 @@ async function simulateCopies(seeds: number): Promise<void> {
       for (const story of await planCopies(seed, seed % 3 === 0)) {
         tally.simulations += 1;
         await simulateCopy(story).catch((error: unknown) => {
-          tally.failed.push({ number: seed, why: describeTrouble(story, error) });
+          tally.failed.push({ number: seed, why: describeOutage(story, error) });
         });
       }
     }

@@ -95,7 +95,7 @@ export function optionsOf(
       dispatcher: new Wire(life, service, faults),
       giveUpAfterMs: 600_000,
       ...(requestsPerMinute !== undefined && { requestsPerMinute }),
-      onTrouble: () => undefined,
+      onOutage: () => undefined,
       clock: life,
       random,
     }),

@@ -218,7 +218,7 @@ class Simulation {
         apiKey: canaryKey,
         dispatcher: new Wire(life, this.#service, this.faults),
         giveUpAfterMs: 120_000,
-        onTrouble: () => undefined,
+        onOutage: () => undefined,
         clock,
         random,
       }),

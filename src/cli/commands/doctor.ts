@@ -184,7 +184,7 @@ async function checkService(
     // What is refused for so long is not silent.
     giveUpAfterMs: patienceMs / 2,
     // What is wrong with it is said once, by the check.
-    onTrouble: () => undefined,
+    onOutage: () => undefined,
     onRequest: (made) => {
       report = made;
     },

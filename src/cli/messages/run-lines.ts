@@ -2,9 +2,9 @@ import type { Writable } from 'node:stream';
 import {
   type RunEnd,
   type Summary,
-  describeTrouble,
+  describeOutage,
   type Client,
-  type ServiceTrouble,
+  type ServiceOutage,
 } from '../../index.js';
 import {
   earlierCreditsSentence,
@@ -169,10 +169,10 @@ function change(count: number): string {
 }
 
 /** What keeps the requests to a service waiting, and for how long it is tried again. */
-export function troubleLine(client: Pick<Client, 'baseUrl'>, trouble: ServiceTrouble): Said {
+export function troubleLine(client: Pick<Client, 'baseUrl'>, trouble: ServiceOutage): Said {
   const { host } = new URL(client.baseUrl);
   const forSeconds = Math.round(trouble.forMs / 1000);
-  const { reason, line } = describeTrouble(client, trouble);
+  const { reason, line } = describeOutage(client, trouble);
   if (trouble.state === 'over') {
     return { event: 'service_back', fields: { host, after_seconds: forSeconds }, line };
   }
@@ -188,6 +188,6 @@ export function troubleLine(client: Pick<Client, 'baseUrl'>, trouble: ServiceTro
 /** For commands that say nothing else. */
 export function sayTrouble(
   out: Writable,
-): (client: Pick<Client, 'baseUrl'>, trouble: ServiceTrouble) => void {
+): (client: Pick<Client, 'baseUrl'>, trouble: ServiceOutage) => void {
   return (client, trouble) => say(`sluice: ${troubleLine(client, trouble).line}`, out);
 }

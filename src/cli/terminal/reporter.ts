@@ -7,7 +7,7 @@ import {
   type RunEnd,
   type RunProgress,
   type RunStatus,
-  type ServiceTrouble,
+  type ServiceOutage,
   type Summary,
 } from '../../index.js';
 import { localNotice, type Target } from '../connect.js';
@@ -100,7 +100,7 @@ export class Reporter {
   }
 
   /** What keeps the requests to a service waiting. */
-  readonly trouble = (client: Client, trouble: ServiceTrouble): void => {
+  readonly trouble = (client: Client, trouble: ServiceOutage): void => {
     this.#lines.say(troubleLine(client, trouble));
   };
 

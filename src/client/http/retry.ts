@@ -48,7 +48,7 @@ export function judgeFailure(failure: Failure, random: () => number): Verdict {
 }
 
 /** Whether a status says that the service, and not the request, is in trouble. */
-export function isServiceTrouble(status: number): boolean {
+export function isServiceFailure(status: number): boolean {
   return status >= 500 || passingStatuses.has(status);
 }
 
@@ -58,7 +58,7 @@ function mayRepeat({ error, repeatable, oddAnswers }: Failure): boolean {
   if (error instanceof TransportError)
     return error.retryable && (error.sent === 'no' || repeatable);
   if (error instanceof ApiError) {
-    return error.status === 429 || (repeatable && isServiceTrouble(error.status));
+    return error.status === 429 || (repeatable && isServiceFailure(error.status));
   }
   if (error instanceof ContractError) return repeatable && oddAnswers < mostOddAnswers;
   return false;

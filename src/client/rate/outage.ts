@@ -4,7 +4,7 @@ import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 import type { GiveUpPolicy } from './circuit-breaker.js';
 
 /** What keeps the requests of a client waiting. */
-export type ServiceTrouble =
+export type ServiceOutage =
   | {
       readonly state: 'waiting';
       /** The latest failure; absent while the service is only silent. */
@@ -28,7 +28,7 @@ const againMs = 60_000;
 export class OutageWatch {
   readonly #clock: Clock;
   readonly #giveUp: GiveUpPolicy;
-  readonly #tell: (trouble: ServiceTrouble) => void;
+  readonly #tell: (trouble: ServiceOutage) => void;
   readonly #isAsked: () => boolean;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
@@ -41,7 +41,7 @@ export class OutageWatch {
   constructor(
     clock: Clock,
     giveUp: GiveUpPolicy,
-    ports: { readonly tell: (trouble: ServiceTrouble) => void; readonly isAsked: () => boolean },
+    ports: { readonly tell: (trouble: ServiceOutage) => void; readonly isAsked: () => boolean },
   ) {
     this.#clock = clock;
     this.#giveUp = giveUp;
@@ -101,7 +101,7 @@ export class OutageWatch {
     this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
   }
 
-  #say(trouble: ServiceTrouble): void {
+  #say(trouble: ServiceOutage): void {
     try {
       this.#tell(trouble);
     } catch {
@@ -110,7 +110,7 @@ export class OutageWatch {
   }
 }
 
-export interface DescribedTrouble {
+export interface DescribedOutage {
   /** What keeps the requests waiting; `null` when it is over. */
   readonly reason: string | null;
   /** The same with how long it is tried again, as a sentence without its end. */
@@ -123,14 +123,14 @@ export interface DescribedTrouble {
  * @example
  * ```ts
  * const baseUrl = 'https://verify.example.com';
- * const { line } = describeTrouble({ baseUrl }, { state: 'over', forMs: 65_000 });
+ * const { line } = describeOutage({ baseUrl }, { state: 'over', forMs: 65_000 });
  * console.log(line); // verify.example.com answers again, after 1 min 5 s
  * ```
  */
-export function describeTrouble(
+export function describeOutage(
   { baseUrl }: { readonly baseUrl: string },
-  trouble: ServiceTrouble,
-): DescribedTrouble {
+  trouble: ServiceOutage,
+): DescribedOutage {
   const { host } = new URL(baseUrl);
   const forSeconds = Math.round(trouble.forMs / 1000);
   if (trouble.state === 'over') {
@@ -164,15 +164,15 @@ function describeFailure(baseUrl: string, error: Error): string {
 }
 
 /** For a program that does not ask: one warning of the process, so that a wait of minutes is not silent. */
-export function warnOnce(service: { readonly baseUrl: string }): (trouble: ServiceTrouble) => void {
+export function warnOnce(service: { readonly baseUrl: string }): (trouble: ServiceOutage) => void {
   let hasWarned = false;
   return (trouble) => {
     if (hasWarned) return;
     hasWarned = true;
-    process.emitWarning(describeTrouble(service, trouble).line, {
+    process.emitWarning(describeOutage(service, trouble).line, {
       type: 'SluiceWarning',
       code: 'SLUICE_SERVICE_WAITING',
-      detail: 'Printed once per client. Pass onTrouble to the client to handle this yourself.',
+      detail: 'Printed once per client. Pass onOutage to the client to handle this yourself.',
     });
   };
 }

@@ -39,7 +39,7 @@ export type RequestSchedulerOptions = Pick<
   'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
 > &
   Partial<Pick<ClientSettings, 'requestsPerMinute'>> &
-  Pick<ClientOptions, 'onTrouble'> & {
+  Pick<ClientOptions, 'onOutage'> & {
     /** Where the service is, for messages. */
     readonly origin: string;
   };
@@ -79,11 +79,11 @@ export class RequestScheduler {
     this.#hasRate = options.requestsPerMinute !== undefined;
     this.#circuit = new CircuitBreaker(options.random);
     this.#window = new ConcurrencyWindow(options.maxConcurrentRequests);
-    const { clock, onTrouble } = options;
+    const { clock, onOutage } = options;
     this.#outage =
-      onTrouble &&
+      onOutage &&
       new OutageWatch(clock, this.#giveUp, {
-        tell: onTrouble,
+        tell: onOutage,
         isAsked: () => this.#running > 0,
       });
   }

@@ -9,7 +9,7 @@ import { fitsCountry, isFixedOrMobile, phoneCountry } from '../addresses/phone/p
 import type { ColumnLayout } from '../columns/column-layout.js';
 import type { Plan } from '../plan/plan.js';
 import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-table.js';
-import type { ColumnSummary, CountryTrouble } from './summary.js';
+import type { ColumnSummary, CountryProblems } from './summary.js';
 
 const [nothing, withoutCountry, unknownCountry, wrong, badForm] = [0, 1, 2, 3, 4];
 /** Reasons that lie in a cell's form, from the mark of the first on. */
@@ -85,7 +85,7 @@ export class RejectedCells {
   }
 
   /** @returns `undefined` where every row has a country that the service takes */
-  countries(): CountryTrouble | undefined {
+  countries(): CountryProblems | undefined {
     if (this.#missing + this.#notUnderstood === 0) return undefined;
     const { countryName } = this.#layout;
     const [codes] = [...this.#codes].toSorted(([, one], [, other]) => other - one);
@@ -160,7 +160,7 @@ function markOf(outcome: Outcome): number {
 }
 
 /** What is rare, or has digits, and is like no country may be anything: a row may have slipped. */
-function mayBeCountry({ value, rows, guess }: CountryTrouble['values'][number]): boolean {
+function mayBeCountry({ value, rows, guess }: CountryProblems['values'][number]): boolean {
   if (guess !== null) return true;
   return !/[\p{N}@]/u.test(value) && (rows > 1 || value.length <= 3);
 }

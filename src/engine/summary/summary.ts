@@ -41,7 +41,7 @@ export interface Summary {
   /** What became of each verified column, in the order in which they were named. */
   readonly columns: readonly ColumnSummary[];
   /** Rows that could not be sent for want of a country; absent where there are none. */
-  readonly countries?: CountryTrouble | undefined;
+  readonly countries?: CountryProblems | undefined;
   /** What became of the emails; `null` where no column of emails was verified. */
   readonly email: TypeSummary | null;
   /** What became of the phones; `null` where no column of phones was verified. */
@@ -123,7 +123,7 @@ export interface MisspeltCells {
 }
 
 /** Rows that could not be sent for want of a country. */
-export interface CountryTrouble {
+export interface CountryProblems {
   /** The column that holds a country row by row; `null` where none was named. */
   readonly column: string | null;
   /** Rows without a country. */
@@ -360,7 +360,7 @@ export interface Estimate {
   /** The verified columns, in order. */
   readonly columns: readonly ColumnEstimate[];
   /** Rows that could not be sent for want of a country; absent where there are none. */
-  readonly countries?: CountryTrouble | undefined;
+  readonly countries?: CountryProblems | undefined;
   /** Credits that the account has; `null` where the service does not tell. */
   readonly balance: { readonly email: number; readonly phone: number } | null;
 }

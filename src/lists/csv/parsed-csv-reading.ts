@@ -196,7 +196,7 @@ async function nextRows(
       const line = options.above.lines + error.line;
       throw csvError('lone_carriage_return', { name: options.name, line });
     }
-    throw error instanceof CsvError ? describeTrouble(error, options) : error;
+    throw error instanceof CsvError ? describeOutage(error, options) : error;
   }
 }
 
@@ -217,7 +217,7 @@ const troubles = new Map<CsvErrorCode, CsvErrorDetails>([
 ]);
 
 /** In our words: those of csv-parse quote the cell. */
-function describeTrouble(error: CsvError, { name, above }: ParsedCsvOptions): InputError {
+function describeOutage(error: CsvError, { name, above }: ParsedCsvOptions): InputError {
   const line = typeof error['lines'] === 'number' ? above.lines + error['lines'] : undefined;
   const trouble = troubles.get(error.code);
   if (trouble !== undefined && line !== undefined) return csvError(trouble, { name, line });

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import request from 'undici/lib/api/api-request.js';
 import { isLoopbackHost } from '../../client/client-options.js';
-import { isServiceTrouble } from '../../client/http/retry.js';
+import { isServiceFailure } from '../../client/http/retry.js';
 import { parseRetryAfter } from '../../client/rate/rate-headers.js';
 import { describeConnection, isHandshakeFailure } from '../../client/http/transport-error.js';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
@@ -138,7 +138,7 @@ function refusal(name: string, answer: Dispatcher.ResponseData): Error {
   const { statusCode: status } = answer;
   // What is no longer so long is another content.
   if (status === 416) return changedError(name);
-  if (status === 429 || isServiceTrouble(status)) {
+  if (status === 429 || isServiceFailure(status)) {
     const retryAfterMs = parseRetryAfter(headerOf(answer, 'retry-after'), {
       date: headerOf(answer, 'date'),
       wallNowMs: Date.now(),

@@ -1,5 +1,5 @@
 import { systemClock } from '../../platform/waiting/clock.js';
-import type { DatabaseFailure, Refuse } from './failure.js';
+import type { DatabaseFailure, Refuse } from './database-failure.js';
 
 /** A connection to a database. Errors are the driver's, and hold what must not be shown. */
 export interface Connection {

@@ -1,13 +1,13 @@
 import type { ColumnFacts } from '../rows/values/kind-tally.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Connection } from './connection.js';
-import type { DatabaseFailure } from './failure.js';
+import type { DatabaseFailure } from './database-failure.js';
 import type { TableName } from './names.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
 import type { RunMarker, TablePlan, ExistingTable, WritingMode } from './tables/table-plan.js';
 
 /** What a query is asked with. */
-export interface Asking<Database extends Connection = Connection> {
+export interface QueryOptions<Database extends Connection = Connection> {
   /** One statement, without the semicolon at its end. */
   readonly query: string;
   /** The same where a table can be: its line end closes a comment at the query's end. */
@@ -49,7 +49,7 @@ export interface Dialect<Database extends Connection = Connection> {
   readonly typeOf: (facts: ColumnFacts) => string | undefined;
 
   /** Asks for the rows of a query, in a transaction that reads only where there is such a one. */
-  readonly ask: (connection: Database, asking: Asking<Database>) => Promise<QueryRows>;
+  readonly ask: (connection: Database, asking: QueryOptions<Database>) => Promise<QueryRows>;
 
   /** How many parts a table's name may have: with a schema two. */
   readonly nameParts: 1 | 2;

@@ -7,7 +7,7 @@ import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source } from '../rows/source.js';
 import { useConnection, type Connection } from './connection.js';
 import type { Dialect, QueryRows } from './dialect.js';
-import { readingRefuser, type Refuse } from './failure.js';
+import { readingRefuser, type Refuse } from './database-failure.js';
 import {
   type TableChunk,
   writeTableForm,

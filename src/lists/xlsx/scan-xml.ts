@@ -32,7 +32,7 @@ const plainCell =
 const mostCharacters = 4 * 1024 * 1024;
 
 /** Thrown for what is no XML, or XML that a workbook has no use for. */
-export class XmlTrouble extends Error {}
+export class XmlError extends Error {}
 
 /**
  * Takes XML in UTF-8 or UTF-16 apart as it comes. Document types, and with them all entities but the five that
@@ -45,10 +45,10 @@ export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<Xm
     const tokens: XmlToken[] = [];
     decoder ??= new TextDecoder(detectEncoding(piece));
     rest = takeTokens(rest + decoder.decode(piece, { stream: true }), tokens);
-    if (rest.length > mostCharacters) throw new XmlTrouble('a tag or a text is too long');
+    if (rest.length > mostCharacters) throw new XmlError('a tag or a text is too long');
     if (tokens.length > 0) yield tokens;
   }
-  if (rest.trim() !== '') throw new XmlTrouble('the document ends too early');
+  if (rest.trim() !== '') throw new XmlError('the document ends too early');
 }
 
 const oneAttribute = /\s*([^\s=]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/y;
@@ -112,7 +112,7 @@ function endOfSpecial(text: string, at: number, tokens: XmlToken[]): number | un
   }
   // What could still become one of those, when more of it comes.
   if (text.length - at < 9) return undefined;
-  throw new XmlTrouble('it has a document type, which workbooks have not');
+  throw new XmlError('it has a document type, which workbooks have not');
 }
 
 function endOfTag(text: string, at: number, tokens: XmlToken[]): number | undefined {
@@ -126,7 +126,7 @@ function endOfTag(text: string, at: number, tokens: XmlToken[]): number | undefi
   const inside = text.slice(at + 1, isEmpty ? close - 1 : close);
   const space = inside.search(/\s/);
   const name = localName(space === -1 ? inside : inside.slice(0, space));
-  if (name === '') throw new XmlTrouble('a tag has no name');
+  if (name === '') throw new XmlError('a tag has no name');
   tokens.push({
     kind: 'open',
     name,
@@ -170,14 +170,14 @@ const named = new Map([
 function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replaceAll(/&(#x[\da-fA-F]{1,6}|#\d{1,7}|\w{1,8})?;?/g, (entity, what?: string) => {
-    if (what === undefined || !entity.endsWith(';')) throw new XmlTrouble('an entity is broken');
+    if (what === undefined || !entity.endsWith(';')) throw new XmlError('an entity is broken');
     if (!what.startsWith('#')) {
       const character = named.get(what);
-      if (character === undefined) throw new XmlTrouble('it has an entity that XML has not');
+      if (character === undefined) throw new XmlError('it has an entity that XML has not');
       return character;
     }
     const code = what.startsWith('#x') ? Number.parseInt(what.slice(2), 16) : Number(what.slice(1));
-    if (code > 0x10_ff_ff) throw new XmlTrouble('an entity is no character');
+    if (code > 0x10_ff_ff) throw new XmlError('an entity is no character');
     return String.fromCodePoint(code);
   });
 }

@@ -1,6 +1,6 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
 import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
-import { attribute, type PlainCell, XmlTrouble } from './scan-xml.js';
+import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Workbook } from './workbook.js';
 import type { CellFormat } from './xlsx-chunk.js';
 
@@ -96,13 +96,13 @@ export async function* readSheetRows(
     }
     if (rows.length > 0) yield rows;
   }
-  if (!isOver) throw new XmlTrouble('the sheet ends too early');
+  if (!isOver) throw new XmlError('the sheet ends too early');
 }
 
 function rowNumber(given: string | undefined, before: number): number {
   const number = given === undefined ? before + 1 : Number(given);
   if (Number.isSafeInteger(number) && number > before) return number;
-  throw new XmlTrouble('the rows of the sheet are not in order');
+  throw new XmlError('the rows of the sheet are not in order');
 }
 
 /** Without a place of its own a cell stands behind the one before it. */
@@ -127,7 +127,7 @@ function columnOf(place: string): number {
     column = column * 26 + letter;
     if (column > mostColumns) break;
   }
-  if (column < 1 || column > mostColumns) throw new XmlTrouble('a cell is in no column');
+  if (column < 1 || column > mostColumns) throw new XmlError('a cell is in no column');
   return column - 1;
 }
 
@@ -161,7 +161,7 @@ function readCell(
   switch (type) {
     case 's': {
       const shared = sharedStrings[Number(text)];
-      if (shared === undefined) throw new XmlTrouble('a cell refers to a text that is not there');
+      if (shared === undefined) throw new XmlError('a cell refers to a text that is not there');
       return present(shared);
     }
     case 'str':
@@ -192,7 +192,7 @@ function readNumber(
   is1904: boolean,
 ): { readonly value?: unknown; readonly format?: CellFormat | undefined } {
   const number = Number(text);
-  if (Number.isNaN(number)) throw new XmlTrouble('a number is none');
+  if (Number.isNaN(number)) throw new XmlError('a number is none');
   const format = formatOf(style);
   const { meaning = 'number' } = style ?? {};
   if (meaning === 'time' && number >= 0 && number < 1) {

@@ -3,7 +3,7 @@ import { ConfigurationError, InputError } from '../../platform/errors/errors.js'
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
-import { attribute, scanXml, XmlTrouble, type XmlToken } from './scan-xml.js';
+import { attribute, scanXml, XmlError, type XmlToken } from './scan-xml.js';
 import { partKey, readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
 
 /** How the numbers of a style are to be read. */
@@ -81,7 +81,7 @@ class Archive {
     } catch (error) {
       this.#file.signal?.throwIfAborted();
       if (isSluiceError(error)) throw error;
-      const why = error instanceof XmlTrouble ? error.message : 'a part of it is no XML';
+      const why = error instanceof XmlError ? error.message : 'a part of it is no XML';
       throw this.broken(why);
     }
   }

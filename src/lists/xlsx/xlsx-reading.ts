@@ -8,7 +8,7 @@ import type { FileOptions } from '../files/file-options.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
-import { XmlTrouble } from './scan-xml.js';
+import { XmlError } from './scan-xml.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import { openWorkbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
@@ -125,7 +125,7 @@ async function nextRows(
     const step = await rows.next();
     return step.done === true ? undefined : step.value;
   } catch (error) {
-    if (isSluiceError(error) || !(error instanceof XmlTrouble)) throw error;
+    if (isSluiceError(error) || !(error instanceof XmlError)) throw error;
     throw new InputError(`${name} cannot be read as XLSX: ${error.message}`);
   }
 }

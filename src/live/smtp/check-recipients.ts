@@ -6,7 +6,7 @@ import type { Reply } from './reply-reader.js';
 import { refusalText } from './reply-words.js';
 
 /** How a conversation ended; recipients without an answer were not reached. */
-export type Ended = 'asked' | NoSession;
+export type SessionOutcome = 'asked' | NoSession;
 
 /**
  * Asks a server for recipients, and never sends a message: after the last answer it takes leave. For
@@ -16,7 +16,10 @@ export type Ended = 'asked' | NoSession;
  *
  * @throws SmtpFailure when the connection breaks; answers until then stand
  */
-export async function checkRecipients(session: Session, questions: Questions): Promise<Ended> {
+export async function checkRecipients(
+  session: Session,
+  questions: Questions,
+): Promise<SessionOutcome> {
   const conversation = new Conversation(session, questions);
   const begun = await conversation.begin();
   if (begun !== 'ready') return begun;

@@ -37,7 +37,7 @@ export interface Session {
 export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
 
 /** A server that would not talk. */
-export interface Unwilling {
+export interface RefusedSession {
   readonly why: NoSession;
   /** Whether its neighbours would say the same: it heard who asks. */
   readonly isFinal: boolean;
@@ -51,7 +51,7 @@ export async function openSession(
   target: Target,
   identity: SmtpIdentity,
   signal: AbortSignal,
-): Promise<Session | Unwilling> {
+): Promise<Session | RefusedSession> {
   const first = await greet(target, identity, { secure: identity.startTls, signal });
   if (first !== 'tls_failed') return first;
   const second = await greet(target, identity, { secure: false, signal });
@@ -62,7 +62,7 @@ async function greet(
   target: Target,
   identity: SmtpIdentity,
   { secure, signal }: { readonly secure: boolean; readonly signal: AbortSignal },
-): Promise<Session | Unwilling | 'tls_failed'> {
+): Promise<Session | RefusedSession | 'tls_failed'> {
   let connection: SmtpConnection | undefined;
   try {
     connection = await SmtpConnection.open({
@@ -100,13 +100,13 @@ async function greet(
   }
 }
 
-const failed: Unwilling = { why: 'failed', isFinal: false };
+const failed: RefusedSession = { why: 'failed', isFinal: false };
 
 async function leave(
   connection: SmtpConnection,
   why: NoSession,
   knowsAsker: boolean,
-): Promise<Unwilling> {
+): Promise<RefusedSession> {
   await connection.quit();
   return { why, isFinal: knowsAsker && why === 'not_told' };
 }

@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../../src/client/client.js';
-import { describeTrouble, type ServiceTrouble } from '../../../src/client/rate/outage.js';
+import { describeOutage, type ServiceOutage } from '../../../src/client/rate/outage.js';
 import { RequestScheduler, type Permit } from '../../../src/client/rate/request-scheduler.js';
 import { TransportError } from '../../../src/platform/errors/errors.js';
 import { FakeClock } from '../fake-clock.js';
@@ -8,14 +8,14 @@ import { caught } from '../test-client.js';
 
 function watched(giveUpAfterMs = 600_000) {
   const clock = new FakeClock();
-  const told: ServiceTrouble[] = [];
+  const told: ServiceOutage[] = [];
   const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',
     random: () => 0.5,
     maxConcurrentRequests: 4,
     giveUpAfterMs,
-    onTrouble: (trouble) => told.push(trouble),
+    onOutage: (trouble) => told.push(trouble),
   });
   const acquire = async (notBefore = clock.now()): Promise<Permit> =>
     scheduler.acquire({ priority: 1, safe: true, since: clock.now(), notBefore });
@@ -57,7 +57,7 @@ it('tells of failures with the time that is left, over all attempts of a request
   await clock.advance(1000);
   expect(told).toEqual([{ state: 'waiting', error, forMs: 4000, leftMs: 57_000 }]);
   const baseUrl = 'https://verify.example.com';
-  const [line] = told.map((trouble) => describeTrouble({ baseUrl }, trouble).line);
+  const [line] = told.map((trouble) => describeOutage({ baseUrl }, trouble).line);
   expect(line).toMatch(/; trying again, gives up in 57 s$/);
   await clock.advance(4000);
   (await waiting).settle({ kind: 'answered' });
@@ -130,10 +130,10 @@ it('is a warning of the process, once, where a program does not ask', async () =
   onTestFinished(() => void process.off('warning', listen));
   // Nobody listens on port 9 of this machine.
   const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key', giveUpAfterMs: 300_000 };
-  const asked: ServiceTrouble[] = [];
-  for (const onTrouble of [undefined, (trouble: ServiceTrouble) => asked.push(trouble)]) {
+  const asked: ServiceOutage[] = [];
+  for (const onOutage of [undefined, (trouble: ServiceOutage) => asked.push(trouble)]) {
     const clock = new FakeClock();
-    const client = new Client({ ...options, clock, onTrouble });
+    const client = new Client({ ...options, clock, onOutage });
     const failed = caught(client.credits());
     let isOver = false;
     void failed.then(() => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { describeTrouble } from '../../../src/client/rate/outage.js';
+import { describeOutage } from '../../../src/client/rate/outage.js';
 import { checkDiskSpace } from '../../../src/engine/runs/planning/external-dedup-plan.js';
 import { takeHistoryKey } from '../../../src/engine/history/history-key.js';
 import { nothingKnown, type KnownRun } from '../../../src/engine/stores/run-state.js';
@@ -30,7 +30,7 @@ describe('what is said', () => {
   it('of the last try is no time', () => {
     const service = { baseUrl: 'https://verify.example.com' };
     const trouble = { state: 'waiting', error: undefined, forMs: 600_000, leftMs: 400 } as const;
-    expect(describeTrouble(service, trouble).line).toMatch(/; trying a last time$/);
+    expect(describeOutage(service, trouble).line).toMatch(/; trying a last time$/);
   });
 
   it('of credits is what the service has charged, where it is known', () => {

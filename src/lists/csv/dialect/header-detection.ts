@@ -99,7 +99,7 @@ async function lookForTable(reader: PeekReader, options: HeaderDetectionOptions)
   return look ?? lookAt(first, options, { isLast: true, isWhole: true });
 }
 
-interface LookEnd {
+interface HeaderSearchEnd {
   /** Whether no more will be looked at. */
   readonly isLast: boolean;
   /** Whether nothing follows. */
@@ -110,10 +110,18 @@ interface LookEnd {
 function lookAt(
   first: Buffer,
   options: HeaderDetectionOptions,
-  end: LookEnd & { readonly isLast: true },
+  end: HeaderSearchEnd & { readonly isLast: true },
 ): Look;
-function lookAt(first: Buffer, options: HeaderDetectionOptions, end: LookEnd): Look | undefined;
-function lookAt(first: Buffer, options: HeaderDetectionOptions, end: LookEnd): Look | undefined {
+function lookAt(
+  first: Buffer,
+  options: HeaderDetectionOptions,
+  end: HeaderSearchEnd,
+): Look | undefined;
+function lookAt(
+  first: Buffer,
+  options: HeaderDetectionOptions,
+  end: HeaderSearchEnd,
+): Look | undefined {
   const sep = sepLine(first);
   const start = sep?.end ?? markBytesOf(first);
   const bytes = first.subarray(start, mostLookedAt);

@@ -1,5 +1,5 @@
 import { ConfigurationError, InputError, OutputError } from '../../../platform/errors/errors.js';
-import { isServiceTrouble } from '../../../client/http/retry.js';
+import { isServiceFailure } from '../../../client/http/retry.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 
@@ -29,7 +29,7 @@ export function statusOf(error: unknown): number | undefined {
 /** Whether asking again may help: the service, or the way to it, is in trouble. */
 export function isTransient(error: unknown): boolean {
   const status = statusOf(error);
-  if (status !== undefined) return status === 429 || isServiceTrouble(status);
+  if (status !== undefined) return status === 429 || isServiceFailure(status);
   return (
     error instanceof Error &&
     (error.name === 'TimeoutError' || systemErrorCode(error) !== undefined)

@@ -11,7 +11,7 @@ import {
 import { CellsChunk } from '../chunks/cells-chunk.js';
 import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import { gatherRows, refuseRows } from './gather-rows.js';
-import { copyRows, readCopiedRows } from './kept-rows.js';
+import { copyRows, readCopiedRows } from './copied-rows.js';
 import { kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
 import { areCopiedBeside, beginRows, noteCopied } from './read-once.js';
 import { ofLibrary } from '../guarded-ends.js';
@@ -162,13 +162,17 @@ async function* toChunks(
 }
 
 /** Where rows are, for messages. */
-interface RowsPlace {
+interface CopyLocation {
   readonly name: string;
   /** How many rows came before them. */
   readonly before: number;
 }
 
-function chunkOf(rows: readonly unknown[], header: readonly string[], place: RowsPlace): RowChunk {
+function chunkOf(
+  rows: readonly unknown[],
+  header: readonly string[],
+  place: CopyLocation,
+): RowChunk {
   const [first] = rows;
   if (Array.isArray(first)) {
     return new CellsChunk(rows.map((row, at) => checkedList(row, header.length, place, at)));
@@ -182,7 +186,7 @@ function chunkOf(rows: readonly unknown[], header: readonly string[], place: Row
 function checkedList(
   row: unknown,
   columns: number,
-  place: RowsPlace,
+  place: CopyLocation,
   at: number,
 ): readonly unknown[] {
   if (!Array.isArray(row)) {
@@ -196,12 +200,12 @@ function checkedList(
   );
 }
 
-function checkedObject(row: unknown, place: RowsPlace, at: number): Row {
+function checkedObject(row: unknown, place: CopyLocation, at: number): Row {
   if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Row;
   throw refusedRow(place, at, `must be an object of columns, not ${kindOfRow(row)}`);
 }
 
-function refusedRow({ name, before }: RowsPlace, at: number, what: string): InputError {
+function refusedRow({ name, before }: CopyLocation, at: number, what: string): InputError {
   return new InputError(`row ${before + at + 1} of ${name} ${what}`);
 }
 

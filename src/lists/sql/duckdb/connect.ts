@@ -6,7 +6,7 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import { findRefusal, type DatabaseFailure, type Refusal } from '../failure.js';
+import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
 
 /** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
 export interface DuckdbConnection extends Connection {

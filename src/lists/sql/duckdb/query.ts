@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { InputError } from '../../../platform/errors/errors.js';
 import { writeText } from '../cell-text.js';
-import type { Asking, QueryRows } from '../dialect.js';
+import type { QueryOptions, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import type { DuckdbConnection } from './connect.js';
 import { isoInterval, kindOfDuckdbType, textOf } from './kinds.js';
@@ -9,7 +9,7 @@ import { findTable, locate } from './statements.js';
 
 export async function ask(
   connection: DuckdbConnection,
-  { query, asTable, signal }: Asking<DuckdbConnection>,
+  { query, asTable, signal }: QueryOptions<DuckdbConnection>,
 ): Promise<QueryRows> {
   const fields = await connection.query(`DESCRIBE SELECT * FROM ${asTable} AS sluice`);
   const origins = await queryOrigins(connection, query);

@@ -1,7 +1,7 @@
 import { parseJson } from '../../../platform/body.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
-import { RefusedRows } from '../failure.js';
+import { RefusedRows } from '../database-failure.js';
 import { quoteName, type TableName } from '../names.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
 import type { NewColumn, TablePlan, ExistingTable } from '../tables/table-plan.js';

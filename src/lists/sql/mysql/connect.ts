@@ -12,7 +12,7 @@ import {
   tlsWords,
 } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import type { DatabaseFailure, Refusal } from '../failure.js';
+import type { DatabaseFailure, Refusal } from '../database-failure.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {

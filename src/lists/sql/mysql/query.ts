@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
-import type { Asking, QueryRows } from '../dialect.js';
+import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
 import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
@@ -11,7 +11,7 @@ const rowsAtOnce = 500;
 
 export async function ask(
   connection: MysqlConnection,
-  { query, signal }: Asking<MysqlConnection>,
+  { query, signal }: QueryOptions<MysqlConnection>,
 ): Promise<QueryRows> {
   // Of the session: a statement that ends the transaction must change nothing either.
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');

@@ -7,7 +7,7 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { Connection } from '../connection.js';
 import { parseServerUrl, tlsWords } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import type { DatabaseFailure, Refusal } from '../failure.js';
+import type { DatabaseFailure, Refusal } from '../database-failure.js';
 import { openClient, schemes, type OpenClient } from './client.js';
 
 /** A connection with a session in which everything prints the same everywhere. */

@@ -1,14 +1,14 @@
 import { writeText } from '../cell-text.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { givesNoRows } from '../query-source.js';
-import type { Asking, QueryRows } from '../dialect.js';
+import type { QueryOptions, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
 import { isOwnPostgresType, kindOfPostgresType } from './kinds.js';
 
 export async function ask(
   connection: PostgresConnection,
-  asking: Asking<PostgresConnection>,
+  asking: QueryOptions<PostgresConnection>,
 ): Promise<QueryRows> {
   await connection.query('BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   const fields = await fieldsForCopy(connection, asking.asTable);
@@ -113,7 +113,7 @@ interface Cursor {
  */
 async function openCursor(
   connection: PostgresConnection,
-  { query, connect }: Asking<PostgresConnection>,
+  { query, connect }: QueryOptions<PostgresConnection>,
 ): Promise<QueryRows> {
   const { default: QueryStream } = await import('pg-query-stream').catch(
     refuseMissingPackage(postgresDrivers),

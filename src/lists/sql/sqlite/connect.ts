@@ -5,7 +5,7 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import { closeOnce, type Connection } from '../connection.js';
 import { fileOfUrl, nameOfFile, pathOfUrl, placeOfFile } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import { findRefusal, type DatabaseFailure, type Refusal } from '../failure.js';
+import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
 import { sqliteValue } from './kinds.js';
 
 /** A database file that is open. */

@@ -2,7 +2,7 @@ import { InputError } from '../../../platform/errors/errors.js';
 import { invalidText } from '../../rows/chunks/row-chunk.js';
 import { writeAny } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
-import type { Asking, QueryRows } from '../dialect.js';
+import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { SqliteConnection, SqliteField } from './connect.js';
 import { isBooleanType } from './kinds.js';
 
@@ -11,7 +11,7 @@ const rowsAtOnce = 500;
 
 export async function ask(
   connection: SqliteConnection,
-  { query, asTable, signal }: Asking<SqliteConnection>,
+  { query, asTable, signal }: QueryOptions<SqliteConnection>,
 ): Promise<QueryRows> {
   const fields = connection.columns(query);
   if (fields.length === 0) throw givesNoRows();

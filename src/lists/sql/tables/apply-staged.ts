@@ -2,7 +2,7 @@ import { OutputError } from '../../../platform/errors/errors.js';
 import type { SkippedUpdates } from '../../rows/sink.js';
 import { type Connection, retryOnLock, type Waiting } from '../connection.js';
 import type { Dialect, Staging } from '../dialect.js';
-import { RefusedRows } from '../failure.js';
+import { RefusedRows } from '../database-failure.js';
 import { addSkippedUpdates, findSkippedUpdates } from './update-guard.js';
 import type { TablePlan, RunMarker } from './table-plan.js';
 import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';

@@ -9,10 +9,10 @@ import type { Dialect, Statements } from '../dialect.js';
 import { qualifiedName, type TableName } from '../names.js';
 import type { NewColumn, RunMarker, TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
-import { findGuardedColumns, isSameDatabase, ownColumn } from './update-guard.js';
+import { findGuardedColumns, isSameDatabase, originColumn } from './update-guard.js';
 
 /** Where rows are to go, and what is there. */
-interface TablePlace {
+interface TableLocation {
   readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
   /** Which database it is. */
   readonly store: string;
@@ -33,7 +33,7 @@ interface TableTarget {
 
 /** Decides what is to be done for the rows to be in a table. */
 export function planTable(
-  place: TablePlace,
+  place: TableLocation,
   target: TableTarget,
   opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'runId' | 'verified'>,
 ): TablePlan {
@@ -135,7 +135,7 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
 function inputColumns(
   reading: SourceReading,
   names: readonly string[],
-  { place, facts }: { readonly place: TablePlace; readonly facts: TableTarget['facts'] },
+  { place, facts }: { readonly place: TableLocation; readonly facts: TableTarget['facts'] },
 ): readonly NewColumn[] {
   const { dialect } = place;
   const own = ownTypes(reading, place);
@@ -196,12 +196,12 @@ function refuseLacking(
 function isOwn(
   reading: SourceReading,
   keyPositions: readonly number[],
-  place: TablePlace,
+  place: TableLocation,
   table: ExistingTable,
 ): boolean {
   if (!isSameDatabase(reading, place)) return false;
   return keyPositions.every(
-    (position) => ownColumn(reading, position, table) === reading.header[position],
+    (position) => originColumn(reading, position, table) === reading.header[position],
   );
 }
 

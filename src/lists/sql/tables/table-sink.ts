@@ -34,7 +34,7 @@ import {
   writingRefuser,
   type DatabaseFailure,
   type Refuse,
-} from '../failure.js';
+} from '../database-failure.js';
 import { parseTableName } from '../names.js';
 import { ownTypes, planTable } from './plan-table.js';
 import type { TablePlan } from './table-plan.js';

@@ -34,7 +34,7 @@ export function findGuardedColumns(
   const own = new Set(table.columns.map(({ name }) => name));
   for (const position of verified) {
     const header = reading.header[position] ?? '';
-    const column = isSameDatabase(reading, place) ? ownColumn(reading, position, table) : header;
+    const column = isSameDatabase(reading, place) ? originColumn(reading, position, table) : header;
     if (column === undefined || !own.has(column)) unguarded.push(header);
     else if (![...names.values()].includes(column)) names.set(position, column);
   }
@@ -54,7 +54,7 @@ export function isSameDatabase(
 }
 
 /** The table's own column that the rows show as it is at a position. */
-export function ownColumn(
+export function originColumn(
   { form }: TableReading,
   position: number,
   table: ExistingTable,

@@ -53,7 +53,7 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
 };
 
 /** Takes from a driver's error what may be said of it. */
-type TellFailure = (error: unknown) => DatabaseFailure;
+type ToFailure = (error: unknown) => DatabaseFailure;
 
 /** Says what an error means. */
 export type Refuse = (error: unknown) => never;
@@ -94,7 +94,7 @@ export class RefusedRows extends Error implements DatabaseFailure {
  *
  * @param name how messages call the database
  */
-export function readingRefuser(name: string, tell: TellFailure, signal?: AbortSignal): Refuse {
+export function readingRefuser(name: string, tell: ToFailure, signal?: AbortSignal): Refuse {
   return (error) => {
     signal?.throwIfAborted();
     if (error instanceof SluiceError) throw error;
@@ -117,7 +117,7 @@ export function readingRefuser(name: string, tell: TellFailure, signal?: AbortSi
  *
  * @param name how messages call the table
  */
-export function writingRefuser(name: string, tell: TellFailure): Refuse {
+export function writingRefuser(name: string, tell: ToFailure): Refuse {
   return (error) => {
     if (error instanceof SluiceError) throw error;
     const failure = tell(error);
@@ -128,7 +128,7 @@ export function writingRefuser(name: string, tell: TellFailure): Refuse {
 }
 
 /** The same while nothing is sent yet: what names the wrong things is the caller's to put right. */
-export function checkingRefuser(name: string, tell: TellFailure): Refuse {
+export function checkingRefuser(name: string, tell: ToFailure): Refuse {
   return (error) => {
     if (error instanceof OutputError) throw new ConfigurationError(error.message);
     if (error instanceof SluiceError) throw error;
