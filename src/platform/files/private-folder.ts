@@ -26,8 +26,6 @@ const processFolders = new Map<string, Promise<string>>();
 /**
  * Makes a temporary folder for what goes with this process, in one that the process keeps locked. The first
  * of a process removes the folders of those that were killed: they hold addresses.
- *
- * @throws ConfigurationError where none can be made; the system's errors
  */
 export async function makePrivateFolder(): Promise<PrivateFolder> {
   const parent = tmpdir();
@@ -41,7 +39,7 @@ export async function makePrivateFolder(): Promise<PrivateFolder> {
       return { path, remove };
     } catch (error) {
       if (processFolders.get(parent) === made) processFolders.delete(parent);
-      // Whoever cleans up the temporary files may have removed it.
+      // Anyone who cleans up the temporary files may have removed it.
       if (systemErrorCode(error) !== 'ENOENT') throw error;
     }
   }
@@ -109,7 +107,6 @@ async function isOwnFolder(path: string, changedBeforeMs = Infinity): Promise<bo
  * Makes a folder of one's own among the temporary files.
  *
  * @param prefix of its name
- * @throws ConfigurationError where none can be made
  */
 export async function makeTemporaryFolder(prefix: string): Promise<string> {
   const parent = tmpdir();

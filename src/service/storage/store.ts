@@ -19,11 +19,7 @@ import {
 import { ServiceState } from './service-state.js';
 import { type Batch, batchFiles, type BatchFiles, removeOrphans } from './batch.js';
 
-/**
- * Makes sure that one service at a time works on a folder, by a file in it.
- *
- * @throws StateError `state_locked`; ConfigurationError where the file system has no locks; OutputError
- */
+/** Makes sure that one service at a time works on a folder, by a file in it. */
 async function lockFolder(folder: string): Promise<FileLock> {
   return lockFile(systemFiles, {
     name: `the local service's data in ${folder}`,
@@ -69,10 +65,6 @@ export class Store {
   /**
    * Opens the folder, making it when it is missing; without one, a private folder that is gone after
    * `close`.
-   *
-   * @throws ConfigurationError when the folder is another user's, open to others, has links in it, or
-   *   where its file system has no locks; StateError `state_locked`, `state_damaged`, or `state_mismatch`
-   *   for another version's data
    */
   static async open(dataDir: string | undefined): Promise<Store> {
     const { path: root, leave } = await (dataDir === undefined
@@ -162,7 +154,6 @@ async function takePrivateFolder(): Promise<TakenFolder> {
   return { path, leave: remove };
 }
 
-/** @throws ConfigurationError when others may read or write in the folder; StateError `state_locked` */
 async function takeFolder(path: string): Promise<TakenFolder> {
   const isUsed = (name: string): boolean => ownName.test(name);
   await checkPrivateFolder(path, isUsed);
