@@ -79,8 +79,8 @@ function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * A folder of the user's own, among the temporary files unless the user has decided it for Node. Whoever can
- * write there decides what is run, so a folder of anybody else, or open to others, is not used.
+ * A folder of the user's own, among the temporary files unless the user has decided it for Node. Anyone
+ * who can write there decides what is run, so a folder of anybody else, or open to others, is not used.
  */
 function ownFolder(): string | undefined {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;

@@ -56,7 +56,7 @@ export class Interruption extends Error {
 
 /**
  * Aborts when the process is asked to stop. Asked a second time, the process ends at once: what is
- * written down by then is what the next run goes on from.
+ * written down by then is what the next run continues from.
  */
 export function abortOnSignals(own: NodeJS.Process): AbortSignal {
   const controller = new AbortController();

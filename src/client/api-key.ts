@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { ConfigurationError } from '../platform/errors/errors.js';
 
-/** What stands in a text where the key stood. */
+/** What is in a text where the key was. */
 const placeholder = '[key]';
 
-/** Below this, a key's text stands in ordinary words, and taking it out would only garble them. */
+/** Below this, a key's text is in ordinary words, and taking it out would only garble them. */
 const shortestRedacted = 4;
 
 /**
@@ -62,7 +62,6 @@ export class KeyRing {
   #before: ApiKey | undefined;
   #asked: Promise<ApiKey> | undefined;
 
-  /** @throws ConfigurationError `invalid_option` */
   constructor(input: string | (() => string | Promise<string>)) {
     if (typeof input === 'function') this.#ask = input;
     else this.#latest = parseApiKey(input);
@@ -83,7 +82,6 @@ export class KeyRing {
    * Asks for another key than the one that was refused: once for all requests that were refused with it.
    *
    * @returns whether there is one
-   * @throws as `get()` does
    */
   async renew(refused: ApiKey): Promise<boolean> {
     if (this.#ask && this.#latest === refused) await this.#askOnce();

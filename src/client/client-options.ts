@@ -139,11 +139,7 @@ const shape: OptionShape<ClientOptions> = {
 /** The options with every default filled in, but for those that have their own parsers. */
 export type ClientSettings = Readonly<ReturnType<typeof parseClientOptions>>;
 
-/**
- * Checks a client's options.
- *
- * @throws ConfigurationError `invalid_option`
- */
+/** Checks a client's options. */
 export function parseClientOptions(options: ClientOptions) {
   checkOptions(options, shape);
   return {

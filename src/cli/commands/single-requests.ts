@@ -114,7 +114,7 @@ function typeOf(address: string): VerificationType {
   return address.includes('@') ? 'email' : 'phone';
 }
 
-/** The verdict stands first, whatever the service has put around it. */
+/** The verdict is first, whatever the service has put around it. */
 function flattened(answer: UnitAnswer): unknown {
   const { result, ...others } = answer;
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return answer;

@@ -61,14 +61,14 @@ async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promis
   return exitCodes.done;
 }
 
-/** The shared run of commands that take none but its options. @throws ConfigurationError */
+/** The shared run of commands that take none but its options. */
 export async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<SharedStore> {
   const store = await sharedRunOf(input);
   if (store && input.positionals.length === 0) return store;
   throw new ConfigurationError('name a state directory, or a run with --store and --run');
 }
 
-/** The one argument of commands about a state directory. @throws ConfigurationError */
+/** The one argument of commands about a state directory. */
 export function onlyStateDirectory({
   positionals,
   cwd,

@@ -4,10 +4,8 @@ import { ConfigurationError, InputError, type UploadFile } from '../../index.js'
 const chunkBytes = 256 * 1024;
 
 /**
- * Opens a file of addresses, one a line, to be sent as it stands. It is looked through first: what is no
+ * Opens a file of addresses, one a line, to be sent as it is. It is looked through first: what is no
  * batch file is refused before anything is sent.
- *
- * @throws InputError `input_unreadable`; ConfigurationError naming the line that no batch may hold
  */
 export async function openLineFile(path: string): Promise<UploadFile> {
   const sizeBytes = await sizeOf(path);

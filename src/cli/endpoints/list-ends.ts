@@ -29,14 +29,13 @@ import { filesOfOutput, verdictOutput } from './output-files.js';
 export interface ListEnds {
   readonly source: Source;
   readonly sink: Sink;
-  /** What of their form decides the rows, to be compared when a run goes on. */
+  /** What of their form decides the rows, to be compared when a run continues. */
   readonly decides: Readonly<Record<string, string | boolean>>;
 }
 
 /** What of a command says where rows come from and go to. */
 type EndsInput = Pick<CommandInput<VerifyOption>, 'options' | 'stdin' | 'stdout'>;
 
-/** @throws ConfigurationError, InputError `input_unreadable` */
 export async function findListEnds(
   inputs: readonly Location[],
   output: Location,
@@ -118,10 +117,7 @@ export async function isSamePlace(input: Location, output: Location): Promise<bo
   return isSameList(listAt(input), listAt(output));
 }
 
-/**
- * @param namedAs name whose ending tells the form. @default the place's own
- * @throws ConfigurationError
- */
+/** @param namedAs name whose ending tells the form. @default the place's own */
 export function findOutput(
   location: Location,
   { options, stdout }: EndsInput,
@@ -148,11 +144,7 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
   };
 }
 
-/**
- * The rows of a query.
- *
- * @throws ConfigurationError
- */
+/** The rows of a query. */
 async function databaseSource(
   { kind, url }: DatabaseLocation,
   options: ParsedOptions<'query'>,
@@ -186,11 +178,7 @@ async function endsOf(kind: DatabaseKind) {
   }
 }
 
-/**
- * A table.
- *
- * @throws ConfigurationError
- */
+/** A table. */
 async function databaseSink(
   { kind, url }: DatabaseLocation,
   options: ParsedOptions<'into' | 'key'>,
@@ -233,8 +221,6 @@ export async function isHeldBack(
 /**
  * Refuses a query for all columns of the table that the results go into: the run adds columns to it, and the
  * next one would read those as the list's own.
- *
- * @throws ConfigurationError
  */
 export function refuseAllColumns(
   inputs: readonly Location[],

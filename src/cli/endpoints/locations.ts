@@ -20,7 +20,6 @@ export function isDatabase(location: Location): location is DatabaseLocation {
   return !['file', 'web', 's3'].includes(location.kind);
 }
 
-/** @throws ConfigurationError */
 export function locationOf(
   path: string,
   { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
@@ -33,11 +32,7 @@ export function locationOf(
   throw new ConfigurationError(`what ${path} holds is not the URL of a list or of a database`);
 }
 
-/**
- * What an argument stands for: `env:NAME` for what that variable of the environment holds.
- *
- * @throws ConfigurationError
- */
+/** What an argument stands for: `env:NAME` for what that variable of the environment holds. */
 function resolveArgument(argument: string, env: NodeJS.ProcessEnv): string {
   const variable = /^env:(.+)$/s.exec(argument)?.[1];
   if (variable === undefined) return argument;
@@ -73,11 +68,7 @@ export function listAt(location: Location): string {
   return location.kind === 'file' ? location.path : location.url;
 }
 
-/**
- * The inputs of one list, in order: a folder and a pattern stand for their files.
- *
- * @throws ConfigurationError, InputError `input_unreadable`
- */
+/** The inputs of one list, in order: a folder and a pattern stand for their files. */
 export async function findInputs(
   positionals: readonly string[],
   called: Called,

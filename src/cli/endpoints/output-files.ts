@@ -18,11 +18,7 @@ import { standard } from './paths.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
-/**
- * A folder with a file for each verdict, which `--split-by verdict` asks for.
- *
- * @throws ConfigurationError
- */
+/** A folder with a file for each verdict, which `--split-by verdict` asks for. */
 export async function verdictOutput(
   inputs: readonly Location[],
   output: Location,

@@ -47,7 +47,6 @@ export async function isTaken(path: string): Promise<boolean> {
   );
 }
 
-/** @throws InputError `input_unreadable` where no file is there, and one of nearly the same name is */
 export async function refuseMisspelt(path: string): Promise<void> {
   if (/[*?[\]{}]/.test(path) || (await isTaken(path))) return;
   const near = nearPath(path);
@@ -100,8 +99,6 @@ const mostWords = 12;
 /**
  * Refuses what is no input but a piece of a name or value with spaces that was not quoted:
  * `my list.csv`, `--email eMail privat`.
- *
- * @throws InputError that guesses the whole
  */
 export async function refuseUnquoted({
   valuesWithMore = [],

@@ -11,8 +11,6 @@ const textEnding = /\.txt(?:\.gz)?$/i;
 
 /**
  * The file that a list's rows would go to: beside the list, under its name and its sheet's, else in the current folder.
- *
- * @throws ConfigurationError
  */
 export async function proposedOutput(
   input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,

@@ -201,7 +201,7 @@ function fishLines(command: CompletedCommand, all: readonly CompletedCommand[]):
   ];
 }
 
-/** Of a command of two words both are given; of one that begins others, nothing behind it yet. */
+/** Of a command of two words both are given; of one that begins others, nothing after it yet. */
 function fishCondition({ name }: CompletedCommand, all: readonly CompletedCommand[]): string {
   const given = '(commandline -opc)';
   const words = name.split(' ');
@@ -251,7 +251,7 @@ function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What stands behind the first word of a command's name, or the name itself. */
+/** What is after the first word of a command's name, or the name itself. */
 export function lastWord(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1);
 }

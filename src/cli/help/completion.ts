@@ -48,7 +48,7 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
   };
 }
 
-/** The commands as shells complete them: those of two words stand behind the one they begin with. */
+/** The commands as shells complete them: those of two words are after the one they begin with. */
 export function completedCommands(commands: readonly Command[]): readonly CompletedCommand[] {
   return commands.flatMap((command) => [
     completedCommand(command),

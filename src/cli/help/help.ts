@@ -93,7 +93,7 @@ function optionNames({ name, short, type }: OptionDefinition): string {
   return type ? `${names} ${type.shown}` : names;
 }
 
-/** @param width where the second column goes on in the next line, if it has room at all */
+/** @param width where the second column continues in the next line, if it has room at all */
 function table(rows: readonly (readonly [string, string])[], width = 0): readonly string[] {
   const first = Math.max(...rows.map(([name]) => name.length));
   const left = width - first - 5;

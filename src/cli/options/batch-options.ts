@@ -89,7 +89,7 @@ export const parameterOptions = defineOptions([
 
 type ParameterOption = NameOf<typeof parameterOptions>;
 
-/** What the service is told about every batch. @throws ConfigurationError */
+/** What the service is told about every batch. */
 export function batchSettings(
   options: ParsedOptions<ParameterOption | 'description'>,
 ): BatchSettings {
@@ -99,8 +99,6 @@ export function batchSettings(
 /**
  * The same without the description, which is no parameter (spec 2.3). The caches' flags are always said,
  * because the global one shares results with other accounts.
- *
- * @throws ConfigurationError
  */
 export function readParameters(
   options: ParsedOptions<ParameterOption>,
@@ -129,14 +127,12 @@ export const countryOption = {
   help: 'Target country, such as US.',
 } as const satisfies OptionDefinition;
 
-/** @throws ConfigurationError */
 export function readType(options: ParsedOptions<'type'>): VerificationType {
   const { type } = options.values([typeOption]);
   if (type !== undefined) return type;
   throw new ConfigurationError('say what the addresses are: --type email or --type phone');
 }
 
-/** @throws ConfigurationError */
 export function readCountry(options: ParsedOptions<'country'>): CountryCode {
   const given = findCountry(options);
   if (given !== undefined) return given;
@@ -145,7 +141,6 @@ export function readCountry(options: ParsedOptions<'country'>): CountryCode {
   });
 }
 
-/** @throws ConfigurationError */
 export function findCountry(options: ParsedOptions<'country'>): CountryCode | undefined {
   return options.values([countryOption]).country;
 }

@@ -127,7 +127,7 @@ export function asksNetwork(options: ParsedOptions<'verify'>): boolean {
   return options.text('verify')?.toLowerCase() === 'network';
 }
 
-/** The engine that the options ask for; `undefined` for the service's own. @throws ConfigurationError */
+/** The engine that the options ask for; `undefined` for the service's own. */
 export async function engineOf(
   options: ParsedOptions<EngineOption>,
   env: NodeJS.ProcessEnv,
@@ -154,7 +154,6 @@ async function readPhoneProvider(path: string, env: NodeJS.ProcessEnv) {
   return parsePhoneProvider(await readOptionFile(path, 'phone provider'), env);
 }
 
-/** @throws ConfigurationError */
 export async function readOptionFile(path: string, what: string): Promise<string> {
   try {
     return await readFile(path, 'utf8');

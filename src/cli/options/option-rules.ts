@@ -27,8 +27,6 @@ export const needsState = needs(
 /**
  * Holds the options that were given to what their definitions need and refuse. What is not known yet breaks
  * no rule: a command asks again when it knows.
- *
- * @throws ConfigurationError
  */
 export function checkRules<Name extends string>(
   options: ParsedOptions<Name>,

@@ -2,17 +2,13 @@ import { ConfigurationError } from '../../index.js';
 import { type CommandInput, programName, type Called } from '../command.js';
 import { resolvePath } from '../endpoints/paths.js';
 
-/** @throws ConfigurationError when a command is given an argument that it does not take */
 export function noArguments(command: string, positionals: readonly string[]): void {
   const [first] = positionals;
   if (first === undefined) return;
   throw new ConfigurationError(`${command} takes no argument ${JSON.stringify(first)}`);
 }
 
-/**
- * @param what how the argument is asked for: `name one …`
- * @throws ConfigurationError when there is none, or more than one
- */
+/** @param what how the argument is asked for: `name one …` */
 export function onlyArgument(positionals: readonly string[], what: string): string {
   const [argument, ...more] = positionals;
   if (argument !== undefined && argument !== '' && more.length === 0) return argument;
@@ -30,7 +26,7 @@ export function onlyPath(
 /** Whatever case it is written in: services write lower case. */
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The uuid of the one batch that is meant. @throws ConfigurationError */
+/** The uuid of the one batch that is meant. */
 export function onlyBatch(input: Called & Pick<CommandInput, 'positionals'>): string {
   const uuid = onlyArgument(
     input.positionals,
@@ -39,7 +35,6 @@ export function onlyBatch(input: Called & Pick<CommandInput, 'positionals'>): st
   return parseUuid(uuid, input);
 }
 
-/** @throws ConfigurationError */
 export function parseUuid(text: string, called: Called): string {
   if (uuidForm.test(text)) return text.toLowerCase();
   throw new ConfigurationError(

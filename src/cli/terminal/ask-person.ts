@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import type { CommandInput, ParsedOptions } from '../command.js';
 
-/** Whoever runs the command, as far as there is somebody. */
+/** Anyone who runs the command, as far as there is somebody. */
 export interface Person {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
@@ -9,7 +9,7 @@ export interface Person {
   readonly mayBeAsked?: boolean;
 }
 
-/** Whoever is at the terminal; nobody is asked where a log is written there. */
+/** Anyone who is at the terminal; nobody is asked where a log is written there. */
 export function terminal({
   stdin,
   stderr,
@@ -30,7 +30,6 @@ export function isInteractive({ input, output, mayBeAsked = true }: Person): boo
  * Asks a question.
  *
  * @returns the trimmed answer; `undefined` when the input ends without one
- * @throws the signal's reason
  */
 export async function ask(
   question: string,

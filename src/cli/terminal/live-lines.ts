@@ -32,7 +32,7 @@ export class LiveLines {
     }, firstAfterMs).unref();
   }
 
-  /** Draws them as they are now, in place of those that stand there. */
+  /** Draws them as they are now, in place of those that are there. */
   draw(): void {
     // More than fit would scroll away what they are drawn over; one that does not know its height says 0.
     const most = Math.max(1, (this.#terminal.rows || 24) - 1);

@@ -8,11 +8,7 @@ import type { CommandInput, OptionDefinition } from '../command.js';
  * standard output: names of files and columns, and whatever a service answers, may hold anything.
  */
 
-/**
- * Writes to standard output what a person or a script asked for.
- *
- * @throws OutputError when nobody reads it any more
- */
+/** Writes to standard output what a person or a script asked for. */
 export async function print(text: string, out: Writable): Promise<void> {
   await write(printable(text), out);
 }
@@ -27,16 +23,12 @@ export function sayLines(text: string, out: Writable): void {
   out.write(printable(text));
 }
 
-/**
- * Writes bytes to standard output as they come.
- *
- * @throws OutputError when nobody reads it any more; what the bytes fail with
- */
+/** Writes bytes to standard output as they come. */
 export async function printBytes(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
   for await (const piece of bytes) await write(piece, out);
 }
 
-/** Writes JSON that a service has written, with the same values. @throws as {@link printBytes} does */
+/** Writes JSON that a service has written, with the same values. */
 export async function printJson(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
   const decoder = new TextDecoder();
   for await (const piece of bytes) {
@@ -68,7 +60,7 @@ export async function printed({ stderr }: NodeJS.Process): Promise<void> {
 
 /**
  * Keeps a closed pipe from ending the process in the middle of its work: who writes to standard output
- * hears of it there, and what is said on standard error is lost without harm.
+ * gets it there, and what is said on standard error is lost without harm.
  */
 export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
@@ -77,11 +69,7 @@ export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
 /** The option that commands have whose answers scripts read. */
 export const jsonOption = { name: 'json', help: 'As JSON.' } as const satisfies OptionDefinition;
 
-/**
- * Prints an answer as JSON where that is asked for, else as people read it.
- *
- * @throws OutputError
- */
+/** Prints an answer as JSON where that is asked for, else as people read it. */
 export async function printAnswer(
   { options, stdout }: Pick<CommandInput<'json'>, 'options' | 'stdout'>,
   answer: unknown,

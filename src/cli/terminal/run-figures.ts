@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/index.js';
 import { ProgressFigures, type KnownBatch, type RunProgress } from '../../index.js';
 
-/** What a batch has behind it; the order of its life. */
+/** What a batch has done; the order of its life. */
 const ranks = {
   planned: 0,
   uploading: 1,
@@ -87,7 +87,7 @@ export class RunFigures {
   /** How long the reading took. */
   #readMs = 0;
   readonly #since = new Map<RunStage, number>();
-  /** What was through a stage when this process first heard of it. */
+  /** What was through a stage when this process first got it. */
   readonly #before: Record<BatchStage, Amount> = {
     uploading: noAmount,
     preparing: noAmount,

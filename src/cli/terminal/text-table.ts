@@ -28,7 +28,7 @@ export function wrapped(text: string, width: number): readonly string[] {
   return lines;
 }
 
-/** A text for a terminal so wide; what goes on from the line above is indented. */
+/** A text for a terminal so wide; what continues from the line above is indented. */
 export function hanging(text: string, width: number): string {
   return wrapped(text, width - indent.length).join(`\n${indent}`);
 }
@@ -92,7 +92,7 @@ function* fieldsOf(value: unknown, path: string): Generator<readonly [string, st
     return;
   }
   if (value === undefined) return;
-  // What is left of JSON: a text as it stands, a number, a boolean.
+  // What is left of JSON: a text as it is, a number, a boolean.
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   yield [path, value === null ? '-' : printableLine(text)];
 }

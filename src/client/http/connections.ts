@@ -18,8 +18,6 @@ const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'
 /**
  * Makes the connections of a client: through the proxy that the environment names (`HTTPS_PROXY`,
  * `HTTP_PROXY`, but `NO_PROXY`), or directly; always directly on this machine.
- *
- * @throws ConfigurationError `invalid_option` when the environment names a proxy that is no URL
  */
 export function createDispatcher(options: {
   readonly connectTimeoutMs: number;

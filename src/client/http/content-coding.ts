@@ -51,7 +51,7 @@ class UnpackedBody extends Transform {
     super();
     this.#decoder = decoder;
     this.#options = options;
-    // Whoever reads is told; nobody listening yet must not end the process.
+    // Anyone who reads is told; nobody listening yet must not end the process.
     this.on('error', () => undefined);
     const onBroken = (): void => {
       this.#isBroken = true;

@@ -32,12 +32,7 @@ export interface WireAnswer {
   readonly body: Readable;
 }
 
-/**
- * Sends one request, once.
- *
- * @throws TransportError when no answer comes; InputError when the body cannot be made; the signal's
- *   reason, untouched. The body fails with the same errors.
- */
+/** Sends one request, once. */
 export async function exchange(
   request: WireRequest,
   options: ExchangeOptions,
@@ -239,7 +234,7 @@ class AnswerBody extends Readable {
     this.#source = source;
     this.#options = options;
     options.watchdog.suspend();
-    // A connection may break before anyone has begun to read. Whoever reads then is still told; but
+    // A connection may break before anyone has begun to read. Anyone who reads then is still told; but
     // nobody listening yet must not end the process.
     this.on('error', () => undefined);
     source.pause();

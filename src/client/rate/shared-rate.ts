@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/waiting/clock.js';
 
 /** Whose pace a process keeps, and which rate it was given. */
 export interface RateMember {
-  /** The same for whoever has the same key for the same service. @param salt of the store */
+  /** The same for anyone who has the same key for the same service. @param salt of the store */
   account(salt: string): Promise<string>;
   /** From one request to the next, in milliseconds; 0 where it was given no rate. */
   readonly intervalMs: number;
@@ -22,7 +22,6 @@ export interface SharedRate {
    * Takes the next moment at which one of the processes may send a request.
    *
    * @returns how far away it is, in milliseconds
-   * @throws when the process cannot go on
    */
   takeSlot(): Promise<number>;
 
@@ -36,7 +35,7 @@ export interface SharedRate {
   listen(listener: (update: RateUpdate) => void): () => void;
 }
 
-/** A slot that is used later, or heard of later, could come together with those after it. */
+/** A slot that is used later, or got later, could come together with those after it. */
 const mostLateMs = 250;
 const slowestAnswerMs = 500;
 

@@ -128,7 +128,7 @@ function isControl(code: number): boolean {
   );
 }
 
-/** False for the `NaN` behind a text's end. */
+/** False for the `NaN` after a text's end. */
 function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
 }

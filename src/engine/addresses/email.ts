@@ -78,7 +78,7 @@ const bracket = 0x5b;
 /** Longer ones are for the general way to refuse. */
 const maxEmailBytes = 254;
 
-/** For each byte that may stand in a plain email its lower case, 0 for all others. */
+/** For each byte that may be in a plain email its lower case, 0 for all others. */
 const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte <= 0x20 || byte >= 0x7f || byte === quote || byte === comma) return 0;
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;

@@ -6,7 +6,7 @@ import { holdsSeveral, phoneDigits, possibleNumbers } from './phone/phone-readin
 
 /** Shorter runs of digits among letters are no phone number. */
 const fewestDigits = 5;
-/** What is longer, behind a `+`, was written as a number. */
+/** What is longer, after a `+`, was written as a number. */
 const mostNational = 7;
 const atSign = 0x40;
 
@@ -92,7 +92,7 @@ function isPlainEmail(line: string): boolean {
   );
 }
 
-/** ASCII letters and digits, and signs that may stand between them. */
+/** ASCII letters and digits, and signs that may be between them. */
 function isWord(text: string, between: string): boolean {
   const isEdge = (sign: string): boolean => isLetter(sign) || isDigit(sign);
   return (
@@ -118,7 +118,7 @@ export function cellForm(type: VerificationType, cell: string): CellForm | undef
   return type === 'email' ? emailForm(cell) : phoneForm(cell);
 }
 
-/** An address as most are written, wherever it stands in a cell. */
+/** An address as most are written, wherever it is in a cell. */
 const address =
   /[\p{L}\d_][\p{L}\d.!#$%&'*+=?^_`{|}~-]{0,63}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,8}/gu;
 

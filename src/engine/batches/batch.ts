@@ -32,7 +32,7 @@ interface BatchPart {
 
 /**
  * What tells a batch, or a part of one, from all others of its run: `000007`, and `000007.25001-50000`
- * for its lines of these numbers. It stands in names of uploads and of files.
+ * for its lines of these numbers. It is in names of uploads and of files.
  */
 export function batchLabel({
   id,
@@ -98,7 +98,7 @@ function cutText(text: string, length: number): string {
   return text.slice(0, end);
 }
 
-/** The lines of a batch, which has a line end behind each. */
+/** The lines of a batch, which has a line end after each. */
 export async function* readLines(batch: Batch): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -113,7 +113,7 @@ const lineEnd = 0x0a;
 
 /**
  * The two parts that a batch of two lines or more is sent in when it is too large as a whole: always
- * the same two, so that a run that goes on takes up those of the process before.
+ * the same two, so that a run that continues takes up those of the process before.
  */
 export async function halveBatch(batch: Batch): Promise<readonly [Batch, Batch]> {
   const addresses = Math.ceil(batch.addresses / 2);
@@ -139,7 +139,7 @@ export async function halveBatch(batch: Batch): Promise<readonly [Batch, Batch]>
   return [first, second];
 }
 
-/** Where the first so many lines of a batch end, and the checksums of what stands before and behind. */
+/** Where the first so many lines of a batch end, and the checksums of what is before and behind. */
 async function findMiddle(
   batch: Batch,
   addresses: number,

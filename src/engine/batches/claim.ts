@@ -26,14 +26,11 @@ export interface BatchClaim {
    * Writes down what is known from now on. Where that was surely not launched, its credits are free again.
    *
    * @param at when it became known. @default now
-   * @throws ClaimLostError with nothing written; OutputError
    */
   record(progress: BatchProgress, at?: string): Promise<void>;
 
   /**
    * Makes sure that the claim still holds, before a request with an effect that nothing was recorded for.
-   *
-   * @throws ClaimLostError
    */
   confirm(): Promise<void>;
 
@@ -42,12 +39,11 @@ export interface BatchClaim {
    *
    * @param most credits of the batch's type for all launches of the run, as this process was told. Where
    *   processes share the run, what the newest of them was told counts in its place
-   * @throws ClaimLostError
    */
   reserve(most: number): Promise<Reservation>;
 }
 
-/** Another process may have it by now: this one leaves it alone, and goes on with what it has. */
+/** Another process may have it by now: this one leaves it alone, and continues with what it has. */
 export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
 

@@ -48,7 +48,7 @@ export function fieldsOf(
   return [...new Set([...chosen, ...more])];
 }
 
-/** Whether outcomes are told apart by where they come from. */
+/** Whether outcomes are distinguished by where they come from. */
 export function wantsOrigin({ columns = [], provenance = false }: FieldOptions): boolean {
   const ofOutcome: readonly AddedField[] = originFields.filter((field) => field !== 'submitted');
   return provenance || columns.some((field) => ofOutcome.includes(field));
@@ -58,7 +58,6 @@ export function wantsOrigin({ columns = [], provenance = false }: FieldOptions):
  * Checks what is chosen, before anything is read.
  *
  * @param types those that are verified
- * @throws ConfigurationError `invalid_option`
  */
 export function checkFields(types: ReadonlySet<VerificationType>, options: FieldOptions): void {
   const { columns, suggest = false } = options;

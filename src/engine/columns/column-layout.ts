@@ -56,7 +56,7 @@ interface EmailColumns {
   readonly email: {};
 }
 
-/** Where the columns stand in a header, and which are added to it. */
+/** Where the columns are in a header, and which are added to it. */
 export interface ColumnLayout {
   readonly columns: readonly {
     readonly type: VerificationType;
@@ -81,9 +81,6 @@ export interface ColumnLayout {
  * Finds the columns in a header.
  *
  * @param input how a message calls what has the header
- *
- * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`,
- *   `invalid_option`
  */
 export function layOutColumns(
   header: readonly string[],
@@ -135,8 +132,6 @@ export function layOutColumns(
  * Checks the columns of rows that are objects: they have names and no positions.
  *
  * @param rows how many rows they are of
- *
- * @throws ConfigurationError `column_not_found` (naming the columns there are), `column_exists`
  */
 export function checkColumnNames(
   names: readonly string[],
@@ -156,11 +151,7 @@ export function checkColumnNames(
   layOutColumns(names, options);
 }
 
-/**
- * How many columns are verified.
- *
- * @throws ConfigurationError `invalid_option` when what is chosen to be added is not theirs
- */
+/** How many columns are verified. */
 export function countVerified(options: ColumnOptions): number {
   const given = givenColumns(options);
   if (given.length > 0) checkFields(new Set(given.map(({ type }) => type)), options);

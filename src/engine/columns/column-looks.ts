@@ -78,7 +78,10 @@ export interface ForeignNumbers {
 
 /** Fewer are a few people abroad. */
 const leastCells = 5;
-/** Shares of the numbers with a calling code, and of all: whoever writes national numbers has a + for those abroad. */
+/**
+ * Shares of the numbers with a calling code, and of all: anyone who writes national numbers has a + for
+ * those abroad.
+ */
 const leastOfCodes = 0.1;
 const leastOfAll = 0.05;
 const mostCountries = 10;
@@ -144,7 +147,7 @@ class CallingCodeTally {
   }
 }
 
-/** Whether a plus sign or two zeros stand in front of all other digits of a cell. */
+/** Whether a plus sign or two zeros are in front of all other digits of a cell. */
 export function hasCallingCode(cell: string): boolean {
   let at = 0;
   for (; at < cell.length && !isDigit(cell.charCodeAt(at)); at += 1) {

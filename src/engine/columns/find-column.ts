@@ -3,11 +3,7 @@ import { caseless } from '../../lists/rows/column-names.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-/**
- * The position of a column that is named by its name or by position.
- *
- * @throws ConfigurationError `column_not_found`
- */
+/** The position of a column that is named by its name or by position. */
 export function findColumn(header: readonly string[], given: string): number {
   const first = header.indexOf(given);
   if (first !== -1) {
@@ -102,7 +98,7 @@ const furthest = 2;
 export function closestColumn(header: readonly string[], given: string): string | undefined {
   const wanted = letters(given);
   if (wanted === '') return undefined;
-  // Whoever types a part of a name means that name, however near another is.
+  // Anyone who types a part of a name means that name, however near another is.
   const whole = wanted.length > 2 && header.find((name) => letters(name).includes(wanted));
   if (typeof whole === 'string') return whole;
   const near = header

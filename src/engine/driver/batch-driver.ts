@@ -71,7 +71,7 @@ class Drive {
   #trouble: unknown;
   /** Since when each step has failed, in a row. */
   readonly #failingSince = new Map<RequestStep, number | undefined>();
-  /** The latest word of the service on where the batch stands. */
+  /** The latest word of the service on where the batch is. */
   #status: string | undefined;
 
   constructor(batch: Batch, known: KnownBatch, options: DriveOptions) {

@@ -19,7 +19,7 @@ export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
 
 /**
  * What the failure of a request tells of its batch; `undefined` when it tells nothing that the batch
- * could go on with. Not to be asked of the reason of an abort.
+ * could continue with. Not to be asked of the reason of an abort.
  */
 export function classifyError(step: RequestStep, error: unknown): BatchEvent | undefined {
   switch (step) {
@@ -83,12 +83,12 @@ export function hasFailed(event: BatchEvent): boolean {
 /** The service may have carried the request out, or not. */
 export function isWithoutAnswer(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent === 'unknown';
-  // The service, or what stands before it, was in trouble; a redirect is an answer, and the wrong one.
+  // The service, or what is before it, was in trouble; a redirect is an answer, and the wrong one.
   if (error instanceof ApiError) return error.sent === 'unknown' && error.code !== 'redirected';
   return error instanceof ContractError;
 }
 
-/** Where a batch stands that stops its run. */
+/** Where a batch is that stops its run. */
 export interface StoppedBatch {
   /** Its name and uuid, as far as it has one. */
   readonly called: string;
@@ -126,7 +126,7 @@ export function givenUpError(
 /**
  * The deadline of a stage has passed.
  *
- * @param status the latest word of the service on where the batch stands
+ * @param status the latest word of the service on where the batch is
  */
 export function overdueError(
   { called, stage, trouble }: StoppedBatch,

@@ -27,7 +27,6 @@ interface CollectOptions extends Pick<
  * they are paid for. Nothing is launched: one that never was is deleted.
  *
  * @param launched as the history has given them to this owner
- * @throws what stops it; the signal's reason. What is not collected then is left to the next
  */
 export async function collectLaunched(
   launched: readonly LaunchedBatch[],

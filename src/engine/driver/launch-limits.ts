@@ -10,7 +10,7 @@ import { optionName } from '../../platform/text/option-name.js';
 /**
  * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
  * once cannot overshoot the budget together; once closed, nothing more is launched, and what runs is
- * finished. Each type has a budget of its own: where one is used up, the other goes on.
+ * finished. Each type has a budget of its own: where one is used up, the other continues.
  */
 export class LaunchGate {
   readonly #maxCredits: number;
@@ -59,7 +59,7 @@ export class LaunchGate {
     this.#isHeld = false;
   }
 
-  /** Reserves the credits of a launch; `false` when it may not take place. @throws ClaimLostError */
+  /** Reserves the credits of a launch; `false` when it may not take place. */
   async reserve(
     batch: Pick<Batch, 'group' | 'addresses'>,
     claim: Pick<BatchClaim, 'reserve'>,

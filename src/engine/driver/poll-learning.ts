@@ -39,7 +39,7 @@ export interface TimedBatch {
 
 /**
  * What a run learns of how long the service takes, so that the first look at a batch comes when it is
- * likely to be through: not long after, and not too soon, which costs a poll and the wait behind it.
+ * likely to be through: not long after, and not too soon, which costs a poll and the wait after it.
  */
 export class PollEstimator {
   readonly #paces = new Map<string, Map<number, SizePace>>();

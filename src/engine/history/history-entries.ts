@@ -11,7 +11,7 @@ export class FrameBuilder {
   readonly #outcomes = new Map<string, number>();
   readonly #origins = new Map<string, number>();
   readonly #times: number[] = [];
-  /** Entries of one batch come one behind the other. */
+  /** Entries of one batch come one after the other. */
   #latest: { readonly origin: HistoryOrigin; readonly number: number } | undefined;
 
   get isEmpty(): boolean {

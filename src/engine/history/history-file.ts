@@ -35,8 +35,8 @@ export class HistoryFile {
    * Opens a history's file, or begins one.
    *
    * @param begin gives the head of a new one
-   * @param take takes each frame behind the head; `false` when it is none that this version knows
-   * @throws StateError `state_damaged` when it is damaged before its end, or another version wrote it
+   *
+   * @param take takes each frame after the head; `false` when it is none that this version knows
    */
   static async open(
     files: FileSystem,
@@ -75,11 +75,7 @@ export class HistoryFile {
     await this.#log.append(encodeFrame(frame));
   }
 
-  /**
-   * Takes the place of all that is in the file: it is never seen half done.
-   *
-   * @throws the system's errors
-   */
+  /** Takes the place of all that is in the file: it is never seen half done. */
   async rewrite(head: HistoryHead, frames: Iterable<Frame>): Promise<void> {
     await this.#log.replace(async (file) => {
       await file.appendFile(encodeFrame(headFrame(head)));
@@ -104,7 +100,6 @@ function headFrame(meta: HistoryHead): Frame {
  * Reads the whole frames of a file; what its last write may have left in part does not count.
  *
  * @returns where the last whole frame ends, and the file
- * @throws StateError `state_damaged` when something stands before a whole frame that is none
  */
 export async function readFrames(
   file: Pick<FileHandle, 'read'>,
@@ -130,7 +125,7 @@ export async function readFrames(
       if (keptBytes === 0 && rest.length > 0 && !isTornHead(rest)) throw unknownForm(path);
       return { keptBytes, readBytes: keptBytes + rest.length };
     }
-    // What no more bytes can make whole is judged with all that stands behind it.
+    // What no more bytes can make whole is judged with all that is after it.
     wantedBytes = typeof reading === 'object' ? reading.needsBytes : Infinity;
   }
 }
@@ -149,7 +144,7 @@ async function readMore(file: Pick<FileHandle, 'read'>, bytes: number): Promise<
 
 /**
  * A file of somebody else's must not be taken for a history that was torn at its beginning: of that one
- * the first bytes stand, and zeros behind them where only its length had reached the disk.
+ * the first bytes stand, and zeros after them where only its length had reached the disk.
  */
 function isTornHead(bytes: Buffer): boolean {
   const mark = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);

@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 
 /*
- * The form of a history on disk: frames, one behind the other. A frame is a mark of four bytes, the
+ * The form of a history on disk: frames, one after the other. A frame is a mark of four bytes, the
  * length of its content and the content's CRC-32, then the content: the length of a JSON text, the text,
  * and entries of six 32-bit words. All numbers are little-endian.
  */
@@ -37,7 +37,7 @@ export function encodeFrame({ meta, entries }: Frame): Buffer {
   return bytes;
 }
 
-/** How a frame stands at a place: whole, with the place behind it; cut off by the end; or no frame. */
+/** How a frame is at a place: whole, with the place after it; cut off by the end; or no frame. */
 export type FrameReading =
   | { readonly frame: Frame; readonly end: number }
   /** So many bytes from its beginning on would make it whole. */
@@ -71,7 +71,7 @@ function readContent(content: Buffer): Frame {
 
 const unknownFrame: Frame = { meta: null, entries: new Uint32Array() };
 
-/** Whether a whole frame stands anywhere behind a place: then what is before it is no torn end. */
+/** Whether a whole frame is anywhere after a place: then what is before it is no torn end. */
 export function hasFrameBehind(bytes: Buffer, start: number): boolean {
   const sought = Buffer.alloc(4);
   sought.writeUInt32LE(mark);

@@ -20,11 +20,7 @@ export function historyKeyPath(path: string): string {
   return `${path}.key`;
 }
 
-/**
- * Locks a history and reads its key; makes one where there is no history yet.
- *
- * @throws StateError `state_locked`; `state_damaged` when a history has lost its key; OutputError
- */
+/** Locks a history and reads its key; makes one where there is no history yet. */
 export async function takeHistoryKey(
   files: FileSystem,
   path: string,

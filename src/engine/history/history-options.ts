@@ -39,7 +39,6 @@ const mostAheadMs = dayMs;
 /** The oldest moment of which a result with a verdict still counts. */
 export type Oldest = Readonly<Record<Verdict, number>>;
 
-/** @throws ConfigurationError when an age is no number of 0 or more, or of no verdict */
 export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest {
   const isNumber = typeof maxAge === 'number';
   const rest = maxAgesOf(isNumber ? maxAge : undefined);

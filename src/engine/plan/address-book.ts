@@ -83,7 +83,7 @@ export class AddressBook {
     return this.#table.room(keyBytes);
   }
 
-  /** The same as `hashInto` for the key whose UTF-8 stands at the beginning of the room. */
+  /** The same as `hashInto` for the key whose UTF-8 is at the beginning of the room. */
   hashRoomInto(hashes: Int32Array, place: number, group: number, keyBytes: number): void {
     this.#table.hashRoomInto(hashes, place, group, keyBytes);
   }
@@ -93,7 +93,7 @@ export class AddressBook {
     this.#table.fetch(hashes, count);
   }
 
-  /** The same as `number` for the address whose hash stands at a place. */
+  /** The same as `number` for the address whose hash is at a place. */
   numberFrom(hashes: Int32Array, place: number): number {
     return this.#table.addFrom(hashes, place);
   }
@@ -197,7 +197,6 @@ export class NumberList {
     this.set(index, value);
   }
 
-  /** @throws RangeError outside the list */
   at(index: number): number {
     const value = this.#segments[index >>> segmentBits]?.[index & segmentMask];
     if (value === undefined || index >= this.#length) {
@@ -206,7 +205,6 @@ export class NumberList {
     return value;
   }
 
-  /** @throws RangeError outside the list */
   set(index: number, value: number): void {
     const segment = this.#segments[index >>> segmentBits];
     if (segment === undefined || index >= this.#length) {

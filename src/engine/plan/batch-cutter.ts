@@ -13,7 +13,7 @@ export interface BatchStorage {
   open(batch: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** A line that stands in bytes. */
+/** A line that is in bytes. */
 export interface LineBytes {
   readonly bytes: Uint8Array;
   readonly start: number;

@@ -246,7 +246,7 @@ export class CellReader {
     const kind =
       mayMissPlusSign(plainDigits, count) && missingPlusSignOf(plainText(count), country);
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
-    // Digits that are written as they stand have their calling code.
+    // Digits that are written as they are have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addOwn(length === count);
     else if (looks.callingCodes) {
       const number = numbers.toString('latin1', start, start + length);

@@ -37,9 +37,9 @@ export interface DoubtOptions {
   /**
    * Called before anything is sent when more than half of a column's cells do not look like what they
    * are verified as, when many phone numbers may begin with a calling code that has lost its `+` (half of
-   * them, or a twentieth that would be mobile numbers), or when more than a tenth of the calling codes are of
-   * other countries than `country`, and waited for: whether to go on.
-   * @default the run goes on
+   * them, or a twentieth that would be mobile numbers), or when more than a tenth of the calling codes
+   * are of other countries than `country`, and waited for: whether to go on.
+   * @default the run continues
    */
   readonly onDoubtfulColumns?:
     | ((columns: readonly DoubtfulColumn[]) => boolean | Promise<boolean>)
@@ -91,11 +91,7 @@ export function callingCodeNotices({ layout, planner }: Plan): readonly string[]
   ];
 }
 
-/**
- * Asks about doubtful columns, where there are some.
- *
- * @throws ConfigurationError when the run shall not go on
- */
+/** Asks about doubtful columns, where there are some. */
 export async function askAboutColumns(
   plan: Plan,
   { onDoubtfulColumns }: DoubtOptions,

@@ -74,7 +74,7 @@ export class ExternalDedup {
     }
   }
 
-  /** Takes the next cell. @throws InputError past four thousand million cells */
+  /** Takes the next cell. */
   add(hash: HashWords, group: number, line: string | LineBytes): void {
     const cell = this.#known + this.#cells;
     if (cell >= 0xffff_fffe) throw new InputError('the list has more cells than can be counted');

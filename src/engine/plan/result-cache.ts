@@ -100,7 +100,6 @@ export interface ResultHistory {
  * Results of one service must not stand for those of another, and what is paid for must find its place.
  *
  * @param service not where the client does not say it
- * @throws ConfigurationError
  */
 export function checkHistoryService(history: ResultHistory | undefined, service?: string): void {
   if (!history) return;

@@ -46,11 +46,7 @@ export class ResultJoin {
     this.#outcomes = parts.outcomes;
   }
 
-  /**
-   * Reads a whole export and finds the addresses of its records. Nothing is settled by it.
-   *
-   * @throws ContractError `broken_contract`, retryable, when the export is not whole
-   */
+  /** Reads a whole export and finds the addresses of its records. Nothing is settled by it. */
   async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
     const { type } = batch.group;
     return matchExport(open, await this.#addressesOf(batch), { type, outcomes: this.#outcomes });
@@ -60,7 +56,6 @@ export class ResultJoin {
    * Gives every address of a batch its outcome: once, when the batch is at its end.
    *
    * @param origin where the results are from, where that is asked for
-   * @throws StateError `state_damaged` when the results are not of this batch
    */
   async settle(batch: Batch, ending: BatchEnding, origin?: Origin): Promise<void> {
     // Before any of its addresses has its own outcome, and waits no longer.

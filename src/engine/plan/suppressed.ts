@@ -90,7 +90,7 @@ export class Suppressed {
     return this.#isIn(kinds.domain, bytes, at + 1, end);
   }
 
-  /** Whoever is written with a name, or beside others, is suppressed all the same. */
+  /** Anyone who is written with a name, or beside others, is suppressed all the same. */
   #addEmails(text: string): SuppressedCell {
     let isRead = false;
     // Nearly all hold one address and nothing else.

@@ -19,7 +19,7 @@ export interface ExportParserOptions {
   readonly onRecord: (address: string, outcomeId: number) => void;
   /**
    * Asked for each key that is not among the expected ones. A record of a key that is not wanted is
-   * counted and nothing of it is kept: whoever sends an export must not decide how much memory it takes.
+   * counted and nothing of it is kept: anyone who sends an export must not decide how much memory it takes.
    *
    * @default all are
    */
@@ -100,11 +100,7 @@ class ExportParser {
     this.#known = knownRecords(options.type, options.outcomes);
   }
 
-  /**
-   * Reads on; the chunk is its owner's again when this returns.
-   *
-   * @throws ContractError `broken_contract`
-   */
+  /** Reads on; the chunk is its owner's again when this returns. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       const length = Math.min(pieceBytes, chunk.length - at);
@@ -147,11 +143,7 @@ class ExportParser {
     if (!this.#token.carryOver(bytes, to) && this.#isInKey) throw this.#longKey();
   }
 
-  /**
-   * Says that the body has ended.
-   *
-   * @throws ContractError `broken_contract` when the export is not complete
-   */
+  /** Says that the body has ended. */
   end(): ExportCounts {
     if (!this.#scanner.isAtEnd) throw brokenExport('it is cut short', this.#bytes);
     return {
@@ -166,8 +158,8 @@ class ExportParser {
    * Reads members for as long as each is plain, whole in this chunk and like one seen before.
    *
    * @param view of the same bytes
-   * @param from behind a member
-   * @returns behind the last member read
+   * @param from after a member
+   * @returns after the last member read
    */
   #readPlainMembers(bytes: Buffer, view: DataView, from: number): number {
     const known = this.#known;
@@ -304,8 +296,6 @@ class ExportParser {
 /**
  * Reads a JSON export (spec 2.9) as it arrives; memory does not grow with it. Records are reported
  * before the export is known to be whole: nothing of them may be used unless this resolves.
- *
- * @throws ContractError `broken_contract`, retryable, when the export is not one complete JSON object
  */
 export async function readExport(
   body: AsyncIterable<Uint8Array>,
@@ -328,7 +318,7 @@ export interface ExpectedKeys {
   /** Called before so many bytes of the export are read; what they may name is at hand when it resolves. */
   prepare(bytes: number): Promise<void> | undefined;
   /**
-   * Takes the key that stands in `bytes` between two places, plain ASCII.
+   * Takes the key that is in `bytes` between two places, plain ASCII.
    *
    * @returns the number of its address, or -1 when it is not among those that are expected here, which
    *   does not say that it is none of the batch

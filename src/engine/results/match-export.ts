@@ -8,7 +8,7 @@ export interface BatchResults {
   readonly outcomes: Uint32Array;
 }
 
-/** The same by the lines of the batch: whoever has its TXT file knows whose they are. */
+/** The same by the lines of the batch: anyone who has its TXT file knows whose they are. */
 export interface LineResults {
   /** Places of the lines that have a result, from 0, each once. */
   readonly lines: Uint32Array;
@@ -63,7 +63,6 @@ type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'e
  *
  * @param open begins the export from its first byte; called again when keys conflict, which takes a
  * second reading
- * @throws ContractError `broken_contract`, retryable, when the export is not whole; what `open` throws
  */
 export async function matchExport(
   open: () => Promise<AsyncIterable<Uint8Array>>,
@@ -149,7 +148,7 @@ function rememberLast<Value>(look: (key: string) => Value): (key: string) => Val
   };
 }
 
-/** Does what wants the expected keys, and lets go of them. */
+/** Does what wants the expected keys, and releases them. */
 async function closing<T>(keys: ExpectedKeys | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -221,7 +220,7 @@ export class StagedOutcomes {
   #outcomes = new Uint32Array(firstCapacity);
   /** Open addressing, at most half full: the entry's place plus one, 0 where free. */
   #slots = new Uint32Array(0);
-  /** So many entries stand in the slots: none as long as each number is greater than those before. */
+  /** So many entries are in the slots: none as long as each number is greater than those before. */
   #linked = 0;
   #greatest = -1;
   #size = 0;
@@ -274,7 +273,7 @@ export class StagedOutcomes {
     return { numbers: numbers.filter(isStaged), outcomes: outcomes.filter(isStaged) };
   }
 
-  /** Where the entry of an address stands; the size when it has none. */
+  /** Where the entry of an address is; the size when it has none. */
   #place(number: number): number {
     this.#linkAll();
     const mask = this.#slots.length - 1;

@@ -102,7 +102,7 @@ export class OutcomeTable {
   }
 
   /**
-   * The id of a verified outcome, told apart by the fields that {@link recordFields} names.
+   * The id of a verified outcome, distinguished by the fields that {@link recordFields} names.
    *
    * @returns -1 when the value is no record of a result
    */
@@ -118,7 +118,7 @@ export class OutcomeTable {
   }
 
   /**
-   * The id of an outcome by its key, as a table writes it; whoever puts a key together has seen that the
+   * The id of an outcome by its key, as a table writes it; anyone who puts a key together has seen that the
    * record's flags are booleans.
    */
   idOfKey(key: string): number {
@@ -131,11 +131,7 @@ export class OutcomeTable {
     return this.#ids.get(key) ?? this.#add(key);
   }
 
-  /**
-   * The key of an outcome, without its origin: other tables know the same outcome by it.
-   *
-   * @throws RangeError when no outcome has this id
-   */
+  /** The key of an outcome, without its origin: other tables know the same outcome by it. */
   keyOf(id: number): string {
     const key = this.#keys[id];
     if (key === undefined) throw new RangeError(`no outcome ${id} of ${this.size}`);
@@ -143,7 +139,6 @@ export class OutcomeTable {
     return end === -1 ? key : key.slice(0, end);
   }
 
-  /** @throws RangeError when no outcome has this id */
   get(id: number): Outcome {
     const slot = id % recentSlots;
     const recent = this.#recent[slot];

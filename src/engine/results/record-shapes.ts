@@ -20,7 +20,7 @@ const words = {
 
 /** A record's members in their order, and all the bytes between their values. */
 interface Shape {
-  /** What stands in front of each value, and behind the last. */
+  /** What is in front of each value, and after the last. */
   readonly between: readonly DataView[];
   /** For each member its position among the fields of an outcome; -1 for one that has no part in it. */
   readonly fields: readonly number[];
@@ -223,12 +223,12 @@ export class RecordShapes {
   }
 }
 
-/** Where this text ends when it stands at `at`, else -1. */
+/** Where this text ends when it is complete at `at`, else -1. */
 function behind(text: DataView | undefined, view: DataView, at: number, to: number): number {
   return text !== undefined && beginsWith(view, at, to, text) ? at + text.byteLength : -1;
 }
 
-/** Where a text that is not plain ends, behind its quote; whether its escapes are legal is not looked at. */
+/** Where a text that is not plain ends, after its quote; whether its escapes are legal is not looked at. */
 function oddTextEnd(view: DataView, from: number, to: number): number {
   for (let at = from; at < to; at += 1) {
     const byte = view.getUint8(at);
@@ -315,7 +315,7 @@ function templatesOf(type: VerificationType): RecordTemplates | undefined {
 
 const all = new WeakMap<OutcomeTable, Map<VerificationType, KnownRecords>>();
 
-/** The records known to all exports whose outcomes stand in one table. */
+/** The records known to all exports whose outcomes are in one table. */
 export function knownRecords(type: VerificationType, outcomes: OutcomeTable): KnownRecords {
   let types = all.get(outcomes);
   if (!types) all.set(outcomes, (types = new Map<VerificationType, KnownRecords>()));

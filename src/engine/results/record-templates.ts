@@ -5,9 +5,9 @@ import { readMembersKernel } from './json/read-members-kernel.js';
 
 /** Bytes of one record that are worth remembering; of all of them, as many as there is room for. */
 const maxRecordBytes = 4096;
-/** What a remembered record takes at most besides its bytes, and what is read behind it. */
+/** What a remembered record takes at most besides its bytes, and what is read after it. */
 const overheadBytes = 64;
-/** So many records share a bucket: whoever writes an export must not decide how long one is searched for. */
+/** So many records share a bucket: anyone who writes an export must not decide how long one is searched for. */
 const mostAlike = 64;
 
 /** Bytes of an export that are shown at once. */
@@ -18,7 +18,7 @@ export const memberWords = 5;
 const mostMembers = 2048;
 const wordBytes = 4;
 
-/** The kernel reads whole vectors, up to so many bytes behind what it is asked for. */
+/** The kernel reads whole vectors, up to so many bytes after what it is asked for. */
 const vectorBytes = 16;
 /** Its memory: the piece, the members that were read, the address's name, the buckets, the records. */
 const membersAt = pieceBytes + 4 * vectorBytes;
@@ -67,11 +67,10 @@ export class RecordTemplates {
   #bytes = Buffer.alloc(0);
   #words = new Int32Array(0);
   #members = this.#words;
-  /** What stands in front of an address: its member's name, colon and quote; those of the first record with one. */
+  /** What is in front of an address: its member's name, colon and quote; those of the first record with one. */
   #name: Buffer = noName;
   #filled = recordsAt;
 
-  /** @throws Error where the engine cannot or may not run the kernel */
   constructor(type: VerificationType) {
     this.#type = type;
     // Its types are those of its source.
@@ -83,14 +82,14 @@ export class RecordTemplates {
   /** Shows a piece of an export, {@link pieceBytes} at most. */
   show(piece: Uint8Array): void {
     this.#bytes.set(piece);
-    // No legal JSON holds a zero: nothing that is read behind the piece can fit.
+    // No legal JSON holds a zero: nothing that is read after the piece can fit.
     this.#bytes[piece.length] = 0;
   }
 
   /**
    * Reads members of the piece for as long as each is plain, whole in it and like one seen before.
    *
-   * @param from behind a member
+   * @param from after a member
    * @returns how many; {@link members} says where they are, until the next call
    */
   read(from: number): number {
@@ -108,7 +107,7 @@ export class RecordTemplates {
     return this.#members;
   }
 
-  /** The keys of the members that were read, one behind the other. */
+  /** The keys of the members that were read, one after the other. */
   keys(count: number): string {
     let end = keysAt;
     for (let at = 0; at < count * memberWords; at += memberWords) {
@@ -141,7 +140,7 @@ export class RecordTemplates {
     this.#filled = Math.ceil((restAt + rest.length) / alignment) * alignment;
   }
 
-  /** What stands in front of a record's address, and what behind it; `undefined` when it is not known by it. */
+  /** What is in front of a record's address, and what after it; `undefined` when it is not known by it. */
   #cut(record: Buffer): { readonly head: Buffer; readonly rest: Buffer } | undefined {
     const whole = { head: record.subarray(0, 0), rest: record };
     const address = findTextMember(record, Buffer.from(this.#type));
@@ -200,7 +199,7 @@ interface ByteRange {
  * name, spelled without escapes, and a text as its value.
  *
  * @param object legal JSON
- * @returns what stands between the quotes of the text
+ * @returns what is between the quotes of the text
  */
 export function findTextMember(object: Uint8Array, name: Uint8Array): ByteRange | undefined {
   let depth = 0;

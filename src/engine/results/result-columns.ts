@@ -31,7 +31,7 @@ export function usualFields(type: VerificationType): readonly AddedField[] {
   return [...always, ...recordFields[type]];
 }
 
-/** Where a field stands among {@link outcomeCells}. */
+/** Where a field is among {@link outcomeCells}. */
 export function fieldPlace(type: VerificationType, field: string): number {
   const fields: readonly string[] = addedFields[type];
   return fields.indexOf(field);
@@ -57,8 +57,6 @@ export function addedColumns(
 /**
  * What an outcome puts under all of {@link addedFields}: nulls for the record's fields unless the cell is
  * verified, and for what is of the cell itself.
- *
- * @throws TypeError when the outcome is a result of the other type
  */
 export function outcomeCells(outcome: Outcome, type: VerificationType): readonly OutcomeValue[] {
   if (outcome.type !== undefined && outcome.type !== type) {

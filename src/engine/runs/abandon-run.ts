@@ -153,11 +153,7 @@ export async function isOfAccount(
   return uuids.length === 0 ? 'unknown' : 'other';
 }
 
-/**
- * Notices another account before anything is paid again.
- *
- * @throws StateError `state_mismatch` when the key belongs to another account
- */
+/** Notices another account before anything is paid again. */
 export async function checkAccount(
   client: Client,
   known: RunEntry,

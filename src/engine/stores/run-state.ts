@@ -33,7 +33,7 @@ export interface KnownRun {
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
   /** When they got where they are, by their labels. */
   readonly times: ReadonlyMap<string, BatchTimes>;
-  /** The output stands. */
+  /** The output is. */
   readonly finished: FinishedEntry | undefined;
   /** The caller was told of the end. */
   readonly hasEnded: boolean;
@@ -86,7 +86,6 @@ function nextRun(known: KnownRun, retries = false): KnownRun {
  * Takes in a journal's entries.
  *
  * @param path the journal's, for messages
- * @throws StateError `state_damaged`
  */
 export function knownRun(entries: readonly unknown[], path: string): KnownRun {
   const journal = new KnownJournal(path);
@@ -111,10 +110,7 @@ export class KnownJournal {
     return this.#known;
   }
 
-  /**
-   * @returns the labels of the batches, and of the parts of them, that were told of
-   * @throws StateError `state_damaged`
-   */
+  /** @returns the labels of the batches, and of the parts of them, that were told of */
   take(entries: readonly unknown[]): readonly string[] {
     const labels: string[] = [];
     for (const [index, value] of entries.entries()) {

@@ -54,7 +54,7 @@ export interface RunStatus {
   readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
 }
 
-/** What a journal says that was read. @throws ConfigurationError when there is no run */
+/** What a journal says that was read. */
 export function statusOf(known: KnownRun, stateDir: string): RunStatus {
   const { run, plan, stopped } = known;
   if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);

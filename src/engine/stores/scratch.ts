@@ -28,7 +28,6 @@ export interface OwnScratch extends RunScratch {
  * that were killed are removed.
  *
  * @param parent the folder in which it is made. @default the system's for temporary files
- * @throws ConfigurationError, OutputError
  */
 export async function makeScratch(
   files: FileSystem,

@@ -10,7 +10,7 @@ import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { stoppedEntry, type StoppedEntry } from './journal-entries.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-/** A batch that goes on costing processes would cost all of them. @param batch its label */
+/** A batch that continues costing processes would cost all of them. @param batch its label */
 export function stopForLosses(batch: string): StoppedEntry {
   return {
     entry: 'stopped',

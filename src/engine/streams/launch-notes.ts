@@ -27,7 +27,7 @@ export class LaunchNotes {
     return collectLaunched(launched, { ...settings, history, service, signal: this.#stop.signal });
   }
 
-  /** Waited for before each launch. @throws OutputError */
+  /** Waited for before each launch. */
   async note(batch: Batch, batchUuid: string): Promise<void> {
     const { group } = batch;
     await this.#options.history?.noteLaunch({ batchUuid, group, keys: keysOf(batch) }, this);

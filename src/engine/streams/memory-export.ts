@@ -8,8 +8,6 @@ import { readExport } from '../results/export-parser.js';
 /**
  * Fetches a whole export and keeps its bytes in memory: what its records say is found out when they are
  * joined, only whose they are is looked at here.
- *
- * @throws ContractError `broken_contract` when it is cut short or no JSON
  */
 export async function fetchExport(
   open: ExportOpener,

@@ -26,7 +26,6 @@ export class RowFeed {
     this.#clock = clock;
   }
 
-  /** @throws InputError `input_unreadable` when they can be read once, and were begun before */
   begin(into: Duplex): void {
     const rows = this.#rows;
     const iterator = beginRows(rows, 'the list');
@@ -45,8 +44,6 @@ export class RowFeed {
   /**
    * Closes them, and waits for their own cleanup, for which they hold what others must not close before: a
    * cursor its connection. A row that they are making is waited for some seconds; after an error it is not.
-   *
-   * @throws what their cleanup throws
    */
   async leave(hasFailed: boolean): Promise<void> {
     const isAsked = this.#isAsked;
@@ -125,10 +122,6 @@ export class RowColumns {
     return this.#areFound;
   }
 
-  /**
-   * @throws ConfigurationError `column_not_found`, `column_exists`; `invalid_option` for what is no row, or
-   *   the object of the row before
-   */
   look(row: unknown): asserts row is Row {
     this.#rows += 1;
     checkRow(row, this.#rows);
@@ -144,7 +137,7 @@ export class RowColumns {
     if (isFull || this.#columns.every((column) => this.#names.has(column))) this.settle();
   }
 
-  /** No more rows are waited for. @throws ConfigurationError `column_not_found` */
+  /** No more rows are waited for. */
   settle(): void {
     if (this.#areFound) return;
     checkColumnNames([...this.#names], this.#options, this.#rows);

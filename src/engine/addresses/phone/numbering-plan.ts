@@ -20,7 +20,7 @@ export class NumberingPlan {
   /** How a number is put together whose prefix has a part that belongs to it. */
   readonly #transform: string | undefined;
   readonly #internationalPrefix: RegExp | undefined;
-  /** How digits begin at least where one of the two prefixes may stand. */
+  /** How digits begin at least where one of the two prefixes may be. */
   readonly #nationalStart: string;
   readonly #internationalStart: string;
 
@@ -63,7 +63,7 @@ export class NumberingPlan {
     );
   }
 
-  /** Whether a national prefix may stand in front of national digits. */
+  /** Whether a national prefix may be in front of national digits. */
   mayHavePrefix(digits: Uint8Array, from: number, to: number): boolean {
     return this.#nationalPrefix !== undefined && beginsWith(digits, from, to, this.#nationalStart);
   }
@@ -290,7 +290,7 @@ export function familyOf(digits: string): PlanFamily | undefined {
 /** By the first three digits: the family whose calling code begins them, `null` where there is none. */
 const familiesByStart: (PlanFamily | null | undefined)[] = Array.from({ length: 1000 });
 
-/** The same for digits that stand in bytes, three at least. */
+/** The same for digits that are in bytes, three at least. */
 export function familyAt(digits: Uint8Array, from: number, to: number): PlanFamily | undefined {
   if (from + maxCallingCodeDigits > to) return undefined;
   let start = 0;

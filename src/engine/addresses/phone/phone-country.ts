@@ -102,7 +102,7 @@ export function missingPlusSignOf(
   return family.isMobile(national) ? 'mobile' : 'fixed';
 }
 
-/** Whether {@link missingPlusSignOf} may say something of digits that stand in bytes. */
+/** Whether {@link missingPlusSignOf} may say something of digits that are in bytes. */
 export function mayMissPlusSign(digits: Uint8Array, count: number): boolean {
   if (digits[0] === plus || digits[0] === zero) return false;
   if (count < fewestDigits || count > mostDigits) return false;

@@ -23,7 +23,7 @@ const maxUnitsBeforeNfc = maxPhoneCharacters * 8;
  *
  * Keys of the three kinds never meet either: they begin with `+`, `d` and `t`.
  *
- * @param country whose number it is when no calling code stands in front
+ * @param country whose number it is when no calling code is in front
  */
 export function phoneLine(cell: CellText, country: CountryCode): AddressLine {
   if (cell === undefined) return { reason: 'empty' };
@@ -62,11 +62,12 @@ const fewestOfTwo = 12;
 export const plainDigits = Buffer.alloc(maxPhoneBytes);
 
 /**
- * Writes the digits of a phone cell, straight from its bytes, to the beginning of {@link plainDigits}, with a
- * `+` in front where one stands before them. Nearly all cells are plain: ASCII digits that spaces, hyphens,
- * points, slashes or round brackets keep apart.
+ * Writes the digits of a phone cell, straight from its bytes, to the beginning of {@link plainDigits},
+ * with a `+` in front where one is before them. Nearly all cells are plain: ASCII digits that spaces,
+ * hyphens, points, slashes or round brackets keep apart.
  *
- * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction or with
+ * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction or
+ * with
  *   a zero in brackets; for any other, `phoneDigits` comes to the same
  */
 export function readPlainDigits(bytes: Uint8Array, start: number, end: number): number {

@@ -8,9 +8,9 @@ const nine = 0x39;
 
 /** What a phone cell says where it is made of digits and separators. */
 export interface PhoneDigits {
-  /** ASCII digits, with a `+` in front where one stands before them. */
+  /** ASCII digits, with a `+` in front where one is before them. */
   readonly digits: string;
-  /** Where among them a zero stands that is in brackets, behind other digits: `+49 (0) 30`. */
+  /** Where among them a zero is that is in brackets, behind other digits: `+49 (0) 30`. */
   readonly zeroAt?: number;
 }
 
@@ -60,8 +60,8 @@ const leastBehind = { slash: 3, dash: 5 };
 
 /**
  * Whether a cell of digits and separators holds more than one number (`030 12345 / 030 6789`), or another
- * ending of its number (`0641 1234 / 5678`). A second number shows by the slash behind a first one, or by its
- * own area code.
+ * ending of its number (`0641 1234 / 5678`). A second number shows by the slash after a first one, or by
+ * its own area code.
  */
 export function holdsSeveral(text: string): boolean {
   const domestic = text.replace(/^[^\d+]*(?:\+|00)\d{1,3}(?=\D)/u, '').replace(zeroInBrackets, '');
@@ -87,7 +87,7 @@ function beginsAnew(part: string, least: number): boolean {
   return digits.startsWith('0') && digits.length >= least;
 }
 
-/** Whether an area code stands there twice, each time with a number behind it. */
+/** Whether an area code is there twice, each time with a number after it. */
 function repeatsAreaCode(groups: readonly string[]): boolean {
   const [area = ''] = groups;
   const again = groups.indexOf(area, 1);
@@ -144,7 +144,7 @@ function digitValue(code: number): number | undefined {
   return undefined;
 }
 
-/** What may stand between the digits of a number and says nothing. */
+/** What may be between the digits of a number and says nothing. */
 function isSeparator(code: number): boolean {
   return isDash(code) || isSpace(code) || '/.／．'.includes(String.fromCharCode(code));
 }
@@ -211,7 +211,7 @@ function wholeExponent(text: string): string | undefined {
   return rest.length === Number(exponent) ? first + rest : undefined;
 }
 
-/** Whether a comma or a point stands in front of the last digit or the last two. */
+/** Whether a comma or a point is in front of the last digit or the last two. */
 function mayBeFraction(text: string): boolean {
   const { length } = text;
   return isPoint(text.charCodeAt(length - 2)) || isPoint(text.charCodeAt(length - 3));
@@ -229,7 +229,7 @@ export function isScientific(text: string): boolean {
 /** What most countries dial in front of a calling code, and many people write in all of them. */
 const plainPrefix = '00';
 
-/** What North America dials in front of a calling code: it stands in numbers that were copied there. */
+/** What North America dials in front of a calling code: it is in numbers that were copied there. */
 const americanPrefix = '011';
 
 const none: readonly string[] = [];
@@ -248,7 +248,7 @@ interface Readings {
  *
  * An E.164 form means itself: read again, it gives the same.
  *
- * @param country whose number it is when no calling code stands in front; for one that
+ * @param country whose number it is when no calling code is in front; for one that
  *   libphonenumber-js does not know (`GS`, `UM`) only international forms are numbers
  */
 export function sureNumber(digits: PhoneDigits, country: CountryCode): string | undefined {

@@ -85,8 +85,8 @@ function takeLaunched(
 }
 
 /**
- * The newest attempt is the one that its process goes on with. Of two uploads of one attempt the older
- * is elected: whoever uploaded the younger sees the older in the list.
+ * The newest attempt is the one that its process continues with. Of two uploads of one attempt the older
+ * is elected: anyone who uploaded the younger sees the older in the list.
  */
 function takeUnlaunched(
   known: Exclude<KnownBatch, { readonly stage: 'exported' | 'failed' | 'split' }>,

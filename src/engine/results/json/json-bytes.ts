@@ -2,7 +2,7 @@ import { ContractError } from '../../../platform/errors/errors.js';
 
 /**
  * An export that is not whole or not what the specification shows (spec 2.9). It is fetched again:
- * exports are free. The message names a place and never what stands there, which may be an address.
+ * exports are free. The message names a place and never what is there, which may be an address.
  *
  * @param at bytes of the body before the trouble
  */
@@ -43,7 +43,7 @@ export function isHexDigit(byte: number): boolean {
   );
 }
 
-/** Where in a text the next byte is that does not stand for itself: quote, backslash, control. */
+/** Where in a text the next byte is that is not complete for itself: quote, backslash, control. */
 export function nextSpecialByte(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   while (at < to) {
@@ -56,7 +56,7 @@ export function nextSpecialByte(bytes: Uint8Array, from: number, to: number): nu
 
 /**
  * Where the text that begins at `from` meets its closing quote, if until there it is plain: printable
- * ASCII without escapes, which reads as it stands.
+ * ASCII without escapes, which reads as it is.
  *
  * @returns -1 when it is not plain or does not end before `to`
  */
@@ -74,7 +74,7 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 /**
- * Whether a text, or `length` bytes of it from `start`, stands there. Eight bytes at a time: this loop is a
+ * Whether a text, or `length` bytes of it from `start`, is there. Eight bytes at a time: this loop is a
  * good part of what reading an export costs.
  */
 export function beginsWith(
@@ -163,7 +163,7 @@ const firstCarryBytes = 512;
  * all, carried over when not, and given up once they are more than asked for.
  */
 export class TokenBytes {
-  /** Where the whole token stands after {@link finish}: `bytes` from `start` to before `end`. */
+  /** Where the whole token is after {@link finish}: `bytes` from `start` to before `end`. */
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;

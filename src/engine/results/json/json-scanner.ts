@@ -13,13 +13,13 @@ import {
 type Scanned =
   /** The chunk's end. */
   | 'all'
-  /** First byte of a member's key, behind its quote. */
+  /** First byte of a member's key, after its quote. */
   | 'keyStart'
-  /** The byte behind the closing quote of a member's key. */
+  /** The byte after the closing quote of a member's key. */
   | 'keyEnd'
   /** First byte of a member's value. */
   | 'valueStart'
-  /** The byte behind a member's value. */
+  /** The byte after a member's value. */
   | 'valueEnd';
 
 type State =
@@ -83,7 +83,6 @@ export class MemberScanner {
     return this.#state === 'end';
   }
 
-  /** @throws ContractError `broken_contract` at the first byte that is no JSON, or too deep */
   scan(bytes: Uint8Array, from: number, to: number): Scanned {
     let at = from;
     while (at < to) {

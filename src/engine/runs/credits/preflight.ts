@@ -27,11 +27,7 @@ export interface PreparedType {
   readonly counts: PreparedCounts | null;
 }
 
-/**
- * Reads what the service says of batches that are ready to be launched.
- *
- * @throws ApiError `unauthorized`, `forbidden`; DeadlineError when the service is unreachable
- */
+/** Reads what the service says of batches that are ready to be launched. */
 export async function readPreflight(
   service: Pick<VerificationService, 'batchDetails' | 'credits' | 'listBatches' | 'giveUpAfterMs'>,
   ready: readonly DrivenBatch[],
@@ -59,7 +55,7 @@ export async function readPreflight(
   return { email: email ?? null, phone: phone ?? null, balance: balance ?? null };
 }
 
-/** Where the counts stand is not shown (spec 2.6, 2.8): they are looked for, and may be absent. */
+/** Where the counts are is not shown (spec 2.6, 2.8): they are looked for, and may be absent. */
 async function readCounts(
   service: Pick<VerificationService, 'batchDetails'>,
   type: VerificationType,
@@ -97,8 +93,8 @@ interface Surroundings {
  * The balance before the run's first launch, from the journal where an earlier process read it.
  *
  * @param onUntold told why the service does not tell, when it is asked
+ *
  * @returns `undefined` when the service does not tell: the figure is for the summary only
- * @throws as {@link readCredits} does
  */
 export async function readBalance(
   client: AskedForCredits,
@@ -159,7 +155,6 @@ async function readInTime(
  * The balance at the end of a run: what is done and paid is not held up by it.
  *
  * @returns `undefined` when the service does not tell in time
- * @throws the signal's reason
  */
 async function readLast(
   client: Pick<VerificationService, 'credits'>,
@@ -181,9 +176,8 @@ type AskedForCredits = Pick<VerificationService, 'credits' | 'listBatches' | 'gi
  * outage of all of it is waited for, and ends the run, as any other.
  *
  * @param onUntold told why the service does not tell
+ *
  * @returns `undefined` when the service does not tell
- * @throws ApiError `unauthorized`, `forbidden`; DeadlineError when the service is unreachable; the
- *   signal's reason
  */
 export async function readCredits(
   client: AskedForCredits,

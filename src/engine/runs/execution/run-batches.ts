@@ -155,7 +155,7 @@ export class RunBatches {
     for (const part of await halveBatch(batch)) await this.applyRemote(part);
   }
 
-  /** A batch goes on as its parts. */
+  /** A batch continues as its parts. */
   async split(batch: Batch, parts: readonly Batch[]): Promise<void> {
     this.#drop(batch);
     for (const part of parts) this.#put(part);
@@ -166,7 +166,6 @@ export class RunBatches {
     return this.#claims.has(batchLabel(batch));
   }
 
-  /** @throws ClaimLostError */
   held(batch: Batch): RunClaim {
     const label = batchLabel(batch);
     const claim = this.#claims.get(label);
@@ -179,7 +178,7 @@ export class RunBatches {
     this.#changed.add(batch);
   }
 
-  /** The claim that a batch is driven under: whatever is recorded is told, too. @throws ClaimLostError */
+  /** The claim that a batch is driven under: whatever is recorded is told, too. */
   observedClaim(batch: Batch): BatchClaim {
     const claim = this.held(batch);
     return {
@@ -190,7 +189,6 @@ export class RunBatches {
     };
   }
 
-  /** @throws ClaimLostError, OutputError */
   async record(progress: BatchProgress): Promise<void> {
     await this.#record(this.held(progress.batch), progress);
   }

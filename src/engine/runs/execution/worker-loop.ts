@@ -66,7 +66,6 @@ export class WorkerLoop {
    * when something has become known of it, and not in every round.
    *
    * @param isMeant whether a batch that another process may have is to be waited for
-   * @throws the signal's reason
    */
   async toEnd(isMeant: (known: KnownBatch) => boolean): Promise<void> {
     const { drive, signal, batches } = this.#options;

@@ -24,11 +24,7 @@ export type SourceInput = string | URL | readonly (string | URL)[] | RowsInput |
 /** Where the rows of a run go: a path of any format, an `s3:` URL, or a sink. */
 export type SinkInput = string | URL | Sink;
 
-/**
- * The source and the sink that options name.
- *
- * @throws ConfigurationError, which names the option; InputError `input_unreadable`
- */
+/** The source and the sink that options name. */
 export async function findEnds(given: {
   readonly source: SourceInput;
   readonly sink: SinkInput;
@@ -37,7 +33,6 @@ export async function findEnds(given: {
   return { source: await sourceOf(given.source, given.sink), sink };
 }
 
-/** @throws ConfigurationError, which names the option */
 export function sinkOf(option: string, given: SinkInput): Sink {
   if (!isLocationName(given)) return guardedSink(given);
   try {
@@ -47,7 +42,7 @@ export function sinkOf(option: string, given: SinkInput): Sink {
   }
 }
 
-/** Where a run keeps its state, unless that is said: beside its output. @throws ConfigurationError */
+/** Where a run keeps its state, unless that is said: beside its output. */
 export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string> {
   // What is written directly, such as a pipe, has no place beside it.
   if (isLocationName(given) && (await sink.mayBeginEarly?.()) === true) {
@@ -58,10 +53,7 @@ export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string>
   );
 }
 
-/**
- * @param sink which may take rows as they are, and must not be the source
- * @throws ConfigurationError, which names the option; InputError `input_unreadable`
- */
+/** @param sink which may take rows as they are, and must not be the source */
 export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<Source> {
   if (isSource(given)) return guardedSource(given);
   if (!isLocationName(given) && !isListOfNames(given)) return rowsSource(given);
@@ -78,7 +70,6 @@ export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<So
   }
 }
 
-/** @throws ConfigurationError */
 async function refuseSameList(
   lists: readonly string[],
   sink: SinkInput | undefined,

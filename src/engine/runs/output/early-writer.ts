@@ -4,7 +4,7 @@ import type { Clock } from '../../../platform/waiting/clock.js';
 export interface WriteWaits {
   /** Resolves when another batch is settled. */
   readonly nextSettled: () => Promise<void>;
-  /** Resolves when nothing is left to be driven: the output must not stand before. */
+  /** Resolves when no batch is left to drive: the output must not appear before. */
   readonly allSettled: () => Promise<void>;
   /** Aborted when the rest is not to be written. */
   readonly signal: AbortSignal;
@@ -48,8 +48,6 @@ export class EarlyWriter<Result> {
 
   /**
    * Nothing is left to be driven: writes the rest. What was begun late and went wrong since is written again.
-   *
-   * @throws what the writing throws, or has thrown
    */
   async finish(): Promise<Result> {
     this.#isOver = true;
@@ -111,7 +109,7 @@ export class EarlyWriter<Result> {
     this.#waiting = undefined;
   }
 
-  /** Resolves when something is told. @throws the reason, once it is to stop */
+  /** Resolves when something is told. */
   async #nextEvent(): Promise<void> {
     this.#stop.signal.throwIfAborted();
     this.#waiting ??= createResolvers();

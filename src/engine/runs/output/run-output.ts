@@ -67,7 +67,7 @@ export class RunOutput {
     await this.#early?.stop();
   }
 
-  /** Every batch is settled. The output stands when this resolves. @throws InputError, OutputError */
+  /** Every batch is settled. The output is when this resolves. */
   async finish(): Promise<WrittenOutput> {
     this.#isDriven = true;
     const { run, plannedInput } = this.#options;
@@ -104,8 +104,6 @@ const rowsAtOnce = 16_384;
 /**
  * Whether more of the verified cells of a type are unknown than may be. It is known before the first row
  * is written: the tickets alone tell.
- *
- * @throws OutputError
  */
 async function isSuspect(
   { percent }: MaxUnknown,

@@ -176,7 +176,7 @@ function createUniqueTest(
   };
 }
 
-/** @returns which of the verified columns it is @throws ConfigurationError when that is not said */
+/** @returns which of the verified columns it is */
 function uniqueColumn(
   unique: string | true,
   header: readonly string[],
@@ -197,7 +197,6 @@ function isCalled(name: string, position: number, header: readonly string[]): bo
   return name === `#${position + 1}` || caseless(name) === caseless(header[position] ?? '');
 }
 
-/** @throws ConfigurationError when one is named that is not verified */
 function verdictsByColumn(
   { verdicts, columns = {} }: KeepRule,
   header: readonly string[],

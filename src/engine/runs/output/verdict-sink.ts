@@ -31,7 +31,7 @@ const sinksShape: OptionShape<VerdictSinks> = {
   none: required(aSink),
 };
 
-/** In this order they are finished: whoever sees the valid rows finds all others. */
+/** In this order they are finished: anyone who sees the valid rows finds all others. */
 const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly Verdict[];
 
 /**

@@ -31,9 +31,9 @@ interface WriteOutputOptions {
    * @default all are settled
    */
   readonly nextSettled?: () => Promise<void>;
-  /** Resolves when the output may stand. @default it may when it is written */
+  /** Resolves when the output may be. @default it may when it is written */
   readonly allSettled?: () => Promise<void>;
-  /** Waited for right before the output takes its place. @throws where it must not */
+  /** Waited for right before the output takes its place. */
   readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
   /** Told what the sink has to say. */
@@ -41,10 +41,8 @@ interface WriteOutputOptions {
 }
 
 /**
- * Reads the source again, joins each row with its results, and writes the output. It stands when
+ * Reads the source again, joins each row with its results, and writes the output. It is when
  * this returns.
- *
- * @throws InputError `input_changed` when the source is not what it was; OutputError
  */
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
@@ -70,7 +68,7 @@ export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeT
   }
 }
 
-/** Opens a sink for what is read; the reading is let go of when that fails. */
+/** Opens a sink for what is read; the reading is released when that fails. */
 export async function openSink(
   {
     source,

@@ -8,16 +8,14 @@ import type { StateDirectory } from '../../stores/directory/state-directory.js';
 /** A source that can be read as often as asked. */
 export interface BufferedSource {
   readonly source: Source;
-  /** What it gives now takes the place of what was written down of it before. @throws OutputError */
+  /** What it gives now takes the place of what was written down of it before. */
   adopt(): Promise<Source>;
 }
 
 /**
  * Makes a source that can be read twice of one that can be read once: what it gives is written into the
- * state directory first. When a run goes on, what the source gives now is written beside that; a source
+ * state directory first. When a run continues, what the source gives now is written beside that; a source
  * that gives nothing, or the same, is not needed again.
- *
- * @throws InputError, OutputError
  */
 export async function bufferSource(
   source: Source,

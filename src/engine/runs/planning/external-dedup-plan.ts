@@ -40,7 +40,7 @@ export class ExternalDedupPlan {
     this.#partitions = new ExternalDedup({ storage, known: plan.book.size });
   }
 
-  /** Has the plan leave its numbers to partitions. @throws OutputError */
+  /** Has the plan leave its numbers to partitions. */
   static async begin(place: Place, plan: Plan): Promise<ExternalDedupPlan> {
     const { files, scratch } = place;
     await onDisk(`write ${scratch.partitionsPath}`, async () => {
@@ -63,7 +63,7 @@ export class ExternalDedupPlan {
     return begun;
   }
 
-  /** Keeps what a chunk has brought. @throws OutputError */
+  /** Keeps what a chunk has brought. */
   async append(tickets: Uint32Array): Promise<void> {
     this.#cells += tickets.length;
     await this.#tickets.append(tickets);
@@ -74,7 +74,6 @@ export class ExternalDedupPlan {
    * Numbers all cells, which have come.
    *
    * @param write takes the tickets in their order, and what the planner has made of their cells
-   * @throws OutputError
    */
   async number(write: (tickets: Uint32Array) => Promise<void>): Promise<void> {
     const { files, scratch, signal } = this.#place;
@@ -110,7 +109,7 @@ export class ExternalDedupPlan {
     }
   }
 
-  /** Removes what was kept: also where the planning has failed. @throws OutputError */
+  /** Removes what was kept: also where the planning has failed. */
   async remove(): Promise<void> {
     const { files, scratch } = this.#place;
     await this.#tickets.close();
@@ -123,11 +122,7 @@ export class ExternalDedupPlan {
 /** What a result takes: eight bytes, and its share of the distinct ones, for which as much is allowed. */
 const resultBytesPerAddress = 16;
 
-/**
- * Says before anything is paid that the results would not fit beside the state directory.
- *
- * @throws OutputError naming what is needed and what there is
- */
+/** Says before anything is paid that the results would not fit beside the state directory. */
 export async function checkDiskSpace(
   files: FileSystem,
   stateDir: string,
@@ -144,8 +139,6 @@ export async function checkDiskSpace(
 
 /**
  * Says before the addresses of a large list are numbered that its batches and tickets would not fit.
- *
- * @throws OutputError naming what is needed and what there is
  */
 async function checkPlanSpace(
   files: FileSystem,

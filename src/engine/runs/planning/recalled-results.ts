@@ -24,7 +24,7 @@ type RecalledEntry = NonNullable<PlanEntry['recalled']>;
 
 /**
  * Notes which results of earlier runs stand for addresses of a run. It is decided once: the history grows
- * and ages, also by the run itself, but a run that goes on must make the same batches.
+ * and ages, also by the run itself, but a run that continues must make the same batches.
  */
 class RecalledWriter implements Recall {
   readonly #files: FileSystem;
@@ -42,7 +42,6 @@ class RecalledWriter implements Recall {
     this.#file = file;
   }
 
-  /** @throws OutputError */
   static async create(files: FileSystem, path: string): Promise<RecalledWriter> {
     const file = await onDisk(`write ${path}`, async () => files.open(path, 'w', 0o600));
     return new RecalledWriter(files, path, file);
@@ -67,7 +66,7 @@ class RecalledWriter implements Recall {
     return -1;
   }
 
-  /** Writes what has come so far. @throws OutputError */
+  /** Writes what has come so far. */
   async flush(): Promise<void> {
     for (let frame = this.#full.shift(); frame; frame = this.#full.shift()) {
       const bytes = encodeFrame(frame);
@@ -76,11 +75,7 @@ class RecalledWriter implements Recall {
     }
   }
 
-  /**
-   * Makes it outlast a power cut: before the journal says that the plan counts.
-   *
-   * @throws OutputError
-   */
+  /** Makes it outlast a power cut: before the journal says that the plan counts. */
   async finish(): Promise<RecalledEntry> {
     if (!this.#builder.isEmpty) this.#full.push(this.#builder.take());
     await this.flush();
@@ -93,11 +88,7 @@ class RecalledWriter implements Recall {
   }
 }
 
-/**
- * Reads what an earlier process of the run has noted.
- *
- * @throws StateError `state_damaged` when it is not what the journal tells; OutputError
- */
+/** Reads what an earlier process of the run has noted. */
 export async function readRecalled(
   files: FileSystem,
   path: string,
@@ -131,9 +122,9 @@ export async function readRecalled(
 /** What knows results of earlier runs while the source is read. */
 export interface OpenRecall {
   recall(outcomes: OutcomeTable): Recall;
-  /** Writes down what was used so far. @throws OutputError */
+  /** Writes down what was used so far. */
   flush(): Promise<void>;
-  /** @returns what the journal is told of it @throws OutputError */
+  /** @returns what the journal is told of it */
   finish(): Promise<RecalledEntry>;
   close(): Promise<void>;
 }
@@ -154,7 +145,6 @@ interface RecallOptions {
  * note alone speaks.
  *
  * @returns `undefined` where it has neither
- * @throws StateError `state_damaged`, OutputError
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
   const { known, scratch, files, seed, history } = options;

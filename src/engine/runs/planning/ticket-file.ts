@@ -18,22 +18,16 @@ export class TicketFile {
     this.#file = file;
   }
 
-  /** @throws OutputError */
   static async create(files: FileSystem, path: string): Promise<TicketFile> {
     const file = await onDisk(`write ${path}`, async () => files.open(path, 'w', 0o600));
     return new TicketFile(files, path, file);
   }
 
-  /** @throws OutputError */
   async append(tickets: Uint32Array): Promise<void> {
     await onDisk(`write ${this.#path}`, async () => this.#file.appendFile(bytesOf(tickets)));
   }
 
-  /**
-   * Ends the writing.
-   *
-   * @throws OutputError
-   */
+  /** Ends the writing. */
   async close(): Promise<void> {
     await onDisk(`write ${this.#path}`, async () => this.#file.close());
   }

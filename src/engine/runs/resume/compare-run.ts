@@ -70,8 +70,6 @@ export function differingSettings(
 /**
  * Refuses another service, and other settings for it, once something was sent: what is paid for is only
  * worth something there.
- *
- * @throws StateError `state_mismatch`, naming what differs
  */
 export function refuseOthers(differing: readonly string[]): void {
   if (differing.length === 0) return;

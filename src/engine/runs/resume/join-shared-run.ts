@@ -67,7 +67,7 @@ export class SharedOpening implements Opening {
     return this.#finishedSummary();
   }
 
-  /** A name that is used twice would leave a new list unverified, with nobody told. @throws StateError */
+  /** A name that is used twice would leave a new list unverified, with nobody told. */
   #refuseOtherThanFinished(): void {
     const { run, name, state } = this.#options;
     const differing = state.known.run && othersThanFinished(state.known.run, decidingOptions(run));

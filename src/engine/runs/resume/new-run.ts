@@ -19,8 +19,8 @@ import { decidingOptions } from './compare-run.js';
  * Begins a run, in the place of the one that the journal tells of, if it tells of one.
  *
  * @param given.outputId what outputs know it by. @default its own id
+ *
  * @param given.retries whether addresses that failed in the runs before are sent again
- * @throws OutputError
  */
 export async function beginRun(
   client: Client,
@@ -55,7 +55,7 @@ export function serviceOf(client: Client, { serviceName }: ResolvedRun): string 
   return serviceName ?? client.baseUrl;
 }
 
-/** Asks and says what there is to be asked and said of a list. @throws ConfigurationError when the run shall not go on */
+/** Asks and says what there is to be asked and said of a list. */
 export async function checkBeforeSending(
   run: ResolvedRun,
   { plan, batches }: PlannedInput,
@@ -66,7 +66,10 @@ export async function checkBeforeSending(
   }
 }
 
-/** Says before anything is sent where the account has too little; whoever is asked before the launch sees it then. */
+/**
+ * Says before anything is sent where the account has too little; anyone who is asked before the launch
+ * sees it then.
+ */
 export function reportBalance(
   { maxCredits, onPrepared, onProgress }: ResolvedRun,
   { batches }: PlannedInput,
@@ -83,8 +86,8 @@ const lockedMs = 1000;
  * Opens the history of a run that processes share; waits for as long as another process has it.
  *
  * @param options.isNeeded asked before each trial
+ *
  * @returns `undefined` where there is none, or it is needed no more
- * @throws as opening it does; the signal's reason
  */
 export async function openInTurn(
   { openHistory, onProgress, clock = systemClock }: ResolvedRun,
@@ -111,8 +114,6 @@ export async function openInTurn(
 /**
  * Refuses a list that has fewer rows than it should: an export that broke off must not take the place of a
  * good output. It is compared with the last run that had rows, so one empty night does not excuse the next.
- *
- * @throws InputError `input_suspect`
  */
 export async function checkListSize(
   { source, limit, minRows = 0, maxShrink, rowsBefore }: ResolvedRun,

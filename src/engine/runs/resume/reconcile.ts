@@ -47,8 +47,6 @@ export class Reconciliation {
    * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
    * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
    * Until then the journal alone is known.
-   *
-   * @throws as requests do
    */
   readonly readList: () => Promise<void>;
 
@@ -76,7 +74,6 @@ export class Reconciliation {
     this.readList = is.reading;
   }
 
-  /** @throws OutputError */
   static async of(
     service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
     run: RunEntry,
@@ -165,17 +162,15 @@ export class Reconciliation {
     }
     const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuidKey(uuid)));
     const learned = adoptUploads(known, uploads, this.isCopied);
-    // It was lost before, and nobody else's is there: whoever deleted that may have verified it first.
+    // It was lost before, and nobody else's is there: anyone who deleted that may have verified it first.
     if (this.isCopied && learned === known && known.fresh > 0) throw this.#doubt();
     return learned;
   }
 
   /**
-   * Whoever deletes its batches leaves no trace of them on the service, so nobody can tell what a copy of
-   * its state would pay for again. The same holds for a batch that was elected and is not there any more:
-   * its status decides, as a list may be late or empty.
-   *
-   * @throws StateError `state_mismatch`, before anything is sent; as requests do
+   * Anyone who deletes its batches leaves no trace of them on the service, so nobody can tell what a copy
+   * of its state would pay for again. The same holds for a batch that was elected and is not there any
+   * more: its status decides, as a list may be late or empty.
    */
   async check(known: readonly KnownBatch[]): Promise<void> {
     const isOpen = known.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
@@ -184,20 +179,18 @@ export class Reconciliation {
   }
 
   /**
-   * Another process may go on with the other copy and its list: under which names it sends what is new
+   * Another process may continue with the other copy and its list: under which names it sends what is new
    * there, nobody knows here.
-   *
-   * @throws StateError `state_mismatch`, before anything is sent
    */
   refuseCopy(): void {
     if (this.isCopied) throw this.#doubt();
   }
 
-  /** @param keeping keys of the uuids of the uploads that the run goes on with */
+  /** @param keeping keys of the uuids of the uploads that the run continues with */
   tell(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
     const learned = [...this.#learned];
     this.#learned.clear();
-    // What is unused to one of many processes may be what another goes on with.
+    // What is unused to one of many processes may be what another continues with.
     const unused = this.#sharedBefore ? [] : this.#unused(keeping());
     if (!this.isCopied && learned.length === 0 && unused.length === 0) return;
     onProgress?.({
@@ -208,7 +201,7 @@ export class Reconciliation {
     });
   }
 
-  /** Uploads that may have been paid for and that the run does not go on with. */
+  /** Uploads that may have been paid for and that the run does not continue with. */
   #unused(kept: ReadonlySet<string>): ReturnType<RunUploads['all']> {
     return this.uploads
       .all()
@@ -232,7 +225,7 @@ export class Reconciliation {
     return batchName(this.#namePrefix, { runId: this.runId, batch, attempt });
   }
 
-  /** Whether uploads are there that the run does not go on with and may delete. */
+  /** Whether uploads are there that the run does not continue with and may delete. */
   hasSurplus(kept: ReadonlySet<string>): boolean {
     return this.uploads
       .all()

@@ -52,7 +52,6 @@ export function refuseForeign(path: string, names: readonly string[]): void {
   );
 }
 
-/** @throws ConfigurationError where a file is in the way of making the folder */
 export function refuseFile(path: string, error: unknown): void {
   const code = systemErrorCode(error);
   if (code !== 'EEXIST' && code !== 'ENOTDIR') return;
@@ -112,11 +111,7 @@ export function isElsewhere(
   return known.born !== null && found.born !== null && known.born !== found.born;
 }
 
-/**
- * Locks a state directory through a file in it.
- *
- * @throws StateError `state_locked` when another process holds it
- */
+/** Locks a state directory through a file in it. */
 export async function lockDirectory(
   files: FileSystem,
   directory: string,

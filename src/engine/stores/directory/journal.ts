@@ -41,7 +41,6 @@ export function encodeGroup(id: string, at: number, entries: readonly string[]):
  * Reads the bytes of a journal.
  *
  * @param path the journal's, for messages
- * @throws StateError `state_damaged` when more than its last write is damaged, or another version wrote it
  */
 export function parseJournal(bytes: Buffer, path: string): JournalContent {
   const entries: unknown[] = [];
@@ -115,8 +114,6 @@ export class Journal {
    *
    * @returns the journal and the entries it holds; the rest of a torn last write is dropped, it never
    *   counted
-   * @throws StateError `state_damaged` when more than that is damaged, or another version wrote it;
-   *   `state_locked` when another process is writing it
    */
   static async open(
     files: FileSystem,
@@ -139,11 +136,7 @@ export class Journal {
     return { journal: new Journal(log, id), entries };
   }
 
-  /**
-   * Reads the entries of a journal that may be in use.
-   *
-   * @throws StateError `state_damaged`
-   */
+  /** Reads the entries of a journal that may be in use. */
   static async read(files: FileSystem, path: string): Promise<readonly unknown[]> {
     return parseJournal(await files.readFile(path), path).entries;
   }

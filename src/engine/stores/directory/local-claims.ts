@@ -59,7 +59,7 @@ export class LocalRunClaims {
 }
 
 /**
- * The results of batches, on disk until the output stands: eight bytes an address. Those that bear
+ * The results of batches, on disk until the output is: eight bytes an address. Those that bear
  * their batch's name are from a whole export and whole themselves.
  */
 export class ResultStore {
@@ -71,7 +71,7 @@ export class ResultStore {
     this.#directory = directory;
   }
 
-  /** When it has returned, the results outlast a power cut. @throws OutputError */
+  /** When it has returned, the results outlast a power cut. */
   async keep(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
     const path = this.#path(batch);
     await onDisk(`keep results in ${this.#directory}`, async () =>
@@ -81,7 +81,7 @@ export class ResultStore {
     );
   }
 
-  /** The same where there may be none: `undefined`. @throws as `read` does */
+  /** The same where there may be none: `undefined`. */
   async find(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | undefined> {
     const names = await onDisk(`read ${this.#directory}`, async () =>
       this.#files.readdir(this.#directory),
@@ -89,7 +89,6 @@ export class ResultStore {
     return names.includes(batchLabel(batch)) ? this.read(batch, outcomes) : undefined;
   }
 
-  /** @throws StateError `state_damaged` when they are not as they were written; OutputError */
   async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
     const path = this.#path(batch);
     const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));

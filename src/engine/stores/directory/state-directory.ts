@@ -57,8 +57,6 @@ export class StateDirectory implements RunStore, RunScratch {
    * Opens a state directory, or makes one, and locks it.
    *
    * @param options.fresh drop what an unfinished run left
-   * @throws StateError `state_locked`, `state_damaged`; OutputError; ConfigurationError when the folder
-   *   holds something else, is another user's, is open to others, or has links in it
    */
   static async open(
     files: FileSystem,
@@ -159,10 +157,8 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /**
-   * Begins a run. Where one is known, it takes that one's place in one write: until then the other goes on.
-   * What that has paid for stays where it is, for as long as the new one needs it.
-   *
-   * @throws OutputError
+   * Begins a run. Where one is known, it takes that one's place in one write: until then the other
+   * continues. What that has paid for stays where it is, for as long as the new one needs it.
    */
   async begin(entry: RunEntry): Promise<void> {
     if (!this.#known.run) return this.record(entry);
@@ -302,7 +298,6 @@ async function clear(files: FileSystem, path: string): Promise<void> {
  * Reads what the journal of a state directory tells, without touching or locking it.
  *
  * @returns `undefined` when there is none
- * @throws StateError `state_damaged`; OutputError when it cannot be read
  */
 export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun | undefined> {
   return onDisk(`read the state directory ${path}`, async () => {

@@ -74,7 +74,7 @@ interface PostgresStepsOptions {
   readonly blockBytes?: number;
 }
 
-/** Whoever goes does not wait for long: claims run out by themselves. */
+/** Anyone who goes does not wait for long: claims run out by themselves. */
 const releasePatienceMs = 5000;
 
 /** The steps of one process, as calls of the functions of a schema. */
@@ -308,7 +308,7 @@ export class PostgresSteps implements SharedSteps {
   async close(): Promise<void> {
     const { run } = this.#options;
     await this.#beats.close();
-    // Whoever was never let in has nothing to let go of.
+    // Anyone who was never let in has nothing to release.
     if (this.#run.life !== '') {
       const release = { run, owner: this.#run.owner };
       await this.#run

@@ -20,7 +20,7 @@ export class RunCalls {
   #timeline = '';
   #salt = '';
   #server = '';
-  /** The number of the latest entry that it has heard of. */
+  /** The number of the latest entry that it has got. */
   #seen = 0;
   /** By claim: the number of its latest call that is written down. */
   readonly #written = new WeakMap<Token, number>();
@@ -109,7 +109,6 @@ export class RunCalls {
 
   /**
    * @param values `seen` where the updates are to begin earlier: another answer that has them may be on its way
-   * @throws StateError when what this process knows of the run may be wrong
    */
   async step<Content>(
     step: string,

@@ -55,11 +55,7 @@ interface SchemaPlace {
   readonly name: string;
 }
 
-/**
- * Makes the schema of a store, or brings it to this version.
- *
- * @throws ConfigurationError when the role may not, or a newer version of Sluice has made it
- */
+/** Makes the schema of a store, or brings it to this version. */
 export async function prepareSchema(
   connection: StoreConnection,
   place: SchemaPlace,
@@ -73,7 +69,6 @@ export async function prepareSchema(
  * The number of the latest migration that a schema has seen.
  *
  * @returns 0 where there is none
- * @throws ConfigurationError when a newer version of Sluice has made it
  */
 export async function schemaVersion(
   connection: StoreConnection,

@@ -39,15 +39,15 @@ export type Values = Readonly<Record<string, unknown>>;
 
 /** What a process asks of a store: each call is a transaction of its own, and repeated until it is answered. */
 export interface StoreCalls {
-  /** Makes what is called, or brings it to this version. @throws ConfigurationError, DeadlineError */
+  /** Makes what is called, or brings it to this version. */
   prepare(): Promise<void>;
 
   /**
    * Calls a function of the store's schema.
    *
    * @param giveUpAfterMs how long it may fail. @default as long as any may
+   *
    * @returns what it answers; nothing where it answers NULL
-   * @throws DeadlineError, ConfigurationError
    */
   call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
 

@@ -45,8 +45,8 @@ export class StoreConnection {
    * Sends a statement until it is answered.
    *
    * @param giveUpAfterMs how long it may fail. @default as long as all may
+   *
    * @returns rows
-   * @throws DeadlineError `service_unavailable`; ConfigurationError when the server refuses
    */
   async ask<Row extends object>(
     text: string,

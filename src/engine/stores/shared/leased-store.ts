@@ -112,7 +112,6 @@ export class LeasedRunStore implements SharedRunStore {
     });
   }
 
-  /** @throws StateError, DeadlineError, ConfigurationError */
   static async open(steps: SharedSteps, options: LeasedStoreOptions): Promise<LeasedRunStore> {
     const store = new LeasedRunStore(steps, options);
     try {

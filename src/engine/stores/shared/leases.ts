@@ -70,7 +70,6 @@ export class Leases {
     for (const label of this.#held.keys()) this.lose(label);
   }
 
-  /** @throws ClaimLostError always */
   refused(held: Lease): never {
     const { token, lost } = held;
     this.end(held);
@@ -97,7 +96,7 @@ interface HeartbeatOptions {
   readonly signal: AbortSignal;
   /** Whether the process has nothing to do but what comes when others are further. */
   readonly isWaiting: () => boolean;
-  /** Comes before each sign of life, also while one has no answer yet. @returns whether it goes on */
+  /** Comes before each sign of life, also while one has no answer yet. @returns whether it continues */
   readonly tick: () => boolean;
   /** Gives a sign of life. Never fails. */
   readonly beat: () => Promise<void>;
@@ -155,7 +154,6 @@ export class Notifier {
     for (const wake of this.#waiting) wake();
   }
 
-  /** @throws the signal's reason */
   async wait(signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
     if (this.#isNotified) {

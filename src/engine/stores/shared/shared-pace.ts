@@ -7,7 +7,6 @@ import type { PaceSteps } from './store-protocol.js';
  * Lets the requests of a client keep the pace of its account: in a store all runs share it.
  *
  * @returns ends that
- * @throws DeadlineError when the store is out of reach for too long
  */
 export async function shareRate(client: Client, state: SharedRunStore): Promise<() => void> {
   const { baseUrl, intervalMs } = client;

@@ -72,10 +72,7 @@ export type FoundSharedRun =
   | { readonly run: string; readonly status: SharedRunStatus }
   | { readonly run: string; readonly error: SluiceError };
 
-/**
- * @param name what messages call the run and its store
- * @throws ConfigurationError when there is no run; StateError `state_damaged`
- */
+/** @param name what messages call the run and its store */
 export function sharedStatusOf(
   { run, madeAt, entries, workers }: StoredRun,
   name: string,

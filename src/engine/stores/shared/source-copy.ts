@@ -21,7 +21,7 @@ interface LeasedCopyOptions {
   readonly claim: () => Promise<Lease | undefined>;
   /** Does a step that needs no claim. */
   readonly ask: <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
-  /** Does steps of a claim, one after the other. @throws ClaimLostError */
+  /** Does steps of a claim, one after the other. */
   readonly under: (held: Lease) => (step: () => Promise<boolean>) => Promise<void>;
 }
 
@@ -119,8 +119,6 @@ const mostMissed = 5;
  * rows the next time: the first copies it into the store, each other waits for that and reads the copy.
  *
  * @returns the source itself where any process may read it, and nothing once the run has finished
- * @throws ConfigurationError when it is too large to be copied; StateError `state_mismatch` when the copy is
- *   one of another source; InputError, OutputError
  */
 export async function sharedSource(options: SharedSourceOptions): Promise<Source | undefined> {
   const { source, state, folder, files, signal, isOver, clock = systemClock } = options;
@@ -128,7 +126,7 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
   const path = join(folder, 'input');
   const of = JSON.stringify([source.name, source.decides ?? {}]);
   for (let missed = 0; !isOver();) {
-    // It was whole when the run was begun, and is dropped when it ends, which is heard of a little later.
+    // It was whole when the run was begun, and is dropped when it ends, which is got a little later.
     const isBegun = state.known.run !== undefined;
     const copy = await state.copy.read();
     if (isBegun && !copy) missed += 1;

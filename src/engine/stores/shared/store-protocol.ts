@@ -126,7 +126,7 @@ export interface SharedSteps {
   /** Begins to work on the run. */
   open(): Promise<Updates>;
 
-  /** Writes down what the run is, where nothing is written down of it yet. @throws StateError when it is gone */
+  /** Writes down what the run is, where nothing is written down of it yet. */
   begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates>;
 
   /** Makes a finished run unfinished, where nothing was written down of a batch after an entry of this number. */
@@ -138,8 +138,6 @@ export interface SharedSteps {
 
   /**
    * Writes down a note. What one says of the budget counts for all that is reserved from then on.
-   *
-   * @throws StateError when the run is gone
    */
   append(note: RunNote, after: number, call: number): Promise<Updates>;
 
@@ -174,7 +172,7 @@ export interface SharedSteps {
 
   results(label: string): Promise<Uint8Array | undefined>;
 
-  /** Keeps what of a history the plan that this process is about to begin with uses. @throws StateError when the run is gone */
+  /** Keeps what of a history the plan that this process is about to begin with uses. */
   keepRecalled(bytes: Uint8Array): Promise<void>;
 
   /** The same of the plan that counts. */
@@ -182,8 +180,6 @@ export interface SharedSteps {
 
   /**
    * Claims the copying of the source, where no process has it, it is not done, and the run is not begun.
-   *
-   * @throws StateError when the run is gone
    */
   claimCopy(after: number): Promise<Claimed>;
 
