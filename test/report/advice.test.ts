@@ -267,7 +267,7 @@ describe('what the figures of a run ask for', () => {
       quiet({ valid_left_out: 65 }),
       { ...quiet(), countries: { ...countries, missing: 3 } },
       { ...quiet(someUnknown, someUnknown), outputs },
-      { ...quiet(), left_alone: { changed: 2, gone: 1, keys: [] } },
+      { ...quiet(), skipped_updates: { changed: 2, gone: 1, keys: [] } },
     ];
     const again = /^another run pays for all [\d,]+ addresses again: no `history` kept/;
     for (const summary of all) {
