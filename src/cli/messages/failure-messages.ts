@@ -154,8 +154,12 @@ export async function sayStopped(
   reporter.tell([
     ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isWarning: true })),
     ...(run.isStreaming
-      ? paidInVainLines({ batches, launched })
+      ? []
       : stopLines(error, { ...stopped, store: run.store?.name, output, program })),
+    // Nothing can be read of a run whose state is gone.
+    ...(run.isStreaming || (stopped.status === undefined && run.store === undefined)
+      ? paidInVainLines({ batches, launched })
+      : []),
   ]);
   // Where nothing was sent, the message is the last line.
   if (exitCode !== exitCodes.usage) reporter.stopped(input, end);

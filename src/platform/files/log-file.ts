@@ -13,8 +13,10 @@ export interface LogOptions {
   /**
    * Says that another process has changed the file; without it nobody looks. A lock keeps others away,
    * but not on every file system: in a folder that machines share it may have no effect.
+   *
+   * @param isGone whether nothing has its name any more: its folder may have gone away
    */
-  readonly refuseOthers?: () => SluiceError;
+  readonly refuseOthers?: (isGone: boolean) => SluiceError;
   /** Whether what is settled is on the disk itself. @default true */
   readonly durable?: boolean;
 }
@@ -188,7 +190,15 @@ export class LogFile {
     const { refuseOthers } = this.#options;
     if (!refuseOthers) return;
     const { size, nlink } = await this.#file.stat();
-    if (size !== this.#size || nlink === 0) throw refuseOthers();
+    if (nlink === 0) throw refuseOthers(!(await this.#isNamed()));
+    if (size !== this.#size) throw refuseOthers(false);
+  }
+
+  async #isNamed(): Promise<boolean> {
+    return this.#files.stat(this.#path).then(
+      () => true,
+      () => false,
+    );
   }
 }
 

@@ -1,4 +1,4 @@
-import { renameSync } from 'node:fs';
+import { renameSync, rmSync } from 'node:fs';
 import { mkdir, readFile, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -353,6 +353,21 @@ describe('an output whose folder goes away in the middle of a run', () => {
     await rename(away, at);
     expect(await verify({ sink: sinkIn(at) })).toMatchObject({ rows: 6 });
     await expectPaidOnce();
+  });
+
+  it('is one that failed, too, where its state is removed with it', async () => {
+    const at = join(folder, 'removed');
+    await mkdir(at);
+    const onProgress = (progress: RunProgress): void => {
+      if (progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+      rmSync(at, { recursive: true, force: true });
+    };
+    const sink = fileSink(join(at, 'out.csv'));
+    await expect(verify({ sink, onProgress, stateDir: join(at, 'run') })).rejects.toMatchObject({
+      code: 'output_failed',
+    });
+    // The batch that was launched by then, and no other.
+    expect(await charges()).toHaveLength(3);
   });
 });
 

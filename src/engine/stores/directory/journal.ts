@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { StateError } from '../../../platform/errors/errors.js';
+import { OutputError, StateError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { LogFile, encodeLine, readLines } from '../../../platform/files/log-file.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -120,7 +120,10 @@ export class Journal {
     path: string,
   ): Promise<{ readonly journal: Journal; readonly entries: readonly unknown[] }> {
     let content = parseJournal(Buffer.alloc(0), path);
-    const options = { name: `the journal ${path}`, refuseOthers: () => writtenByAnother(path) };
+    const options = {
+      name: `the journal ${path}`,
+      refuseOthers: (isGone: boolean) => (isGone ? removed(path) : writtenByAnother(path)),
+    };
     const log = await LogFile.open(files, path, options, async (file) => {
       const bytes = await file.readFile();
       content = parseJournal(bytes, path);
@@ -143,7 +146,7 @@ export class Journal {
 
   /**
    * @throws StateError `state_locked` when another process has written the file; OutputError when it
-   *   could not be written; from then on for every entry
+   *   is gone or could not be written; from then on for every entry
    */
   async append(entry: unknown): Promise<void> {
     const json = JSON.stringify(entry);
@@ -173,6 +176,13 @@ export class Journal {
     }
     this.#isWriting = false;
   }
+}
+
+/** What it told of is not lost on the service, but to whoever goes on. */
+function removed(path: string): OutputError {
+  return new OutputError(
+    `the journal ${path} is gone: it was removed with its folder, or by another process that ended the run. This run stops here, and launches nothing more. What it has launched is paid and stays on the service, but no run can use it without the state directory: put that back if you can`,
+  );
 }
 
 function writtenByAnother(path: string): StateError {
