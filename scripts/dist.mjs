@@ -86,8 +86,9 @@ async function bundleLibrary(bundle, folder) {
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
     packages: 'external',
-    // With the sources in them, which are not in the package: a debugger shows these, and so do stacks.
+    // Without the sources, for the package's size: stacks then name their files and lines.
     sourcemap: true,
+    sourcesContent: false,
     plugins: [fixedVersion(version), fixedOpenapi(bundle), indexTwin],
   });
   const unused = [twin, ...apart].flatMap((name) => [`${name}.js`, `${name}.js.map`]);
