@@ -1,34 +1,25 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
-import { DeadlineError } from '../../platform/errors/errors.js';
+import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
+import { observeBatch } from '../../platform/observability/observe.js';
+import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
+import { isAtEnd, type KnownBatch, mayHaveLaunched, planned } from '../batches/batch-state.js';
+import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
+import type { Charge } from '../batches/charge.js';
+import { type BatchClaim, ClaimLostError } from '../batches/claim.js';
+import { UploadRegistry } from '../batches/uploads/list-uploads.js';
+import type { ExportOpener } from '../plan/result-join.js';
+import { driveBatch } from './batch-driver.js';
+import { isWithoutAnswer } from './batch-errors.js';
+import { openExport } from './batch-requests.js';
 import {
-  beforeDeadline,
-  systemClock,
-  type Clock,
-  systemRandom,
-} from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/on-abort.js';
-import { BatchSlots } from './batch-slots.js';
-import { ClaimLostError, type BatchClaim } from '../batches/claim.js';
-import { type Batch, halveBatch } from '../batches/batch.js';
-import {
-  defaults,
   type CollectedExport,
+  defaults,
   type DriveOptions,
   type DriveSettings,
 } from './driver-options.js';
-import {
-  deleteOrphans,
-  mayHaveOrphans,
-  namesOf,
-  type LeftBatch,
-} from '../batches/uploads/delete-uploads.js';
-import { UploadRegistry } from '../batches/uploads/list-uploads.js';
-import { isAtEnd, planned, type KnownBatch } from '../batches/batch-state.js';
-import type { Charge } from '../batches/charge.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
-import { openExport } from './batch-requests.js';
-import type { ExportOpener } from '../plan/result-join.js';
+import { PollEstimator } from './poll-learning.js';
 
 /** Where it is recorded what becomes known of batches, and where their results go. */
 export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookAgain'> {
@@ -61,53 +52,60 @@ export interface BatchPoolOptions {
 }
 
 /**
- * Drives the batches of a run, in the order in which they were added: many are in hand at once, as many of
- * them on the service as the runner has places. The parts of one that is too large go on in its place. What
- * stops one stops all. When the gate closes, what runs is finished, and nothing else begun.
+ * Drives the batches of a run, in the order in which they were added, many at once: `concurrency` of them
+ * are on the service, from upload until verified, and those whose results come are in hand beside them. The
+ * parts of one that is too large come next. The first goes ahead alone through upload and preparation: what
+ * the service refuses there, it refuses of all, and nothing was paid. One that was only too large proves
+ * nothing: the next goes ahead in its place. What stops one stops all. When the gate closes, what runs is
+ * finished, and nothing else begun.
  */
 export class BatchPool {
   readonly gate: LaunchGate;
-  readonly #uuids = new UploadRegistry();
-  readonly #options: BatchPoolOptions;
   readonly #ports: DrivePorts;
-  readonly #runner: BatchSlots;
-  readonly #inHand: LimitFunction;
-  readonly #refusedSizes = new RefusedSizes();
-  readonly #stageDeadlineMs: number;
+  readonly #options: Omit<DriveOptions, 'claim' | 'record' | 'signal'>;
+  readonly #signal: AbortSignal;
+  readonly #stop = new AbortController();
+  /** At most so many for batches that are in hand, at once. */
+  readonly #requests: LimitFunction;
+  readonly #concurrency: number;
+  readonly #places: number;
+  #waiting: Batch[] = [];
+  #inHand = 0;
+  #onService = 0;
+  /** Whether the service has taken a batch of the run. */
+  #isProven = false;
+  /** Whether one goes ahead, and the others wait for it. */
+  #isOneAhead = false;
   #stoppedBy: { readonly error: unknown } | undefined;
   #onIdle: (() => void) | undefined;
 
   constructor(options: BatchPoolOptions, ports: DrivePorts) {
     const { settings, service, runId, signal } = options;
-    this.#options = options;
-    this.#ports = ports;
     const { concurrency = defaults.concurrency } = settings;
-    this.#inHand = pLimit(options.places ?? concurrency);
-    this.#stageDeadlineMs = settings.batchDeadlineMs ?? defaults.batchDeadlineMs;
+    this.#ports = ports;
+    this.#concurrency = concurrency;
+    this.#places = options.places ?? concurrency;
+    this.#requests = pLimit(concurrency);
+    this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     this.gate = new LaunchGate({ maxCredits: settings.maxCredits });
-    this.#runner = new BatchSlots({
+    this.#options = {
       ...ports,
       service,
-      concurrency,
       runId,
       namePrefix: settings.batchName ?? defaults.batchName,
       settings: settings.settings ?? {},
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
-      stageDeadlineMs: this.#stageDeadlineMs,
+      stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
+      pace: new PollEstimator(),
       gate: this.gate,
-      refusedSizes: this.#refusedSizes,
-      uuids: this.#uuids,
-      clock: this.#clock,
+      refusedSizes: new RefusedSizes(),
+      uuids: new UploadRegistry(),
+      clock: settings.clock ?? systemClock,
       random: settings.random ?? systemRandom,
-      signal,
-      onPlace: () => ports.freed?.(),
+      inTurn: async (request) => this.inTurn(request),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
-    });
-  }
-
-  get #clock(): Clock {
-    return this.#options.settings.clock ?? systemClock;
+    };
   }
 
   /** What stopped it at once; `undefined` while it goes on, and when the gate has closed. */
@@ -116,17 +114,18 @@ export class BatchPool {
   }
 
   get isIdle(): boolean {
-    return this.#inHand.activeCount + this.#inHand.pendingCount === 0;
+    return this.#inHand + this.#waiting.length === 0;
   }
 
-  /** Whether another batch would be driven at once. */
+  /** Whether another batch would be driven at once, or as soon as others may follow the first. */
   get hasRoom(): boolean {
-    return this.#inHand.activeCount < this.#inHand.concurrency && this.#runner.hasPlace;
+    const next = this.#waiting.length;
+    return this.#inHand + next < this.#places && this.#onService + next < this.#concurrency;
   }
 
-  /** Whether every batch that was added is in hand. */
+  /** Whether no more batches were added than can be in hand. */
   get isTaken(): boolean {
-    return this.#inHand.pendingCount === 0;
+    return this.#inHand + this.#waiting.length <= this.#places;
   }
 
   /**
@@ -136,26 +135,21 @@ export class BatchPool {
    */
   recall(batch: Batch, known: KnownBatch, name: string): void {
     const { uuid } = { uuid: undefined, ...known };
-    if (uuid !== undefined) this.#uuids.mustTake(uuid, name, isAtEnd(known));
-    if (known.stage === 'split') this.#refusedSizes.note(batch);
-    else if (uuid !== undefined) this.#runner.noteProven();
+    if (uuid !== undefined) this.#options.uuids.mustTake(uuid, name, isAtEnd(known));
+    if (known.stage === 'split') this.#options.refusedSizes.note(batch);
+    else if (uuid !== undefined) this.#isProven = true;
   }
 
   /** No upload of this run has a uuid that one of another run has. */
   reserve(uuid: string, name: string): void {
-    this.#uuids.take(uuid, name);
+    this.#options.uuids.take(uuid, name);
   }
 
   /** Drives batches as soon as there are places for them. */
   add(batches: Iterable<Batch>): void {
-    for (const batch of batches) {
-      void this.#inHand(async () => this.#drive(batch)).then(() => {
-        this.#ports.freed?.();
-        if (!this.isIdle) return;
-        this.#onIdle?.();
-        this.#onIdle = undefined;
-      });
-    }
+    if (this.#stoppedBy) return;
+    this.#waiting.push(...batches);
+    this.#begin();
   }
 
   /** Resolves when nothing is under way any more, with what stopped it. */
@@ -170,84 +164,152 @@ export class BatchPool {
 
   /** Makes another request for a batch as soon as it is its turn. */
   async inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer> {
-    return this.#runner.inTurn(request);
+    return this.#requests(request);
   }
 
-  /** Deletes the uploads that nothing waits for, once all is idle; see {@link deleteOrphans}. */
-  async deleteOrphans(
-    batches: Parameters<typeof deleteOrphans>[2],
-    which: {
-      readonly isGivenUp: boolean;
-      readonly hasSurplus: boolean;
-      readonly deletesRefused?: boolean;
-    },
-  ): Promise<readonly string[]> {
-    const { service, runId, signal } = this.#options;
-    const options = { signal, clock: this.#clock, deadlineMs: this.#stageDeadlineMs };
-    return deleteOrphans(service, runId, batches, { ...which, ...options });
+  /** Those that wait begin, as far as there are places. */
+  #begin(): void {
+    while (
+      this.#inHand < this.#places &&
+      this.#onService < this.#concurrency &&
+      (this.#isProven || !this.#isOneAhead)
+    ) {
+      const batch = this.#waiting.shift();
+      if (!batch) return;
+      void this.#take(batch);
+    }
   }
 
-  /**
-   * The same after an abort, of what was never launched, once nothing is under way any more. A service
-   * deletes nothing while it prepares it: that is tried again until the time is over. An upload that was
-   * cut off is looked for a few times.
-   *
-   * @param left what is left once nothing is under way
-   * @returns the names of those that may still be there
-   */
-  async deleteCutOff(left: () => readonly LeftBatch[], ms: number): Promise<readonly string[]> {
-    const { service, runId } = this.#options;
-    const clock = this.#clock;
-    const suspects = (): readonly LeftBatch[] =>
-      left().filter(({ known }) => mayHaveOrphans(known, true));
-    let isWorthAnotherTry = false;
-    const watched: Parameters<typeof deleteOrphans>[0] = {
-      listBatches: async (query, options) => service.listBatches(query, options),
-      deleteBatch: async (uuid, options) => service.deleteBatch(uuid, options),
-      async batchStatus(uuid, options) {
-        const answer = await service.batchStatus(uuid, options);
-        isWorthAnotherTry ||= answer.status === 'parsing_content';
-        return answer;
-      },
+  async #take(batch: Batch): Promise<void> {
+    this.#inHand += 1;
+    this.#onService += 1;
+    let isOnService = true;
+    const leaveService = (): void => {
+      if (isOnService) this.#onService -= 1;
+      isOnService = false;
     };
-    let names: readonly string[] | undefined;
-    const work = async (signal: AbortSignal): Promise<void> => {
-      await orAborted(this.idle(), signal);
-      const found = suspects();
-      const isCutOff = found.some(({ known }) => known.stage === 'uploading');
-      const which = { isGivenUp: true, hasSurplus: false, isCutOff: true };
-      const options = { ...which, signal, clock, deadlineMs: ms };
-      for (let pauseMs = 50; ; pauseMs *= 2) {
-        isWorthAnotherTry = isCutOff && pauseMs < 400;
-        names = await orAborted(deleteOrphans(watched, runId, found, options), signal);
-        if (names.length === 0 || !isWorthAnotherTry) return;
-        await clock.sleep(pauseMs, signal);
-      }
+    const isAhead = !this.#isProven;
+    if (isAhead) this.#isOneAhead = true;
+    const letOthersFollow = (): void => {
+      if (isAhead) this.#isOneAhead = false;
     };
-    const toError = (): Error => new DeadlineError(`not all was deleted within ${ms} ms`);
-    // Whatever it fails with: the work has ended for a reason of its own, which is the one to be told.
-    await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
-    return names ?? namesOf(suspects(), runId);
-  }
-
-  async #drive(batch: Batch): Promise<void> {
-    if (this.#stoppedBy) return;
     try {
       const before = this.#ports.known?.(batch) ?? planned;
       const known = isAtEnd(before)
         ? before
-        : await this.#runner.run(batch, before, this.#ports.claim(batch));
+        : await this.#drive(batch, before, {
+            onVerified: () => {
+              leaveService();
+              this.#goOn();
+            },
+            onPrepared: () => {
+              this.#isProven = true;
+              letOthersFollow();
+              if (isAhead) this.#goOn();
+            },
+          });
       const parts = known.stage === 'split' ? await halveBatch(batch) : [];
       await this.#ports.leave(batch, known, parts);
-      await Promise.all(parts.map(async (part) => this.#drive(part)));
+      if (!this.#stoppedBy) this.#waiting.unshift(...parts);
     } catch (error) {
-      if (error instanceof ClaimLostError) {
-        this.#ports.lost?.(batch);
-      } else {
-        this.#stoppedBy ??= { error };
-      }
-      // Its other part may be under way.
-      this.#ports.freed?.();
+      if (error instanceof ClaimLostError) this.#ports.lost?.(batch);
+      else this.#halt(error);
+    }
+    leaveService();
+    letOthersFollow();
+    this.#inHand -= 1;
+    this.#goOn();
+  }
+
+  #goOn(): void {
+    this.#begin();
+    this.#ports.freed?.();
+    if (!this.isIdle) return;
+    this.#onIdle?.();
+    this.#onIdle = undefined;
+  }
+
+  #halt(error: unknown): void {
+    this.#stoppedBy ??= { error };
+    this.#waiting = [];
+    this.#stop.abort(this.#stoppedBy.error);
+  }
+
+  async #drive(
+    batch: Batch,
+    known: KnownBatch,
+    on: { readonly onVerified: () => void; readonly onPrepared: () => void },
+  ): Promise<KnownBatch> {
+    const claim = this.#ports.claim(batch);
+    // What is never launched is not uploaded either.
+    if (this.gate.isClosedTo(batch) && !mayHaveLaunched(known)) return known;
+    try {
+      return await observeDrive(batch, known, this.#ports.charge?.(batch), {
+        ...this.#options,
+        claim,
+        signal: claim.lost ? AbortSignal.any([this.#signal, claim.lost]) : this.#signal,
+        record: async (progress) => {
+          await claim.record(progress);
+          if (progress.known.stage === 'done') on.onVerified();
+        },
+        onPrepared: on.onPrepared,
+      });
+    } catch (error) {
+      if (error instanceof ClaimLostError || this.#isProven) throw error;
+      throw refusedAtOnce(error);
     }
   }
+}
+
+/** What the service says to the form of the first batch, it says to the configuration. */
+function refusedAtOnce(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.retryable || isWithoutAnswer(error)) return error;
+  if (error.code === 'unauthorized' || error.code === 'forbidden') return error;
+  return new ConfigurationError(
+    `the service refuses the first batch, so nothing was paid: ${error.message}`,
+    { code: 'batch_refused', cause: error },
+  );
+}
+
+/**
+ * Drives a batch as `driveBatch` does, and tells those who listen of its way. What it has cost is told once,
+ * by the process that brings it to its end.
+ */
+async function observeDrive(
+  batch: Batch,
+  known: KnownBatch,
+  chargeBefore: Charge | undefined,
+  options: DriveOptions,
+): Promise<KnownBatch> {
+  const { group, addresses } = batch;
+  let charge = chargeBefore;
+  return observeBatch(
+    { batch: batchLabel(batch), type: group.type, country: group.country, addresses },
+    async (observe) =>
+      driveBatch(batch, known, {
+        ...options,
+        record: async (progress) => {
+          // Written down first: what is told has happened.
+          await options.record(progress);
+          charge = mayHaveLaunched(progress.known) ? (progress.charge ?? charge) : undefined;
+          const { name, known: now } = progress;
+          observe({
+            name,
+            batchUuid: 'uuid' in now ? now.uuid : undefined,
+            stage: now.stage,
+            reason: now.stage === 'failed' ? now.reason : undefined,
+          });
+        },
+      }),
+    (ended) => {
+      const isTold = known.stage === 'done' && known.isRetried === true;
+      const launched = ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isTold;
+      const { spent, refunded } = {
+        spent: undefined,
+        refunded: undefined,
+        ...(launched && charge),
+      };
+      return { stage: ended?.stage, launched, spent, refunded };
+    },
+  );
 }

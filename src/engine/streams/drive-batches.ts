@@ -4,6 +4,7 @@ import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { kindOfRow } from '../../lists/rows/chunks/object-chunk.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
+import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
 import { type EndedBatch, isAtEnd, type KnownBatch, planned } from '../batches/batch-state.js';
@@ -11,9 +12,14 @@ import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { type BatchProgress, LocalClaims } from '../batches/claim.js';
 import { tallyOf } from '../batches/export-check.js';
-import { type LeftBatch, mayHaveOrphans } from '../batches/uploads/delete-uploads.js';
+import {
+  deleteCutOff,
+  deleteOrphans,
+  type LeftBatch,
+  mayHaveOrphans,
+} from '../batches/uploads/delete-uploads.js';
 import { BatchPool } from '../driver/batch-pool.js';
-import type { CollectedExport } from '../driver/driver-options.js';
+import { type CollectedExport, defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
@@ -56,6 +62,7 @@ export const cleanUpMs = 10_000;
 /** See {@link driveBatches}. */
 export class DriveBatches extends PatientDuplex {
   readonly #options: DriveBatchesOptions;
+  readonly #runId = randomBytes(8).toString('hex');
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #drive: BatchPool;
   readonly #claims = new LocalClaims();
@@ -89,7 +96,7 @@ export class DriveBatches extends PatientDuplex {
     this.#drive = new BatchPool(
       {
         service: options.client,
-        runId: randomBytes(8).toString('hex'),
+        runId: this.#runId,
         settings: options,
         signal: this.#abort.signal,
       },
@@ -146,7 +153,13 @@ export class DriveBatches extends PatientDuplex {
   /** Nobody goes on with what was not launched: what it holds of people is not to stay on the service. */
   async #cleanUp(): Promise<void> {
     const left = (): readonly LeftBatch[] => [...this.#left, ...this.#underWay.values()];
-    const names = await this.#drive.deleteCutOff(left, cleanUpMs);
+    const { client, clock = systemClock } = this.#options;
+    const idle = async (): Promise<unknown> => this.#drive.idle();
+    const names = await deleteCutOff(client, this.#runId, left, {
+      clock,
+      deadlineMs: cleanUpMs,
+      idle,
+    });
     this.#tellLeft(names);
     if (names.length > 0) await this.#calledBack.settled();
   }
@@ -187,8 +200,15 @@ export class DriveBatches extends PatientDuplex {
 
   async #end(): Promise<void> {
     try {
-      const which = { isGivenUp: true, hasSurplus: false };
-      this.#tellLeft(await this.#drive.deleteOrphans(this.#left, which));
+      const { client, clock = systemClock, batchDeadlineMs } = this.#options;
+      const names = await deleteOrphans(client, this.#runId, this.#left, {
+        isGivenUp: true,
+        hasSurplus: false,
+        signal: this.#abort.signal,
+        clock,
+        deadlineMs: batchDeadlineMs ?? defaults.batchDeadlineMs,
+      });
+      this.#tellLeft(names);
       await this.#calledBack.settled();
     } catch (error) {
       this.destroy(error as Error);

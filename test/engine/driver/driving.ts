@@ -2,11 +2,13 @@ import { crc32 } from 'node:zlib';
 import {
   type BatchClaim,
   type BatchProgress,
+  ClaimLostError,
   LocalClaims,
 } from '../../../src/engine/batches/claim.js';
-import { type Batch, readLines } from '../../../src/engine/batches/batch.js';
-import { BatchSlots } from '../../../src/engine/driver/batch-slots.js';
-import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
+import { type Batch, batchLabel, readLines } from '../../../src/engine/batches/batch.js';
+import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
+import type { CollectedExport, DriveOptions } from '../../../src/engine/driver/driver-options.js';
+import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
 import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
 import { UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
@@ -38,8 +40,10 @@ export class Driving {
   readonly claims = new LocalClaims();
   readonly options: DriveOptions;
   readonly #write: DriveOptions['record'];
+  readonly #changed: Partial<DriveOptions>;
 
   constructor(service: VerificationService, changes: Partial<DriveOptions> = {}) {
+    this.#changed = changes;
     this.#write = changes.record ?? ((progress) => void this.recorded.push(progress));
     const claim = this.claims.claim(makeBatch(), planned, this.#write);
     this.options = {
@@ -56,20 +60,11 @@ export class Driving {
       signal: this.abort.signal,
       claim,
       uuids: new UploadRegistry(),
-      collect: async (batch, uuid, signal) => {
-        const keys = await readWhole(service, uuid, signal);
-        const lines = new Set<string>();
-        for await (const line of readLines(batch)) lines.add(line);
-        const named = keys.filter((key) => lines.has(key)).length;
-        return {
-          named,
-          strangers: keys.length - named,
-          conflicting: 0,
-          keep: () => {
-            this.collected.push(batch.id);
-          },
-        };
-      },
+      collect: async (batch, uuid, signal) =>
+        this.#collect(batch, async () => {
+          const { body } = await service.exportBatch(uuid, { format: 'json' }, { signal });
+          return body;
+        }),
       ...changes,
       record: async (progress) => claim.record(progress),
     };
@@ -87,12 +82,62 @@ export class Driving {
     return this.recorded.findLast((progress) => progress.batch.id === batch)?.known;
   }
 
-  runner(concurrency: number, provenBefore = false): DrivingRunner {
-    const runner = new BatchSlots({ ...this.options, concurrency });
-    if (provenBefore) runner.noteProven();
+  async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
+    const keys = await readWhole(await open());
+    const lines = new Set<string>();
+    for await (const line of readLines(batch)) lines.add(line);
+    const named = keys.filter((key) => lines.has(key)).length;
     return {
+      named,
+      strangers: keys.length - named,
+      conflicting: 0,
+      keep: () => {
+        this.collected.push(batch.id);
+      },
+    };
+  }
+
+  /** @param maxCredits of each type */
+  runner(concurrency: number, provenBefore = false, maxCredits?: number): DrivingRunner {
+    const { service, runId, signal, clock, random, pollIntervalMs, stageDeadlineMs } = this.options;
+    const given = new Map<number, { known: KnownBatch; changes: Partial<BatchClaim> }>();
+    const ends = new Map<number, End>();
+    const settings = { concurrency, clock, random, pollIntervalMs, maxCredits };
+    const pool = new BatchPool(
+      {
+        service,
+        runId,
+        settings: { ...settings, batchDeadlineMs: stageDeadlineMs },
+        places: 1000,
+        signal,
+      },
+      {
+        known: ({ id, part }) => (part ? planned : (given.get(id)?.known ?? planned)),
+        claim: (batch) => {
+          const { known = planned, changes = {} } = given.get(batch.id) ?? {};
+          return { ...this.claims.claim(batch, known, this.#write), ...changes };
+        },
+        collect: async (batch, open) =>
+          this.#changed.collect?.(batch, '', signal) ?? this.#collect(batch, open),
+        leave: (batch, known) => {
+          if (!batch.part) ends.get(batch.id)?.resolve(known);
+        },
+        lost: (batch) => ends.get(batch.id)?.reject(new ClaimLostError(batchLabel(batch))),
+        freed: () => {
+          if (!pool.stoppedBy || !pool.isIdle) return;
+          for (const end of ends.values()) end.reject(pool.stoppedBy.error);
+        },
+      },
+    );
+    if (provenBefore) pool.recall(makeBatch(9999), provenBatch, 'before');
+    return {
+      pool,
       run: async (batch, known = planned, changes = {}) =>
-        runner.run(batch, known, { ...this.claims.claim(batch, known, this.#write), ...changes }),
+        new Promise((resolve, reject) => {
+          given.set(batch.id, { known, changes });
+          ends.set(batch.id, { resolve, reject });
+          pool.add([batch]);
+        }),
     };
   }
 
@@ -103,17 +148,32 @@ export class Driving {
   }
 }
 
-/** A runner of batches that no other process has. */
+interface End {
+  readonly resolve: (known: KnownBatch) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** The service has taken it before. */
+const provenBatch: KnownBatch = {
+  stage: 'exported',
+  uuid: '99999999-2222-4333-8444-555555555555',
+  isFound: false,
+  attempt: 1,
+  fresh: 0,
+  uploads: 0,
+  misses: 0,
+  prepares: 0,
+  launches: 0,
+  doubt: false,
+};
+
+/** A pool of batches that no other process has, with a promise for each. */
 interface DrivingRunner {
+  readonly pool: BatchPool;
   run(batch: Batch, known?: KnownBatch, changes?: Partial<BatchClaim>): Promise<KnownBatch>;
 }
 
-async function readWhole(
-  service: VerificationService,
-  uuid: string,
-  signal: AbortSignal,
-): Promise<string[]> {
-  const { body } = await service.exportBatch(uuid, { format: 'json' }, { signal });
+async function readWhole(body: AsyncIterable<Uint8Array>): Promise<string[]> {
   let text = '';
   for await (const chunk of body) text += String(chunk);
   try {

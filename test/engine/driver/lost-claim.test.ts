@@ -61,7 +61,7 @@ describe('a batch that another process may have', () => {
     'is left alone once %s cannot be recorded, and the others go on',
     async (stage, asked) => {
       const ended = await loseFirst(() => refusedAt(stage));
-      expect(ended.error).toBe(lostError);
+      expect(ended.error).toBeInstanceOf(ClaimLostError);
       expect(ended.asked.filter((operation) => operation !== 'batchStatus')).toEqual(asked);
     },
   );
@@ -70,7 +70,7 @@ describe('a batch that another process may have', () => {
     const { error, asked } = await loseFirst(() => ({
       confirm: async () => Promise.reject(lostError),
     }));
-    expect(error).toBe(lostError);
+    expect(error).toBeInstanceOf(ClaimLostError);
     expect(asked).toEqual(['uploadBatch']);
   });
 
@@ -78,7 +78,7 @@ describe('a batch that another process may have', () => {
     const { error, asked } = await loseFirst(() => ({
       reserve: async () => Promise.reject(lostError),
     }));
-    expect(error).toBe(lostError);
+    expect(error).toBeInstanceOf(ClaimLostError);
     expect(asked).not.toContain('launchBatch');
   });
 
@@ -91,7 +91,7 @@ describe('a batch that another process may have', () => {
       },
       new FakeService({ polls: 50 }),
     );
-    expect(error).toBe(lostError);
+    expect(error).toBeInstanceOf(ClaimLostError);
     expect(asked.length).toBeLessThan(6);
     expect(asked).not.toContain('launchBatch');
   });

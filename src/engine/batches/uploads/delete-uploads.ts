@@ -1,6 +1,9 @@
 import type { VerificationService } from '../../../client/client.js';
 import type { BatchStatus } from '../../../contract/enums.js';
+import { DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { beforeDeadline } from '../../../platform/waiting/clock.js';
+import { orAborted } from '../../../platform/waiting/on-abort.js';
 import { type KnownBatch, mayHaveLaunched } from '../batch-state.js';
 import { type Batch, batchLabel, parseBatchName, uuidKey } from '../batch.js';
 import { type ListOptions, readList } from './list-uploads.js';
@@ -151,7 +154,7 @@ export function mayHaveOrphans(known: KnownBatch, isGivenUp: boolean): boolean {
  * @throws the signal's reason
  */
 export async function deleteOrphans(
-  service: Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>,
+  service: Deleting,
   runId: string,
   batches: readonly LeftBatch[],
   options: {
@@ -200,8 +203,58 @@ export async function deleteOrphans(
   return [...left, ...namesOf(suspects.filter(isAwaited), runId)];
 }
 
+/**
+ * The same after an abort, of what was never launched, once nothing is under way any more. A service
+ * deletes nothing while it prepares it: that is tried again until the time is over. An upload that was
+ * cut off is looked for a few times.
+ *
+ * @param left what is left once nothing is under way
+ * @returns the names of those that may still be there
+ */
+export async function deleteCutOff(
+  service: Deleting,
+  runId: string,
+  left: () => readonly LeftBatch[],
+  {
+    clock,
+    deadlineMs: ms,
+    idle,
+  }: Omit<ListOptions, 'signal'> & { readonly idle: () => Promise<unknown> },
+): Promise<readonly string[]> {
+  const suspects = (): readonly LeftBatch[] =>
+    left().filter(({ known }) => mayHaveOrphans(known, true));
+  let isWorthAnotherTry = false;
+  const watched: Deleting = {
+    listBatches: async (query, options) => service.listBatches(query, options),
+    deleteBatch: async (uuid, options) => service.deleteBatch(uuid, options),
+    async batchStatus(uuid, options) {
+      const answer = await service.batchStatus(uuid, options);
+      isWorthAnotherTry ||= answer.status === 'parsing_content';
+      return answer;
+    },
+  };
+  let names: readonly string[] | undefined;
+  const work = async (signal: AbortSignal): Promise<void> => {
+    await orAborted(idle(), signal);
+    const found = suspects();
+    const isCutOff = found.some(({ known }) => known.stage === 'uploading');
+    const which = { isGivenUp: true, hasSurplus: false, isCutOff: true };
+    const options = { ...which, signal, clock, deadlineMs: ms };
+    for (let pauseMs = 50; ; pauseMs *= 2) {
+      isWorthAnotherTry = isCutOff && pauseMs < 400;
+      names = await orAborted(deleteOrphans(watched, runId, found, options), signal);
+      if (names.length === 0 || !isWorthAnotherTry) return;
+      await clock.sleep(pauseMs, signal);
+    }
+  };
+  const toError = (): Error => new DeadlineError(`not all was deleted within ${ms} ms`);
+  // Whatever it fails with: the work has ended for a reason of its own, which is the one to be told.
+  await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
+  return names ?? namesOf(suspects(), runId);
+}
+
 /** Names of uploads; of one whose name is not known, all that is. */
-export function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[] {
+function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[] {
   return batches.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
 }
 

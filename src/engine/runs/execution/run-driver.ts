@@ -1,6 +1,11 @@
 import type { Batch } from '../../batches/batch.js';
 import { defaults } from '../../driver/driver-options.js';
-import { deleteBatch, isBeforeLaunch } from '../../batches/uploads/delete-uploads.js';
+import {
+  deleteBatch,
+  deleteOrphans,
+  isBeforeLaunch,
+} from '../../batches/uploads/delete-uploads.js';
+import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type KnownBatch } from '../../batches/batch-state.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
@@ -230,10 +235,22 @@ class RunDrive {
     return this.#options.reconciliation.hasSurplus(this.#batches.log.uuids());
   }
 
-  async #deleteOrphans(which: Parameters<BatchPool['deleteOrphans']>[1]): Promise<void> {
-    const deletesRefused = this.#options.run.deleteBatches === true;
-    const all = this.#batches.log.batches();
-    this.#left.push(...(await this.#drive.deleteOrphans(all, { ...which, deletesRefused })));
+  async #deleteOrphans(
+    which: Pick<Parameters<typeof deleteOrphans>[3], 'isGivenUp' | 'hasSurplus'>,
+  ): Promise<void> {
+    const { client, reconciliation, run } = this.#options;
+    const names = await deleteOrphans(client, reconciliation.runId, this.#batches.log.batches(), {
+      ...which,
+      ...this.#patience,
+      deletesRefused: run.deleteBatches === true,
+    });
+    this.#left.push(...names);
+  }
+
+  get #patience(): ListOptions {
+    const { run, signal } = this.#options;
+    const { clock = systemClock, batchDeadlineMs = defaults.batchDeadlineMs } = run;
+    return { signal, clock, deadlineMs: batchDeadlineMs };
   }
 
   #tellLeft(): void {
@@ -311,13 +328,9 @@ class RunDrive {
   }
 
   async #deleteEarlier(): Promise<readonly string[]> {
-    const { client, state, signal, run, reconciliation } = this.#options;
+    const { client, state, reconciliation } = this.#options;
     const own = { runId: reconciliation.runId, uuids: this.#batches.log.uuids() };
-    return deleteEarlier(client, state.known.earlier, own, {
-      signal,
-      clock: run.clock ?? systemClock,
-      deadlineMs: run.batchDeadlineMs ?? defaults.batchDeadlineMs,
-    });
+    return deleteEarlier(client, state.known.earlier, own, this.#patience);
   }
 
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {

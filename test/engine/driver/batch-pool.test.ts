@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
 import { bounds } from '../../../src/engine/batches/state-machine.js';
 import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
-import { LaunchGate } from '../../../src/engine/driver/launch-limits.js';
+import type { LaunchGate } from '../../../src/engine/driver/launch-limits.js';
 import {
   ApiError,
   ConfigurationError,
@@ -18,6 +18,7 @@ interface RunOptions {
   readonly batches: number;
   readonly concurrency: number;
   readonly provenBefore?: boolean;
+  readonly maxCredits?: number;
   readonly changes?: Partial<DriveOptions>;
   /** What an earlier process knew, by batch. */
   readonly known?: ReadonlyMap<number, KnownBatch>;
@@ -27,16 +28,17 @@ interface RunOptions {
 
 interface RunEnd {
   readonly driving: Driving;
+  readonly gate: LaunchGate;
   readonly known: readonly (KnownBatch | undefined)[];
   /** Why batches did not come to their ends, each reason once. */
   readonly stoppedBy: readonly unknown[];
 }
 
-/** Gives all batches to a runner at once, and waits until none is under way. */
+/** Gives all batches to a pool at once, and waits until none is under way. */
 async function runAll(options: RunOptions): Promise<RunEnd> {
-  const { service, batches, concurrency } = options;
+  const { service, batches, concurrency, provenBefore, maxCredits } = options;
   const driving = new Driving(service, options.changes);
-  const runner = driving.runner(concurrency, options.provenBefore);
+  const runner = driving.runner(concurrency, provenBefore, maxCredits);
   const running = Array.from({ length: batches }, async (_, id) =>
     runner.run(makeBatch(id), options.known?.get(id)),
   );
@@ -45,6 +47,7 @@ async function runAll(options: RunOptions): Promise<RunEnd> {
   expect(driving.clock.sleeping).toBe(0);
   return {
     driving,
+    gate: runner.pool.gate,
     known: ends.map((end) => (end.status === 'fulfilled' ? end.value : undefined)),
     stoppedBy: [
       ...new Set(ends.flatMap((end): unknown[] => (end.status === 'rejected' ? [end.reason] : []))),
@@ -61,7 +64,7 @@ function expectChargedAtMostOnce(service: FakeService): void {
   expect(counts.filter((count) => count > 1)).toEqual([]);
 }
 
-describe('BatchSlots', () => {
+describe('BatchPool', () => {
   it('brings every batch to its end, and pays for every address once', async () => {
     const service = new FakeService({ polls: 2 });
     const { known, driving } = await runAll({ service, batches: 20, concurrency: 4 });
@@ -173,20 +176,26 @@ describe('the first batch of a run', () => {
           ? { commits: false, error: tooLarge }
           : undefined,
     });
-    // Each is smaller than those before it: none is surely too large.
+    // Its parts come next, and theirs: each is smaller than those before it.
     const driving = new Driving(service);
     const runner = driving.runner(8);
-    const sizes = [9, 8, 7, 6, 5, 4];
+    const sizes = [9, 3, 2, 2, 2];
     const running = sizes.map(async (size, id) => runner.run(makeBatch(id, size)));
-    const ends = await driving.clock.runUntil(Promise.all(running));
+    const ends = await driving.clock.runUntil(
+      Promise.all(running).then(async (known) => {
+        await runner.pool.idle();
+        return known;
+      }),
+    );
     expect(ends.map(({ stage }) => stage)).toEqual([
-      'split',
       'split',
       'split',
       'exported',
       'exported',
       'exported',
     ]);
+    expect(service.ledger).toHaveLength(18);
+    expectChargedAtMostOnce(service);
     const asked = service.asked.indexOf('prepareBatch');
     expect(service.asked.slice(0, asked)).toEqual(Array(4).fill('uploadBatch'));
     expect(service.mostAtOnce).toBeGreaterThan(1);
@@ -194,14 +203,16 @@ describe('the first batch of a run', () => {
 
   it('spares the others of its size an upload', async () => {
     const service = new FakeService({
-      faultOf: ({ operation }) =>
-        operation === 'uploadBatch'
-          ? { commits: false, error: refusal(413, 'uploadBatch') }
-          : undefined,
+      faultOf: ({ number }) =>
+        number === 0 ? { commits: false, error: refusal(413, 'uploadBatch') } : undefined,
     });
-    const { known } = await runAll({ service, batches: 9, concurrency: 4 });
-    expect(known.map((end) => end?.stage)).toEqual(Array(9).fill('split'));
-    expect(service.asked).toEqual(['uploadBatch']);
+    const driving = new Driving(service);
+    const { run, pool } = driving.runner(4);
+    const running = Array.from({ length: 9 }, async (_, id) => run(makeBatch(id)));
+    const ends = await driving.clock.runUntil(pool.idle().then(async () => Promise.all(running)));
+    expect(ends.map(({ stage }) => stage)).toEqual(Array(9).fill('split'));
+    expect(service.count('uploadBatch')).toBe(19);
+    expect([...service.chargesPerAddress().values()]).toEqual(Array(18).fill(1));
   });
 
   it('refused down to single lines, one after the other, is a matter of configuration', async () => {
@@ -330,16 +341,15 @@ describe('credits', () => {
     const batches = 7;
     for (let k = 0; k <= batches; k += 1) {
       const service = new FakeService({ polls: 1, credits: 2 * k + 1 });
-      const gate = new LaunchGate();
       const run = { service, batches, concurrency: 3 };
-      const first = await runAll({ ...run, changes: { gate } });
+      const first = await runAll(run);
       expect(first.stoppedBy).toEqual([]);
       expect(first.known.filter((end) => end?.stage === 'exported')).toHaveLength(k);
       const left = first.known.filter((end) => end?.stage !== 'exported');
       expect(left.every((end) => end?.stage === 'ready' || end?.stage === 'planned')).toBe(true);
       // What is not on the service when the credits end is not sent there for nothing.
       expect(service.count('uploadBatch')).toBeLessThanOrEqual(k + run.concurrency);
-      expect(gate.closedBy?.code).toBe(k < batches ? 'payment_required' : undefined);
+      expect(first.gate.closedBy?.code).toBe(k < batches ? 'payment_required' : undefined);
       expect(service.ledger).toHaveLength(2 * k);
       service.credit = Infinity;
       const known = new Map(first.driving.recorded.map(({ batch, known }) => [batch.id, known]));
@@ -354,13 +364,12 @@ describe('credits', () => {
   it('of the budget are never overshot, with 32 launches at once', async () => {
     for (const maxCredits of [0, 1, 2, 31, 40, 63]) {
       const service = new FakeService({ polls: 1 });
-      const gate = new LaunchGate({ maxCredits });
-      const { known } = await runAll({
+      const { known, gate } = await runAll({
         service,
         batches: 32,
         concurrency: 32,
         provenBefore: true,
-        changes: { gate },
+        maxCredits,
       });
       const paid = 2 * Math.floor(maxCredits / 2);
       expect(service.ledger).toHaveLength(paid);
@@ -377,8 +386,7 @@ describe('credits', () => {
           ? { commits: ofItsKind === 1, error: lostAnswer('launchBatch') }
           : undefined,
     });
-    const gate = new LaunchGate({ maxCredits: 4 });
-    await runAll({ service, batches: 5, concurrency: 5, changes: { gate } });
+    await runAll({ service, batches: 5, concurrency: 5, maxCredits: 4 });
     expect(service.ledger).toHaveLength(4);
     expectChargedAtMostOnce(service);
   });
