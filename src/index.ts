@@ -35,20 +35,17 @@ export { ProgressFigures, type Figures } from './engine/runs/reporting/progress-
 export type { SinkInput, SourceInput } from './engine/runs/options/source-and-sink.js';
 export type { DoubtfulColumn } from './engine/plan/column-quality.js';
 export type { Preflight, PreparedType } from './engine/runs/credits/preflight.js';
+export type { BatchReport, TypeSummary } from './engine/summary/figures.js';
 export {
   hasFailed,
-  type BatchReport,
   type RunEnd,
   type StoppedSummary,
   type Summary,
   type SummaryFile,
-  type TypeSummary,
-} from './engine/summary/summary.js';
-export {
   estimateSchema,
   summaryFileSchema,
   summarySchema,
-} from './engine/summary/summary-schema.js';
+} from './engine/summary/summary.js';
 export type { SharedStore } from './engine/stores/run-store.js';
 export { readRunStatus, findRuns, type FoundRun } from './engine/runs/reporting/read-status.js';
 export type { RunStatus } from './engine/stores/run-status.js';

@@ -1,10 +1,6 @@
 import { describeRetry, retryOf } from '../engine/stores/run-status.js';
-import type {
-  ColumnEstimate,
-  ColumnSummary,
-  Estimate,
-  Summary,
-} from '../engine/summary/summary.js';
+import type { ColumnSummary } from '../engine/summary/figures.js';
+import type { ColumnEstimate, Estimate, Summary } from '../engine/summary/summary.js';
 import { optionName } from '../platform/text/option-name.js';
 import { shellQuote } from '../platform/text/printable.js';
 import { counted, grouped } from '../platform/text/shown-numbers.js';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import ts from 'typescript';
+import type * as z from 'zod';
 import { readEntries } from '../../scripts/project.mjs';
 import { projectRoot } from './page.js';
 
@@ -111,10 +112,10 @@ function sourceService(): ts.LanguageService {
     getCompilationSettings: () => options,
     fileExists: (path) => path in texts || ts.sys.fileExists(path),
     readFile: (path) => texts[path]?.() ?? ts.sys.readFile(path),
-    // Of what is in `node_modules` nothing is read: it is most of what there would be.
+    // Of what is in `node_modules` zod alone is read, which types are made of: the rest is most of all.
     resolveModuleNameLiterals: (literals, from) =>
       literals.map(({ text }) =>
-        text.startsWith('.') || text === 'sluice'
+        text.startsWith('.') || text === 'sluice' || text === 'zod'
           ? ts.resolveModuleName(text, from, options, ts.sys)
           : { resolvedModule: undefined },
       ),
@@ -171,6 +172,49 @@ export function hoverTexts(
     ]);
 }
 
+/** The JSON Schema of something, with the texts that an editor shows of its type; the type may be several. */
+export function describedSchema<Schema extends z.core.JSONSchema.BaseSchema>(
+  schema: Schema,
+  module: string,
+  ...types: readonly string[]
+): Schema {
+  const checker = sources().getTypeChecker();
+  const [first = ''] = types;
+  const description = textOf(exportedSymbol(module, first));
+  const all = types.map((type) => declaredType(module, type));
+  return { description, ...describeFields(checker, schema, all) };
+}
+
+function describeFields<Schema extends z.core.JSONSchema.BaseSchema>(
+  checker: ts.TypeChecker,
+  schema: Schema,
+  types: readonly ts.Type[],
+): Schema {
+  type Part = z.core.JSONSchema.BaseSchema;
+  const describe = (part: unknown, of = types): Part => describeFields(checker, part as Part, of);
+  if (schema.anyOf) return { ...schema, anyOf: schema.anyOf.map((each) => describe(each)) };
+  if (schema.type === 'array') {
+    const items = types.flatMap(
+      (type) => checker.getIndexTypeOfType(type, ts.IndexKind.Number) ?? [],
+    );
+    return { ...schema, items: describe(schema.items, items) };
+  }
+  const fields = Object.entries(schema.properties ?? {}).map(([name, part]) => {
+    const [field] = types.flatMap((type) => checker.getPropertyOfType(type, name) ?? []);
+    if (!field) throw new Error(`no type has the field ${name}`);
+    const type = checker.getNonNullableType(checker.getTypeOfSymbol(field));
+    const text = textOf(field);
+    return [name, { ...(text !== '' && { description: text }), ...describe(part, [type]) }];
+  });
+  return fields.length === 0 ? schema : { ...schema, properties: Object.fromEntries(fields) };
+}
+
+/** On one line. */
+function textOf(symbol: ts.Symbol): string {
+  const parts = symbol.getDocumentationComment(sources().getTypeChecker());
+  return ts.displayPartsToString(parts).replaceAll(/\s+/g, ' ').trim();
+}
+
 /** The optional members of a type that are not declared to take `undefined`. */
 export function optionsWithoutUndefined(module: string, type: string): readonly string[] {
   return shownMembers(declaredType(module, type))
@@ -183,11 +227,14 @@ export function optionsWithoutUndefined(module: string, type: string): readonly 
 }
 
 function declaredType(module: string, type: string): ts.Type {
-  const checker = sources().getTypeChecker();
+  return sources().getTypeChecker().getDeclaredTypeOfSymbol(exportedSymbol(module, type));
+}
+
+function exportedSymbol(module: string, type: string): ts.Symbol {
   const exported = exportedSymbols(module).find(({ name }) => name === type);
   if (exported === undefined) throw new Error(`${module} exports no type ${type}`);
   const isAlias = (exported.flags & ts.SymbolFlags.Alias) !== 0;
-  return checker.getDeclaredTypeOfSymbol(isAlias ? checker.getAliasedSymbol(exported) : exported);
+  return isAlias ? sources().getTypeChecker().getAliasedSymbol(exported) : exported;
 }
 
 /** The names that a module exports, types among them. */

@@ -1,4 +1,6 @@
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import * as z from 'zod';
+import { formatText } from '../../scripts/format-text.mjs';
 import { readEntries } from '../../scripts/project.mjs';
 import { Client } from '../../src/client/client.js';
 import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
@@ -11,12 +13,12 @@ import { operations } from '../../src/contract/operations.js';
 import { diagnosticsChannels } from '../../src/platform/observability/channels.js';
 import * as family from '../../src/platform/errors/errors.js';
 import { SluiceError } from '../../src/platform/errors/sluice-error.js';
-import type { RunProgress } from '../../src/index.js';
+import { type RunProgress, summaryFileSchema } from '../../src/index.js';
 import { addedColumns } from '../../src/engine/results/result-columns.js';
 import { reasonWords } from '../../src/report/sentences/reason-words.js';
 import { describeHoverTexts } from './hover-texts.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';
-import { exportsOf, forgetSources, membersOf, unionOf } from './source-types.js';
+import { describedSchema, exportsOf, forgetSources, membersOf, unionOf } from './source-types.js';
 
 // All that asks the compiler is in this file: it reads the sources once for each process.
 afterAll(forgetSources);
@@ -46,6 +48,21 @@ function plainRows(page: Page, heading: string): readonly (readonly string[])[] 
     row.map((cell) => cell.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')),
   );
 }
+
+/** `npx vitest run test/docs/tables.test.ts -u` writes it. */
+const publishedSchema = '../../docs/summary.schema.json';
+
+it('the published schema of a summary has the fields and the texts of its types', async () => {
+  const { anyOf = [], ...whole } = z.toJSONSchema(summaryFileSchema);
+  const types = ['Summary', 'Estimate', 'StoppedSummary'];
+  const described = types.map((type, at) =>
+    describedSchema(anyOf[at] ?? {}, 'src/index.ts', type, 'RunEnd'),
+  );
+  const document = { title: 'What sluice verify --summary writes', ...whole, anyOf: described };
+  await expect(await formatText(publishedSchema, JSON.stringify(document))).toMatchFileSnapshot(
+    publishedSchema,
+  );
+});
 
 describe('the topics of help', () => {
   it('say of exit codes, variables and columns what the pages say', () => {

@@ -34,8 +34,7 @@ import {
   createKeyLookup,
 } from './history-lookup.js';
 import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
-import { PastRuns, listOf, runFrame, oddShares } from './past-runs.js';
-import { pastRunOf } from '../summary/past-run.js';
+import { PastRuns, listOf, runFrame, oddShares, pastRunOf } from './past-runs.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
 const leastSuperseded = 50_000;

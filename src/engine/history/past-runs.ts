@@ -1,6 +1,12 @@
 import * as z from 'zod';
-import { pastRunSchema } from '../summary/past-run.js';
-import type { OddShare, PastCounts, PastRun } from '../summary/summary.js';
+import {
+  type OddShare,
+  type PastCounts,
+  type PastRun,
+  pastRunSchema,
+} from '../summary/past-run.js';
+import type { TypeSummary } from '../summary/figures.js';
+import type { Summary } from '../summary/summary.js';
 import type { Frame } from './history-frames.js';
 
 /** A finished run, as its frame holds it. */
@@ -113,4 +119,21 @@ function medianOf(values: readonly number[]): number {
   const middle = Math.floor(sorted.length / 2);
   const [low = 0, high = 0] = [sorted[middle - 1], sorted[middle]];
   return sorted.length % 2 === 0 ? (low + high) / 2 : high;
+}
+
+export function pastRunOf(summary: Summary, finishedMs: number): PastRun {
+  const { rows, email, phone, credits } = summary;
+  const of = (counts: TypeSummary | null, net: number | null | undefined): PastCounts | null =>
+    counts && {
+      addresses: counts.addresses,
+      from_history: counts.from_history,
+      verdicts: counts.verdicts,
+      net_credits: net ?? null,
+    };
+  return {
+    finished_at: new Date(finishedMs).toISOString(),
+    rows,
+    email: of(email, credits.email?.net),
+    phone: of(phone, credits.phone?.net),
+  };
 }

@@ -30,9 +30,8 @@ import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
 import { readSuppressed } from './options/read-suppressed.js';
-import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
-
 export type { Estimate, TypeEstimate } from '../summary/summary.js';
+import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 
 /**
  * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { creditBalance } from '../../contract/bodies.js';
 import type { FailedReason, KnownBatch, Stage } from '../batches/batch-state.js';
 import type { BatchProgress } from '../batches/claim.js';
-import { summarySchema } from '../summary/summary-schema.js';
-import type { Summary } from '../summary/summary.js';
+import { summarySchema, type Summary } from '../summary/summary.js';
 
 /** What the journal holds of each stage: the compiler says when a stage or a field is forgotten. */
 type Shapes = {

@@ -7,7 +7,8 @@ import { isPlusLost } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
 import type { RejectedCells } from './rejected-cells.js';
-import type { BatchReport, ColumnHints, CreditSummary, Summary, TypeSummary } from './summary.js';
+import type { BatchReport, ColumnHints, CreditSummary, TypeSummary } from './figures.js';
+import type { Summary } from './summary.js';
 
 interface Summarized {
   readonly input: string;

@@ -4,7 +4,7 @@ import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { Plan } from '../plan/plan.js';
 import { isDisposable, qualityOf, verdictOf } from '../results/outcome-table.js';
 import { OutcomeMarks, RejectedCells } from './rejected-cells.js';
-import type { CellTally, ColumnSummary } from './summary.js';
+import type { CellTally, ColumnSummary } from './figures.js';
 
 const isValid = 1;
 

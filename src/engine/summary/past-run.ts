@@ -1,37 +1,60 @@
 import * as z from 'zod';
-import type { PastCounts, PastRun, Summary, TypeSummary } from './summary.js';
+import { count, dateTime, type FieldsOf, named, type, verdicts } from './figures.js';
 
-const count = z.int().min(0);
+const pastCounts = {
+  /** Unique addresses: those that were sent, and those that the history knew. */
+  addresses: count,
+  /** Those that the history knew: they were not paid for again. */
+  from_history: count,
+  /** Verified cells by verdict. */
+  verdicts,
+  /** Credits after refunds; `null` where this is not known. */
+  net_credits: z.number().nullable(),
+};
 
-const pastCounts = z.object({
-  addresses: count.describe('Unique addresses'),
-  from_history: count.describe('Those that the history knew: they were not paid for again'),
-  verdicts: z
-    .object({ valid: count, wrong: count, unknown: count, none: count })
-    .describe('Verified cells by verdict'),
-  net_credits: z.number().nullable().describe('What the run cost; null where it is not known'),
-});
+/** What is kept of one type of a finished run. */
+export interface PastCounts extends FieldsOf<typeof pastCounts> {}
 
-export const pastRunSchema = z.object({
-  finished_at: z.string().meta({ format: 'date-time' }),
+const pastRun = {
+  /** When it finished, as `2026-11-21T03:00:00.000Z`. */
+  finished_at: dateTime,
+  /** Rows that it read. */
   rows: count,
-  email: pastCounts.nullable(),
-  phone: pastCounts.nullable(),
-}) satisfies z.ZodType<PastRun>;
+  /** Its emails; `null` where none were verified. */
+  email: named<PastCounts>(z.object(pastCounts)).nullable(),
+  /** Its phones; `null` where none were verified. */
+  phone: named<PastCounts>(z.object(pastCounts)).nullable(),
+};
 
-export function pastRunOf(summary: Summary, finishedMs: number): PastRun {
-  const { rows, email, phone, credits } = summary;
-  const of = (counts: TypeSummary | null, net: number | null | undefined): PastCounts | null =>
-    counts && {
-      addresses: counts.addresses,
-      from_history: counts.from_history,
-      verdicts: counts.verdicts,
-      net_credits: net ?? null,
-    };
-  return {
-    finished_at: new Date(finishedMs).toISOString(),
-    rows,
-    email: of(email, credits.email?.net),
-    phone: of(phone, credits.phone?.net),
-  };
-}
+/** What is kept of a finished run, so that later ones can be compared with it. */
+export interface PastRun extends FieldsOf<typeof pastRun> {}
+
+export const pastRunSchema = named<PastRun>(z.object(pastRun));
+
+const oddShare = {
+  /** Of which addresses. */
+  type,
+  /** `new` are the addresses that the history had no result of, as a share of all. */
+  share: z.enum(['valid', 'wrong', 'unknown', 'new']),
+  /** From 0 to 1. */
+  now: z.number(),
+  /** The median of the runs before. */
+  usual: z.number(),
+  /** How far from that a share may be without being odd. */
+  allowed: z.number(),
+};
+
+/** A share that is far from what it was in the runs before. */
+export interface OddShare extends FieldsOf<typeof oddShare> {}
+
+export const comparison = {
+  /** The run before; `null` where there was none. */
+  previous: pastRunSchema.nullable(),
+  /** The latest runs before this one, 30 at most, oldest first. */
+  runs: z.array(pastRunSchema),
+  /** Shares that are far from what they were. */
+  odd: z.array(named<OddShare>(z.object(oddShare))),
+};
+
+/** Earlier runs of a list, and what of this one is odd beside them. */
+export interface Comparison extends FieldsOf<typeof comparison> {}

@@ -9,7 +9,7 @@ import { fitsCountry, isFixedOrMobile, phoneCountry } from '../addresses/phone/p
 import type { ColumnLayout } from '../columns/column-layout.js';
 import type { Plan } from '../plan/plan.js';
 import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-table.js';
-import type { ColumnSummary, CountryProblems } from './summary.js';
+import type { ColumnSummary, CountryProblems } from './figures.js';
 
 const [nothing, withoutCountry, unknownCountry, wrong, badForm] = [0, 1, 2, 3, 4];
 /** Reasons that lie in a cell's form, from the mark of the first on. */

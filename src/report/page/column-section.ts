@@ -1,4 +1,4 @@
-import type { ColumnSummary } from '../../engine/summary/summary.js';
+import type { ColumnSummary } from '../../engine/summary/figures.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped } from '../../platform/text/shown-numbers.js';

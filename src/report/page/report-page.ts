@@ -1,4 +1,5 @@
-import type { RunEnd, Summary, ColumnSummary } from '../../engine/summary/summary.js';
+import type { ColumnSummary } from '../../engine/summary/figures.js';
+import type { RunEnd, Summary } from '../../engine/summary/summary.js';
 import { html, nothing, type Html } from '../../platform/html/html.js';
 import { page } from '../../platform/html/page.js';
 import { duration, moment, counted, grouped } from '../../platform/text/shown-numbers.js';

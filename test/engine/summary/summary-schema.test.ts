@@ -3,25 +3,10 @@ import { expect, it } from 'vitest';
 import { z } from 'zod';
 import { estimateRun } from '../../../src/engine/runs/estimate.js';
 import { finishedEntry } from '../../../src/engine/stores/journal-entries.js';
-import {
-  estimateSchema,
-  summaryFileSchema,
-  summarySchema,
-} from '../../../src/engine/summary/summary-schema.js';
+import { estimateSchema, summarySchema } from '../../../src/engine/summary/summary.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
-import { formatText } from '../../../scripts/format-text.mjs';
 import { goodNames, Nights } from '../history/nightly.js';
-
-/** The published schema; `npx vitest run test/engine/summary/summary-schema.test.ts -u` writes it anew. */
-const published = '../../../docs/summary.schema.json';
-
-it('is what is published', async () => {
-  const schema = z.toJSONSchema(summaryFileSchema);
-  const document = { title: 'What sluice verify --summary writes', ...schema };
-  const text = await formatText(published, JSON.stringify(document));
-  await expect(text).toMatchFileSnapshot(published);
-});
 
 it('holds for what runs and dry runs say', async () => {
   const nights = await Nights.begin();

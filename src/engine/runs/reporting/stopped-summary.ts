@@ -13,7 +13,8 @@ import {
 import { statusOf, type RunStatus } from '../../stores/run-status.js';
 import { readKnownRun } from '../../stores/directory/state-directory.js';
 import type { SharedStore } from '../../stores/run-store.js';
-import type { BatchReport, CreditSummary, Summary } from '../../summary/summary.js';
+import type { BatchReport, CreditSummary } from '../../summary/figures.js';
+import type { Summary } from '../../summary/summary.js';
 
 /** Whoever has just ended a run waits no longer for what a store says of it. */
 const lookMs = 5000;
