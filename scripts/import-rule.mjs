@@ -22,7 +22,8 @@ const rooms = new Map([
   ['conformance', ['platform']],
   ['testing', ['lists', 'platform']],
   // And the faces.
-  ['cli', ['platform/text', 'report/sentences']],
+  // The table of a run's options is of the command line, too.
+  ['cli', ['platform/text', 'report/sentences', 'engine/runs/options']],
 ]);
 
 /** The rooms of the engine, from the bottom up: each may import those before it. */
@@ -43,6 +44,8 @@ const engine = [
 /** What the package exports, and so all that the command line may know of it: see package.json. */
 const faces = [
   'index.ts',
+  // What a value must be, in a text or in a program.
+  join('platform', 'check-options.ts'),
   ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
   join('lists', 'remote', 's3', 'index.ts'),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) =>

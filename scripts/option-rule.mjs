@@ -72,6 +72,8 @@ function isOpen(node) {
 }
 
 function* textsIn(node) {
+  // The help of an option is for the command line only.
+  if (ts.isPropertyAssignment(node) && node.name.text === 'help') return;
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
   if (isText || ts.isTemplateMiddleOrTemplateTail(node)) yield node;
   const children = [];

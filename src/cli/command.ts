@@ -30,6 +30,8 @@ export interface OptionDefinition<Name extends string = string> {
   /** Absent for a switch, which takes no value. */
   readonly type?: OptionType;
   readonly isRepeatable?: boolean;
+  /** Makes one value of those that are given. @default they are a list */
+  readonly gather?: (values: readonly unknown[]) => unknown;
   /** Whether its value, a verified column, may be left out. */
   readonly mayBeBare?: boolean;
   readonly help: string;
@@ -39,8 +41,8 @@ export interface OptionDefinition<Name extends string = string> {
   readonly group?: string;
   /** What the library calls it. @default its name in camel case */
   readonly library?: string;
-  /** Of what in the library it is an option that takes its value as it is. */
-  readonly sets?: 'run' | 'columns' | 'settings';
+  /** Of what in the library it is an option. @default of the function itself */
+  readonly sets?: 'settings';
   /** What else the library calls it. */
   readonly alsoCalled?: readonly string[];
   readonly rules?: readonly OptionRule[];
@@ -80,19 +82,6 @@ type CamelCase<Name extends string> = Name extends `${infer First}-${infer Rest}
 
 export function libraryNameOf({ name, library }: OptionDefinition): string {
   return library ?? name.replaceAll(/-(.)/g, (_dash, letter: string) => letter.toUpperCase());
-}
-
-/** Those definitions whose values go there as they are. */
-export function thatSet<
-  Definition extends OptionDefinition,
-  What extends NonNullable<OptionDefinition['sets']>,
->(
-  definitions: readonly Definition[],
-  what: What,
-): readonly Extract<Definition, { readonly sets: What }>[] {
-  return definitions.filter(
-    (each): each is Extract<Definition, { readonly sets: What }> => each.sets === what,
-  );
 }
 
 /**
@@ -220,11 +209,11 @@ export class ParsedOptions<in Name extends string = string> {
     definitions: readonly OptionDefinition[],
   ): readonly { readonly name: string; readonly library: string; readonly value: unknown }[] {
     return definitions.flatMap((definition) => {
-      const { name, type, isRepeatable } = definition;
+      const { name, type, isRepeatable, gather } = definition;
       const given = this.#values.get(name);
       if (given === undefined) return [];
       const all = given.map((text) => (type && text !== true ? type.parse(text, name) : true));
-      const value = isRepeatable === true ? all : all.at(-1);
+      const value = isRepeatable === true ? (gather?.(all) ?? all) : all.at(-1);
       return [{ name, library: libraryNameOf(definition), value }];
     });
   }

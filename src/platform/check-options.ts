@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { ConfigurationError } from './errors/errors.js';
 import { editDistance } from './text/closest-name.js';
+import { optionName } from './text/option-name.js';
 
 /** What an option must be. */
 export interface Wanted {
@@ -11,6 +12,52 @@ export interface Wanted {
   readonly isRequired?: boolean;
   /** Of an object: what each of its own options must be. @default nothing is checked */
   readonly members?: Readonly<Record<string, Wanted>>;
+  /** Other options that it does not go with, and why. */
+  readonly excludes?: Readonly<Record<string, () => string>>;
+  /** Other options that it means nothing without, and why. */
+  readonly needs?: Readonly<Record<string, () => string>>;
+  /** Absent for what no text gives. */
+  readonly asText?: AsText;
+  /** Its option of the command line. @default none */
+  readonly flag?: Flag;
+}
+
+/** How a text gives a value, or one of an array. */
+export interface AsText {
+  /** What stands for it in help and reference. */
+  readonly shown: string;
+  /** @returns `undefined` for a text that gives none */
+  readonly read: (text: string) => unknown;
+  /** The words that it takes, where they are few. */
+  readonly words?: readonly string[];
+  /** Makes one value of those of an option that may be given several times. @default it may not */
+  readonly gather?: (values: readonly unknown[]) => unknown;
+}
+
+/** An option as the command line has it: help, reference and completion are made from this. */
+export interface Flag<Name extends string = string> {
+  /** Without the dashes. */
+  readonly name: Name;
+  readonly short?: string;
+  /** The heading that it is under. */
+  readonly group: string;
+  readonly help: string;
+  /** Whether the short help has it. @default false */
+  readonly isCommon?: boolean;
+  /** Whether its value is a path, or begins with one. @default false */
+  readonly isPath?: boolean;
+  /** What stands for its value there. @default as its kind has it */
+  readonly shown?: string;
+  /** What one of the unit that it is given in is here. @default 1 */
+  readonly unit?: number;
+}
+
+/** An option that the command line has too. */
+export function flagged<const Name extends string, const Kind extends Wanted>(
+  kind: Kind,
+  given: Flag<Name>,
+): Kind & { readonly flag: Flag<Name> } {
+  return { ...kind, flag: given };
 }
 
 /** What each option of a function must be: the type, as a check for programs that no compiler has seen. */
@@ -50,6 +97,26 @@ export function checkOptions(
     const state = Object.hasOwn(options, name) ? 'undefined' : 'missing';
     throw new ConfigurationError(`${path} is ${state}: give ${what}`);
   }
+  const isGiven = (name: string): boolean =>
+    ![undefined, false].includes(Reflect.get(options, name) as undefined);
+  for (const [name, { excludes = {}, needs = {} }] of Object.entries(shape)) {
+    if (!isGiven(name)) continue;
+    const excluded = Object.keys(excludes).find(isGiven);
+    if (excluded !== undefined) throw new ConfigurationError(exclusion(name, excluded, excludes));
+    const missing = Object.keys(needs).find((other) => !isGiven(other));
+    if (missing === undefined) continue;
+    const why = needs[missing]?.() ?? '';
+    throw new ConfigurationError(`${optionName(name)} needs ${optionName(missing)}: ${why}`);
+  }
+}
+
+/** Why two options do not go together. */
+export function exclusion(
+  name: string,
+  other: string,
+  excludes: NonNullable<Wanted['excludes']>,
+): string {
+  return `${optionName(name)} does not work with ${optionName(other)}: ${excludes[other]?.() ?? ''}`;
 }
 
 /** Checks one value. */
@@ -113,14 +180,30 @@ function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
 
-export const text: Wanted = { what: 'a string', isRight: isText };
+function sameText(value: string): string {
+  return value;
+}
 
-export const columnName: Wanted = { what: 'the name of a column', isRight: isText };
+export const text: Wanted = {
+  what: 'a string',
+  isRight: isText,
+  asText: { shown: '<text>', read: sameText },
+};
+
+const column: AsText = { shown: '<column>', read: sameText };
+
+export const columnName: Wanted = { what: 'the name of a column', isRight: isText, asText: column };
 
 export const columnNames: Wanted = {
   what: 'an array of column names, such as ["email"]',
   isRight: (value) => Array.isArray(value) && value.every(isText),
+  asText: { ...column, gather: (values) => values },
 };
+
+/** As people write it: no sign, no exponent. */
+function readNumber(value: string): number | undefined {
+  return /^\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
+}
 
 export const flag: Wanted = {
   what: 'true or false',
@@ -130,11 +213,19 @@ export const flag: Wanted = {
 export const count: Wanted = {
   what: 'a whole number above 0',
   isRight: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  asText: { shown: '<n>', read: readNumber },
 };
 
 export const amount: Wanted = {
   what: 'a number of 0 or more',
   isRight: (value) => Number.isFinite(value) && Number(value) >= 0,
+  asText: { shown: '<n>', read: readNumber },
+};
+
+export const percent: Wanted = {
+  what: 'a number from 0 to 100',
+  isRight: (value) => typeof value === 'number' && value >= 0 && value <= 100,
+  asText: { shown: '<percent>', read: readNumber },
 };
 
 export const duration: Wanted = {
@@ -146,6 +237,7 @@ export function oneOf(words: readonly string[]): Wanted {
   return {
     what: `one of ${words.join(', ')}`,
     isRight: (value) => typeof value === 'string' && words.includes(value),
+    asText: { shown: '<way>', words, read: (value) => value.toLowerCase() },
   };
 }
 

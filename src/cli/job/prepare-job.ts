@@ -31,7 +31,8 @@ import { limitLines, trialLines } from '../messages/run-lines.js';
 import type { Job } from './run-list.js';
 import { filesAmong, sharedOptions } from './run-settings.js';
 import type { RunContext } from '../messages/failure-messages.js';
-import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import { givenOptions } from '../options/library-options.js';
+import type { VerifyOption } from '../options/verify-options.js';
 
 /** What a run is told to, and by. */
 export interface RunParts {
@@ -61,8 +62,10 @@ export async function prepareJob(
   const { options } = input;
   const person = terminal(input);
   const from = await findInputs(input.positionals, input);
-  const suppress = (options.values(verifyOptions).suppress ?? []).map(({ source }) =>
-    locationOf(source, input),
+  const suppress = (givenOptions(options).suppress ?? []).flatMap((list) =>
+    typeof list === 'object' && 'source' in list && typeof list.source === 'string'
+      ? locationOf(list.source, input)
+      : [],
   );
   await refuseSuppressed(suppress, filesOfOutput(from, to, options), input);
   const outputs = filesOfOutput(from, to, options).map(pathOf);

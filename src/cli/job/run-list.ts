@@ -3,7 +3,9 @@ import { type ParsedOptions, type Surroundings, omitUndefined } from '../command
 import { trialLines } from '../messages/run-lines.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { checkRules } from '../options/option-rules.js';
-import { listSizeOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
+import { waitLockOption } from '../options/history-options.js';
+import { givenOptionsOfKeptRuns } from '../options/library-options.js';
+import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { connect, type Connection, type Target } from '../connect.js';
 import type { Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -68,7 +70,6 @@ export async function runDurably(
 ): Promise<Summary> {
   const { signal, fail } = failingSignal(shared.signal);
   const launch = preflightOf(options, person, { reporter, signal });
-  const { waitLockMs, onChange } = options.libraryValues(verifyOptions);
   reporter.target(target);
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
     options.has(name),
@@ -103,16 +104,10 @@ export async function runDurably(
         return connection.client;
       },
       stateDir,
-      ...omitUndefined({ waitLockMs, onChange }),
-      fresh: options.has('fresh'),
-      moved: options.has('moved'),
+      ...givenOptionsOfKeptRuns(options),
+      ...options.libraryValues([waitLockOption]),
       ...launch,
       ...askAboutCarrying(options, person, { reporter, signal }),
-      detach: options.has('detach'),
-      retryFailed: options.has('retry-failed'),
-      partial: options.has('partial'),
-      deleteBatches: options.has('delete-batches'),
-      ...options.libraryValues(listSizeOptions),
       rowsBefore,
       onSummary: tell,
       beforeRemoval: async () => connection?.close(),
@@ -167,11 +162,7 @@ export async function runShared(
       store,
       ...omitUndefined({ stateDir: options.text('state') }),
       ...launch,
-      detach: options.has('detach'),
-      retryFailed: options.has('retry-failed'),
-      partial: options.has('partial'),
-      deleteBatches: options.has('delete-batches'),
-      ...options.libraryValues(listSizeOptions),
+      ...givenOptionsOfKeptRuns(options),
       rowsBefore,
       onSummary: tell,
     });

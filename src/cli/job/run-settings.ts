@@ -1,19 +1,19 @@
 import {
   ConfigurationError,
   type ColumnChoice,
-  type ColumnOptions,
   type CountryChoice,
   type RunOptions,
   RunReports,
 } from '../../index.js';
-import { thatSet, type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 import type { Target } from '../connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
 import { pathOf, type Location } from '../endpoints/locations.js';
 import { resolvePath, standard } from '../endpoints/paths.js';
 import { batchSettings } from '../options/batch-options.js';
 import { asksNetwork } from '../options/engine-options.js';
-import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
+import type { VerifyOption } from '../options/verify-options.js';
+import { givenOptions } from '../options/library-options.js';
 import { print } from '../terminal/print.js';
 
 /** What a run is asked for, whether it is durable or streams. */
@@ -28,47 +28,32 @@ export function sharedOptions(
   target: Target,
   ends: ListEnds,
 ): RunSettings {
-  const settings: Omit<RunOptions, 'client' | 'stateDir'> = {
+  refuseWithoutTarget(options);
+  return {
     ...ends,
-    ...fieldOptions(options),
     ...(target.kind === 'local' && { pollIntervalMs: localPollIntervalMs, serviceName: 'local' }),
-    ...options.libraryValues(thatSet(verifyOptions, 'run')),
+    ...givenOptions(options),
     settings: batchSettings(options),
     signal,
-  };
-  return Object.assign(settings, groupOptions(options));
+    // Which columns and countries there are, no compiler can see.
+  } as RunSettings;
 }
 
-/** Which columns are verified, and for which country. @throws ConfigurationError where either is not said */
-function groupOptions(options: ParsedOptions<VerifyOption>): ColumnChoice & CountryChoice {
-  const email = options.texts('email');
-  const phone = options.texts('phone');
-  if (email.length + phone.length === 0) {
+/** @throws ConfigurationError where no column is named, or no country */
+function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
+  if (!options.has('email') && !options.has('phone')) {
     throw new ConfigurationError(
       'name the columns to verify: --email <column>, --phone <column>, or both',
     );
   }
-  const everyRow = omitUndefined({
-    country: options.text('country'),
-    countryColumn: options.text('country-column'),
-    countryFrom: options.text('country-from'),
-  });
-  const emailCountry = options.text('email-country');
-  const isOfEmailsAlone = emailCountry !== undefined && phone.length === 0;
-  if (Object.keys(everyRow).length === 0 && !isOfEmailsAlone) {
+  const ofEveryRow = ['country', 'country-column', 'country-from'] as const;
+  const isOfEmailsAlone = options.has('email-country') && !options.has('phone');
+  if (!ofEveryRow.some((name) => options.has(name)) && !isOfEmailsAlone) {
     throw new ConfigurationError(
       'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
       { code: 'country_missing' },
     );
   }
-  // Which of them there are, no compiler can see.
-  return { email, phone, ...everyRow, ...omitUndefined({ emailCountry }) } as ColumnChoice &
-    CountryChoice;
-}
-
-function fieldOptions(options: ParsedOptions<VerifyOption>): ColumnOptions {
-  const { prefix, ...others } = options.libraryValues(thatSet(verifyOptions, 'columns'));
-  return { ...others, ...(prefix && { prefix: Object.fromEntries(prefix) }) };
 }
 
 /** @throws ConfigurationError, OutputError before anything is read */

@@ -16,7 +16,7 @@ import {
 import type { Target } from '../connect.js';
 import { needs } from './option-rules.js';
 import { path, patience } from './option-types.js';
-import { notWithStore } from './store-options.js';
+import { exclusionRules } from './library-options.js';
 
 /** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. */
 const maxAge: OptionType<MaxAgeDays> = {
@@ -70,7 +70,7 @@ export const historyOptions = defineOptions([
   },
   {
     ...waitLockOption,
-    rules: [notWithStore('processes share the run, so none waits for another')],
+    rules: exclusionRules('waitLockMs'),
   },
 ]);
 

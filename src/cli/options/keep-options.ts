@@ -62,9 +62,4 @@ export const keepOptions = defineOptions([
     rules: [notInParts, needsState],
     help: 'If more than this share of the verdicts is unknown: write <output>.suspect instead, exit 8.',
   },
-  {
-    name: 'provenance',
-    sets: 'columns',
-    help: 'Add columns that say what was sent for each cell, and when, from where and in which batch its result came.',
-  },
 ]);

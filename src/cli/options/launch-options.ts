@@ -27,11 +27,6 @@ export const launchOptions = defineOptions([
     alsoCalled: ['onDoubtfulColumns'],
     help: 'Answer yes to every question: the launch of --preflight, columns or changes that look wrong, paid results to be dropped.',
   },
-  {
-    name: 'detach',
-    rules: [needsState],
-    help: 'Launch everything, then exit with 75; the same command later collects the results.',
-  },
 ]);
 
 /**

@@ -1,6 +1,13 @@
-import { existsSync } from 'node:fs';
 import { parseTarget } from '../../contract/index.js';
 import { ConfigurationError, fileFormats, parseCountry, parseFileFormat } from '../../index.js';
+import {
+  amount as anAmount,
+  count as aCount,
+  type Flag,
+  oneOf,
+  percent as aPercent,
+  type Wanted,
+} from '../../platform/check-options.js';
 import { guess } from '../../platform/text/closest-name.js';
 import type { OptionType } from '../command.js';
 
@@ -33,22 +40,36 @@ export function path(shown: string): OptionType<string> {
   return { ...text(shown), isPath: true };
 }
 
+/** What an option of the library takes, as a text: the same is right in both. */
+export function textType(
+  { what, isRight, asText }: Wanted,
+  flag: Pick<Flag, 'shown' | 'unit' | 'isPath'> = {},
+): OptionType {
+  const { shown = '', read, words, gather } = asText ?? { read: () => undefined };
+  const { unit } = flag;
+  return {
+    shown: flag.shown ?? shown,
+    ...(words && { words }),
+    ...(flag.isPath === true && { isPath: true }),
+    parse: (given, name) => {
+      const value = read(given);
+      // What is one of several is checked with the others.
+      if (value !== undefined && (gather || isRight(value))) {
+        return unit === undefined ? value : msOf(value as number, unit);
+      }
+      const takes = gather ? `takes ${shown}` : `must be ${what}`;
+      const near = words ? guess(given, words) : '';
+      throw new ConfigurationError(`--${name} ${takes}, not ${JSON.stringify(given)}${near}`);
+    },
+  };
+}
+
 /** One of some words, in upper or lower case. */
 export function choice<const Word extends string>(
   shown: string,
   words: readonly Word[],
 ): OptionType<Word> {
-  return {
-    shown,
-    words,
-    parse: (given, name) => {
-      const word = words.find((known) => known === given.toLowerCase());
-      if (word !== undefined) return word;
-      throw new ConfigurationError(
-        `--${name} must be one of ${words.join(', ')}, not ${JSON.stringify(given)}${guess(given, words)}`,
-      );
-    },
-  };
+  return textType(oneOf(words), { shown }) as OptionType<Word>;
 }
 
 /** Some of some words, separated by commas. */
@@ -88,11 +109,10 @@ export function itemsOf(given: string): readonly string[] {
 
 /** A whole number above 0. */
 export function count(shown = '<n>', { max = Infinity } = {}): OptionType<number> {
-  const takes = max === Infinity ? 'must be a whole number above 0' : `must be from 1 to ${max}`;
-  return typeOf(shown, takes, (given) => {
+  if (max === Infinity) return textType(aCount, { shown }) as OptionType<number>;
+  return typeOf(shown, `must be from 1 to ${max}`, (given) => {
     const value = Number(given);
-    const isCount = /^\d+$/.test(given) && Number.isSafeInteger(value);
-    return isCount && value > 0 && value <= max ? value : undefined;
+    return /^\d+$/.test(given) && value > 0 && value <= max ? value : undefined;
   });
 }
 
@@ -110,15 +130,12 @@ export function whole(shown = '<n>', { max = Number.MAX_SAFE_INTEGER } = {}): Op
 
 /** A share of something. */
 export function percent(): OptionType<number> {
-  return typeOf('<percent>', 'must be a number from 0 to 100', (given) => {
-    const value = amountIn(given);
-    return value !== undefined && value <= 100 ? value : undefined;
-  });
+  return textType(aPercent) as OptionType<number>;
 }
 
 /** A number of 0 or more. */
 export function amount(shown = '<n>'): OptionType<number> {
-  return typeOf(shown, 'must be a number of 0 or more', amountIn);
+  return textType(anAmount, { shown }) as OptionType<number>;
 }
 
 function amountIn(given: string): number | undefined {
@@ -127,14 +144,10 @@ function amountIn(given: string): number | undefined {
 }
 
 const secondMs = 1000;
-export const hourMs = 3_600_000;
 
 /** A time of 0 or more, in seconds. @returns whole milliseconds */
-export function patience(shown = '<s>', unitMs = secondMs): OptionType<number> {
-  return typeOf(shown, 'must be a number of 0 or more', (given) => {
-    const value = amountIn(given);
-    return value === undefined ? undefined : msOf(value, unitMs);
-  });
+export function patience(shown = '<s>'): OptionType<number> {
+  return textType(anAmount, { shown, unit: secondMs }) as OptionType<number>;
 }
 
 /** A time above 0, in seconds. @returns whole milliseconds */
@@ -193,20 +206,6 @@ export const fileFormat: OptionType<ReturnType<typeof parseFileFormat>> = {
   shown: '<format>',
   words: fileFormats,
   parse: (given) => parseFileFormat(given),
-};
-
-/** A list, with one of its columns or without: `list.csv#email`. */
-export const suppressList: OptionType<{
-  readonly source: string;
-  readonly columns?: readonly string[];
-}> = {
-  ...path('<list>[#<column>]'),
-  parse: (given) => {
-    const at = existsSync(given) ? -1 : given.indexOf('#', 1);
-    return at === -1
-      ? { source: given }
-      : { source: given.slice(0, at), columns: [given.slice(at + 1)] };
-  },
 };
 
 /** Of the form `key=value`, the key as it is written. */

@@ -3,7 +3,6 @@ import { ConfigurationError, type SharedStore } from '../../index.js';
 import {
   defineOptions,
   type CommandInput,
-  type OptionRule,
   type NameOf,
   type ParsedOptions,
   type Surroundings,
@@ -11,7 +10,7 @@ import {
 } from '../command.js';
 import { locationOf } from '../endpoints/locations.js';
 import { patienceOptions, type PatienceOption } from '../connect.js';
-import { needs, notWith } from './option-rules.js';
+import { needs } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
 import { standard } from '../endpoints/paths.js';
 
@@ -19,11 +18,6 @@ const needsStore = needs(
   ['store'],
   (name) => `--${name} goes with --store <url>, where processes share a run`,
 );
-
-/** What means nothing where processes share a run, and why. */
-export function notWithStore(why: string): OptionRule {
-  return notWith(['store'], (name) => `--${name} does not work with --store: ${why}`);
-}
 
 /** Which shared run is meant. */
 export const sharedRunOptions = defineOptions([

@@ -17,6 +17,7 @@ import {
   defaults,
   type DriveOptions,
   type DriveSettings,
+  namePrefixOf,
 } from './driver-options.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
@@ -92,7 +93,7 @@ export class BatchPool {
       ...ports,
       service,
       runId,
-      namePrefix: settings.batchName ?? defaults.batchName,
+      namePrefix: namePrefixOf(settings),
       settings: settings.settings ?? {},
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,

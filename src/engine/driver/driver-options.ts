@@ -12,6 +12,7 @@ import {
   columnNames,
   count,
   flag,
+  flagged,
   type OptionShape,
   record,
   recordOf,
@@ -133,18 +134,99 @@ export interface DriveOptions {
   onPrepared?(): void;
 }
 
-export const columnShape: OptionShape<ColumnOptions> = {
-  email: columnNames,
-  phone: columnNames,
-  countryColumn: columnName,
-  countryFrom: columnName,
-  prefix: recordOf('an object of names by column, such as { email: "mail" }', text),
-  provenance: flag,
-  columns: columnNames,
-  suggest: flag,
-};
+const columnsGroup = 'Columns and country';
 
-export const countryShape: OptionShape<CountryOptions> = { country: text, emailCountry: text };
+/** A list of them without spaces; `none` is an empty one. Unknown ones, the check of the columns names. */
+function readNames(given: string): readonly string[] {
+  const names = given.split(',').map((name) => name.trim());
+  return ['', 'none'].includes(given.trim()) ? [] : names;
+}
+
+/** Of the form `column=name`, the column as it is written. */
+function readPrefix(given: string): readonly [column: string, name: string] | undefined {
+  const at = given.lastIndexOf('=');
+  return at > 0 && at < given.length - 1 ? [given.slice(0, at), given.slice(at + 1)] : undefined;
+}
+
+export const columnShape = {
+  email: flagged(columnNames, {
+    name: 'email',
+    short: 'e',
+    group: columnsGroup,
+    isCommon: true,
+    help: 'Column of email addresses, by name or position (#3).',
+  }),
+  phone: flagged(columnNames, {
+    name: 'phone',
+    short: 'p',
+    group: columnsGroup,
+    isCommon: true,
+    help: 'Column of phone numbers, by name or position (#3).',
+  }),
+  countryColumn: flagged(columnName, {
+    name: 'country-column',
+    group: columnsGroup,
+    isCommon: true,
+    help: 'Column with the country of each row. Empty cells: --country-from <phone column>, then --country.',
+  }),
+  countryFrom: flagged(columnName, {
+    name: 'country-from',
+    group: columnsGroup,
+    shown: '<phone column>',
+    help: "Country of each row by its number's calling code (+44…, 0044…), where the country column says none; --country for the others.",
+  }),
+  prefix: flagged(
+    {
+      ...recordOf('an object of names by column, such as { email: "mail" }', text),
+      asText: {
+        shown: '<column>=<name>',
+        read: readPrefix,
+        gather: (pairs) => Object.fromEntries(pairs as [string, string][]) as unknown,
+      },
+    },
+    {
+      name: 'prefix',
+      group: columnsGroup,
+      help: 'Added columns of that column begin with <name>_.',
+    },
+  ),
+  provenance: flagged(flag, {
+    name: 'provenance',
+    group: 'Output',
+    help: 'Add columns that say what was sent for each cell, and when, from where and in which batch its result came.',
+  }),
+  columns: flagged(
+    { ...columnNames, asText: { shown: '<list>', read: readNames } },
+    {
+      name: 'columns',
+      group: 'Output',
+      help: 'Which added columns are written, without their prefix, in that order: verification,valid,quality (default: all).',
+    },
+  ),
+  suggest: flagged(flag, {
+    name: 'suggest',
+    group: 'Output',
+    isCommon: true,
+    help: 'Add <column>_suggestion: the domain probably meant by a misspelt one (gmial.com: gmail.com). It is never sent.',
+  }),
+} satisfies OptionShape<ColumnOptions>;
+
+export const countryShape = {
+  country: flagged(text, {
+    name: 'country',
+    short: 'c',
+    group: columnsGroup,
+    isCommon: true,
+    shown: '<CC>',
+    help: 'Target country of every row, such as US.',
+  }),
+  emailCountry: flagged(text, {
+    name: 'email-country',
+    group: columnsGroup,
+    shown: '<CC>',
+    help: 'Target country of all emails, whatever the country of their row.',
+  }),
+} satisfies OptionShape<CountryOptions>;
 
 /** What Sluice itself says of each batch is no setting. */
 const {
@@ -154,16 +236,43 @@ const {
   ...settingsShape
 }: OptionShape<UploadFormInput> = shapeOfSchema(uploadForm);
 
-export const driveShape: OptionShape<DriveSettings> = {
-  concurrency: count,
-  pollIntervalMs: amount,
-  batchDeadlineMs: amount,
-  maxCredits: amount,
-  batchName: text,
+const hourMs = 3_600_000;
+
+export const driveShape = {
+  concurrency: flagged(count, {
+    name: 'concurrency',
+    group: 'Batches',
+    help: 'Most batches on the service at once (default: 4).',
+  }),
+  pollIntervalMs: flagged(amount, {
+    name: 'poll-interval',
+    group: 'Batches',
+    shown: '<ms>',
+    help: 'First wait between two status polls of a batch (default: 1000; 25 with the local service in this process).',
+  }),
+  batchDeadlineMs: flagged(amount, {
+    name: 'batch-deadline',
+    group: 'Batches',
+    shown: '<h>',
+    unit: hourMs,
+    help: 'Longest time of a batch in one stage, in hours (default: 24).',
+  }),
+  maxCredits: flagged(amount, {
+    name: 'max-credits',
+    group: 'Cost and approval',
+    isCommon: true,
+    help: 'Spend at most this many credits per type.',
+  }),
+  batchName: flagged(text, {
+    name: 'batch-name',
+    group: 'Batches',
+    shown: '<prefix>',
+    help: 'Prefix of batch names (default: sluice).',
+  }),
   settings: { ...record, members: settingsShape satisfies OptionShape<BatchSettings> },
   clock,
   random: called,
-};
+} satisfies OptionShape<DriveSettings>;
 
 export const doubtShape: OptionShape<DoubtOptions> = { onDoubtfulColumns: called };
 
@@ -179,3 +288,8 @@ export const defaults = {
   maxWaitingBytes: 512 * 1024 * 1024,
   batchName: 'sluice',
 } as const;
+
+/** What the names of a run's batches begin with. */
+export function namePrefixOf({ batchName }: Pick<DriveSettings, 'batchName'>): string {
+  return batchName ?? defaults.batchName;
+}

@@ -19,7 +19,7 @@ import type { TargetChoice } from '../streams/stream-options.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
-import { columnHints } from '../summary/build-summary.js';
+import { askedOf, columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/preflight.js';
 import { startValidating, wantedPositions } from './planning/plan-input.js';
 import { observedProgress } from './reporting/run-progress.js';
@@ -159,7 +159,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     output: sink?.name ?? null,
     service,
     rows,
-    ...(limit !== undefined && { limit }),
+    ...askedOf(options),
     email,
     phone,
     columns: columns.map(({ name, type: of }, column) => ({

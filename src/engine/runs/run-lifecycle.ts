@@ -310,7 +310,7 @@ export class RunLifecycle {
       sink,
       service: entry.service,
       rows: plannedInput.entry.rows,
-      limit,
+      options: this.#options,
       isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: plannedInput.plan,

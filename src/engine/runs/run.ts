@@ -14,12 +14,7 @@ import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/sourc
 import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
 import type { CheckedRun } from './resume/open-run.js';
-import {
-  locateInDirectory,
-  locateInStore,
-  refuseWithoutStore,
-  refuseWithStore,
-} from './resume/run-location.js';
+import { locateInDirectory, locateInStore } from './resume/run-location.js';
 import { runShape } from './options/option-shapes.js';
 import { RunLifecycle } from './run-lifecycle.js';
 import type { Summary } from '../summary/summary.js';
@@ -82,8 +77,6 @@ export async function run<From extends SourceInput, Given = unknown>(
     ...(suppressed && { suppressed }),
     signal,
   };
-  if (store) refuseWithStore(given);
-  else refuseWithoutStore(given);
   const resolved = await resolve(given);
   const rows = new SharedRows(onProgress);
   const found = store ? { ...resolved, onProgress: rows.note } : resolved;

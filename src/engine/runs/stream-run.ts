@@ -121,7 +121,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
       sink: options.sink,
       service: options.serviceName ?? options.client.baseUrl,
       rows,
-      limit: options.limit,
+      options,
       seconds: (performance.now() - startedMs) / 1000,
       plan: plan.plan,
       tally,

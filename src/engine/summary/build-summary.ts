@@ -19,8 +19,8 @@ interface Summarized {
   >;
   readonly service: string;
   readonly rows: number;
-  /** How many rows were asked for at most. @default all */
-  readonly limit?: number | undefined;
+  /** The run's options: those that a summary names are in it. */
+  readonly options: Asked;
   /** Whether the rows went beside the output. @default false */
   readonly isSuspect?: boolean;
   readonly seconds: number;
@@ -34,6 +34,13 @@ interface Summarized {
 export interface Balances {
   readonly before: CreditBalance;
   readonly after: CreditBalance;
+}
+
+/** The options that summary and estimate name. */
+type Asked = Pick<Summary, 'limit'>;
+
+export function askedOf({ limit }: Asked): Asked {
+  return { ...(limit !== undefined && { limit }) };
 }
 
 export function summarize(run: Summarized): Summary {
@@ -51,7 +58,7 @@ export function summarize(run: Summarized): Summary {
     output: sink.name,
     service,
     rows,
-    ...(run.limit !== undefined && { limit: run.limit }),
+    ...askedOf(run.options),
     rows_left_out: leftOut,
     ...(repeated > 0 && { rows_repeated: repeated }),
     // The output is the first; it has been given rows that it did not take.

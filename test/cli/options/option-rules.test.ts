@@ -1,7 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { commands } from '../../../src/cli/commands.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
+import { runShape } from '../../../src/engine/runs/options/option-shapes.js';
+import { checkOptions } from '../../../src/platform/check-options.js';
+import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { checkRules } from '../../../src/cli/options/option-rules.js';
+import { flagNaming } from '../../../src/cli/options/flag-names.js';
+import { libraryOptions } from '../../../src/cli/options/library-options.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';
 
 function check(names: readonly string[], known: Parameters<typeof checkRules>[2] = {}): () => void {
@@ -9,15 +14,21 @@ function check(names: readonly string[], known: Parameters<typeof checkRules>[2]
   return () => checkRules(options, verifyOptions, known);
 }
 
+let restore: () => void;
+beforeAll(() => {
+  restore = nameOptionsBy(flagNaming(commands));
+});
+afterAll(() => restore());
+
 describe('what options need and refuse', () => {
   it.each([
-    [['fresh', 'retry-failed'], '--fresh drops the run that --retry-failed continues'],
+    [['fresh', 'retry-failed'], '--fresh does not work with --retry-failed'],
     [['max-age'], '--max-age is for results of a history: name it with --history'],
     [['rejects'], '--rejects is for the rows that --keep, --keep-quality or --unique leaves out'],
     [['keep-quality'], '--keep-quality is for emails: name their column with --email'],
     [['keep', 'rejects', 'part-size'], '--rejects does not go with an output in parts'],
-    [['store', 'run', 'fresh'], '--fresh does not work with --store: another name'],
-    [['store', 'run', 'wait-lock'], '--wait-lock does not work with --store: processes share'],
+    [['store', 'run', 'fresh'], '--fresh does not work with --store: another run'],
+    [['store', 'run', 'wait-lock'], '--wait-lock does not work with --store: the processes'],
     [['run'], '--run goes with --store <url>, where processes share a run'],
     [['workers'], '--workers goes with --store <url>'],
     [['verify'], '--verify needs --local'],
@@ -57,5 +68,49 @@ describe('what options need and refuse', () => {
             situations.includes(each) || options.some((option) => option.name === each);
           expect(isKnown, `${name}: ${each}`).toBe(true);
         }
+  });
+});
+
+describe('the options of run() that the command line has', () => {
+  /** One that is right for each kind of value. */
+  const texts = ['7', 'carry', 'email=mail', 'valid'];
+
+  it.each(libraryOptions.map(({ name, library = '' }) => [name, library] as const))(
+    '--%s gives what %s takes, and nothing else',
+    (name, library) => {
+      const found = libraryOptions.find((each) => each.name === name);
+      const shape = { [library]: { ...runShape[library as keyof typeof runShape] } };
+      if (!found?.type) {
+        expect(() => checkOptions({ [library]: true }, shape)).not.toThrow();
+        return;
+      }
+      const values = texts.flatMap((text) => {
+        try {
+          const options = new ParsedOptions(new Map([[name, [text]]]));
+          return [options.libraryValues([found])];
+        } catch {
+          return [];
+        }
+      });
+      expect(values).not.toEqual([]);
+      for (const value of values) expect(() => checkOptions(value, shape)).not.toThrow();
+    },
+  );
+
+  it.each(['fresh', 'onChange', 'moved', 'waitLockMs'] as const)(
+    'run({ %s, store }) is refused as on the command line',
+    (name) => {
+      const given = { [name]: name === 'waitLockMs' ? 5 : name === 'onChange' ? 'stop' : true };
+      const store = { open: () => undefined, look: () => undefined };
+      const shape = { [name]: runShape[name], store: runShape.store };
+      expect(() => checkOptions({ ...given, store }, shape)).toThrow('does not work with --store');
+      expect(() => checkOptions(given, shape)).not.toThrow();
+      expect(() => checkOptions({ [name]: undefined, store }, shape)).not.toThrow();
+    },
+  );
+
+  it('what needs another option is refused without it', () => {
+    const shape = { openHistory: runShape.openHistory, store: runShape.store };
+    expect(() => checkOptions({ openHistory: () => undefined }, shape)).toThrow('needs --store');
   });
 });

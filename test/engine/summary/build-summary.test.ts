@@ -101,6 +101,7 @@ describe('summarize', () => {
       sink: { name: 'out' },
       service: 'local',
       rows: 1,
+      options: {},
       seconds: 2,
       plan,
       tally,

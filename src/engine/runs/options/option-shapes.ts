@@ -12,7 +12,9 @@ import {
   called,
   count,
   flag,
+  flagged,
   oneOf,
+  percent,
   record,
   required,
   signal,
@@ -23,9 +25,13 @@ import {
 } from '../../../platform/check-options.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
-import { isLocationName, isSource } from './source-and-sink.js';
+import { optionName } from '../../../platform/text/option-name.js';
+import { parseSuppressList } from './read-suppressed.js';
+import { isLocationName, isSource, type SourceColumns } from './source-and-sink.js';
 import {
   changeWays,
+  onlyOfRuns,
+  type ListOptions,
   type EstimateSettings,
   type RunSettings,
   type StreamRunSettings,
@@ -38,8 +44,7 @@ const aSource = required({
 });
 /** Whether its values are in their bounds. */
 function isMaxUnknown(value: object): boolean {
-  const percent: unknown = Reflect.get(value, 'percent');
-  const isShare = typeof percent === 'number' && percent >= 0 && percent <= 100;
+  const isShare = percent.isRight(Reflect.get(value, 'percent'));
   return isShare && aSinkInput.isRight(Reflect.get(value, 'suspect'));
 }
 
@@ -52,6 +57,7 @@ const suppressLists: Wanted = {
         (isLocationName(each) && String(each) !== '') ||
         (record.isRight(each) && aSource.isRight(Reflect.get(each as object, 'source'))),
     ),
+  asText: { shown: '<list>[#<column>]', read: parseSuppressList, gather: (lists) => lists },
 };
 
 const aSinkInput: Wanted = {
@@ -61,92 +67,160 @@ const aSinkInput: Wanted = {
 
 export const aStore = withMethods('a store that processes share', 'open', 'look');
 
-export const runShape: OptionShape<RunSettings> = {
-  ...columnShape,
+const { email, phone, ...otherColumns } = columnShape;
+
+/** What streams take, too. */
+const listShape = {
+  email,
+  phone,
   ...countryShape,
+  ...otherColumns,
   ...driveShape,
   ...doubtShape,
   source: aSource,
   sink: required(aSinkInput),
-  limit: count,
-  splitCells: flag,
-  suppress: suppressLists,
+  limit: flagged(count, {
+    name: 'limit',
+    short: 'n',
+    group: 'Which rows',
+    isCommon: true,
+    help: 'Only the first n rows: a trial.',
+  }),
+  splitCells: flagged(flag, {
+    name: 'split-cells',
+    group: 'Which rows',
+    help: 'A verified cell with several addresses (a@x.example; b@x.example) becomes a row for each.',
+  }),
+  suppress: flagged(suppressLists, {
+    name: 'suppress',
+    group: 'Which rows',
+    isPath: true,
+    help: 'List of addresses and domains that are never sent, such as an unsubscribe list; its column is found, or named after a #. Give it again for another.',
+  }),
+  batchSize: flagged(count, {
+    name: 'batch-size',
+    group: 'Batches',
+    help: 'Most addresses in one batch (default: 50000).',
+  }),
+  history: aHistory,
+  signal,
+  onProgress: called,
+  serviceName: text,
+} satisfies OptionShape<ListOptions & Pick<RunSettings, keyof SourceColumns>>;
+
+const ofOneProcess = {
+  store: () => 'the processes of a store share the run, and none has it to itself',
+};
+const anotherRun = {
+  store: () => `another run, or another list, has another name there (${optionName('run')})`,
+};
+
+export const runShape = {
+  ...listShape,
+  history: {
+    ...aHistory,
+    excludes: {
+      store: () =>
+        `many processes use it, one after the other; give ${optionName('openHistory')}, which opens it`,
+    },
+  },
   client: required({
     what: 'a Client, or a function that makes one',
     isRight: (value) => called.isRight(value) || aClient.isRight(value),
   }),
   stateDir: aFolder,
   store: aStore,
-  batchSize: count,
-  fresh: flag,
-  moved: flag,
-  onChange: oneOf(changeWays),
-  onCarry: called,
-  retryFailed: flag,
-  partial: flag,
-  history: aHistory,
-  openHistory: called,
+  fresh: {
+    ...flagged(flag, {
+      name: 'fresh',
+      group: 'Going on',
+      help: 'Drop an unfinished run found in the state directory.',
+    }),
+    excludes: {
+      ...anotherRun,
+      retryFailed: () => `it drops the run that ${optionName('retryFailed')} continues`,
+    },
+  },
+  onChange: {
+    ...flagged(oneOf(changeWays), {
+      name: 'on-change',
+      group: 'Going on',
+      help: 'If the list of an unfinished run has changed: carry (use what was paid), stop, or auto (default: carry if at least half of it is of use).',
+    }),
+    excludes: anotherRun,
+  },
+  onCarry: { ...called, excludes: anotherRun },
+  moved: {
+    ...flagged(flag, {
+      name: 'moved',
+      group: 'Going on',
+      help: 'The state directory was moved or restored, and no other process continues its run.',
+    }),
+    excludes: ofOneProcess,
+  },
+  retryFailed: flagged(flag, {
+    name: 'retry-failed',
+    group: 'Going on',
+    help: 'After a run that ended with 3: send only its failed addresses again.',
+  }),
+  partial: flagged(flag, {
+    name: 'partial',
+    group: 'Going on',
+    help: 'If the service or the credits stop the run: write the output, with unfinished rows as failed.',
+  }),
+  openHistory: {
+    ...called,
+    needs: { store: () => `without one, open the ${optionName('history')}` },
+  },
   maxUnknown: {
     what: 'an object with a percent from 0 to 100 and a suspect, the sink for too many unknown verdicts',
     isRight: (value) => record.isRight(value) && isMaxUnknown(value as object),
   },
-  minRows: count,
-  maxShrink: {
-    what: 'a number from 0 to 100',
-    isRight: (value) => typeof value === 'number' && value >= 0 && value <= 100,
-  },
+  minRows: flagged(count, {
+    name: 'min-rows',
+    group: 'Which rows',
+    help: 'If the list has fewer rows: send nothing, leave the old output, exit 8.',
+  }),
+  maxShrink: flagged(percent, {
+    name: 'max-shrink',
+    group: 'Which rows',
+    help: 'The same if the list has lost more than this share of the rows of its last run that had any (by --history, else by the old output).',
+  }),
   rowsBefore: called,
-  detach: flag,
+  detach: flagged(flag, {
+    name: 'detach',
+    group: 'Cost and approval',
+    help: 'Launch everything, then exit with 75; the same command later collects the results.',
+  }),
   onPrepared: called,
-  waitLockMs: amount,
-  deleteBatches: flag,
-  signal,
-  onProgress: called,
+  waitLockMs: { ...amount, excludes: ofOneProcess },
+  deleteBatches: flagged(flag, {
+    name: 'delete-batches',
+    group: 'Batches',
+    help: 'Delete each batch from the service after its results are safe on disk.',
+  }),
   onSummary: called,
-  beforeRemoval: called,
-  lastAct: called,
-  serviceName: text,
+  beforeRemoval: { ...called, excludes: ofOneProcess },
+  lastAct: { ...called, excludes: ofOneProcess },
   decides: record,
   files: record,
   partitionFrom: amount,
-};
+} satisfies OptionShape<RunSettings>;
 
 export const streamRunShape: OptionShape<StreamRunSettings> = {
-  ...columnShape,
-  ...countryShape,
-  ...driveShape,
-  ...doubtShape,
-  source: aSource,
-  sink: required(aSinkInput),
-  limit: count,
-  splitCells: flag,
-  suppress: suppressLists,
+  ...listShape,
   client: required(aClient),
-  batchSize: count,
-  history: aHistory,
-  signal,
-  onProgress: called,
-  serviceName: text,
   maxWaitingRows: count,
   maxWaitMs: amount,
 };
 
 /** Nothing is sent: what is only of that would be ignored. */
-const {
-  stateDir: _stateDir,
-  store: _store,
-  openHistory: _openHistory,
-  lastAct: _lastAct,
-  detach: _detach,
-  deleteBatches: _deleteBatches,
-  minRows: _minRows,
-  maxShrink: _maxShrink,
-  rowsBefore: _rowsBefore,
-  ...withoutState
-} = runShape;
+const estimated = Object.fromEntries(
+  Object.entries(runShape).filter(([name]) => !onlyOfRuns.some((each) => each === name)),
+) as Omit<typeof runShape, (typeof onlyOfRuns)[number]>;
 
 export const estimateShape: OptionShape<EstimateSettings> = {
-  ...withoutState,
+  ...estimated,
   sink: aSinkInput,
   client: aClient,
   onChangedCell: called,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { CountryCode } from '../../../contract/countries.js';
 import { findLists, listSource } from '../../../lists/named-lists.js';
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
@@ -18,6 +19,14 @@ export interface SuppressList {
   readonly source: SourceInput;
   /** Its columns, by name or position. @default those that hold emails, phones or domains */
   readonly columns?: readonly string[] | undefined;
+}
+
+/** As a text names it: `list.csv`, or with one of its columns `list.csv#email`. */
+export function parseSuppressList(given: string): SuppressList {
+  const at = existsSync(given) ? -1 : given.indexOf('#', 1);
+  return at === -1
+    ? { source: given }
+    : { source: given.slice(0, at), columns: [given.slice(at + 1)] };
 }
 
 export interface ReadSuppressed {

@@ -14,9 +14,8 @@ import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
 import type { Preflight } from '../credits/preflight.js';
 import type { Summary } from '../../summary/summary.js';
 
-/** The options of a run, before the compiler asks for a column and a country. */
-export interface RunSettings<From extends SourceInput = SourceInput>
-  extends SourceColumns<From>, CountryOptions, DriveSettings, DoubtOptions {
+/** What a run and one that streams are asked for, whatever they keep. */
+export interface ListOptions extends CountryOptions, DriveSettings, DoubtOptions {
   /** Where the enriched rows go: a path, an `s3:` URL, or a `Sink` of your own. */
   readonly sink: SinkInput;
   /**
@@ -38,6 +37,33 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    */
   readonly suppress?: readonly (string | URL | SuppressList)[] | undefined;
   /**
+   * Most addresses in one batch.
+   * @default 50000
+   */
+  readonly batchSize?: number | undefined;
+  /**
+   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
+   * again. The results of this run enter it as soon as they are safe. The caller opens and closes it.
+   * @default none
+   */
+  readonly history?: History | undefined;
+  /** Aborts the run, which rejects with its reason; the same call later goes on. @default never */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Called with what happens: rows read and written, steps of batches, notices. When it throws, or a promise
+   * of its is rejected, the run goes on to its end, and rejects with the first such error behind a complete
+   * output; the same call again gives the summary, and pays nothing.
+   * @default nothing is called
+   */
+  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+  /** How the journal and the summary call the service. @default the client's base URL */
+  readonly serviceName?: string | undefined;
+}
+
+/** The options of a run, before the compiler asks for a column and a country. */
+export interface RunSettings<From extends SourceInput = SourceInput>
+  extends SourceColumns<From>, ListOptions {
+  /**
    * The service, or what connects to it once the state directory is this process's own, or the run in a
    * store is known not to be over; it is given a folder in the state directory, where an in-process local
    * service keeps its data. With a store the service is one that all processes reach.
@@ -56,11 +82,6 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * @default none: the run is this process's own
    */
   readonly store?: SharedStore | undefined;
-  /**
-   * Most addresses in one batch.
-   * @default 50000
-   */
-  readonly batchSize?: number | undefined;
   /** Drop an unfinished run found in the state directory. @default false */
   readonly fresh?: boolean | undefined;
   /**
@@ -93,12 +114,6 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * @default false
    */
   readonly partial?: boolean | undefined;
-  /**
-   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
-   * again. The results of this run enter it as soon as they are safe. The caller opens and closes it.
-   * @default none
-   */
-  readonly history?: History | undefined;
   /**
    * With a `store`, in place of `history`: opens it. The process that plans the list and the one that ends
    * the run open it, one after the other, and close it; while another process has it they wait.
@@ -149,15 +164,6 @@ export interface RunSettings<From extends SourceInput = SourceInput>
   readonly waitLockMs?: number | undefined;
   /** Delete each batch from the service after its results are safe on disk. @default false */
   readonly deleteBatches?: boolean | undefined;
-  /** Aborts the run, which rejects with its reason; the same call later goes on. @default never */
-  readonly signal?: AbortSignal | undefined;
-  /**
-   * Called with what happens: rows read and written, steps of batches, notices. When it throws, or a promise
-   * of its is rejected, the run goes on to its end, and rejects with the first such error behind a complete
-   * output; the same call again gives the summary, and pays nothing.
-   * @default nothing is called
-   */
-  readonly onProgress?: ((progress: RunProgress) => void) | undefined;
   /**
    * Called when the output is complete, before the state directory is removed, and waited for. When it
    * throws, so does the run; the same call again gives the summary again, and pays nothing.
@@ -177,8 +183,6 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * @default it is done before `run()` resolves
    */
   readonly lastAct?: ((remove: () => Promise<void>) => void) | undefined;
-  /** How the journal and the summary call the service. @default the client's base URL */
-  readonly serviceName?: string | undefined;
   /**
    * Options of your own that decide the rows, such as the input's dialect: compared when a run goes on.
    * @default none
@@ -231,48 +235,21 @@ export type ResolvedRun = Omit<
 export type StreamRunOptions<From extends SourceInput = SourceInput> = StreamRunSettings<From> &
   TargetChoice;
 
-export type StreamRunSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
-  Omit<
-    RunSettings,
-    | keyof SourceColumns
-    | 'client'
-    | 'stateDir'
-    | 'store'
-    | 'fresh'
-    | 'moved'
-    | 'partitionFrom'
-    | 'onChange'
-    | 'onCarry'
-    | 'retryFailed'
-    | 'partial'
-    | 'deleteBatches'
-    | 'onSummary'
-    | 'beforeRemoval'
-    | 'lastAct'
-    | 'files'
-    | 'decides'
-    | 'detach'
-    | 'onPrepared'
-    | 'waitLockMs'
-    | 'maxUnknown'
-    | 'minRows'
-    | 'maxShrink'
-    | 'rowsBefore'
-    | 'openHistory'
-  > & {
-    /** The service. */
-    readonly client: Client;
-    /**
-     * Most rows that wait for their results in memory.
-     * @default concurrency × batchSize + batchSize
-     */
-    readonly maxWaitingRows?: number | undefined;
-    /**
-     * Sends an open batch when its oldest row has waited so long, in milliseconds.
-     * @default none
-     */
-    readonly maxWaitMs?: number | undefined;
-  };
+export interface StreamRunSettings<From extends SourceInput = SourceInput>
+  extends SourceColumns<From>, ListOptions {
+  /** The service. */
+  readonly client: Client;
+  /**
+   * Most rows that wait for their results in memory.
+   * @default concurrency × batchSize + batchSize
+   */
+  readonly maxWaitingRows?: number | undefined;
+  /**
+   * Sends an open batch when its oldest row has waited so long, in milliseconds.
+   * @default none
+   */
+  readonly maxWaitMs?: number | undefined;
+}
 
 /** A cell that would be sent as something else than it holds. */
 export interface ChangedCell {
@@ -286,22 +263,21 @@ export interface ChangedCell {
 export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSettings<From> &
   TargetChoice;
 
+/** What an estimate would ignore. */
+export const onlyOfRuns = [
+  'stateDir',
+  'store',
+  'openHistory',
+  'lastAct',
+  'detach',
+  'deleteBatches',
+  'minRows',
+  'maxShrink',
+  'rowsBefore',
+] as const;
+
 export type EstimateSettings<From extends SourceInput = SourceInput> = SourceColumns<From> &
-  Omit<
-    RunSettings,
-    | keyof SourceColumns
-    | 'client'
-    | 'stateDir'
-    | 'store'
-    | 'sink'
-    | 'openHistory'
-    | 'lastAct'
-    | 'detach'
-    | 'deleteBatches'
-    | 'minRows'
-    | 'maxShrink'
-    | 'rowsBefore'
-  > & {
+  Omit<RunSettings, keyof SourceColumns | 'client' | 'sink' | (typeof onlyOfRuns)[number]> & {
     /** Where the rows would go: it is only asked whether it could take them. @default it is not asked */
     readonly sink?: SinkInput | undefined;
     /** The service, to be asked for the balance. @default it is not asked */

@@ -8,7 +8,7 @@ import { RunUploads } from '../../batches/uploads/run-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
-import { defaults } from '../../driver/driver-options.js';
+import { defaults, namePrefixOf, type DriveSettings } from '../../driver/driver-options.js';
 import { entryOf, type KnownRun } from '../../stores/run-state.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import type { RunSettings } from '../options/run-options.js';
@@ -79,10 +79,8 @@ export class Reconciliation {
     run: RunEntry,
     state: Pick<RunStore, 'known' | 'record' | 'isShared' | 'isRestarted'> &
       Partial<Pick<StateDirectory, 'place'>>,
-    options: Pick<
-      RunSettings,
-      'batchName' | 'deleteBatches' | 'moved' | 'clock' | 'batchDeadlineMs'
-    > & { readonly signal: AbortSignal },
+    options: DriveSettings &
+      Pick<RunSettings, 'deleteBatches' | 'moved'> & { readonly signal: AbortSignal },
   ): Promise<Reconciliation> {
     const uploads = new RunUploads(service, run.id, {
       signal: options.signal,
@@ -95,7 +93,7 @@ export class Reconciliation {
     const here = await state.place?.();
     const moved = options.moved === true;
     return new Reconciliation(
-      { uploads, runId: run.id, namePrefix: options.batchName ?? defaults.batchName },
+      { uploads, runId: run.id, namePrefix: namePrefixOf(options) },
       {
         takenUp,
         copied: takenUp && !moved && isElsewhere(run.place, here),

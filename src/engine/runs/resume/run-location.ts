@@ -158,38 +158,3 @@ function withName({ stoppedBy, isRefused }: DriveRunEnd, name: string): unknown 
     { code: 'batch_refused', cause: stoppedBy },
   );
 }
-
-/** What means nothing where processes share a run. */
-const notWithStore = [
-  'fresh',
-  'moved',
-  'onChange',
-  'onCarry',
-  'waitLockMs',
-  'beforeRemoval',
-  'lastAct',
-] as const satisfies readonly (keyof ResolvedRun)[];
-
-/** @throws ConfigurationError naming what does not go with a store */
-export function refuseWithStore(
-  run: Pick<ResolvedRun, (typeof notWithStore)[number] | 'history'>,
-): void {
-  const given = notWithStore.filter((name) => run[name] !== undefined && run[name] !== false);
-  if (given.length > 0) {
-    throw new ConfigurationError(
-      `not with a store: ${given.join(', ')}. Another run, or another list, is one of another name there`,
-    );
-  }
-  if (!run.history) return;
-  throw new ConfigurationError(
-    `${optionName('history')}: with a store many processes use it, one after the other; give ${optionName('openHistory')}, which opens it`,
-  );
-}
-
-/** @throws ConfigurationError */
-export function refuseWithoutStore({ openHistory }: Pick<ResolvedRun, 'openHistory'>): void {
-  if (!openHistory) return;
-  throw new ConfigurationError(
-    `${optionName('openHistory')} goes with a store: without one, open the ${optionName('history')}`,
-  );
-}
