@@ -1,5 +1,6 @@
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import type { Clock } from '../index.js';
+import type { Message } from './messages/catalogue.js';
 
 /** What an option takes: how it is shown, completed and read. */
 export interface OptionType<Value = unknown> {
@@ -121,12 +122,22 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Takes what has to be done right before the process ends, after everything else. */
   readonly lastAct: (act: () => Promise<void>) => void;
+  /** Called with each message that is logged, whatever form it takes on standard error. */
+  readonly onMessage?: (message: Message) => void;
   /** Called when a list is done: most of the code that a command may need is compiled then. */
   readonly keepCode?: () => void;
 }
 
+/** Takes what there is to say on standard error. */
+export interface MessageLog {
+  /** Whether it is a log, for programs. */
+  readonly isJson: boolean;
+  readonly log: (message: Message) => void;
+}
+
 /** What a command was called with. */
 export interface CommandInput<Name extends string = string> extends Surroundings {
+  readonly log: MessageLog;
   readonly positionals: readonly string[];
   /** The values of options, each with the arguments right after it: those may be the rest of a name. */
   readonly valuesWithMore?: readonly {
@@ -135,8 +146,8 @@ export interface CommandInput<Name extends string = string> extends Surroundings
   }[];
   /** The options of the command line alone, without those of a configuration. */
   readonly given: ParsedOptions;
-  /** Its own, and the one of every command that a configuration may name too. */
-  readonly options: ParsedOptions<Name | 'env-file'>;
+  /** Its own, and those of every command that a configuration may name too. */
+  readonly options: ParsedOptions<Name | 'env-file' | 'json-log'>;
 }
 
 export interface Command<Name extends string = string> {

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import type { Writable } from 'node:stream';
 import { Client, ConfigurationError, OutputError, type ServiceOutage } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
 import {
@@ -9,12 +8,13 @@ import {
   type NameOf,
   type OptionDefinition,
   type CommandInput,
+  type MessageLog,
   programName,
   omitUndefined,
 } from './command.js';
-import { sayTrouble } from './messages/run-lines.js';
+import { message } from './messages/catalogue.js';
+import { troubleMessage } from './messages/end-messages.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
-import { say } from './terminal/print.js';
 import { deferCollections } from './v8-tuning.js';
 
 const apiKeyOption = {
@@ -210,13 +210,9 @@ async function readKeyFile(file: string): Promise<string> {
   }
 }
 
-export const localNotice =
-  'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one';
-
-/** Nobody must take the local service's verdicts for a paid service's: said even when quiet. */
-function sayLocalService(target: Target, out: Writable): void {
-  if (target.kind !== 'local' || target.isOnPurpose) return;
-  say(`sluice: ${localNotice}`, out);
+/** What takes the troubles of a service for commands that log little else. */
+export function tellTrouble(log: MessageLog): ConnectionNews['tell'] {
+  return (client, trouble) => log.log(troubleMessage(client, trouble));
 }
 
 /**
@@ -243,16 +239,17 @@ export async function withAnyService<Answer>(
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
   const target = await chooseTarget(input.options, input.env);
-  sayLocalService(target, input.stderr);
+  // Nobody must take the local service's verdicts for a paid service's.
+  if (target.kind === 'local' && !target.isOnPurpose) input.log.log(message('local_service', {}));
   return askAt(target, input, ask);
 }
 
 async function askAt<Answer>(
   target: Target,
-  { options, stderr }: CommandInput<PatienceOption>,
+  { options, log }: CommandInput<PatienceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await connect(target, options, undefined, { tell: sayTrouble(stderr) });
+  const connection = await connect(target, options, undefined, { tell: tellTrouble(log) });
   try {
     return await ask(connection.client);
   } finally {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { version, ConfigurationError } from '../index.js';
 import { nameOptionsBy } from '../platform/text/option-name.js';
-import { printableLine, shellQuote } from '../platform/text/printable.js';
+import { shellQuote } from '../platform/text/printable.js';
 import {
   type Surroundings,
   type Command,
@@ -16,12 +16,20 @@ import { guess } from '../platform/text/closest-name.js';
 import { helpTopics } from './help/help-topics.js';
 import { commandHelp, programHelp } from './help/help.js';
 import { workerName } from './job/workers.js';
-import { configOption, withConfig, envFileOption, loadEnvFile } from './options/config-file.js';
+import {
+  configOption,
+  withConfig,
+  envFileOption,
+  jsonLogOption,
+  loadEnvFile,
+} from './options/config-file.js';
 import { asksNetwork } from './options/engine-options.js';
 import { flagNaming } from './options/flag-names.js';
 import { checkRules } from './options/option-rules.js';
 import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './start.js';
+import { message } from './messages/catalogue.js';
+import { Logger } from './terminal/logger.js';
 import { print, sayLines } from './terminal/print.js';
 import { restoreCollections } from './v8-tuning.js';
 
@@ -32,14 +40,25 @@ export interface CommandLine {
 
 /** Runs the command line of this process, and ends it. @param keepCode keeps what was compiled for the next one */
 export async function startCommandLine(keepCode?: () => void): Promise<never> {
-  return start(async (surroundings) =>
-    runCommandLine({
-      ...surroundings,
-      keepCode() {
-        restoreCollections();
-        keepCode?.();
-      },
-    }),
+  return start(
+    async (surroundings) =>
+      runCommandLine({
+        ...surroundings,
+        keepCode() {
+          restoreCollections();
+          keepCode?.();
+        },
+      }),
+    (surroundings) => {
+      const log = loggerOf(surroundings);
+      return {
+        failed: (error) => log.failed(error),
+        ...(log.isJson && {
+          warned: ({ name, message: text }) =>
+            log.log(message('process_warning', { name, message: text })),
+        }),
+      };
+    },
   );
 }
 
@@ -49,16 +68,25 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
  * @returns the exit code
  */
 export async function runCommandLine(surroundings: Surroundings): Promise<number> {
-  const { argv, stdout, stderr } = surroundings;
+  const { argv, stdout } = surroundings;
   const args = argv.slice(2);
   // For as long as the process lives: its last acts say something, too.
   nameOptionsBy(flagNaming(commands));
+  const log = loggerOf(surroundings);
   return endWith(
-    async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings)),
-    stderr,
-    // Also what is said before the options are understood.
-    args.includes('--json-log') ? surroundings.clock : undefined,
+    async () => (asksVersion(args) ? printVersion(stdout) : runCommand(args, surroundings, log)),
+    (error) => log.failed(error),
   );
+}
+
+/** What a command logs with; also before its options are understood. */
+function loggerOf({ argv, stderr, clock, onMessage }: Surroundings): Logger {
+  return new Logger(stderr, {
+    isJson: argv.includes(`--${jsonLogOption.name}`),
+    isTerminal: stderr.isTTY,
+    clock,
+    ...(onMessage && { onMessage }),
+  });
 }
 
 /**
@@ -67,8 +95,12 @@ export async function runCommandLine(surroundings: Surroundings): Promise<number
  * @returns the exit code
  * @throws what stopped the command
  */
-async function runCommand(args: readonly string[], surroundings: Surroundings): Promise<number> {
-  const { stdout, stderr } = surroundings;
+async function runCommand(
+  args: readonly string[],
+  surroundings: Surroundings,
+  log: Logger,
+): Promise<number> {
+  const { stdout } = surroundings;
   const [name] = args;
   const isHelp = name === 'help';
   if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
@@ -77,7 +109,7 @@ async function runCommand(args: readonly string[], surroundings: Surroundings): 
   }
   if (name === workerName && process.send) {
     const { runWorker } = await import('./job/run-worker.js');
-    return runWorker(surroundings);
+    return runWorker({ ...surroundings, log });
   }
   const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;
   if (topic) {
@@ -86,12 +118,8 @@ async function runCommand(args: readonly string[], surroundings: Surroundings): 
   }
   const found = findCommand(isHelp ? args.slice(1) : args);
   if (!found) {
-    sayLines(
-      args.length === 0
-        ? programHelp(commands, version)
-        : troubleWith((isHelp ? args[1] : name) ?? '', isHelp, surroundings),
-      stderr,
-    );
+    if (args.length > 0) throw troubleWith((isHelp ? args[1] : name) ?? '', isHelp, surroundings);
+    sayLines(programHelp(commands, version), surroundings.stderr);
     return exitCodes.usage;
   }
   const { command, rest } = found;
@@ -106,12 +134,13 @@ async function runCommand(args: readonly string[], surroundings: Surroundings): 
   return command.run({
     ...parsed,
     ...surroundings,
+    log,
     given: options,
     options: await settled(command, options, surroundings),
   });
 }
 
-function troubleWith(name: string, isHelp: boolean, called: Called): string {
+function troubleWith(name: string, isHelp: boolean, called: Called): ConfigurationError {
   const program = programName(called);
   const topics = helpTopics.map((topic) => topic.name);
   const names = commands.map((command) => command.name);
@@ -121,7 +150,9 @@ function troubleWith(name: string, isHelp: boolean, called: Called): string {
       ? `; ${name === 'resume' ? 'the same command again resumes a run, and ' : ''}${program} help ${name} explains it`
       : guess(name, isHelp ? [...names, ...topics] : names);
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
-  return `sluice: there is no ${isHelp ? 'command or topic' : 'command'} ${printableLine(name)}${meant}\n${program} --help lists all commands${rest}\n`;
+  return new ConfigurationError(
+    `there is no ${isHelp ? 'command or topic' : 'command'} ${name}${meant}; ${program} --help lists all commands${rest}`,
+  );
 }
 
 /**
@@ -155,7 +186,7 @@ async function settled(
 ): Promise<ParsedOptions> {
   const isConfigurable = definitions.some(({ name }) => name === configOption.name);
   const options = isConfigurable
-    ? await withConfig(given, [...definitions, envFileOption], cwd)
+    ? await withConfig(given, [...definitions, envFileOption, jsonLogOption], cwd)
     : given;
   // That of the command line is read by now.
   if (options !== given) await loadEnvFile(options, env);

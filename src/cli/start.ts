@@ -2,16 +2,27 @@ import type { Writable } from 'node:stream';
 import { version } from '../index.js';
 import type { Surroundings } from './command.js';
 import { exitCodeOf, exitCodes, abortOnSignals } from './exit-code.js';
-import { describeError, errorEvent } from './messages/describe-error.js';
-import { outliveClosedPipes, print, printed, say, sayLines } from './terminal/print.js';
+import { outliveClosedPipes, print, printed } from './terminal/print.js';
 
-/** Does the work of this process, and ends it with the exit code that this gives. */
-export async function start(work: (surroundings: Surroundings) => Promise<number>): Promise<never> {
+/** What a process says that belongs to no command. */
+interface ProcessNews {
+  readonly failed: (error: unknown) => void;
+  /** @default Node prints it */
+  readonly warned?: (warning: Error) => void;
+}
+
+/**
+ * Does the work of this process, and ends it with the exit code that this gives.
+ */
+export async function start(
+  work: (surroundings: Surroundings) => Promise<number>,
+  newsOf: (surroundings: Surroundings) => ProcessNews,
+): Promise<never> {
   // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
   process.exitCode = exitCodes.defect;
   outliveClosedPipes(process);
   const lastActs: (() => Promise<void>)[] = [];
-  const exitCode = await work({
+  const surroundings: Surroundings = {
     argv: process.argv,
     env: process.env,
     // As paths are written: the folder itself may be gone.
@@ -23,33 +34,36 @@ export async function start(work: (surroundings: Surroundings) => Promise<number
     signals: process,
     signal: abortOnSignals(process),
     lastAct: (act) => lastActs.push(act),
+  };
+  const { failed, warned } = newsOf(surroundings);
+  process.on('uncaughtException', (error) => {
+    failed(error);
+    process.exit(exitCodes.defect);
   });
+  // Node's own listener prints lines that are no log.
+  if (warned) {
+    process.removeAllListeners('warning');
+    process.on('warning', warned);
+  }
+  const exitCode = await work(surroundings);
   await printed(process);
   const lastCode = await endWith(async () => {
     for (const act of lastActs) await act();
     return exitCode;
-  }, process.stderr);
+  }, failed);
   // At once, not after the engine has been taken down: behind the last act nothing may be killed.
   return process.exit(lastCode);
 }
 
-/**
- * What work ends with; a failure is said.
- *
- * @param log what time it is, where standard error is a log. @default it is for people
- */
+/** What work ends with. @param failed says why it failed */
 export async function endWith(
   work: () => Promise<number>,
-  out: Writable,
-  log?: { readonly wallNow: () => number },
+  failed: (error: unknown) => void,
 ): Promise<number> {
   try {
     return await work();
   } catch (error) {
-    if (log) {
-      const time = new Date(log.wallNow()).toISOString();
-      say(JSON.stringify({ time, event: 'error', ...errorEvent(error) }), out);
-    } else sayLines(`${describeError(error)}\n`, out);
+    failed(error);
     return exitCodeOf(error);
   }
 }

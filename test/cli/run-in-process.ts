@@ -4,6 +4,7 @@ import type { Surroundings } from '../../src/cli/command.js';
 import { nameOptionsBy } from '../../src/platform/text/option-name.js';
 import { runCommandLine } from '../../src/cli/run-command-line.js';
 import { Somebody, type AtTerminal, type TerminalOptions } from './at-terminal.js';
+import { loggedEvent, type LoggedEvent } from './logged-events.js';
 import type { Ended, SluiceOptions } from './run-sluice.js';
 
 /**
@@ -13,9 +14,9 @@ import type { Ended, SluiceOptions } from './run-sluice.js';
 export async function runInProcess(
   args: readonly string[],
   { cwd, env, input = '' }: Pick<SluiceOptions, 'cwd' | 'env' | 'input'> = {},
-): Promise<Ended> {
+): Promise<Ended & WithEvents> {
   const [stdout, stderr] = [[] as Buffer[], [] as Buffer[]];
-  const code = await runHere(args, {
+  const { code, events } = await runHere(args, {
     cwd,
     env,
     stdin: Readable.from(input.length === 0 ? [] : [Buffer.from(input)]),
@@ -27,6 +28,7 @@ export async function runInProcess(
     signal: null,
     stdout: Buffer.from(asReadIn(cwd, Buffer.concat(stdout).toString('latin1')), 'latin1'),
     stderr: asReadIn(cwd, Buffer.concat(stderr).toString()),
+    events,
   };
 }
 
@@ -34,7 +36,7 @@ export async function runInProcess(
 export async function answerInProcess(
   args: readonly string[],
   { cwd, env, answers }: TerminalOptions,
-): Promise<AtTerminal> {
+): Promise<AtTerminal & WithEvents> {
   const ofTerminal = { isTTY: true, columns: 1000, setRawMode: () => undefined };
   const keyboard = Object.assign(new PassThrough(), ofTerminal);
   const somebody = new Somebody(answers, (keys) => keyboard.write(keys));
@@ -42,8 +44,13 @@ export async function answerInProcess(
     heardBy((piece) => somebody.see(asReadIn(cwd, piece.toString()))),
     ofTerminal,
   );
-  const code = await runHere(args, { cwd, env, stdin: keyboard, stdout: screen, stderr: screen });
-  return { code, seen: somebody.seen() };
+  const ended = await runHere(args, { cwd, env, stdin: keyboard, stdout: screen, stderr: screen });
+  return { ...ended, seen: somebody.seen() };
+}
+
+/** What was said on standard error, as events. */
+interface WithEvents {
+  readonly events: readonly LoggedEvent[];
 }
 
 interface Given {
@@ -57,11 +64,11 @@ interface Given {
 /** Commands that run now: while there are any, texts name options by their flags. */
 let running = 0;
 
-/** @returns the exit code */
 async function runHere(
   args: readonly string[],
   { cwd = '.', env, stdin, stdout, stderr }: Given,
-): Promise<number> {
+): Promise<{ readonly code: number } & WithEvents> {
+  const events: LoggedEvent[] = [];
   const lastActs: (() => Promise<void>)[] = [];
   running += 1;
   const code = await runCommandLine({
@@ -75,12 +82,13 @@ async function runHere(
     signals: new EventEmitter(),
     signal: new AbortController().signal,
     lastAct: (act) => lastActs.push(act),
+    onMessage: (message) => events.push(loggedEvent(message)),
   }).finally(() => {
     running -= 1;
     if (running === 0) nameOptionsBy(() => undefined);
   });
   for (const act of lastActs) await act();
-  return code;
+  return { code, events: JSON.parse(asReadIn(cwd, JSON.stringify(events))) as LoggedEvent[] };
 }
 
 function heardBy(hear: (piece: Buffer) => unknown): Writable {

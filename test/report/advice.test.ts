@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endLinesOf } from '../../src/cli/messages/run-lines.js';
+import { endMessages } from '../../src/cli/messages/end-messages.js';
+import { sentencesOf } from '../../src/cli/messages/catalogue.js';
 import { adviceOf } from '../../src/report/advice.js';
 import { endOf } from '../../src/report/run-end.js';
 import type { Summary } from '../../src/index.js';
@@ -292,7 +293,7 @@ describe('what the figures of a run ask for', () => {
     const summary = quiet({ ...someUnknown, forms, misspelt, reasons }, { ambiguous: 3 });
     const end = endOf(summary);
     expect(end.advice).toHaveLength(5);
-    const lines = endLinesOf(summary, end).map(({ line }) => line);
+    const lines = endMessages(summary, end).flatMap(sentencesOf);
     expect(lines.slice(1)).toEqual([
       'email: 6 with mailto:, 1 with a name, as in Ada <ada@example.com> (all of them with a comma): leave only the email address in the cell, then run again',
       expect.stringMatching(/^email: 5 cells .*misspelt/),

@@ -1,14 +1,19 @@
 import { abandonRun, ConfigurationError, readRunStatus } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { chooseTarget, connect, connectionOptions, type ConnectionOption } from '../connect.js';
+import {
+  chooseTarget,
+  connect,
+  tellTrouble,
+  connectionOptions,
+  type ConnectionOption,
+} from '../connect.js';
 import { exitCodes } from '../exit-code.js';
-import { confirmDiscard, launchedLine } from '../job/confirm-discard.js';
-import { print, say, jsonOption } from '../terminal/print.js';
+import { confirmDiscard, leftMessages } from '../job/confirm-discard.js';
+import { print, jsonOption } from '../terminal/print.js';
 import { sharedRunOptions } from '../options/store-options.js';
-import { sayTrouble } from '../messages/run-lines.js';
+import { message } from '../messages/catalogue.js';
 import { onlySharedRun, onlyStateDirectory } from './status.js';
-import { counted } from '../../platform/text/shown-numbers.js';
 
 export const abandonCommand = defineCommand({
   name: 'abandon',
@@ -34,7 +39,7 @@ export const abandonCommand = defineCommand({
 async function abandon(
   input: CommandInput<ConnectionOption | 'json' | 'yes' | 'store' | 'run'>,
 ): Promise<number> {
-  const { options, env, signal, stdout, stderr } = input;
+  const { options, env, signal, stdout, log } = input;
   const isShared = options.has('store') || options.has('run');
   const store = isShared ? await onlySharedRun(input) : undefined;
   const place = store ?? onlyStateDirectory(input);
@@ -50,14 +55,14 @@ async function abandon(
     isAgreed: options.has('yes'),
     forgets: store !== undefined || status.retry.exports > 0,
     person: terminal(input),
-    warn: (line) => say(`sluice: ${line}`, stderr),
+    warn: (loss) => log.log(loss),
     signal,
   });
   // Batches of the in-process local service go with the directory.
   const connection =
     status.service === 'local'
       ? undefined
-      : await connect(target, options, undefined, { tell: sayTrouble(stderr) });
+      : await connect(target, options, undefined, { tell: tellTrouble(log) });
   try {
     const { deleted, left, launched } = await abandonRun({
       ...(store ? { store } : { stateDir }),
@@ -71,11 +76,8 @@ async function abandon(
       );
       return exitCodes.done;
     }
-    say(`sluice: deleted ${counted(deleted, 'batch')} and ${stateDir}`, stderr);
-    if (left.length > 0) {
-      say(`sluice: still on the service: ${left.join(', ')}`, stderr);
-    }
-    if (launched.length > 0) say(`sluice: ${launchedLine(launched)}`, stderr);
+    log.log(message('abandoned', { batches: deleted, state: stateDir }));
+    for (const each of leftMessages(left, launched)) log.log(each);
   } finally {
     await connection?.close();
   }

@@ -31,7 +31,8 @@ import {
 import { text, choice, path } from '../options/option-types.js';
 import { onlyPath, onlyBatch } from '../options/positionals.js';
 import { serviceOptions, withService } from '../connect.js';
-import { jsonOption, printAnswer, say, printBytes, printJson } from '../terminal/print.js';
+import { message } from '../messages/catalogue.js';
+import { jsonOption, printAnswer, printBytes, printJson } from '../terminal/print.js';
 
 const uploadOptions = defineOptions([
   typeOption,
@@ -96,13 +97,10 @@ function describe(answer: UploadAnswer, name: string, input: Called): string {
 function sayWhetherItArrived(
   error: unknown,
   name: string,
-  input: Called & Pick<CommandInput, 'stderr'>,
+  input: Called & Pick<CommandInput, 'log'>,
 ): void {
   if (!isSluiceError(error, 'connection_lost') && !isSluiceError(error, 'request_timeout')) return;
-  say(
-    `sluice: it may have arrived: look for ${name} with ${programName(input)} batch list before you repeat it`,
-    input.stderr,
-  );
+  input.log.log(message('upload_in_doubt', { name, program: programName(input) }));
 }
 
 const exportOptions = defineOptions([

@@ -14,9 +14,10 @@ import { printableLine } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand, defineOptions, type Surroundings } from '../command.js';
 import { exitCodeOf, exitCodes } from '../exit-code.js';
-import { describeError } from '../messages/describe-error.js';
+import { message, sentencesOf } from '../messages/catalogue.js';
+import { errorText } from '../messages/describe-error.js';
 import { noArguments } from '../options/positionals.js';
-import { localNotice, chooseTarget, connectionOptions, type Target } from '../connect.js';
+import { chooseTarget, connectionOptions, type Target } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 
 /** Those that say which service and which key. */
@@ -155,7 +156,7 @@ function noted(check: string, text: string): Check {
 
 /** @param exitCode what a run would end with. @default that of the error */
 function failed(check: string, error: unknown, exitCode = exitCodeOf(error)): Check {
-  const text = typeof error === 'string' ? error : describeError(error).replace(/^sluice: /, '');
+  const text = typeof error === 'string' ? error : errorText(error);
   return { check, state: 'failed', text, exitCode };
 }
 
@@ -171,7 +172,9 @@ async function checkService(
 ): Promise<readonly Check[]> {
   if (target.kind === 'local') {
     return [
-      target.isOnPurpose ? passed('service', 'the local one') : noted('service', localNotice),
+      target.isOnPurpose
+        ? passed('service', 'the local one')
+        : noted('service', sentencesOf(message('local_service', {})).join()),
     ];
   }
   let report: RequestReport | undefined;

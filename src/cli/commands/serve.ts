@@ -6,14 +6,14 @@ import {
   type ParsedOptions,
   type CommandInput,
   type NameOf,
-  type Surroundings,
   omitUndefined,
 } from '../command.js';
-import { describeError } from '../messages/describe-error.js';
+import { message } from '../messages/catalogue.js';
+import { codeOf, errorText } from '../messages/describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { notWith } from '../options/option-rules.js';
 import { amount, count, delay, path, text, whole } from '../options/option-types.js';
-import { print, say } from '../terminal/print.js';
+import { print } from '../terminal/print.js';
 import { engineOf, engineOptions, readOptionFile } from '../options/engine-options.js';
 
 /** What the service is started with. */
@@ -110,7 +110,7 @@ export const serveCommand = defineCommand({
 const defaultCredits = 1_000_000;
 
 async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<number> {
-  const { positionals, options, env, signal, stdout, stderr } = input;
+  const { positionals, options, env, signal, stdout, log } = input;
   if (positionals.length > 0) {
     throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
   }
@@ -127,7 +127,7 @@ async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<
       : { accounts: await readAccounts(accountsFile) }),
   });
   if (service.apiKeyIsNew) {
-    say(`API key (shown once): ${service.apiKey}`, stderr);
+    log.log(message('api_key', { api_key: service.apiKey }));
   }
   let stopRereading = (): void => undefined;
   try {
@@ -158,15 +158,15 @@ function oneAccount(
 function rereadOnHangUp(
   service: Service,
   file: string,
-  { signals, stderr }: Pick<Surroundings, 'signals' | 'stderr'>,
+  { signals, log }: Pick<CommandInput, 'signals' | 'log'>,
 ): () => void {
   const reread = async (): Promise<void> => {
     try {
       const accounts = await readAccounts(file);
       await service.setAccounts(accounts);
-      say(`accounts read again: ${accounts.length}`, stderr);
+      log.log(message('accounts_read', { accounts: accounts.length }));
     } catch (error) {
-      say(`${describeError(error)}; the accounts stay as they were`, stderr);
+      log.log(message('accounts_refused', { code: codeOf(error), message: errorText(error) }));
     }
   };
   const listener = (): void => void reread();

@@ -10,7 +10,8 @@ import { exitCodes } from '../exit-code.js';
 import { text, choice } from '../options/option-types.js';
 import { onlyPath } from '../options/positionals.js';
 import { storeUrlOf } from '../options/store-options.js';
-import { print, say } from '../terminal/print.js';
+import { message } from '../messages/catalogue.js';
+import { print } from '../terminal/print.js';
 
 export const storeCommand = defineCommand({
   name: 'store',
@@ -33,7 +34,7 @@ export const storeCommand = defineCommand({
 });
 
 async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> {
-  const { positionals, options, stdout, stderr } = input;
+  const { positionals, options, stdout, log } = input;
   const [action, ...more] = positionals;
   if (action !== 'create' || more.length > 0) {
     throw new ConfigurationError(
@@ -47,7 +48,7 @@ async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> 
     return exitCodes.done;
   }
   await createPostgresStore({ connectionString: storeUrlOf(options, input) });
-  say('sluice: the store is there: the schema sluice', stderr);
+  log.log(message('store_created', { schema: 'sluice' }));
   return exitCodes.done;
 }
 

@@ -28,7 +28,7 @@ import {
 import { withAdded, type AddedOption } from '../guide/whole-command.js';
 import { Workers } from '../job/workers.js';
 
-export const verifyCommand = defineCommand({
+export const verifyCommand = defineCommand<VerifyOption>({
   name: 'verify',
   usage: '<input>... [-o <output> --email <column> --phone <column> --country <CC>]',
   summary: 'Verify the addresses in a list: every row comes out, with its results beside it.',
@@ -88,7 +88,7 @@ async function sayIfStopped(
   work: Work,
   isCostSaid = false,
 ): Promise<number> {
-  const { options, env, positionals, stdout, stderr, clock } = input;
+  const { options, env, positionals, stdout, stderr, clock, onMessage } = input;
   const reporter = new Reporter(stderr, {
     isTargetSaid: isCostSaid,
     isQuiet: options.has('quiet'),
@@ -102,6 +102,7 @@ async function sayIfStopped(
     isTerminal: stderr.isTTY,
     env,
     clock,
+    ...(onMessage && { onMessage }),
   });
   const reports = await openReports(input, to);
   const run: RunContext = {

@@ -10,7 +10,7 @@ import {
 import { type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import { findOutput, isSamePlace } from './list-ends.js';
 import { besideLocation, isDatabase, type Location, locationOf } from './locations.js';
-import type { Said } from '../messages/run-lines.js';
+import { message, type Message } from '../messages/catalogue.js';
 import { keepOptions } from '../options/keep-options.js';
 import { standard } from './paths.js';
 import type { VerifyOption } from '../options/verify-options.js';
@@ -27,11 +27,11 @@ function isTextFile(path: string): boolean {
  * Said before anything is sent: a TXT output has the verified column alone, so that results show in it only
  * where they decide which rows are written.
  */
-export function hiddenResultsLine(
+export function hiddenResults(
   from: readonly Location[],
   { path }: Location,
   options: ParsedOptions<VerifyOption>,
-): Said | undefined {
+): Message | undefined {
   const format = options.text('output-format');
   const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
   const decides = (['keep', 'keep-quality', 'split-by', 'unique'] as const).some((name) =>
@@ -44,11 +44,7 @@ export function hiddenResultsLine(
     from.every((input) => isTextFile(input.path)) &&
     verified.some((name) => name !== lineColumn);
   if (!isText || decides || mayBeTable) return undefined;
-  return {
-    event: 'hidden_results',
-    fields: { output: path },
-    line: `${path} will hold the addresses without their results: write a .csv to see them, or choose the rows with --keep valid`,
-  };
+  return message('hidden_results', { output: path });
 }
 
 /** Where rows go, once it is decided which. */

@@ -6,11 +6,10 @@ import type { CommandInput, Surroundings } from '../command.js';
 import { isDatabase, listAt, locationOf } from '../endpoints/locations.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import { exitCodes } from '../exit-code.js';
-import { costLines, countryLines, type EstimatedJob } from '../job/dry-run.js';
-import type { Said } from '../messages/run-lines.js';
+import type { EstimatedJob } from '../job/dry-run.js';
+import { message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { ask, type Person } from '../terminal/ask-person.js';
-import { say } from '../terminal/print.js';
 import type { Reporter } from '../terminal/reporter.js';
 import type { ChosenCountry } from './choose-country.js';
 import { type AddedOption, wholeCommand } from './whole-command.js';
@@ -54,10 +53,11 @@ export async function askToStart(
     return verify(command());
   }
   let counted = await estimate(command());
-  reporter.tell(urgentLines(countryLines(counted.estimate)));
-  if ((counted.estimate.countries?.missing ?? 0) > 0 && !options.has('country')) {
+  const { countries } = counted.estimate;
+  if (countries) reporter.tell([message('countries', { countries })]);
+  if ((countries?.missing ?? 0) > 0 && !options.has('country')) {
     if (fallback) {
-      reporter.tell(urgentLines([`country of these rows: ${fallback.country}, ${fallback.why}`]));
+      reporter.tell([message('fallback_country', fallback)]);
     }
     const country = fallback?.country ?? (await askFallback({ person, reporter }, signal));
     if (country !== undefined) {
@@ -75,8 +75,8 @@ export async function askToStart(
     added.push(['history', beside.history]);
     if (await isTaken(resolvePath(cwd, beside.history))) counted = await estimate(command());
   }
-  reporter.tell(urgentLines([...costLines(counted.estimate), ...counted.more]));
-  if (isHistoryAdded) reporter.tell([{ ...historyLine(beside), isUrgent: true }]);
+  reporter.tell([message('cost', counted.estimate), ...counted.more]);
+  if (isHistoryAdded) reporter.tell([message('proposed_history', { history: beside.history })]);
   show(command());
   const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
@@ -95,10 +95,10 @@ export async function askToStart(
     if ((trial ? /^a(?:ll)?$/i : yes).test(answer)) return verify(command());
     if (answer === '') break;
     const choice = trial ? 'y, a or n' : 'y or n';
-    reporter.tell(urgentLines([`${shownCell(answer)} is no answer to this question: ${choice}`]));
+    const refused = `${shownCell(answer)} is no answer to this question: ${choice}`;
+    reporter.tell([message('answer_refused', { message: refused })]);
   }
-  const stopped = 'stopped; nothing was sent: run the command above, changed as you like';
-  reporter.tell(urgentLines([stopped]));
+  reporter.tell([message('not_started', {})]);
   return exitCodes.usage;
 }
 
@@ -115,10 +115,6 @@ function question(
   return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
 }
 
-function urgentLines(lines: readonly string[]): readonly Said[] {
-  return lines.map((line) => ({ event: 'plan', line, isUrgent: true }));
-}
-
 /** On a line of its own, to be copied. */
 export function showCommand(
   added: readonly AddedOption[],
@@ -126,16 +122,12 @@ export function showCommand(
   reporter: Reporter,
   what = 'the whole command',
 ): void {
-  const { line, hidden } = wholeCommand(input, added);
-  const { stderr } = input;
+  const { line: command, hidden } = wholeCommand(input, added);
   reporter.close();
-  reporter.tell(urgentLines([`${what}:`]));
-  // Never broken into lines: it is copied.
-  say(line, stderr);
-  const passwords = hidden.map(
-    (shown) => `write ${shown} out again: it may hold a password, and is not printed`,
-  );
-  reporter.tell(urgentLines(passwords));
+  reporter.tell([
+    message('command', { what, command }),
+    ...hidden.map((place) => message('hidden_password', { place })),
+  ]);
 }
 
 /** So often a question is asked whose answer means nothing. */
@@ -180,7 +172,7 @@ function countryIn(answer: string, reporter: Reporter): string | undefined {
     return parseCountry(answer);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    reporter.tell(urgentLines([error.message]));
+    reporter.tell([message('answer_refused', { message: error.message })]);
     return undefined;
   }
 }
@@ -213,13 +205,5 @@ function trialBeside(output: string, from: Pick<Surroundings, 'env' | 'cwd'>): T
   return {
     output: `${stem}.trial${ending}`,
     history: `${kind === 'file' ? stem : basename(stem)}.history`,
-  };
-}
-
-function historyLine({ history }: Trial): Said {
-  return {
-    event: 'proposed_history',
-    fields: { history },
-    line: `history: ${history} keeps the trial's results, so that the run of all rows does not pay for them again; it holds keyed hashes and results, no address`,
   };
 }

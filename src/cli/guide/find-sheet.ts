@@ -1,7 +1,6 @@
 import { findColumns, isSluiceError, type SampledList, type Source } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
-import { shownCell } from '../../platform/text/printable.js';
-import type { Said } from '../messages/run-lines.js';
+import { message, type Message } from '../messages/catalogue.js';
 
 /** A sheet of a workbook, as its beginning shows it; without a list where it cannot be read as one. */
 interface SeenSheet {
@@ -28,7 +27,7 @@ interface FoundSheet {
   /** To be named: another than the first, or one of several that have addresses. */
   readonly sheet?: string;
   /** What the sheets hold, where there are several. */
-  readonly said: readonly Said[];
+  readonly said: readonly Message[];
 }
 
 /** Of more sheets the first are looked at. */
@@ -60,7 +59,12 @@ export async function findInSheets(
   }
   const full = sheets.filter(({ list }) => list && list.contacts.length > 0);
   const [taken, ...others] = full;
-  const said = [sheetsLine(sheets, names.length), ...takenLines(taken, others)];
+  const said = [
+    sheetsMessage(sheets, names.length),
+    ...(taken
+      ? [message('sheet', { sheet: taken.name, others: others.map(({ name }) => name) })]
+      : []),
+  ];
   if (taken?.list === undefined) {
     if ('error' in first) throw first.error;
     return { found: first, isHeaderless: first.isHeaderless, said };
@@ -103,14 +107,15 @@ async function listIn(
   }
 }
 
-function sheetsLine(sheets: readonly SeenSheet[], all: number): Said {
-  const listed = sheets.map(({ name, list }) => `${shownCell(name)} (${describe(list)})`);
-  const more = all - sheets.length;
-  return {
-    event: 'sheets',
-    fields: { sheets: sheets.map(({ name, list }) => ({ name, rows: list?.rows ?? null })) },
-    line: `sheets: ${listed.join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
-  };
+function sheetsMessage(sheets: readonly SeenSheet[], all: number): Message {
+  return message('sheets', {
+    sheets: sheets.map(({ name, list }) => ({
+      name,
+      rows: list?.rows ?? null,
+      holds: describe(list),
+    })),
+    more: all - sheets.length,
+  });
 }
 
 function describe(list: SampledList | undefined): string {
@@ -118,20 +123,4 @@ function describe(list: SampledList | undefined): string {
   const { rows, isWhole, contacts } = list;
   const types = [...new Set(contacts.map(({ type }) => `${type}s`))].join(' and ');
   return `${counted(rows, 'row')}${isWhole ? '' : ' or more'}, ${types || 'no addresses'}`;
-}
-
-function takenLines(taken: SeenSheet | undefined, others: readonly SeenSheet[]): readonly Said[] {
-  if (!taken) return [];
-  const names = others.map(({ name }) => shownCell(name)).join(', ');
-  const also =
-    others.length === 0
-      ? ''
-      : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: each needs a command of its own with --sheet`;
-  return [
-    {
-      event: 'sheet',
-      fields: { sheet: taken.name },
-      line: `takes the sheet ${shownCell(taken.name)}${also}`,
-    },
-  ];
 }

@@ -11,26 +11,17 @@ import { findSource } from '../endpoints/list-ends.js';
 import { findInputs, isDatabase } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
-import type { Said } from '../messages/run-lines.js';
+import { message } from '../messages/catalogue.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { askCountry, askToStart, showCommand, type WayIn } from './ask-to-start.js';
 import { chooseCountry, countryOptions } from './choose-country.js';
 import { findInSheets } from './find-sheet.js';
-import { columnLines, countryLine, foundLines, outputLine } from './found-lines.js';
+import { columnMessages, foundMessages } from './found-lines.js';
 import { proposedOutput } from './proposed-output.js';
-import { countryToFillIn, wholeCommand, withAdded, type AddedOption } from './whole-command.js';
+import { countryToFillIn, withAdded, type AddedOption } from './whole-command.js';
 
 /** What programs on Windows write that is no UTF-8. */
 const windowsEncoding = 'windows-1252';
-const headerlessLine: Said = {
-  event: 'no_header',
-  line: 'no header: the first row holds an email address or a phone number, and is read as one of the rows (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
-};
-const encodingLine: Said = {
-  event: 'found_encoding',
-  fields: { encoding: windowsEncoding },
-  line: `encoding: ${windowsEncoding}, as many programs on Windows write it: some cells are no UTF-8 text`,
-};
 
 const noHeaderOption = ['no-header', true] as const;
 
@@ -96,7 +87,7 @@ export async function proposeFile(
 async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
   const output = await proposedOutput(input);
   const exists = await isTaken(resolvePath(input.cwd, output));
-  reporter.tell([{ ...outputLine(output, exists), isUrgent: true }]);
+  reporter.tell([message('proposed_output', { output, exists })]);
   return output;
 }
 
@@ -154,14 +145,14 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     input.cwd,
   );
   const list = input.positionals.map(showLocation).join(', ');
-  const urgent = (said: Parameters<Reporter['tell']>[0]): void =>
-    reporter.tell(said.map((each) => ({ ...each, isUrgent: true })));
-  urgent(said);
-  if (isHeaderless) urgent([headerlessLine]);
-  if (isEncodingFound) urgent([encodingLine]);
-  urgent(foundLines(list, found, withCells));
+  reporter.tell([
+    ...said,
+    ...(isHeaderless ? [message('no_header', {})] : []),
+    ...(isEncodingFound ? [message('found_encoding', { encoding: windowsEncoding })] : []),
+    ...foundMessages(list, found, withCells),
+  ]);
   if (found.contacts.length === 0 && !isNamed) {
-    urgent(columnLines(found, withCells));
+    reporter.tell(columnMessages(found, withCells));
     const why =
       found.rows === 0
         ? `${list} has no rows`
@@ -170,7 +161,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
   }
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   const country = chooseCountry(options, seen, env);
-  urgent([countryLine(country)]);
+  reporter.tell([message('found_country', { country: country.added ?? null, why: country.why })]);
   const chosen = country.added ?? (isAsked ? [await askCountry(wayIn, signal)] : undefined);
   const proposed = options.has('output')
     ? undefined
@@ -185,10 +176,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
   if (!isAsked) {
-    if (isLog) {
-      const { line } = wholeCommand(input, added);
-      urgent([{ event: 'command', fields: { command: line }, line }]);
-    } else showCommand(added, input, reporter);
+    showCommand(added, input, reporter);
     throw new ConfigurationError(
       `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
     );

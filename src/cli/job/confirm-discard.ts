@@ -2,7 +2,6 @@ import { stat } from 'node:fs/promises';
 import {
   abandonRun,
   ConfigurationError,
-  describeStart,
   describeStatus,
   isSluiceError,
   readRunStatus,
@@ -10,10 +9,15 @@ import {
   type RunStatus,
   showLocation,
 } from '../../index.js';
-import { counted } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import { type Location, pathOf } from '../endpoints/locations.js';
-import type { Said } from '../messages/run-lines.js';
+import {
+  type FieldsOf,
+  keptSentence,
+  message,
+  type Message,
+  sentencesOf,
+} from '../messages/catalogue.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
@@ -41,20 +45,24 @@ export async function confirmDiscard(
     readonly isAgreed: boolean;
     readonly person: Person;
     /** Says it where it was agreed to, also when quiet. */
-    readonly warn: (line: string) => void;
+    readonly warn: (loss: Message) => void;
     readonly signal: AbortSignal;
   },
 ): Promise<void> {
   const { launchedCredits, isFinished, service } = status;
   const isPaid = service !== 'local' && launchedCredits.email + launchedCredits.phone > 0;
   if (!isPaid || (isFinished && !forgets)) return;
-  const loss = isFinished
-    ? `${what} drops the record of the run of ${describeStart(status)}, which is finished: the same command then pays for all of it again`
-    : `${what} drops the run of ${describeStart(status)} and what it has paid: ${describeStatus(status).soFar}`;
+  const dropped = message('dropped', {
+    by: what,
+    started_at: status.startedAt,
+    is_finished: isFinished,
+    so_far: describeStatus(status).soFar,
+  });
   if (isAgreed) {
-    warn(loss);
+    warn(dropped);
     return;
   }
+  const loss = sentencesOf(dropped).join();
   if (!isInteractive(person)) throw new ConfigurationError(`${loss}; add --yes to drop it`);
   if (await agrees(`${loss}. Drop it?`, person, signal)) return;
   throw new ConfigurationError(
@@ -62,9 +70,15 @@ export async function confirmDiscard(
   );
 }
 
-/** What is said of batches that were paid for and whose results were not fetched. */
-export function launchedLine(names: readonly string[]): string {
-  return `launched and paid, so not deleted from the service: ${names.join(', ')}`;
+/** What is left on the service of a run that was given up: what could not be deleted, and what was paid for. */
+export function leftMessages(
+  left: readonly string[],
+  launched: readonly string[],
+): readonly Message[] {
+  return [
+    ...(left.length > 0 ? [message('uploads_left', { names: left })] : []),
+    ...(launched.length > 0 ? [message('paid_uploads_kept', { names: launched })] : []),
+  ];
 }
 
 /**
@@ -96,25 +110,24 @@ export async function dropOldRun(
     // The option says what is wanted: a nightly command goes on without a person.
     isAgreed: options.has('yes') || !isInteractive(person),
     person,
-    warn: (line) => reporter.tell([{ event: 'dropped', line, isUrgent: true }]),
+    warn: (loss) => reporter.tell([loss]),
     signal,
   });
   if (status.service === 'local' || status.uploads === 0) return;
-  const tell = (line: string): void => {
-    reporter.tell([{ event: 'dropped', line }]);
-  };
-  const there = `${counted(status.uploads, 'batch')} of the unfinished run that is dropped ${status.uploads === 1 ? 'is' : 'are'} on ${status.service}`;
-  if (target.kind === 'local' || target.baseUrl !== status.service) {
-    tell(`${there}, and stay there`);
+  const { uploads: batches, service } = status;
+  const kept = (why: FieldsOf<'uploads_kept'>['why']): Message =>
+    message('uploads_kept', { batches, service, why });
+  if (target.kind === 'local' || target.baseUrl !== service) {
+    reporter.tell([kept('other_service')]);
     return;
   }
   const mayDelete =
     options.has('delete-batches') ||
     (!options.has('quiet') &&
       isInteractive(person) &&
-      (await agrees(`${there}. Delete them?`, person, signal)));
+      (await agrees(`${keptSentence({ batches, service })}. Delete them?`, person, signal)));
   if (!mayDelete) {
-    tell(`${there}, and stay there; --fresh with --delete-batches deletes them`);
+    reporter.tell([kept('not_asked')]);
     return;
   }
   const connection = await connect(target, options, undefined, { tell: reporter.trouble });
@@ -125,12 +138,13 @@ export async function dropOldRun(
       exportedToo: true,
       signal,
     });
-    tell(`deleted ${counted(deleted, 'batch')} of the run that is dropped`);
-    if (left.length > 0) tell(`still on the service: ${left.join(', ')}`);
-    if (launched.length > 0) tell(launchedLine(launched));
+    reporter.tell([
+      message('uploads_deleted', { batches: deleted }),
+      ...leftMessages(left, launched),
+    ]);
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
-    tell(`${there}, in another account, and stay there`);
+    reporter.tell([kept('other_account')]);
   } finally {
     await connection.close();
   }
@@ -164,14 +178,8 @@ export async function replacedOutput(
 }
 
 /** Said even when quiet: whoever repeats a finished command may think that it is resumed. */
-export function paidAgainLine(output: string, addresses: number): Said {
-  const all = addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`;
-  return {
-    event: 'paid_again',
-    fields: { output, addresses },
-    line: `this is a new run: it replaces ${output} and pays for ${all}; --history <file> keeps the results, and a later run pays only for what is new`,
-    isUrgent: true,
-  };
+export function paidAgain(output: string, addresses: number): Message {
+  return message('paid_again', { output, addresses });
 }
 
 /**
@@ -201,13 +209,13 @@ export async function agreeToPayAgain(
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
   output: string,
-  tell: (said: Said) => void,
+  tell: (told: Message) => void,
 ): NonNullable<RunOptions['onProgress']> {
   let isResumed = false;
   return (progress) => {
     onProgress?.(progress);
     if (progress.stage === 'going_on') isResumed = true;
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0) return;
-    tell(paidAgainLine(output, progress.toSend));
+    tell(paidAgain(output, progress.toSend));
   };
 }

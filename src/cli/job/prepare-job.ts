@@ -14,7 +14,7 @@ import { type CommandInput, programName } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../exit-code.js';
 import { openHistory } from '../options/history-options.js';
-import { hiddenResultsLine, keepOutput } from '../endpoints/kept-output.js';
+import { hiddenResults, keepOutput } from '../endpoints/kept-output.js';
 import { findListEnds, isSamePlace, refuseAllColumns } from '../endpoints/list-ends.js';
 import {
   findInputs,
@@ -27,7 +27,8 @@ import {
 import { replacedOutput } from './confirm-discard.js';
 import { rowsOfOutput, filesOfOutput } from '../endpoints/output-files.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { limitLines, trialLines } from '../messages/run-lines.js';
+import { message } from '../messages/catalogue.js';
+import { limitMessages, trialMessages } from '../messages/end-messages.js';
 import type { Job } from './run-list.js';
 import { filesAmong, sharedOptions } from './run-settings.js';
 import type { RunContext } from '../messages/failure-messages.js';
@@ -75,7 +76,7 @@ export async function prepareJob(
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
   const { sink, maxUnknown, suspects, decides } = await keepOutput(ends.sink, { from, to }, input);
-  const hidden = hiddenResultsLine(from, to, options);
+  const hidden = hiddenResults(from, to, options);
   if (hidden && isCostSaid !== true) reporter.tell([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   const { noMoreOpenThan } = run;
@@ -85,7 +86,7 @@ export async function prepareJob(
       ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
     ];
     const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
-    if (open.length > 0) reporter.keptOpen(open);
+    if (open.length > 0) reporter.tell([message('kept_open', { paths: open })]);
   }
   const settings = sharedOptions(input, target, {
     ...ends,
@@ -102,7 +103,7 @@ export async function prepareJob(
   const tell = async (figures: Summary | Estimate): Promise<void> => {
     const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
     if (!('dry_run' in figures)) {
-      const limited = limitLines(figures, options.has('history'));
+      const limited = limitMessages(figures, options.has('history'));
       reporter.finished(figures, reports.endOf(figures, { isEmptied, stoppedBy }), limited);
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removeAt));
@@ -125,7 +126,7 @@ export async function prepareJob(
         const isPlanned = progress.stage === 'read' && progress.toSend > 0;
         // One that streams has said it before.
         if (isPlanned && !run.isStreaming && isCostSaid !== true) {
-          reporter.tell(trialLines({ ...trial, rows: progress.rows }, options.has('history')));
+          reporter.tell(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
         }
       },
       // What was said of them in the plan was agreed to with it.

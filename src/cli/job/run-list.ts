@@ -1,6 +1,7 @@
 import { ConfigurationError, run, type SharedStore, streamRun, type Summary } from '../../index.js';
 import { type ParsedOptions, type Surroundings, omitUndefined } from '../command.js';
-import { trialLines } from '../messages/run-lines.js';
+import { message } from '../messages/catalogue.js';
+import { trialMessages } from '../messages/end-messages.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { checkRules } from '../options/option-rules.js';
 import { waitLockOption } from '../options/history-options.js';
@@ -47,10 +48,10 @@ function failingSignal(given: AbortSignal | undefined): {
 export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
   checkRules(options, verifyOptions, { 'kept in a state directory': false });
   reporter.target(target);
-  reporter.streaming();
+  reporter.tell([message('streaming', {})]);
   const { limit } = shared;
   const trial = { rows: limit ?? 0, limit, service: target.kind };
-  reporter.tell(trialLines(trial, options.has('history')));
+  reporter.tell(trialMessages(trial, options.has('history')));
   await begin();
   // There is no earlier run that these could differ from.
   const { decides: _decides, ...streamed } = shared;

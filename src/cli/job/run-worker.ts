@@ -27,7 +27,10 @@ const told: readonly RunProgress['stage'][] = [
  *
  * @returns the exit code
  */
-export async function runWorker({ signal, ...surroundings }: Surroundings): Promise<number> {
+export async function runWorker({
+  signal,
+  ...surroundings
+}: Surroundings & Pick<CommandInput, 'log'>): Promise<number> {
   const left = new AbortController();
   process.once('disconnect', () => left.abort(new Interruption('SIGTERM')));
   if (!process.connected) return exitCodes.done;

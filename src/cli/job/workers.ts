@@ -2,6 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { RunProgress } from '../../index.js';
 import type { CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
+import { message } from '../messages/catalogue.js';
 import type { Reporter } from '../terminal/reporter.js';
 
 /** What a worker is started with, beside its environment. Never on its command line, which all may read. */
@@ -70,12 +71,17 @@ export class Workers {
     // Bun has no such module.
     const isOneFile = process.getBuiltinModule('node:sea')?.isSea() ?? false;
     const program = isOneFile ? [] : [argv[1] ?? ''];
-    const worker = spawn(process.execPath, [...process.execArgv, ...program, workerName], {
-      env,
-      cwd,
-      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
-      serialization: 'advanced',
-    });
+    const ofLog = this.#options.input.log.isJson ? ['--json-log'] : [];
+    const worker = spawn(
+      process.execPath,
+      [...process.execArgv, ...program, workerName, ...ofLog],
+      {
+        env,
+        cwd,
+        stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+        serialization: 'advanced',
+      },
+    );
     let failed = '';
     worker.on('message', (news: WorkerNews) => {
       if ('progress' in news) this.#options.reporter.progress(news.progress);
@@ -115,14 +121,7 @@ export class Workers {
   #sayEnded(number: number, how: string): void {
     const { count, reporter } = this.#options;
     const left = this.#working.size + 1;
-    const others = left === 1 ? 'the first goes on alone' : `${left} go on`;
-    reporter.tell([
-      {
-        event: 'worker_ended',
-        fields: { worker: number, message: how, left },
-        line: `worker ${number} of ${count} ${how}; ${others}`,
-        isWarning: true,
-      },
-    ]);
+    const fields = { worker: number, workers: count, message: how, left };
+    reporter.tell([message('worker_ended', fields)]);
   }
 }

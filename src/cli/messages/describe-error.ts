@@ -1,14 +1,8 @@
 import { ApiError, SluiceError, TransportError } from '../../index.js';
-import { exitCodeOf, Interruption } from '../exit-code.js';
-import { printable, printableLine } from '../../platform/text/printable.js';
+import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
+import type { FieldsOf, Message } from './catalogue.js';
 
-/** What a person reads when a command stops: one line, but for a defect. */
-export function describeError(error: unknown): string {
-  const isTrace = !(error instanceof SluiceError) && !(error instanceof Interruption);
-  return (isTrace ? printable : printableLine)(`sluice: ${errorText(error)}`);
-}
-
-/** The same as it stands, for a log that escapes it. */
+/** What a person reads when a command stops: one line, but for a defect. Whatever prints it escapes it. */
 export function errorText(error: unknown): string {
   if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
@@ -19,14 +13,24 @@ export function errorText(error: unknown): string {
   return `this is a defect in Sluice; please report it\n${trace}`;
 }
 
-/** The same for a log. */
-export function errorEvent(error: unknown): Readonly<Record<string, unknown>> {
+/** What the event of an error carries. */
+export function errorFields(error: unknown): FieldsOf<'error'> {
   return {
-    code: error instanceof SluiceError ? error.code : null,
+    code: codeOf(error),
     exit_code: exitCodeOf(error),
     message: errorText(error),
     cause: technicalPart(error),
   };
+}
+
+/** The code of an error of Sluice. */
+export function codeOf(error: unknown): string | null {
+  return error instanceof SluiceError ? error.code : null;
+}
+
+/** Whether a message has the lines of a trace. */
+export function isTrace({ event, fields }: Pick<Message, 'event' | 'fields'>): boolean {
+  return event === 'error' && fields['exit_code'] === exitCodes.defect;
 }
 
 /** What the service answered, where the error says it in other words: for whoever looks closer. */

@@ -166,23 +166,31 @@ export function shareText(count: number, all: number): string {
   return `${count < all ? Math.min(99, share) : 100} %`;
 }
 
-/** The same in a line for each column, for a log: reasons are in brackets after what they are of. */
-export function endLines(columns: readonly EndColumn[]): readonly string[] {
-  return columns.map(({ name, figures: counts }) => {
-    const said: { readonly text: string; readonly reasons: string[] }[] = [];
-    for (const { figure, form } of figures) {
-      const count = counts.get(figure);
-      if (count === undefined) continue;
-      const text = `${figure} ${count === null ? 'not known' : grouped(count)}`;
-      if (form === 'reason') said.at(-1)?.reasons.push(text);
-      else if (form === 'of reason') said.at(-1)?.reasons.push(`of them ${text}`);
-      else said.push({ text, reasons: [] });
-    }
-    const parts = said.map(({ text, reasons }) =>
-      reasons.length === 0 ? text : `${text} (${reasons.join(', ')})`,
-    );
-    return `${name}: ${parts.join(', ')}`;
-  });
+/** The figures of a column in a line, for a log. */
+export interface ColumnFigures {
+  readonly column: string;
+  readonly figures: Readonly<Record<string, number | null>>;
+}
+
+export function columnFigures({ name, figures: counts }: EndColumn): ColumnFigures {
+  return { column: name, figures: Object.fromEntries(counts) };
+}
+
+/** Reasons are in brackets after what they are of. */
+export function endLine({ column, figures: counts }: ColumnFigures): string {
+  const parts: { readonly text: string; readonly reasons: string[] }[] = [];
+  for (const { figure, form } of figures) {
+    const count = counts[figure];
+    if (count === undefined) continue;
+    const text = `${figure} ${count === null ? 'not known' : grouped(count)}`;
+    if (form === 'reason') parts.at(-1)?.reasons.push(text);
+    else if (form === 'of reason') parts.at(-1)?.reasons.push(`of them ${text}`);
+    else parts.push({ text, reasons: [] });
+  }
+  const shown = parts.map(({ text, reasons }) =>
+    reasons.length === 0 ? text : `${text} (${reasons.join(', ')})`,
+  );
+  return `${column}: ${shown.join(', ')}`;
 }
 
 /** Between two columns of a table. */

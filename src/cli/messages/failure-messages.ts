@@ -1,25 +1,22 @@
 import {
-  describeStatus,
   isSluiceError,
   type RunStatus,
   type FilePermissions,
   type RunReports,
   type SharedStore,
 } from '../../index.js';
-import { shellQuote } from '../../platform/text/printable.js';
-import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { Interruption, exitCodeOf, exitCodes } from '../exit-code.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { errorText } from './describe-error.js';
+import { message, type Message } from './catalogue.js';
+import { codeOf, errorText } from './describe-error.js';
 import { statusFields } from './progress-messages.js';
-import type { Said } from './run-lines.js';
 
 /**
  * What is said after the error that stopped a run: where the run is, and what to do.
  *
  * @param status of the run; `undefined` where nothing of it is kept
  */
-function stopLines(
+function stopMessages(
   error: unknown,
   {
     status,
@@ -37,75 +34,52 @@ function stopLines(
     /** What a person types to run this program again. */
     readonly program: string;
   },
-): readonly Said[] {
+): readonly Message[] {
   // What is wrong with a command or a state directory, the error says with what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
-    return status && store === undefined ? keptLines(error, status, output) : [];
+    return status && store === undefined ? keptMessages(error, status, output) : [];
   }
   if (!status) {
-    if (store !== undefined) return [{ event: 'resumable', line: next }];
-    const line = 'no progress is saved: the same command starts from the beginning';
-    return error instanceof Interruption ? [{ event: 'resumable', line }] : [];
+    if (store !== undefined) return [message('resumable', { state: null, message: next })];
+    return error instanceof Interruption ? [message('not_resumable', {})] : [];
   }
-  const { stateDir } = status;
-  const state = shellQuote(stateDir);
-  const { email, phone } = status.launchedCredits;
-  const lost = email + phone > 0 ? ', and what it has paid for' : '';
-  const hint = `${program} status ${state} shows the run, ${program} abandon ${state} gives it up${lost}`;
+  const { stateDir: state, launchedCredits } = status;
+  const is_paid = launchedCredits.email + launchedCredits.phone > 0;
   // Other processes may go on with it, and no folder has its results.
   const isOwn = store === undefined;
   return [
-    {
-      event: 'so_far',
-      fields: statusFields(status),
-      line: `so far: ${describeStatus(status).soFar}`,
-    },
-    {
-      event: 'resumable',
-      fields: { state: stateDir, message: next },
-      line: next,
-    },
+    message('so_far', statusFields(status)),
+    message('resumable', { state, message: next }),
     // Whoever stops a run may have done with it.
-    ...(isOwn && error instanceof Interruption ? [{ event: 'hint', line: hint }] : []),
-    ...(isOwn ? keptLines(error, status, output) : []),
+    ...(isOwn && error instanceof Interruption
+      ? [message('hint', { state, program, is_paid })]
+      : []),
+    ...(isOwn ? keptMessages(error, status, output) : []),
   ];
 }
 
 /** An output that cannot be written need not keep anybody from what is paid for: said even when quiet. */
-function keptLines(error: unknown, status: RunStatus, output: string): readonly Said[] {
+function keptMessages(error: unknown, status: RunStatus, output: string): readonly Message[] {
   // Of a wrong option only one that names the output is of it: a missing key is not.
   const isOutputs =
     isSluiceError(error, 'output_failed') ||
     (isSluiceError(error, 'invalid_option') && error.message.includes(output));
   const { stateDir, launchedCredits, isFinished } = status;
   if (!isOutputs || isFinished || launchedCredits.email + launchedCredits.phone === 0) return [];
-  return [
-    {
-      event: 'results_kept',
-      fields: { state: stateDir },
-      line: `what was paid is kept in ${stateDir}: to write it elsewhere, add --state ${stateDir} and give another -o`,
-      isUrgent: true,
-    },
-  ];
+  return [message('results_kept', { state: stateDir })];
 }
 
 /** A run that streams has failed: what it paid is lost, and said even when quiet. */
-export function paidInVainLines({
+export function paidInVainMessages({
   batches,
   launched,
 }: {
   readonly batches: number;
   readonly launched: RunStatus['launchedCredits'];
-}): readonly Said[] {
+}): readonly Message[] {
   if (batches === 0) return [];
-  return [
-    {
-      event: 'paid_in_vain',
-      fields: { batches, email_credits: launched.email, phone_credits: launched.phone },
-      line: `launched before it failed: ${counted(batches, 'batch')}, ${grouped(launched.email)} email and ${counted(launched.phone, 'phone credit')} before refunds`,
-      isUrgent: true,
-    },
-  ];
+  const { email: email_credits, phone: phone_credits } = launched;
+  return [message('paid_in_vain', { batches, email_credits, phone_credits })];
 }
 
 /** What is known of a run while it goes; a run that stops has not come to all of it. */
@@ -152,13 +126,15 @@ export async function sayStopped(
     ...whatIsKept(run, launched),
   });
   reporter.tell([
-    ...unwritten.map((cause) => ({ event: 'no_papers', line: errorText(cause), isWarning: true })),
+    ...unwritten.map((cause) =>
+      message('no_report', { code: codeOf(cause), message: errorText(cause) }),
+    ),
     ...(run.isStreaming
       ? []
-      : stopLines(error, { ...stopped, store: run.store?.name, output, program })),
+      : stopMessages(error, { ...stopped, store: run.store?.name, output, program })),
     // Nothing can be read of a run whose state is gone.
     ...(run.isStreaming || (stopped.status === undefined && run.store === undefined)
-      ? paidInVainLines({ batches, launched })
+      ? paidInVainMessages({ batches, launched })
       : []),
   ]);
   // Where nothing was sent, the message is the last line.

@@ -91,6 +91,12 @@ function valuesOf(
   });
 }
 
+/** What every command has: standard error as a log. */
+export const jsonLogOption = {
+  name: 'json-log',
+  help: 'Print messages as JSON on standard error, one object a line.',
+} as const satisfies OptionDefinition;
+
 export const envFileOption = {
   name: 'env-file',
   type: path('<path>'),

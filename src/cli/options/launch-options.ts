@@ -1,15 +1,11 @@
-import {
-  ConfigurationError,
-  type Preflight,
-  type PreparedType,
-  type RunOptions,
-} from '../../index.js';
+import { ConfigurationError, type RunOptions } from '../../index.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import { defineOptions, type ParsedOptions } from '../command.js';
 import { needsState } from './option-rules.js';
-import { carriedLine } from '../messages/progress-messages.js';
+import { message } from '../messages/catalogue.js';
+import { carriedMessage } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import { counted } from '../../platform/text/shown-numbers.js';
 
 export const launchOptions = defineOptions([
   {
@@ -48,44 +44,11 @@ export function preflightOf(
   }
   return {
     onPrepared: async (preflight) => {
-      const said = describePreflight(preflight).map((line, index) => ({
-        event: 'prepared',
-        // A log has all figures in the first.
-        ...(index === 0 && { fields: { ...preflight } }),
-        line,
-        isUrgent: true,
-      }));
-      reporter.tell(said);
+      reporter.tell([message('prepared', preflight)]);
       if (!isAsked) return true;
       return agrees('Launch them?', person, signal);
     },
   };
-}
-
-function describePreflight({ email, phone, balance }: Preflight): readonly string[] {
-  return [
-    ...describeType('email', email, balance?.email_credit),
-    ...describeType('phone', phone, balance?.phone_credit),
-    ...(balance
-      ? []
-      : ["the service does not tell the account's credits: whether they are enough is not known"]),
-  ];
-}
-
-function describeType(
-  name: string,
-  type: PreparedType | null,
-  balance: number | undefined,
-): readonly string[] {
-  if (!type) return [];
-  const { batches, addresses, counts } = type;
-  const seen = counts
-    ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
-    : '';
-  return [
-    `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} ${addresses === 1 ? 'is' : 'are'} prepared${seen}`,
-    `${name} credits: ${describePrice(addresses, balance)}`,
-  ];
 }
 
 /** Of so many cells one that is right would be among them. */
@@ -117,20 +80,11 @@ export function askAboutCarrying(
   if (options.has('yes') || !isInteractive(person)) return {};
   return {
     onCarry: async (carried) => {
-      reporter.tell([carriedLine(carried)]);
+      reporter.tell([carriedMessage(carried)]);
       reporter.close();
       const lost = carried.paidAddresses - carried.usedAddresses;
       const question = `${counted(lost, 'paid result')} of that run would be lost. Go on?`;
       return agrees(question, person, signal);
     },
   };
-}
-
-/** Credits needed against those there are. */
-export function describePrice(credits: number, balance: number | null | undefined): string {
-  const price = `${grouped(credits)} needed at most, before refunds`;
-  if (balance === undefined || balance === null) return price;
-  const missing = credits - balance;
-  const short = missing > 0 ? `, ${grouped(missing)} too few` : '';
-  return `${price}; the account has ${grouped(balance)}${short}`;
 }

@@ -9,12 +9,13 @@ import {
   programName,
   type Called,
 } from '../command.js';
-import { envFileOption } from './config-file.js';
+import { envFileOption, jsonLogOption } from './config-file.js';
 import { placed } from '../endpoints/paths.js';
 
 /** Options that every command has. */
 export const commonOptions: readonly OptionDefinition[] = [
   envFileOption,
+  jsonLogOption,
   { name: 'help', short: 'h', isCommon: true, help: 'Show this help.' },
   { name: 'help-all', isCommon: true, help: 'Show this help with every option.' },
 ];

@@ -209,7 +209,6 @@ export const verifyOptions = [
       },
       { name: 'verbose', short: 'v', help: 'Print what happens to every batch.' },
       { name: 'no-progress', help: 'Print no progress.' },
-      { name: 'json-log', help: 'Print log lines as JSON, one object a line.' },
       configOption,
     ],
     'Logs, report and configuration',
@@ -219,4 +218,5 @@ export const verifyOptions = [
   ]),
 ];
 
-export type VerifyOption = NameOf<typeof verifyOptions>;
+/** With what every command has. */
+export type VerifyOption = NameOf<typeof verifyOptions> | 'json-log';

@@ -1,72 +1,102 @@
 import type { Writable } from 'node:stream';
 import { printable, printableLine } from '../../platform/text/printable.js';
-import type { Surroundings } from '../command.js';
-import type { Said } from '../messages/run-lines.js';
+import type { MessageLog, Surroundings } from '../command.js';
+import { formOf, message, sentencesOf, type Message } from '../messages/catalogue.js';
+import { errorFields, isTrace } from '../messages/describe-error.js';
+import { sayLines } from './print.js';
 import type { LiveLines } from './live-lines.js';
 import { widthOf, type ProgressMode } from './progress-lines.js';
-import { sayLines } from './print.js';
 import { hanging } from './text-table.js';
 
-export interface LoggerOptions {
-  readonly isQuiet: boolean;
+export interface LoggerOptions extends Pick<Surroundings, 'clock' | 'onMessage'> {
+  /** @default false */
+  readonly isQuiet?: boolean;
   /** One JSON object a line, for log collectors, instead of texts. @default false */
   readonly isJson?: boolean;
   /** Whether a person reads at a terminal: lines are wrapped there, and do not name the program. @default false */
   readonly isTerminal?: boolean;
   /** @default 'lines' */
   readonly mode?: ProgressMode;
-  readonly clock: Surroundings['clock'];
 }
 
-/** Puts on standard error what is said: as a text or as JSON, and nothing twice in a row. */
-export class Logger {
+/** Puts messages on standard error: as text or as JSON, and none twice in a row. */
+export class Logger implements MessageLog {
   readonly #out: Writable;
   readonly #options: LoggerOptions;
   readonly #live: LiveLines | undefined;
-  #latestLine = '';
+  #latest = '';
   #latestMs: number;
   #warnings = 0;
 
   /** @param live lines that are drawn again and again: others go above them */
-  constructor(out: Writable, options: LoggerOptions, live: LiveLines | undefined) {
+  constructor(out: Writable, options: LoggerOptions, live?: LiveLines) {
     this.#out = out;
     this.#options = options;
     this.#live = live;
     this.#latestMs = options.clock.now();
   }
 
-  /** Says it unless quiet is wanted. */
-  say(said: Said): void {
-    const isRepeated = said.line !== '' && said.line === this.#latestLine;
-    if (this.#options.isQuiet || isRepeated) return;
-    this.#latestLine = said.line;
+  log(one: Message): void {
+    const { event, severity, fields } = one;
+    if (severity === 'info') {
+      if (this.#options.isQuiet === true) return;
+      const same = JSON.stringify([event, fields]);
+      if (same === this.#latest) return;
+      this.#latest = same;
+    }
+    if (severity === 'warning') this.#warnings += 1;
     this.#latestMs = this.#options.clock.now();
-    this.write(said);
+    this.#options.onMessage?.(one);
+    if (this.isJson) this.#put(this.#asJson(one));
+    else for (const line of this.#asText(one)) this.#put(line);
   }
 
-  /** Says it unless something was said lately; where lines are drawn, or none are wanted, never. */
-  sayNowAndThen(said: Said, everyMs: number): void {
+  /** Logs it unless something was logged lately; where lines are drawn, or none are wanted, never. */
+  logNowAndThen(one: Message, everyMs: number): void {
     if ((this.#options.mode ?? 'lines') !== 'lines') return;
-    if (this.#options.clock.now() - this.#latestMs >= everyMs) this.say(said);
+    if (this.#options.clock.now() - this.#latestMs >= everyMs) this.log(one);
   }
 
-  /** Says it even when quiet is wanted. */
-  write({ event, fields, line, isWarning = false }: Said): void {
-    if (isWarning) this.#warnings += 1;
-    const text = isWarning ? `warning: ${line}` : line;
-    if (this.#options.isJson === true) {
-      const time = new Date(this.#options.clock.wallNow()).toISOString();
-      const level = isWarning ? { level: 'warning' } : {};
-      this.#put(JSON.stringify({ time, event, ...(fields ?? { message: line }), ...level }));
-    } else if (this.#options.isTerminal === true) {
-      const { columns } = this.#out as Partial<NodeJS.WriteStream>;
-      this.#put(hanging(printableLine(text), widthOf(columns)));
-    } else this.#put(printableLine(`sluice: ${text}`));
+  /** Says why a command ends. */
+  failed(error: unknown): void {
+    this.log(message('error', errorFields(error)));
   }
 
-  /** How many warnings were said. */
+  /** Whether standard error is a log. */
+  get isJson(): boolean {
+    return this.#options.isJson === true;
+  }
+
+  /** How many warnings there were. */
   get warnings(): number {
     return this.#warnings;
+  }
+
+  #asJson(one: Message): string {
+    const { event, severity, fields } = one;
+    const time = new Date(this.#options.clock.wallNow()).toISOString();
+    const text = sentencesOf(one).join('\n');
+    return JSON.stringify({
+      time,
+      event,
+      severity,
+      ...(text !== '' && { message: text }),
+      ...fields,
+    });
+  }
+
+  #asText(one: Message): readonly string[] {
+    const { mark, copied } = formOf(one);
+    const isTerminal = this.#options.isTerminal === true;
+    const before = `${isTerminal ? mark : 'sluice: '}${one.severity === 'warning' ? 'warning: ' : ''}`;
+    const { columns } = this.#out as Partial<NodeJS.WriteStream>;
+    const lines = sentencesOf(one).map((line) => {
+      // A trace has lines of its own.
+      if (isTrace(one)) return printable(before + line);
+      const text = printableLine(before + line);
+      return isTerminal ? hanging(text, widthOf(columns)) : text;
+    });
+    return copied === undefined ? lines : [...lines, printableLine(copied)];
   }
 
   #put(text: string): void {

@@ -2,7 +2,6 @@ import type { Writable } from 'node:stream';
 import {
   exportDiffers,
   type Client,
-  type ComparedExport,
   type DoubtfulColumn,
   type RunEnd,
   type RunProgress,
@@ -10,45 +9,31 @@ import {
   type ServiceOutage,
   type Summary,
 } from '../../index.js';
-import { localNotice, type Target } from '../connect.js';
-import { describeError, errorEvent, technicalPart } from '../messages/describe-error.js';
+import type { Target } from '../connect.js';
+import { technicalPart } from '../messages/describe-error.js';
+import { FailedBatches, HeldUpBatches, namesOf } from '../messages/batch-messages.js';
+import { type FieldsOf, message, type Message, type Severity } from '../messages/catalogue.js';
 import {
-  describeDifference,
-  isExportWrong,
-  FailedBatches,
-  HeldUpBatches,
-  batchCalled,
-} from '../messages/batch-messages.js';
-import {
-  comparedLines,
-  oddLines,
-  endLinesOf,
-  fewerRowsLines,
-  type Said,
-  troubleLine,
+  comparedMessages,
+  endMessages,
+  fewerRowsMessages,
+  oddMessages,
+  troubleMessage,
   verdictOf,
-} from '../messages/run-lines.js';
+} from '../messages/end-messages.js';
+import {
+  batchMessage,
+  carriedMessage,
+  doubtfulMessages,
+  statusFields,
+  textColumnMessage,
+} from '../messages/progress-messages.js';
+import { columnFigures, endColumns, endTable } from '../messages/end-table.js';
 import { sayLines } from './print.js';
 import { LiveLines } from './live-lines.js';
 import { progressLines, timeText, progressForm, widthOf } from './progress-lines.js';
 import { RunFigures } from './run-figures.js';
-import {
-  batchLine,
-  carriedLine,
-  doubtfulLines,
-  goingOnLine,
-  headerLine,
-  alreadyFinishedLine,
-  olderStateLine,
-  readingLine,
-  readLine,
-  stoppedLine,
-  textColumnLine,
-} from '../messages/progress-messages.js';
-import { endColumns, endLines, endTable } from '../messages/end-table.js';
-import { hanging } from './text-table.js';
 import { Logger, type LoggerOptions } from './logger.js';
-import { counted } from '../../platform/text/shown-numbers.js';
 
 /** So many batches are told of whose exports differ from what was counted. */
 const mostDifferences = 5;
@@ -71,7 +56,7 @@ export class Reporter {
   readonly #options: ReporterOptions;
   readonly #figures = new RunFigures();
   readonly #live: LiveLines | undefined;
-  readonly #lines: Logger;
+  readonly #logger: Logger;
   readonly #failures = new FailedBatches();
   readonly #heldUp = new HeldUpBatches();
   #differences = 0;
@@ -89,41 +74,25 @@ export class Reporter {
         return progressLines(this.#figures, form, options.clock.now());
       });
     }
-    this.#lines = new Logger(out, options, this.#live);
+    this.#logger = new Logger(out, options, this.#live);
   }
 
   /** Nobody must take the local service's verdicts for a paid service's. */
   target(target: Target): void {
     if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetSaid) return;
     this.#isTargetSaid = true;
-    this.#lines.write({ event: 'local_service', line: localNotice, isWarning: true });
+    this.tell([message('local_service', {})]);
   }
 
   /** What keeps the requests to a service waiting. */
   readonly trouble = (client: Client, trouble: ServiceOutage): void => {
-    this.#lines.say(troubleLine(client, trouble));
+    this.tell([troubleMessage(client, trouble)]);
   };
-
-  /** Files that are replaced keep their permissions, which the input's own do not give. */
-  keptOpen(paths: readonly string[]): void {
-    this.#lines.say({
-      event: 'kept_open',
-      fields: { paths },
-      line: `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.join(' ')}`,
-    });
-  }
-
-  streaming(): void {
-    this.#lines.say({
-      event: 'streaming',
-      line: 'the rows go to standard output: if this run is stopped, it cannot be resumed (with a file, -o, it can)',
-    });
-  }
 
   /** Columns that are likely to be the wrong ones: that costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
-    for (const said of columns.flatMap(doubtfulLines)) this.#lines.write(said);
+    this.tell(columns.flatMap(doubtfulMessages));
   }
 
   /** What a run that keeps nothing has launched so far. */
@@ -134,152 +103,135 @@ export class Reporter {
     };
   }
 
-  tell(said: readonly Said[]): void {
-    for (const each of said) {
-      if (each.isUrgent === true || each.isWarning === true) this.#lines.write(each);
-      else this.#lines.say(each);
-    }
+  tell(messages: readonly Message[]): void {
+    for (const each of messages) this.#logger.log(each);
   }
 
   progress(progress: RunProgress): void {
     this.#figures.note(progress, this.#options.clock.now());
     this.#live?.start();
     switch (progress.stage) {
-      case 'header_found':
-        this.#lines.write(headerLine(progress));
+      case 'header_found': {
+        const { input, unit, number } = progress;
+        this.tell([message('header_found', { input, unit, number })]);
         return;
+      }
       case 'carried':
-        this.#lines.say(carriedLine(progress));
+        this.tell([carriedMessage(progress)]);
         return;
       case 'going_on':
-        this.#lines.say(goingOnLine(progress.status));
+        this.tell([message('going_on', statusFields(progress.status))]);
         return;
       case 'recalled':
         return;
-      case 'reading':
-        this.#lines.sayNowAndThen(readingLine(progress), lineEveryMs);
+      case 'reading': {
+        const { rows, addresses } = progress;
+        this.#logger.logNowAndThen(message('reading', { rows, addresses }), lineEveryMs);
         return;
-      case 'read':
-        this.#lines.say(readLine(progress));
+      }
+      case 'read': {
+        const { rows, addresses, batches } = progress;
+        this.tell([message('read', { rows, addresses, batches })]);
         return;
+      }
       case 'batch':
         this.#batch(progress);
         return;
-      case 'stopped':
-        this.#lines.write(stoppedLine(progress));
+      case 'stopped': {
+        const { code, message: text } = progress.error;
+        this.tell([message('stopped', { code, message: text })]);
         return;
+      }
       case 'left_behind':
-        this.#lines.write({
-          event: 'left_behind',
-          fields: { names: progress.names },
-          line: `left on the service: ${progress.names.join(', ')}`,
-          isWarning: true,
-        });
+        this.tell([message('left_behind', { names: progress.names })]);
         return;
-      case 'older_state':
+      case 'older_state': {
         // Two processes on copies of one state can pay for each other's batches.
-        this.#lines.write(olderStateLine(progress));
+        const { isCopied, learned, unused } = progress;
+        this.tell([message('older_state', { is_copied: isCopied, learned, unused })]);
         return;
+      }
       case 'already_finished':
         this.#isToldAgain = true;
-        this.#lines.write(alreadyFinishedLine(progress));
+        this.tell([message('already_finished', { name: progress.name })]);
         return;
       case 'text_column':
-        this.#lines.say(textColumnLine(progress));
+        this.tell([textColumnMessage(progress)]);
         return;
-      case 'notice':
-        this.tell([
-          { event: 'notice', line: progress.message, isWarning: progress.isWarning === true },
-        ]);
-        return;
-      case 'writing': {
-        const { rows } = progress;
-        const said = {
-          event: 'writing',
-          fields: { rows },
-          line: `writing: ${counted(rows, 'row')} so far`,
-        };
-        this.#lines.sayNowAndThen(said, batchLineEveryMs);
+      case 'notice': {
+        const severity = progress.isWarning === true ? 'warning' : 'info';
+        this.tell([message('notice', { message: progress.message }, severity)]);
         return;
       }
-      case 'written': {
-        const { rows } = progress;
+      case 'writing':
+        this.#logger.logNowAndThen(message('writing', { rows: progress.rows }), batchLineEveryMs);
+        return;
+      case 'written':
         // The end of the run says it to people, with the names of the outputs.
-        if (this.#isDetailed) {
-          const line = `the output is complete: ${counted(rows, 'row')}`;
-          this.#lines.say({ event: 'written', fields: { rows }, line });
-        }
-      }
+        if (this.#isDetailed) this.tell([message('written', { rows: progress.rows })]);
     }
   }
 
   /** @param last what is said after all else; `finished` is the last event of a log */
-  finished(summary: Summary, end: RunEnd, last: readonly Said[] = []): void {
+  finished(summary: Summary, end: RunEnd, last: readonly Message[] = []): void {
     this.close();
-    this.tell(this.#failures.lines());
+    this.tell(this.#failures.messages());
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
-      this.tell([...oddLines(summary), ...fewerRowsLines(summary, end.advice), ...last]);
-      const { warnings } = this.#lines;
-      this.#lines.say({
-        event: 'finished',
-        fields: {
+      this.tell([...oddMessages(summary), ...fewerRowsMessages(summary, end.advice), ...last]);
+      const { warnings } = this.#logger;
+      this.tell([
+        message('finished', {
           ...figures,
           ...end,
           batches: batches.length,
           previous: compared?.previous,
           warnings,
           verdict: verdictOf(summary, warnings),
-        },
-        line: '',
-      });
+        }),
+      ]);
       return;
     }
     this.#table(summary);
     const isTerminal = this.#options.isTerminal === true;
     this.tell([
-      ...comparedLines(summary),
-      ...oddLines(summary),
-      ...endLinesOf(summary, end, { isTerminal, isToldAgain: this.#isToldAgain }),
+      ...comparedMessages(summary),
+      ...oddMessages(summary),
+      ...endMessages(summary, end, { isTerminal, isToldAgain: this.#isToldAgain }),
       ...last,
     ]);
-    this.#verdict(verdictOf(summary, this.#lines.warnings));
+    const verdict = verdictOf(summary, this.#logger.warnings);
+    this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
   }
 
-  /** The last of all, for whoever reads one line: the subject of a mail. Quiet is wanted where all is well. */
-  #verdict(text: string): void {
-    const isTerminal = this.#options.isTerminal === true;
-    const isUrgent = this.#lines.warnings > 0;
-    if (isTerminal && (isUrgent || !this.#options.isQuiet)) sayLines('\n', this.#out);
-    this.tell([{ event: 'verdict', line: isTerminal ? `sluice: ${text}` : text, isUrgent }]);
+  /** The last of all, for whoever reads one line: the subject of a mail. */
+  #verdict(last: Message): void {
+    const isShown = last.severity !== 'info' || this.#options.isQuiet !== true;
+    if (this.#options.isTerminal === true && isShown) sayLines('\n', this.#out);
+    this.tell([last]);
+  }
+
+  /** Quiet is wanted where all is well. */
+  get #verdictSeverity(): Severity {
+    return this.#logger.warnings > 0 ? 'notice' : 'info';
   }
 
   /** The last line of a run that stopped. */
-  stopped(input: string, { exit_code, reason }: Pick<RunEnd, 'exit_code' | 'reason'>): void {
+  stopped(input: string, { exit_code, reason }: Omit<FieldsOf<'stopped_verdict'>, 'input'>): void {
     if (this.#options.isJson === true) return;
-    this.#verdict(`${input}: stopped with exit code ${exit_code} (${reason})`);
+    this.#verdict(message('stopped_verdict', { input, exit_code, reason }, this.#verdictSeverity));
   }
 
   /** Says why the run ends. */
   failed(error: unknown): void {
     this.close();
-    this.tell(this.#failures.lines());
+    this.tell(this.#failures.messages());
+    this.#logger.failed(error);
     const technical = technicalPart(error);
-    if (this.#options.isJson !== true) {
-      this.#error(describeError(error));
-      if (technical !== undefined && this.#options.isVerbose) {
-        this.tell([{ event: 'error', line: technical }]);
-      }
-      return;
-    }
-    this.#lines.write({ event: 'error', fields: errorEvent(error), line: '' });
-  }
-
-  #error(text: string): void {
-    const { columns } = this.#out as Partial<NodeJS.WriteStream>;
-    const isWrapped = this.#options.isTerminal === true && !text.includes('\n');
-    sayLines(`${isWrapped ? hanging(text, widthOf(columns)) : text}\n`, this.#out);
+    const isShown = this.#options.isVerbose && this.#options.isJson !== true;
+    if (technical !== undefined && isShown)
+      this.tell([message('error_cause', { message: technical })]);
   }
 
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
@@ -290,10 +242,10 @@ export class Reporter {
   #table(summary: Summary): void {
     const columns = endColumns(summary);
     if (this.#options.isTerminal !== true) {
-      for (const line of endLines(columns)) this.#lines.say({ event: 'column', line });
+      this.tell(columns.map((column) => message('column_figures', columnFigures(column))));
       return;
     }
-    if (this.#options.isQuiet || columns.length === 0) return;
+    if (this.#options.isQuiet === true || columns.length === 0) return;
     const { columns: width } = this.#out as Partial<NodeJS.WriteStream>;
     sayLines(`\n${endTable(columns, widthOf(width))}\n`, this.#out);
   }
@@ -301,19 +253,14 @@ export class Reporter {
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
     const { known, exported } = progress;
     const reason = known.stage === 'failed' ? known.reason : undefined;
-    const said = batchLine(progress);
+    const told = batchMessage(progress);
     const waiting = this.#heldUp.note(progress, this.#options.clock.now());
-    if (waiting) this.#lines.say(waiting);
-    // What was paid for is not there.
-    if (isExportWrong(reason)) this.#lines.write({ ...said, isWarning: true });
-    else if (reason !== undefined && !this.#isDetailed) {
-      this.#failures.note(reason, said);
-    } else if (this.#isDetailed) {
-      this.#lines.say(said);
-    } else this.#lines.sayNowAndThen(this.#howFar(), batchLineEveryMs);
-    if (known.stage === 'exported' && exported && exportDiffers(exported)) {
-      this.#difference(batchCalled(progress), exported);
-    }
+    if (waiting) this.tell([waiting]);
+    if (told.severity === 'warning' || this.#isDetailed) this.tell([told]);
+    else if (reason !== undefined) this.#failures.note(reason, told);
+    else this.#logger.logNowAndThen(this.#howFar(), batchLineEveryMs);
+    if (known.stage !== 'exported' || !exported || !exportDiffers(exported)) return;
+    this.#difference({ ...namesOf(progress), export: exported });
   }
 
   get #isDetailed(): boolean {
@@ -321,23 +268,18 @@ export class Reporter {
   }
 
   /** A log has it in the batch's own line. */
-  #difference(called: string, exported: ComparedExport): void {
+  #difference(fields: FieldsOf<'difference'>): void {
     this.#differences += 1;
     if (this.#options.isJson === true || this.#differences > mostDifferences) return;
-    const said = { event: 'difference', line: `${called}: ${describeDifference(exported)}` };
     // What is paid for was not there.
-    this.tell([{ ...said, isWarning: exported.missing !== undefined }]);
-    if (this.#differences < mostDifferences) return;
-    this.#lines.say({
-      event: 'difference',
-      line: 'further batches that differ so are in --summary and --report',
-    });
+    const isMissing = fields.export.missing !== undefined;
+    this.tell([message('difference', fields, isMissing ? 'warning' : 'info')]);
+    if (this.#differences === mostDifferences) this.tell([message('more_differences', {})]);
   }
 
-  #howFar(): Said {
+  #howFar(): Message {
     const { done, total } = this.#figures.batches;
-    const all = total === undefined ? '' : ` of ${total}`;
-    const time = timeText(this.#figures, this.#options.clock.now());
-    return { event: 'progress', line: `${done}${all} batches done after ${time}` };
+    const after = timeText(this.#figures, this.#options.clock.now());
+    return message('progress', { batches_done: done, batches: total ?? null, after });
   }
 }

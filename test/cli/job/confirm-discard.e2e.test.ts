@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { confirmDiscard } from '../../../src/cli/job/confirm-discard.js';
-import type { RunStatus } from '../../../src/index.js';
+import type { Message } from '../../../src/cli/messages/catalogue.js';
+import { ConfigurationError, type RunStatus } from '../../../src/index.js';
 import { personAtTerminal } from '../person-at-terminal.js';
 
 /** Of a run that was paid for. */
@@ -14,33 +15,32 @@ const status = {
 async function abandon(
   answer: string,
   given: Partial<Parameters<typeof confirmDiscard>[2]> = {},
-): Promise<string> {
+): Promise<{ readonly heard: string; readonly warned: readonly Message[] }> {
   const person = personAtTerminal(answer);
-  const warned: string[] = [];
+  const warned: Message[] = [];
   await confirmDiscard('sluice abandon', status, {
     isAgreed: false,
     forgets: true,
     person,
-    warn: (line) => warned.push(line),
+    warn: (loss) => warned.push(loss),
     signal: new AbortController().signal,
     ...given,
   });
-  return person.heard() + warned.join('');
+  return { heard: person.heard(), warned };
 }
 
-const loss = 'which is finished: the same command then pays for all of it again';
-
 it('asks before the record of a finished run is dropped, which the same command would pay for again', async () => {
-  expect(await abandon('y')).toContain(`${loss}. Drop it? [y/N]`);
-  await expect(abandon('n')).rejects.toThrow('stopped; nothing was sent or deleted');
+  expect((await abandon('y')).heard).toContain('[y/N]');
+  await expect(abandon('n')).rejects.toThrow(ConfigurationError);
 });
 
 it('needs --yes where nobody is at a terminal, and says what is lost all the same', async () => {
   const nobody = { ...personAtTerminal(''), mayBeAsked: false };
-  await expect(abandon('', { person: nobody })).rejects.toThrow(`${loss}; add --yes to drop it`);
-  expect(await abandon('', { person: nobody, isAgreed: true })).toContain(loss);
+  await expect(abandon('', { person: nobody })).rejects.toThrow('--yes');
+  const { warned } = await abandon('', { person: nobody, isAgreed: true });
+  expect(warned).toMatchObject([{ event: 'dropped', fields: { is_finished: true } }]);
 });
 
 it('says nothing of a finished run whose record nothing depends on', async () => {
-  expect(await abandon('n', { forgets: false })).toBe('');
+  expect(await abandon('n', { forgets: false })).toEqual({ heard: '', warned: [] });
 });

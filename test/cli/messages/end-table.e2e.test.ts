@@ -2,7 +2,13 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { endColumns, endLines, endTable } from '../../../src/cli/messages/end-table.js';
+import {
+  columnFigures,
+  type EndColumn,
+  endColumns,
+  endLine,
+  endTable,
+} from '../../../src/cli/messages/end-table.js';
 import { commands } from '../../../src/cli/commands.js';
 import { flagNaming } from '../../../src/cli/options/flag-names.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
@@ -66,7 +72,7 @@ describe('the end of a run on a terminal', () => {
         '    several in one                  1',
       ].join('\n'),
     );
-    expect(endLines(columns)[0]).toContain(
+    expect(endLine(columnFigures(columns[0] as EndColumn))).toContain(
       'no result 20 (no_record 20, of them with a name 2, of them several in one 1), not submitted',
     );
   });

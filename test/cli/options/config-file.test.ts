@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { verifyCommand } from '../../../src/cli/commands/verify.js';
 import { withConfig } from '../../../src/cli/options/config-file.js';
-import { describeError } from '../../../src/cli/messages/describe-error.js';
+import { errorText } from '../../../src/cli/messages/describe-error.js';
 import { parseCommandLine } from '../../../src/cli/options/parse-command-line.js';
 import type { ParsedOptions } from '../../../src/cli/command.js';
 import { calledHere } from '../called-here.js';
@@ -24,7 +24,11 @@ async function read(
   args: readonly string[] = [],
 ): Promise<ParsedOptions<VerifyOption>> {
   const line = ['list.csv', '--config', await configFile(content), ...args];
-  return withConfig(parseCommandLine(verifyCommand, line, calledHere).options, verifyOptions, '.');
+  return withConfig<VerifyOption>(
+    parseCommandLine(verifyCommand, line, calledHere).options,
+    verifyOptions,
+    '.',
+  );
 }
 
 describe('--config', () => {
@@ -64,7 +68,7 @@ describe('--config', () => {
     ['{"email": ', 'is no JSON'],
   ])('refuses %j', async (content, said) => {
     const error: unknown = await read(content).catch((reason: unknown) => reason);
-    expect(describeError(error)).toContain(said);
+    expect(errorText(error)).toContain(said);
   });
 
   it('ends with 2 when the file is not there, and sends nothing', async () => {

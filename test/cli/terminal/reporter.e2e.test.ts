@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { paidInVainLines } from '../../../src/cli/messages/failure-messages.js';
+import { paidInVainMessages } from '../../../src/cli/messages/failure-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { FakeClock } from '../../client/fake-clock.js';
 import { batchProgress, life } from './batch-life.js';
@@ -100,7 +100,7 @@ describe('what is said of a run', () => {
   it('is what a run that streams has launched when it fails, even when quiet', () => {
     const { reporter, said } = reporterTo({ isQuiet: true });
     for (const known of life.slice(0, 5)) reporter.progress(batchProgress(0, known));
-    reporter.tell(paidInVainLines(reporter.launched()));
+    reporter.tell(paidInVainMessages(reporter.launched()));
     expect(said()).toBe(
       'sluice: launched before it failed: 1 batch, 100 email and 0 phone credits before refunds\n',
     );

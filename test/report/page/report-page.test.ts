@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { endLinesOf } from '../../../src/cli/messages/run-lines.js';
+import { endMessages } from '../../../src/cli/messages/end-messages.js';
+import { sentencesOf } from '../../../src/cli/messages/catalogue.js';
 import { percent } from '../../../src/report/page/charts.js';
 import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
 
@@ -48,7 +49,7 @@ describe('the report of a run', () => {
     const sentence =
       'earlier runs, whose results were used, cost 1,200 email and 3 phone credits more';
     const end = { exit_code: 0, reason: null, message: null, next: null, advice: [] };
-    expect(endLinesOf(carried, end).map(({ line }) => line)).toContain(sentence);
+    expect(endMessages(carried, end).flatMap(sentencesOf)).toContain(sentence);
     expect(exampleReport({ summary: carried })).toContain(`Not counted here: ${sentence}.`);
     expect(page).not.toContain('earlier runs, whose');
   });

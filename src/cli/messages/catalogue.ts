@@ -1,0 +1,994 @@
+import { describeStart, type ComparedExport, type Estimate, type Preflight } from '../../index.js';
+import { shellQuote, shownCell } from '../../platform/text/printable.js';
+import { counted, earlierCreditsSentence, grouped } from '../../platform/text/shown-numbers.js';
+import {
+  foreignNumbersSentence,
+  missingPlusSentence,
+} from '../../report/sentences/address-sentences.js';
+import { oddSentence, percent, rowsSentence } from '../../report/sentences/list-sentences.js';
+import { adviceOn, batchName, describeDifference } from './batch-sentences.js';
+import { type ColumnFigures, endLine } from './end-table.js';
+import { costLines, countryLines, describeEstimate, describePreflight } from './price-sentences.js';
+
+/** `info` is left out with `--quiet`, `notice` is not; a `warning` asks somebody to look. */
+export type Severity = 'info' | 'notice' | 'warning' | 'error';
+
+/** One kind of event: what it is, what it carries, and how it reads. */
+interface EventDefinition<Fields> {
+  readonly severity: Severity;
+  /** When it happens: the reference lists it. */
+  readonly when: string;
+  /** The first version that has it. @default 0.1.0 */
+  readonly since?: string;
+  /** Its fields, as the reference shows them. */
+  readonly example: Fields;
+  /** A line for a person, or some. Cells and names stand in it as they are: what prints it escapes. */
+  readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
+  /** What is to be copied: below the sentence, on a line that nothing breaks. */
+  readonly copied?: (fields: ReadOnly<Fields>) => string;
+  /** What a terminal has before it: there, lines do not name the program. */
+  readonly mark?: string;
+}
+
+type ReadOnly<Value> = Value extends object
+  ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> }
+  : Value;
+
+/** The first of them as an example. */
+function oneOf<const Value>(first: Value, ..._others: readonly Value[]): Value {
+  return first;
+}
+
+/** An example of what may also be null. */
+function orNull<Value>(value: Value): Value | null {
+  return value;
+}
+
+function define<Fields>(definition: EventDefinition<Fields>): EventDefinition<Fields> {
+  return definition;
+}
+
+/** Sentences that another part has made: of an error, an advice, the library. */
+const made = ({ message }: { readonly message: string }): string => message;
+
+const status = {
+  state: 'out.csv.sluice',
+  started_at: '2026-01-30T22:15:00.000Z',
+  batches: 18,
+  done: 6,
+  running: 2,
+  in_doubt: 0,
+  email_credits: 240000,
+  phone_credits: 0,
+  doubtful_email_credits: 0,
+  doubtful_phone_credits: 0,
+  so_far: '6 of 18 batches done, 2 being verified, at most 240,000 email credits spent',
+};
+const batch = { name: 'sluice-1f2e-3-1', batch_uuid: '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10' };
+const typeEstimate = {
+  addresses: 255,
+  from_history: 5,
+  duplicates: 14,
+  not_submitted: { empty: 5 },
+  groups: [{ country: 'US', addresses: 250, batches: 3 }],
+  credits: 250,
+};
+const estimate: Estimate = {
+  dry_run: true,
+  input: 'list.csv',
+  output: 'out.csv',
+  service: 'https://verify.example.com',
+  rows: 281,
+  email: typeEstimate,
+  phone: null,
+  columns: [],
+  balance: { email: 1000, phone: 0 },
+};
+
+/** Every event that a command has for standard error, with its sentence. */
+export const catalogue = {
+  // The service
+  local_service: define({
+    severity: 'warning',
+    when: 'No base URL is given: the local service verifies.',
+    example: {},
+    sentence: () =>
+      'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one',
+  }),
+  service_waiting: define({
+    severity: 'info',
+    when: 'The service keeps requests waiting.',
+    example: {
+      host: 'verify.example.com',
+      reason: orNull('HTTP 503'),
+      for_seconds: 64,
+      left_seconds: orNull(536),
+      message: 'verify.example.com answers HTTP 503 since 1 min 4 s; gives up in 9 min',
+    },
+    sentence: made,
+  }),
+  service_back: define({
+    severity: 'info',
+    when: 'The service answers again.',
+    example: {
+      host: 'verify.example.com',
+      after_seconds: 64,
+      message: 'verify.example.com answers again after 1 min 4 s',
+    },
+    sentence: made,
+  }),
+
+  // The list, before anything is sent
+  sheets: define({
+    severity: 'notice',
+    when: 'The input is a workbook of several sheets, and none is named.',
+    example: {
+      sheets: [{ name: 'Leads', rows: orNull(12), holds: '12 rows, emails' }],
+      more: 0,
+    },
+    sentence: ({ sheets, more }) =>
+      `sheets: ${sheets.map(({ name, holds }) => `${shownCell(name)} (${holds})`).join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
+  }),
+  sheet: define({
+    severity: 'notice',
+    when: 'The first sheet that has addresses is taken.',
+    example: { sheet: 'Leads', others: ['Partners'] },
+    sentence({ sheet, others }) {
+      const names = others.map(shownCell).join(', ');
+      const also =
+        others.length === 0
+          ? ''
+          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: each needs a command of its own with --sheet`;
+      return `takes the sheet ${shownCell(sheet)}${also}`;
+    },
+  }),
+  no_header: define({
+    severity: 'notice',
+    when: 'The first row of the list holds addresses, and is read as one of them.',
+    example: {},
+    sentence: () =>
+      'no header: the first row holds an email address or a phone number, and is read as one of the rows (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
+  }),
+  found_encoding: define({
+    severity: 'notice',
+    when: 'The list is not UTF-8, and is read in this encoding.',
+    example: { encoding: 'windows-1252' },
+    sentence: ({ encoding }) =>
+      `encoding: ${encoding}, as many programs on Windows write it: some cells are no UTF-8 text`,
+  }),
+  looked: define({
+    severity: 'notice',
+    when: 'Its columns are looked for.',
+    example: { input: 'list.csv', rows: 200, is_whole: false },
+    sentence: ({ input, rows, is_whole: isWhole }) =>
+      `looked at ${isWhole ? 'all of' : 'the beginning of'} ${input} (${counted(rows, 'row')})`,
+  }),
+  found_column: define({
+    severity: 'notice',
+    when: 'A column is taken for emails, phones or countries. `examples` is empty in a log.',
+    example: { column: 'E-Mail', title: 'E-Mail', type: 'email', examples: ['ada@example.com'] },
+    sentence: ({ column, title, type, examples }) =>
+      `${type} column ${columnName(column, title)}${shownCells(examples)}`,
+  }),
+  left_out_column: define({
+    severity: 'notice',
+    when: 'A column looks like addresses, and is not verified.',
+    example: { column: 'Fax', title: 'Fax', why: 'fax' },
+    sentence: ({ column, title, why }) =>
+      `left out: column ${columnName(column, title)} (${why === 'fax' ? 'fax numbers' : 'addresses of your own people, by its name'}; name it to verify it too)`,
+  }),
+  column: define({
+    severity: 'notice',
+    when: 'No column looks like addresses: each column of the list.',
+    example: { column: 'id', title: 'id', examples: ['1'] },
+    sentence: ({ column, title, examples }) =>
+      `column ${columnName(column, title)}${shownCells(examples)}`,
+  }),
+  found_country: define({
+    severity: 'notice',
+    when: 'The options that say the country of each address; null where none is known.',
+    example: {
+      country: [['country', 'DE']] as readonly (readonly [string, string | true])[] | null,
+      why: 'DE, as the calling codes of 12 of 12 numbers say',
+    },
+    sentence: ({ why }) => `country: ${why} (the service wants one for every address, emails too)`,
+  }),
+  proposed_output: define({
+    severity: 'notice',
+    when: 'No output is named: this one is proposed.',
+    example: { output: 'list.verified.csv', exists: true },
+    sentence: ({ output, exists }) =>
+      `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
+  }),
+  proposed_history: define({
+    severity: 'notice',
+    when: 'A long list may be tried first: a history keeps the results of the trial.',
+    example: { history: 'list.verified.history' },
+    sentence: ({ history }) =>
+      `history: ${history} keeps the trial's results, so that the run of all rows does not pay for them again; it holds keyed hashes and results, no address`,
+  }),
+  countries: define({
+    severity: 'notice',
+    when: 'Rows cannot be sent for want of a country.',
+    example: { countries: estimate.countries },
+    sentence: countryLines,
+  }),
+  fallback_country: define({
+    severity: 'notice',
+    when: 'Rows without a country get this one.',
+    example: { country: 'DE', why: 'from your locale (LANG=de_DE.UTF-8)' },
+    sentence: ({ country, why }) => `country of these rows: ${country}, ${why}`,
+  }),
+  cost: define({
+    severity: 'notice',
+    when: 'What a run would cost, before the question whether to start it.',
+    example: estimate,
+    sentence: costLines,
+  }),
+  command: define({
+    severity: 'notice',
+    when: 'The whole command, with what was found.',
+    example: {
+      what: 'the whole command',
+      command: 'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv',
+    },
+    sentence: ({ what }) => `${what}:`,
+    copied: ({ command }) => command,
+  }),
+  hidden_password: define({
+    severity: 'notice',
+    when: 'The whole command leaves out what may hold a password.',
+    example: { place: 'postgres://db.example.com/crm' },
+    sentence: ({ place }) => `write ${place} out again: it may hold a password, and is not printed`,
+  }),
+  answer_refused: define({
+    severity: 'notice',
+    when: 'An answer to a question means nothing.',
+    example: { message: '"maybe" is no answer to this question: y or n' },
+    sentence: made,
+  }),
+  not_started: define({
+    severity: 'notice',
+    when: 'A person does not start the command that was shown.',
+    example: {},
+    sentence: () => 'stopped; nothing was sent: run the command above, changed as you like',
+  }),
+  doubtful_column: define({
+    severity: 'warning',
+    when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries: one event for each `doubt`.',
+    example: {
+      column: 'mobile',
+      type: 'phone',
+      doubt: oneOf('malformed', 'missing_plus', 'foreign'),
+      filled: 100,
+      malformed: 60,
+      others: 3,
+      ambiguous: 0,
+      rows: [] as readonly number[],
+      examples: [] as readonly string[],
+      foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
+    },
+    sentence({
+      column,
+      type,
+      doubt,
+      filled,
+      malformed,
+      others,
+      ambiguous,
+      rows,
+      examples,
+      foreign,
+    }) {
+      const name = JSON.stringify(column);
+      if (doubt === 'missing_plus') {
+        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples })}`;
+      }
+      if (doubt === 'foreign') {
+        return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
+      }
+      const kinds = ['email addresses', 'phone numbers'];
+      const [kind, other] = type === 'email' ? kinds : kinds.toReversed();
+      const found =
+        others > 0 ? `, and ${others} ${others === 1 ? 'looks' : 'look'} like ${other}` : '';
+      const question = ambiguous === 0 && !foreign ? '; is it the right column?' : '';
+      return `column ${name} hardly looks like ${kind}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not${found}${question}`;
+    },
+  }),
+  hidden_results: define({
+    severity: 'info',
+    when: 'The output has no room for results.',
+    example: { output: 'out.txt' },
+    sentence: ({ output }) =>
+      `${output} will hold the addresses without their results: write a .csv to see them, or choose the rows with --keep valid`,
+  }),
+  kept_open: define({
+    severity: 'info',
+    when: 'Existing files are more open than the input.',
+    example: { paths: ['out.csv'] },
+    sentence: ({ paths }) =>
+      `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.map(shellQuote).join(' ')}`,
+  }),
+  streaming: define({
+    severity: 'info',
+    when: 'The run keeps nothing that could be resumed.',
+    example: {},
+    sentence: () =>
+      'the rows go to standard output: if this run is stopped, it cannot be resumed (with a file, -o, it can)',
+  }),
+  trial: define({
+    severity: 'info',
+    when: 'Only the first rows are verified, and nothing keeps their results.',
+    example: { rows: 100, limit: 100 },
+    sentence: ({ limit }) =>
+      `the first ${counted(limit, 'row')} only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice`,
+  }),
+  estimate: define({
+    severity: 'notice',
+    when: '`--dry-run`: what would be sent, and what it would cost.',
+    example: estimate,
+    sentence: describeEstimate,
+  }),
+  changed_cells: define({
+    severity: 'notice',
+    when: '`--dry-run`: cells that are sent in another form. Never in a log.',
+    example: { cells: [{ column: 'mobile', cell: '030 1234567', submitted: '+49301234567' }] },
+    sentence: ({ cells }) =>
+      `some cells are sent in another form: ${cells.map(({ column, cell, submitted }) => `${shownCell(column)} ${shownCell(cell)} as ${shownCell(submitted)}`).join(', ')}`,
+  }),
+  unfinished_run: define({
+    severity: 'notice',
+    when: '`--dry-run`: an unfinished run has paid for some of the list.',
+    example: {
+      state: 'out.csv.sluice',
+      paid: orNull('20 email credits'),
+      next: 'goes on, fetches the results of 2 paid batches',
+    },
+    sentence: ({ state, paid, next }) =>
+      `the unfinished run in ${state} has paid ${paid === null ? 'nothing yet' : `${paid}, which are not paid again`}; with the same list, the same command ${next}`,
+  }),
+  paid_again: define({
+    severity: 'notice',
+    when: 'A new run replaces an output, and pays for its addresses again.',
+    example: { output: 'out.csv', addresses: 250 },
+    sentence: ({ output, addresses }) =>
+      `this is a new run: it replaces ${output} and pays for ${addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
+  }),
+
+  // An earlier run that is dropped
+  dropped: define({
+    severity: 'notice',
+    when: 'A run that was paid for is dropped.',
+    example: {
+      by: '--fresh',
+      started_at: status.started_at,
+      is_finished: false,
+      so_far: status.so_far,
+    },
+    sentence: ({ by, started_at: startedAt, is_finished: isFinished, so_far: soFar }) =>
+      isFinished
+        ? `${by} drops the record of the run of ${describeStart({ startedAt })}, which is finished: the same command then pays for all of it again`
+        : `${by} drops the run of ${describeStart({ startedAt })} and what it has paid: ${soFar}`,
+  }),
+  uploads_kept: define({
+    severity: 'info',
+    when: 'Batches of the dropped run stay on the service.',
+    example: {
+      batches: 3,
+      service: 'https://verify.example.com',
+      why: oneOf('not_asked', 'other_service', 'other_account'),
+    },
+    sentence({ batches, service, why }) {
+      const are = keptSentence({ batches, service });
+      if (why === 'other_account') return `${are}, in another account, and stay there`;
+      return why === 'other_service'
+        ? `${are}, and stay there`
+        : `${are}, and stay there; --fresh with --delete-batches deletes them`;
+    },
+  }),
+  uploads_deleted: define({
+    severity: 'info',
+    when: 'Batches of the dropped run are deleted.',
+    example: { batches: 3 },
+    sentence: ({ batches }) => `deleted ${counted(batches, 'batch')} of the run that is dropped`,
+  }),
+  abandoned: define({
+    severity: 'info',
+    when: '`sluice abandon` has given a run up.',
+    example: { batches: 3, state: 'out.csv.sluice' },
+    sentence: ({ batches, state }) => `deleted ${counted(batches, 'batch')} and ${state}`,
+  }),
+  uploads_left: define({
+    severity: 'info',
+    when: 'Batches could not be deleted.',
+    example: { names: [batch.name] },
+    sentence: ({ names }) => `still on the service: ${names.join(', ')}`,
+  }),
+  paid_uploads_kept: define({
+    severity: 'info',
+    when: 'Batches that were paid for are not deleted.',
+    example: { names: [batch.name] },
+    sentence: ({ names }) =>
+      `launched and paid, so not deleted from the service: ${names.join(', ')}`,
+  }),
+
+  // The run
+  carried: define({
+    severity: 'info',
+    when: 'The list has changed, and what was paid is used.',
+    example: {
+      started_at: status.started_at,
+      change: 'the list has 20 rows more',
+      paid_batches: 3,
+      used_batches: 2,
+      paid_addresses: 250,
+      used_addresses: 200,
+      failed_addresses: 0,
+      unfinished: 1,
+    },
+    sentence(fields) {
+      const { started_at: startedAt, change, unfinished } = fields;
+      const { paid_addresses: paid, failed_addresses: failed } = fields;
+      const { paid_batches: batches, used_batches: used, used_addresses: addresses } = fields;
+      const what = `the list or its options changed since the run of ${describeStart({ startedAt })} (${change})`;
+      const nothing =
+        failed === 0 ? 'nothing was paid for it' : 'it has no results that were paid for';
+      const again =
+        paid === 0
+          ? nothing
+          : `${grouped(used)} of ${counted(batches, 'paid batch')} ${areOrIs(used)} used again, ${grouped(addresses)} of ${counted(paid, 'address')} ${areOrIs(addresses)} not paid again`;
+      const lost =
+        failed === 0
+          ? ''
+          : `; its batches with ${counted(failed, 'address')} failed after their launch, which may be paid`;
+      const wait =
+        unfinished === 0
+          ? ''
+          : `; first the run brings ${counted(unfinished, 'launched batch')} to an end`;
+      return `${what}: ${again}${lost}${wait}`;
+    },
+  }),
+  going_on: define({
+    severity: 'info',
+    when: 'An unfinished run is resumed, of which something was sent.',
+    example: status,
+    sentence: ({ started_at: startedAt, so_far: soFar }) =>
+      `resuming the run of ${describeStart({ startedAt })}: ${soFar}`,
+  }),
+  already_finished: define({
+    severity: 'warning',
+    when: 'The name of a shared run had finished: nothing is done.',
+    example: { name: 'run 2026-01-30 in postgres://db.example.com/jobs' },
+    sentence: ({ name }) =>
+      `${name} had finished before, and nothing was read, sent or written now. Another list, or the same on another day, is another run: give it a name of its own`,
+  }),
+  older_state: define({
+    severity: 'warning',
+    when: 'The service has more of the run than the state, or the state is a copy.',
+    example: { is_copied: true, learned: [batch.name], unused: [] as readonly string[] },
+    sentence({ is_copied: isCopied, learned, unused }) {
+      const first = isCopied
+        ? 'the state directory was copied or restored; make sure that no other process continues this run'
+        : 'the service has more of this run than was written down of it';
+      const resumed =
+        learned.length > 0
+          ? [
+              `sent or launched by another process, and resumed: ${counted(learned.length, 'batch')}: ${learned.join(', ')}`,
+            ]
+          : [];
+      const rest =
+        unused.length > 0
+          ? [`launched as well, and left on the service unused: ${unused.join(', ')}`]
+          : [];
+      return [first, ...resumed, ...rest].join('; ');
+    },
+  }),
+  header_found: define({
+    severity: 'warning',
+    when: 'A header was found below a title.',
+    example: { input: 'list.csv', unit: 'line', number: 3 },
+    sentence: ({ input, unit, number }) =>
+      `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
+  }),
+  reading: define({
+    severity: 'info',
+    when: 'While the input is read, every five seconds at most.',
+    example: { rows: 100000, addresses: 90000 },
+    sentence: ({ rows, addresses }) =>
+      `read ${counted(rows, 'row')}, ${counted(addresses, 'address')}`,
+  }),
+  read: define({
+    severity: 'info',
+    when: 'The input is read to its end.',
+    example: { rows: 281, addresses: 255, batches: 3 },
+    sentence: ({ rows, addresses, batches }) =>
+      `read ${counted(rows, 'row')}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')}`,
+  }),
+  text_column: define({
+    severity: 'info',
+    when: 'A column becomes text in the output ([kinds](kinds.md)).',
+    example: { column: 'amount', kind: orNull('decimal(50,2)'), output: 'Parquet' },
+    sentence: ({ column, kind, output }) =>
+      `column ${JSON.stringify(column)} is written as text: ${output} cannot keep ${kind === null ? 'values of several kinds in one column' : `${kind} exactly`}`,
+  }),
+  notice: define({
+    severity: 'info',
+    when: 'What the run waits for, or does in an unexpected way.',
+    example: { message: 'another process uses the history: waiting for it' },
+    sentence: made,
+  }),
+  prepared: define<Preflight>({
+    severity: 'notice',
+    when: '`--preflight`: the batches are prepared, and not launched.',
+    example: {
+      email: { batches: 3, addresses: 255, counts: null },
+      phone: null,
+      balance: null,
+    },
+    sentence: describePreflight,
+  }),
+  batch: define({
+    severity: 'info',
+    when: 'Something new is known of a batch. A warning where it fails after it was paid for.',
+    example: {
+      ...batch,
+      batch_uuid: orNull(batch.batch_uuid),
+      type: 'email',
+      country: 'US',
+      addresses: 100,
+      stage: 'exported',
+      reason: undefined as string | undefined,
+      charge: undefined as object | undefined,
+      export: undefined as ComparedExport | undefined,
+    },
+    sentence: ({ reason, stage, addresses, export: exported, ...named }) =>
+      reason === undefined
+        ? `${batchName(named)}: ${stage}, ${counted(addresses, 'address')}`
+        : `${batchName(named)} failed: ${reason}; ${adviceOn(reason, exported)}`,
+  }),
+  batches_failed: define({
+    severity: 'info',
+    when: 'Several batches failed for one reason. A log has each of them as `batch`.',
+    example: { reason: 'parse_error', batches: 4, batch_uuids: [batch.batch_uuid] },
+    sentence({ reason, batches, batch_uuids: uuids }) {
+      const more = batches - uuids.length;
+      const names = `${uuids.join(', ')}${more > 0 ? ` and ${grouped(more)} more (--summary names all)` : ''}`;
+      return `${counted(batches, 'batch')} failed: ${reason}; ${adviceOn(reason, undefined)}${uuids.length === 0 ? '' : `: ${names}`}`;
+    },
+  }),
+  batch_waiting: define({
+    severity: 'info',
+    when: 'A batch waits: the answers for it are not as they should be. Once a minute for each `reason`.',
+    example: {
+      ...batch,
+      batch_uuid: orNull(batch.batch_uuid),
+      stage: 'verifying',
+      reason: oneOf('not_found', 'not_uploaded', 'not_prepared', 'not_launched', 'broken_export'),
+    },
+    sentence: ({ reason, ...named }) => `${batchName(named)} is waiting: ${waitingWords[reason]}`,
+  }),
+  difference: define<DifferentExport>({
+    severity: 'info',
+    when: 'An export differs from what the service counted. A log has it in `batch`.',
+    example: {
+      ...batch,
+      export: {
+        counted: 100,
+        named: 98,
+        strangers: 0,
+        conflicting: 0,
+        missing: 2,
+      },
+    },
+    sentence: ({ export: exported, ...named }) =>
+      `${batchName(named)}: ${describeDifference(exported)}`,
+  }),
+  more_differences: define({
+    severity: 'info',
+    when: 'More exports differ than are listed.',
+    example: {},
+    sentence: () => 'further batches that differ so are in --summary and --report',
+  }),
+  progress: define({
+    severity: 'info',
+    when: 'How far it is, every minute at most. A log has the events of batches.',
+    example: {
+      batches_done: 1,
+      batches: orNull(4),
+      after: '1 min, about 3 min left',
+    },
+    sentence: ({ batches_done: done, batches, after }) =>
+      `${done}${batches === null ? '' : ` of ${batches}`} batches done after ${after}`,
+  }),
+  worker_ended: define({
+    severity: 'warning',
+    when: 'A process of `--workers` has ended before the run.',
+    example: { worker: 2, workers: 4, message: 'was ended by SIGKILL', left: 3 },
+    sentence: ({ worker, workers, message, left }) =>
+      `worker ${worker} of ${workers} ${message}; ${left === 1 ? 'the first goes on alone' : `${left} go on`}`,
+  }),
+  stopped: define({
+    severity: 'notice',
+    when: '`--partial` writes what there is.',
+    example: { code: 'budget_exhausted', message: 'the budget of 20 email credits is used up' },
+    sentence: ({ message }) => `stopped: ${message}; unfinished addresses are written as failed`,
+  }),
+  left_behind: define({
+    severity: 'warning',
+    when: 'Uploads stay on the service.',
+    example: { names: [batch.name] },
+    sentence: ({ names }) => `left on the service: ${names.join(', ')}`,
+  }),
+  writing: define({
+    severity: 'info',
+    when: 'While the output is written, every minute at most.',
+    example: { rows: 100000 },
+    sentence: ({ rows }) => `writing: ${counted(rows, 'row')} so far`,
+  }),
+  written: define({
+    severity: 'info',
+    when: 'The output is complete.',
+    example: { rows: 281 },
+    sentence: ({ rows }) => `the output is complete: ${counted(rows, 'row')}`,
+  }),
+
+  // The end of a run. A log has all of it in `finished`.
+  column_figures: define<ColumnFigures>({
+    severity: 'info',
+    when: 'The figures of a verified column. A log has them in `finished`.',
+    example: { column: 'email', figures: { rows: 281, verified: 257 } },
+    sentence: endLine,
+  }),
+  compared: define<ComparedRuns>({
+    severity: 'info',
+    when: 'The figures beside those of the run before. A log has them in `finished`.',
+    example: {
+      finished_at: '2026-01-29T22:40:00.000Z',
+      types: [
+        {
+          type: 'email',
+          more_addresses: 5,
+          unknown: 0.1,
+          unknown_before: 0.11,
+          paid: 5,
+          paid_before: 250,
+        },
+      ],
+    },
+    sentence: ({ finished_at: at, types }) =>
+      `compared with the run of ${at.slice(0, 16).replace('T', ' ')} UTC: ${types.map(comparedType).join('; ')}`,
+  }),
+  odd_share: define({
+    severity: 'warning',
+    when: 'A share changed unusually.',
+    example: {
+      type: 'email',
+      share: oneOf('valid', 'wrong', 'unknown', 'new'),
+      now: 0.4,
+      usual: 0.8,
+      allowed: 0.1,
+    },
+    sentence: (odd) =>
+      `${oddSentence(odd)}; look at the list and at the service before you use the results`,
+  }),
+  outputs: define({
+    severity: 'info',
+    when: 'Where the rows are. A log has it in `finished`.',
+    example: {
+      rows: 340,
+      outputs: [
+        { name: 'clean.csv', rows: 219 },
+        { name: 'rejects.csv', rows: 121 },
+      ],
+      rows_repeated: undefined as number | undefined,
+      skipped_updates: undefined as { changed: number; gone: number } | undefined,
+      took: undefined as string | undefined,
+      is_earlier: false,
+    },
+    sentence: ({ took, is_earlier: isEarlier, ...rows }) =>
+      `${isEarlier ? 'that run ' : ''}${rowsSentence(rows)}${took === undefined ? '' : ` in ${took}`}`,
+  }),
+  skipped_updates: define({
+    severity: 'warning',
+    when: 'Rows of a table changed while they were verified. A log has it in `finished`.',
+    example: { changed: 2, gone: 1 },
+    sentence: ({ changed, gone }) =>
+      `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`,
+  }),
+  credits_before: define({
+    severity: 'info',
+    when: 'What earlier runs have cost whose results were used. A log has it in `finished`.',
+    example: { email: 20, phone: 0 },
+    sentence: earlierCreditsSentence,
+  }),
+  incomplete: define({
+    severity: 'warning',
+    when: 'The run is over, and its exit code is not 0. A log has it in `finished`.',
+    example: {
+      exit_code: 3,
+      reason: orNull('rows_failed'),
+      message: 'the output is written, but some rows failed',
+    },
+    sentence: made,
+  }),
+  fewer_rows: define({
+    severity: 'warning',
+    when: 'The list has no rows, or fewer than half of those before.',
+    example: {
+      rows: 40,
+      previous: orNull(281),
+      message:
+        'the list has 40 rows and had 281 in the run before: check what makes the list, then run again',
+    },
+    sentence: made,
+  }),
+  next: define({
+    severity: 'info',
+    when: 'What to do: one event for each advice. A log has them in `finished`.',
+    example: { message: 'add --retry-failed: it sends 12 addresses again' },
+    sentence: made,
+    mark: '- ',
+  }),
+  limited: define({
+    severity: 'info',
+    when: '`--limit` has left rows.',
+    example: {
+      rows: 100,
+      limit: 100,
+      results: oneOf('lost', 'kept', 'free'),
+    },
+    sentence({ limit, results }) {
+      const again = {
+        kept: ' (what was verified now is not paid for again)',
+        lost: ' (no --history kept these results: they are paid for again)',
+        free: '',
+      }[results];
+      return `the first ${counted(limit, 'row')} only; leave out --limit for the rest${again}`;
+    },
+  }),
+  finished: define<Readonly<Record<string, unknown>>>({
+    severity: 'info',
+    when: 'The run is over: the [summary](observability.md#the-summary), with the number of batches instead of the batches, `previous` instead of `compared`, how many `warnings` there were, and the `verdict`. Only in a log.',
+    example: { rows: 281, exit_code: 0, message: null },
+    sentence: () => [],
+  }),
+  verdict: define({
+    severity: 'info',
+    when: 'The last line: all of a run in one. A log has it in `finished`.',
+    example: { verdict: 'list.csv: 281 rows, 65 % valid, 2 warnings' },
+    sentence: ({ verdict }) => verdict,
+    mark: 'sluice: ',
+  }),
+
+  // What stops a command
+  error: define({
+    severity: 'error',
+    when: 'The command has failed: `code` is an [error code](when-it-stops.md#error-codes), null for a defect and for a signal.',
+    example: {
+      code: orNull('input_unreadable'),
+      exit_code: 6,
+      message: 'cannot read list.csv: there is no such file or folder [input_unreadable]',
+      cause: undefined as string | undefined,
+    },
+    sentence: made,
+    mark: 'sluice: ',
+  }),
+  error_cause: define({
+    severity: 'info',
+    when: '`--verbose`: what the service answered. A log has it in `error`.',
+    example: { message: 'HTTP 402: Insufficient credits' },
+    sentence: made,
+  }),
+  so_far: define({
+    severity: 'info',
+    when: 'A run that keeps its state has stopped.',
+    example: status,
+    sentence: ({ so_far: soFar }) => `so far: ${soFar}`,
+  }),
+  resumable: define({
+    severity: 'info',
+    when: 'The same: what to do. `state` is null where nothing is kept on this machine.',
+    example: {
+      state: orNull('out.csv.sluice'),
+      message: 'run the same command again: it goes on and completes the output',
+    },
+    sentence: made,
+  }),
+  not_resumable: define({
+    severity: 'info',
+    when: 'A run was stopped that has saved nothing.',
+    example: {},
+    sentence: () => 'no progress is saved: the same command starts from the beginning',
+  }),
+  hint: define({
+    severity: 'info',
+    when: 'A run was interrupted: how to show it or give it up.',
+    example: { state: 'out.csv.sluice', program: 'sluice', is_paid: true },
+    sentence: ({ state, program, is_paid: isPaid }) =>
+      `${program} status ${shellQuote(state)} shows the run, ${program} abandon ${shellQuote(state)} gives it up${isPaid ? ', and what it has paid for' : ''}`,
+  }),
+  results_kept: define({
+    severity: 'notice',
+    when: 'The output cannot be written; paid results are kept.',
+    example: { state: 'out.csv.sluice' },
+    sentence: ({ state }) =>
+      `what was paid is kept in ${state}: to write it elsewhere, add --state ${shellQuote(state)} and give another -o`,
+  }),
+  paid_in_vain: define({
+    severity: 'notice',
+    when: 'A streaming run has failed after launches.',
+    example: { batches: 1, email_credits: 100, phone_credits: 0 },
+    sentence: ({ batches, email_credits: email, phone_credits: phone }) =>
+      `launched before it failed: ${counted(batches, 'batch')}, ${grouped(email)} email and ${counted(phone, 'phone credit')} before refunds`,
+  }),
+  no_report: define({
+    severity: 'warning',
+    when: 'A stopped run could not write its summary or report.',
+    example: { code: orNull('output_failed'), message: 'cannot write report.html' },
+    sentence: made,
+  }),
+  stopped_verdict: define({
+    severity: 'info',
+    when: 'The last line of a run that stopped. A log has it in `error`.',
+    example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
+    sentence: ({ input, exit_code: exitCode, reason }) =>
+      `${input}: stopped with exit code ${exitCode} (${reason})`,
+    mark: 'sluice: ',
+  }),
+  process_warning: define({
+    severity: 'warning',
+    when: 'Node.js or a package warns of something.',
+    example: { name: 'ExperimentalWarning', message: 'SQLite is an experimental feature' },
+    sentence: ({ name, message }) => `${name}: ${message}`,
+  }),
+
+  // Other commands
+  upload_in_doubt: define({
+    severity: 'notice',
+    when: '`sluice batch upload` got no answer.',
+    example: { name: 'leads-1f2e3d4c', program: 'sluice' },
+    sentence: ({ name, program }) =>
+      `it may have arrived: look for ${name} with ${program} batch list before you repeat it`,
+  }),
+  api_key: define({
+    severity: 'notice',
+    when: '`sluice serve` has made a key.',
+    example: { api_key: 'sk-1f2e3d4c' },
+    sentence: ({ api_key: key }) => `API key (shown once): ${key}`,
+  }),
+  accounts_read: define({
+    severity: 'notice',
+    when: '`sluice serve` has read its accounts again.',
+    example: { accounts: 2 },
+    sentence: ({ accounts }) => `accounts read again: ${accounts}`,
+  }),
+  accounts_refused: define({
+    severity: 'warning',
+    when: '`sluice serve` cannot use the changed accounts.',
+    example: { code: orNull('invalid_option'), message: 'accounts.json is no JSON' },
+    sentence: ({ message }) => `${message}; the accounts stay as they were`,
+  }),
+  store_created: define({
+    severity: 'info',
+    when: '`sluice store create` is done.',
+    example: { schema: 'sluice' },
+    sentence: ({ schema }) => `the store is there: the schema ${schema}`,
+  }),
+};
+
+type Catalogue = typeof catalogue;
+export type EventName = keyof Catalogue;
+export type FieldsOf<Name extends EventName> =
+  Catalogue[Name] extends EventDefinition<infer Fields> ? ReadOnly<Fields> : never;
+
+/** Something that a command has to tell. */
+export interface Message {
+  readonly event: EventName;
+  readonly severity: Severity;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** @param severity where it is another than usual */
+export function message<Name extends EventName>(
+  event: Name,
+  fields: FieldsOf<Name>,
+  severity: Severity = catalogue[event].severity,
+): Message {
+  return { event, severity, fields: fields as Readonly<Record<string, unknown>> };
+}
+
+/** How a message reads, line by line. */
+export function sentencesOf({
+  event,
+  fields,
+}: Pick<Message, 'event' | 'fields'>): readonly string[] {
+  const { sentence } = catalogue[event] as EventDefinition<unknown>;
+  const lines = sentence(fields);
+  return typeof lines === 'string' ? [lines] : lines;
+}
+
+/** What stands by itself below a message, and before it at a terminal. */
+export function formOf({ event, fields }: Message): {
+  readonly copied: string | undefined;
+  readonly mark: string;
+} {
+  const { copied, mark = '' } = catalogue[event] as EventDefinition<unknown>;
+  return { copied: copied?.(fields), mark };
+}
+
+const waitingWords = {
+  not_found:
+    'the service does not find it (404). Sluice asks again for about a minute; then its addresses fail',
+  not_uploaded: 'its upload was not confirmed. Sluice looks for it and tries again',
+  not_prepared: 'the service does not prepare it. Sluice tries again',
+  not_launched: 'the service does not launch it. Sluice tries again; it is paid for once at most',
+  broken_export:
+    'its export arrives broken. Sluice asks again, which costs nothing: its results are paid for',
+} as const;
+
+export type WaitingReason = keyof typeof waitingWords;
+
+interface DifferentExport {
+  readonly name: string;
+  readonly batch_uuid: string | null;
+  readonly export: ComparedExport;
+}
+
+interface ComparedRuns {
+  readonly finished_at: string;
+  readonly types: readonly {
+    readonly type: string;
+    readonly more_addresses: number;
+    /** Shares; null where nothing was verified. */
+    readonly unknown: number | null;
+    readonly unknown_before: number | null;
+    readonly paid: number;
+    readonly paid_before: number;
+  }[];
+}
+
+function comparedType({
+  type,
+  more_addresses: more,
+  unknown,
+  unknown_before: before,
+  paid,
+  paid_before: paidBefore,
+}: ComparedRuns['types'][number]): string {
+  const change =
+    more === 0
+      ? 'as many addresses'
+      : counted(Math.abs(more), more > 0 ? 'more address' : 'fewer address');
+  const share =
+    unknown === null
+      ? []
+      : [`${percent(unknown)} unknown${before === null ? '' : ` (${percent(before)} before)`}`];
+  return [
+    `${type}: ${change}`,
+    ...share,
+    `${grouped(paid)} paid for (${grouped(paidBefore)} before)`,
+  ].join(', ');
+}
+
+/** Where the batches of a run are that is dropped: also asked about. */
+export function keptSentence({
+  batches,
+  service,
+}: {
+  readonly batches: number;
+  readonly service: string;
+}): string {
+  return `${counted(batches, 'batch')} of the unfinished run that is dropped ${batches === 1 ? 'is' : 'are'} on ${service}`;
+}
+
+function columnName(column: string, title: string): string {
+  return column === title ? JSON.stringify(column) : `${column} (${shownCell(title)})`;
+}
+
+function shownCells(cells: readonly string[]): string {
+  return cells.length === 0 ? '' : `: ${cells.map(shownCell).join(', ')}`;
+}
+
+function areOrIs(count: number): string {
+  return count === 1 ? 'is' : 'are';
+}

@@ -1,0 +1,156 @@
+import {
+  type RunEnd,
+  type Summary,
+  describeOutage,
+  type Client,
+  type ServiceOutage,
+} from '../../index.js';
+import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
+import { fewerRowsSentence } from '../../report/sentences/list-sentences.js';
+import { message, type Message, type Severity } from './catalogue.js';
+import { shareText } from './end-table.js';
+
+/** `contacts.csv: 281 rows, 65 % valid, 2 warnings`: all of a run in a line. */
+export function verdictOf(summary: Summary, warnings: number): string {
+  const { input, rows, suspect, columns } = summary;
+  const types = (['email', 'phone'] as const).flatMap((type) => {
+    const { verdicts, buckets } = summary[type] ?? {};
+    const cells = Object.values(buckets ?? {}).reduce((sum, count) => sum + count, 0);
+    return verdicts && cells > 0 ? [{ type, share: shareText(verdicts.valid, cells) }] : [];
+  });
+  const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);
+  const parts = [
+    counted(rows, 'row'),
+    ...types.map(({ type, share }) => `${types.length > 1 ? `${type}s ` : ''}${share} valid`),
+    ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
+    ...(suspect ? ['suspect'] : []),
+    ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
+  ];
+  return `${input}: ${parts.join(', ')}`;
+}
+
+interface EndOptions {
+  /** Whether a person reads it: with the time that it took, which a log has anyhow. @default false */
+  readonly isTerminal?: boolean;
+  /** Whether the run had finished before, and this command did nothing. @default false */
+  readonly isToldAgain?: boolean;
+}
+
+/** Where the rows are, and what to know or do next. */
+export function endMessages(
+  summary: Summary,
+  { exit_code, reason, message: text, advice }: RunEnd,
+  { isTerminal = false, isToldAgain = false }: EndOptions = {},
+): readonly Message[] {
+  const { rows, outputs, rows_repeated, skipped_updates, credits_before, seconds } = summary;
+  const took = isTerminal ? duration(seconds) : undefined;
+  const alone = skipped_updates && { changed: skipped_updates.changed, gone: skipped_updates.gone };
+  return [
+    message('outputs', {
+      rows,
+      outputs,
+      rows_repeated,
+      skipped_updates: alone,
+      took,
+      is_earlier: isToldAgain,
+    }),
+    ...(alone ? [message('skipped_updates', alone)] : []),
+    ...(credits_before ? [message('credits_before', credits_before)] : []),
+    ...(text === null ? [] : [message('incomplete', { exit_code, reason, message: text })]),
+    ...fewerRowsMessages(summary, advice),
+    ...adviceMessages(advice.filter((line) => line !== fewerRowsSentence(summary, true))),
+  ];
+}
+
+export function adviceMessages(
+  advice: readonly string[],
+  severity: Severity = 'info',
+): readonly Message[] {
+  return advice.map((text) => message('next', { message: text }, severity));
+}
+
+/** A list that has lost its rows: the output has lost them, too. */
+export function fewerRowsMessages(summary: Summary, advice: RunEnd['advice']): readonly Message[] {
+  const text = fewerRowsSentence(summary, true);
+  if (text === undefined || !advice.includes(text)) return [];
+  const { rows, compared } = summary;
+  return [
+    message('fewer_rows', { rows, previous: compared?.previous?.rows ?? null, message: text }),
+  ];
+}
+
+type Limited = Pick<Summary, 'rows' | 'limit' | 'service'>;
+
+/** A trial's results are kept only if that is asked for before it. */
+export function trialMessages(
+  { rows, limit, service }: Limited,
+  hasHistory: boolean,
+  severity: Severity = 'info',
+): readonly Message[] {
+  if (limit === undefined || rows < limit || service === 'local' || hasHistory) return [];
+  return [message('trial', { rows, limit }, severity)];
+}
+
+/** What a trial has left. */
+export function limitMessages(
+  { rows, limit, service }: Limited,
+  hasHistory: boolean,
+): readonly Message[] {
+  if (limit === undefined || rows < limit) return [];
+  const results = hasHistory ? 'kept' : service === 'local' ? 'free' : 'lost';
+  return [message('limited', { rows, limit, results })];
+}
+
+/** What a run says of itself beside the one before. */
+export function comparedMessages(summary: Summary): readonly Message[] {
+  const previous = summary.compared?.previous;
+  if (!previous) return [];
+  const types = (['email', 'phone'] as const).flatMap((type) => {
+    const [now, before] = [summary[type], previous[type]];
+    if (!now || !before) return [];
+    return [
+      {
+        type,
+        more_addresses: now.addresses - before.addresses,
+        unknown: shareOfUnknown(now),
+        unknown_before: shareOfUnknown(before),
+        paid: now.addresses - now.from_history,
+        paid_before: before.addresses - before.from_history,
+      },
+    ];
+  });
+  return types.length === 0
+    ? []
+    : [message('compared', { finished_at: previous.finished_at, types })];
+}
+
+/** What has moved oddly: somebody should look before the rows are used. */
+export function oddMessages({ compared }: Summary): readonly Message[] {
+  return (compared?.odd ?? []).map((odd) => message('odd_share', { ...odd }));
+}
+
+/** Nothing has no share. */
+function shareOfUnknown({
+  verdicts,
+}: Pick<NonNullable<Summary['email']>, 'verdicts'>): number | null {
+  const verified = Object.values(verdicts).reduce((sum, count) => sum + count, 0);
+  return verified === 0 ? null : verdicts.unknown / verified;
+}
+
+/** What keeps the requests to a service waiting, and for how long it is tried again. */
+export function troubleMessage(client: Pick<Client, 'baseUrl'>, trouble: ServiceOutage): Message {
+  const { host } = new URL(client.baseUrl);
+  const forSeconds = Math.round(trouble.forMs / 1000);
+  const { reason, line } = describeOutage(client, trouble);
+  if (trouble.state === 'over') {
+    return message('service_back', { host, after_seconds: forSeconds, message: line });
+  }
+  const { leftMs } = trouble;
+  return message('service_waiting', {
+    host,
+    reason,
+    for_seconds: forSeconds,
+    left_seconds: leftMs === undefined ? null : Math.round(leftMs / 1000),
+    message: line,
+  });
+}

@@ -1,0 +1,139 @@
+import type { Estimate, Preflight, PreparedType, TypeEstimate } from '../../index.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import {
+  missingCountrySentence,
+  unknownCountrySentence,
+} from '../../report/sentences/address-sentences.js';
+import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
+
+/** Of more countries, the largest are named. */
+const mostGroups = 5;
+
+/** What a run would cost, in a line or two for somebody who is asked whether to start it. */
+export function costLines({ email, phone, balance, service }: Estimate): readonly string[] {
+  const types = [
+    { name: 'email', noun: 'email address', type: email, has: balance?.email },
+    { name: 'phone', noun: 'phone number', type: phone, has: balance?.phone },
+  ].flatMap(({ type, ...each }) => (type ? [{ ...each, type }] : []));
+  const sum = (of: (type: TypeEstimate) => number): number =>
+    types.reduce((total, { type }) => total + of(type), 0);
+  const addresses = types.map(({ noun, type }) => counted(type.addresses, noun)).join(' and ');
+  const known = sum((type) => type.from_history);
+  const credits = sum((type) => type.credits);
+  const price =
+    service === 'local' ? ', free of charge: the local service verifies' : ', before refunds';
+  const has = types.flatMap(({ name, has: each }) =>
+    each === undefined ? [] : [counted(each, `${name} credit`)],
+  );
+  const missing = types.flatMap(({ name, type, has: each }) =>
+    each !== undefined && each < type.credits
+      ? [`${counted(type.credits - each, `${name} credit`)} too few`]
+      : [],
+  );
+  const reasons = Object.keys(notSubmittedWords).flatMap((code) => {
+    const cells = sum((type) => type.not_submitted[code] ?? 0);
+    return cells > 0 ? [`${grouped(cells)} ${describeReason(code)}`] : [];
+  });
+  return [
+    `${addresses}: ${grouped(credits)} ${credits === 1 ? 'credit' : 'credits'} at most${price}${known > 0 ? ` (${grouped(known)} ${known === 1 ? 'is' : 'are'} in the history)` : ''}`,
+    ...(has.length > 0 ? [`the account has ${[has.join(' and '), ...missing].join(', ')}`] : []),
+    ...(reasons.length > 0 ? [`cells that cannot be sent: ${reasons.join(', ')}`] : []),
+  ];
+}
+
+/** Rows that cannot be sent for want of a country. */
+export function countryLines({ countries }: Pick<Estimate, 'countries'>): readonly string[] {
+  if (!countries) return [];
+  return [
+    ...(countries.not_understood > 0
+      ? [`${unknownCountrySentence(countries)}; such rows are not sent`]
+      : []),
+    ...(countries.missing > 0 ? [missingCountrySentence(countries, false)] : []),
+  ];
+}
+
+/** What a dry run has counted. */
+export function describeEstimate(estimate: Estimate): readonly string[] {
+  const { rows, limit, email, phone, balance } = estimate;
+  const first = limit === undefined ? '' : ` of at most ${grouped(limit)}`;
+  return [
+    `dry run: ${counted(rows, 'row')}${first} read, nothing is sent`,
+    ...describeType('email', email, balance?.email),
+    ...describeType('phone', phone, balance?.phone),
+    ...(email && phone
+      ? [`credits in all: ${grouped(email.credits + phone.credits)} at most`]
+      : []),
+    ...countryLines(estimate),
+  ];
+}
+
+function describeType(
+  name: string,
+  type: TypeEstimate | null,
+  balance: number | undefined,
+): readonly string[] {
+  if (!type) return [];
+  const reasons = Object.entries(type.not_submitted).map(
+    ([reason, count]) => `${grouped(count)} ${describeReason(reason)}`,
+  );
+  return [
+    `${name}: ${counted(type.addresses, 'address')} (${counted(type.duplicates, 'duplicate')})${type.from_history > 0 ? `, ${grouped(type.from_history)} of them in the history` : ''}`,
+    ...(reasons.length > 0 ? [`${name}: cells that cannot be sent: ${reasons.join(', ')}`] : []),
+    `${name} batches: ${describeGroups(type.groups)}`,
+    `${name} credits: ${describePrice(type.credits, balance)}`,
+  ];
+}
+
+function describeGroups(groups: TypeEstimate['groups']): string {
+  if (groups.length === 0) return 'none';
+  const largestFirst = groups.toSorted((one, other) => other.addresses - one.addresses);
+  const shown = groups.length > mostGroups + 1 ? largestFirst.slice(0, mostGroups) : groups;
+  const named = shown.map(
+    ({ country, addresses, batches }) => `${country} ${batches} (${counted(addresses, 'address')})`,
+  );
+  const others = largestFirst.slice(shown.length);
+  if (others.length > 0) {
+    const sum = (of: 'batches' | 'addresses'): number =>
+      others.reduce((total, group) => total + group[of], 0);
+    named.push(
+      `${others.length} more countries ${grouped(sum('batches'))} (${counted(sum('addresses'), 'address')})`,
+    );
+  }
+  return named.join(', ');
+}
+
+/** What is prepared, and what its launch costs. */
+export function describePreflight({ email, phone, balance }: Preflight): readonly string[] {
+  return [
+    ...describePrepared('email', email, balance?.email_credit),
+    ...describePrepared('phone', phone, balance?.phone_credit),
+    ...(balance
+      ? []
+      : ["the service does not tell the account's credits: whether they are enough is not known"]),
+  ];
+}
+
+function describePrepared(
+  name: string,
+  type: PreparedType | null,
+  balance: number | undefined,
+): readonly string[] {
+  if (!type) return [];
+  const { batches, addresses, counts } = type;
+  const seen = counts
+    ? `; the service counted ${grouped(counts.valid)} valid, ${grouped(counts.wrong)} wrong in their format and ${counted(counts.duplicate, 'duplicate')}`
+    : '';
+  return [
+    `${name}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')} ${addresses === 1 ? 'is' : 'are'} prepared${seen}`,
+    `${name} credits: ${describePrice(addresses, balance)}`,
+  ];
+}
+
+/** Credits needed against those there are. */
+function describePrice(credits: number, balance: number | null | undefined): string {
+  const price = `${grouped(credits)} needed at most, before refunds`;
+  if (balance === undefined || balance === null) return price;
+  const missing = credits - balance;
+  const short = missing > 0 ? `, ${grouped(missing)} too few` : '';
+  return `${price}; the account has ${grouped(balance)}${short}`;
+}

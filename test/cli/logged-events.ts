@@ -1,0 +1,33 @@
+import type { Message } from '../../src/cli/messages/catalogue.js';
+
+/** A message as `--json-log` has it, without its time and its sentence. */
+export type LoggedEvent = Readonly<Record<string, unknown>> & Pick<Message, 'event' | 'severity'>;
+
+export function loggedEvent({ event, severity, fields }: Message): LoggedEvent {
+  return { ...fields, event, severity };
+}
+
+/** The events of standard error under `--json-log`. @throws SyntaxError for a line that is none */
+export function parseLog(stderr: string): readonly LoggedEvent[] {
+  return stderr
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as LoggedEvent);
+}
+
+/** The events of a name, in order. */
+export function eventsOf(
+  { events }: { readonly events: readonly LoggedEvent[] },
+  name: Message['event'],
+): readonly LoggedEvent[] {
+  return events.filter(({ event }) => event === name);
+}
+
+/** What the error that ended a command names beside its code: options, files, columns; not how it says it. */
+export function errorOf(ended: { readonly events: readonly LoggedEvent[] }): {
+  readonly code: unknown;
+  readonly message: string;
+} {
+  const error = eventsOf(ended, 'error').at(-1);
+  return { code: error?.['code'], message: String(error?.['message']) };
+}

@@ -1,0 +1,130 @@
+import { PassThrough } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import {
+  catalogue,
+  type EventName,
+  type Message,
+  sentencesOf,
+} from '../../../src/cli/messages/catalogue.js';
+import { Logger } from '../../../src/cli/terminal/logger.js';
+import { printableLine, shellQuote, shownCell } from '../../../src/platform/text/printable.js';
+import { FakeClock } from '../../client/fake-clock.js';
+import { parseLog } from '../logged-events.js';
+import { readAll } from '../read-all.js';
+
+const page = fileURLToPath(new URL('../../../docs/events.md', import.meta.url));
+const events = Object.keys(catalogue) as EventName[];
+
+interface Definition {
+  readonly severity: Message['severity'];
+  readonly when: string;
+  readonly since?: string;
+  readonly example: object;
+}
+const definitions: Readonly<Record<EventName, Definition>> = catalogue;
+
+/** Fields whose values are people's names: of columns, files, sheets, batches; or their cells. */
+const named = new Set(
+  ('column title input output sheet name path paths names others examples cells state stem history ' +
+    'place service program submitted cell command host').split(' '),
+);
+
+/** The example of an event, in which every name is another. */
+function renamed(value: unknown, name: string, key = ''): unknown {
+  if (typeof value === 'string') return named.has(key) ? name : value;
+  if (Array.isArray(value)) return value.map((each: unknown) => renamed(each, name, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([each, inner]) => [each, renamed(inner, name, each)]),
+  );
+}
+
+function messageNamed(event: EventName, name: string): Message {
+  const { severity, example } = definitions[event];
+  return { event, severity, fields: renamed(example, name) as Message['fields'] };
+}
+
+function logged(message: Message, options: { isJson?: boolean; isTerminal?: boolean }): string {
+  const out = Object.assign(new PassThrough(), { columns: 1_000_000 });
+  new Logger(out, { clock: new FakeClock(), ...options }).log(message);
+  return readAll(out);
+}
+
+const hostileNames = fc.oneof(
+  fc.constantFrom(
+    '`email`',
+    '--email',
+    '"quoted"',
+    "it's",
+    'a\nb',
+    'a\u001b[2Jb',
+    '\u202egnp.csv',
+    'a\u0000b',
+    '$(rm)',
+    '`retryFailed`',
+    'x'.repeat(400),
+  ),
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
+);
+
+/** A name as it stands, or as one of the three forms writes it: quoted in JSON, shortened, for a shell. */
+function formsOf(name: string): readonly string[] {
+  return [name, JSON.stringify(name), shownCell(name), shellQuote(name)].map(printableLine);
+}
+
+describe('the catalogue of events', () => {
+  it('is shown whole in the reference', async () => {
+    const lines = events.map((event) => {
+      const { severity, when, since = '0.1.0', example } = definitions[event];
+      const fields = Object.keys(example).map((field) => `\`${field}\``);
+      const sentences = sentencesOf({ event, fields: example as Message['fields'] });
+      return [
+        `## ${event}`,
+        '',
+        `${when} Severity \`${severity}\`, since ${since}.${fields.length > 0 ? ` Fields: ${fields.join(', ')}.` : ''}`,
+        '',
+        ...(sentences.length > 0 ? ['```text', ...sentences, '```', ''] : []),
+      ].join('\n');
+    });
+    const head = [
+      '# Every event',
+      '',
+      'What commands say on standard error is an event: a line for people, an object with these fields under [`--json-log`](observability.md#logs). Below each is the sentence with the fields of an example. This page is written by its test: `npx vitest run -u test/cli/messages/catalogue.test.ts`.',
+      '',
+      '',
+    ].join('\n');
+    await expect(`${head}${lines.join('\n')}`).toMatchFileSnapshot(page);
+  });
+
+  it('has names as they are in every line, and sends a terminal nothing that steers it', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...events), hostileNames, (event, name) => {
+        const plain = sentencesOf(messageNamed(event, 'PLAIN')).join('\n');
+        for (const isTerminal of [false, true]) {
+          const text = logged(messageNamed(event, name), { isTerminal });
+          expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+          if (!plain.includes('PLAIN')) continue;
+          expect(formsOf(name).some((form) => text.includes(form))).toBe(true);
+        }
+      }),
+      { seed: 34, numRuns: 2000 },
+    );
+  });
+
+  it('has names as they are in every field of a log, one line for each event', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...events), hostileNames, (event, name) => {
+        const message = messageNamed(event, name);
+        const line = logged(message, { isJson: true });
+        expect(line.trimEnd().split('\n')).toHaveLength(1);
+        const [{ time: _time, severity: _severity, event: _event, ...fields } = {}] = parseLog(
+          line,
+        ) as unknown as Record<string, unknown>[];
+        expect(fields).toMatchObject(JSON.parse(JSON.stringify(message.fields)) as object);
+      }),
+      { seed: 34, numRuns: 2000 },
+    );
+  });
+});
