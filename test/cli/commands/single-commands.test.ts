@@ -24,7 +24,7 @@ async function environmentOf(options: ServiceOptions = {}): Promise<Record<strin
 describe('sluice credits', () => {
   it('shows both balances, as text and as JSON', async () => {
     const environment = await environmentOf({ emailCredits: 12, phoneCredits: 3.5 });
-    expect(await runCommand(creditsCommand, [], environment)).toEqual({
+    expect(await runCommand(creditsCommand, [], environment)).toMatchObject({
       code: 0,
       stdout: 'email credits  12\nphone credits  3.5\n',
       stderr: '',
@@ -54,8 +54,8 @@ describe('sluice check', () => {
   });
 
   it('says that the local service judges when nobody asked for it', async () => {
-    const { stderr } = await runCommand(checkCommand, ['ada@example.com']);
-    expect(stderr).toMatch(/^sluice: no base URL is given: the local service verifies/);
+    const { events } = await runCommand(checkCommand, ['ada@example.com']);
+    expect(events).toMatchObject([{ event: 'local_service', severity: 'warning' }]);
   });
 
   it('charges one credit, once', async () => {
@@ -79,7 +79,7 @@ describe('sluice check', () => {
     [['a@example.com', '--type', 'mail', '--local'], 2, '', 'did you mean email?'],
   ])('%j ends with %i', async (args, code, stdout, said) => {
     const ended = await runCommand(checkCommand, args);
-    expect(ended).toEqual({ code, stdout, stderr: expect.stringContaining(said) as string });
+    expect(ended).toMatchObject({ code, stdout, stderr: expect.stringContaining(said) as string });
   });
 
   it('ends with 5 when the credits are used up', async () => {
@@ -103,7 +103,7 @@ describe('sluice format', () => {
   it('shows each line beside its normal form', async () => {
     const path = await fileOf('(202) 555-0123\nno number\n');
     const args = [path, '--type', 'phone', '--country', 'US', '--local'];
-    expect(await runCommand(formatCommand, args)).toEqual({
+    expect(await runCommand(formatCommand, args)).toMatchObject({
       code: 0,
       stdout: '(202) 555-0123  +12025550123\nno number       -\n',
       stderr: '',
@@ -118,7 +118,7 @@ describe('sluice format', () => {
     const front = await startFront(service, () => ({ status: 200, body: { lines: ['+1', '+2'] } }));
     const path = await fileOf('1\n2\n');
     const args = [path, '--type', 'phone', '--country', 'US'];
-    expect(await runCommand(formatCommand, args, connectTo(front))).toEqual({
+    expect(await runCommand(formatCommand, args, connectTo(front))).toMatchObject({
       code: 0,
       stdout: 'lines[0]  +1\nlines[1]  +2\n',
       stderr: '',

@@ -2,6 +2,7 @@ import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatText } from '../../../scripts/format-text.mjs';
 import {
   catalogue,
   type EventName,
@@ -95,7 +96,7 @@ describe('the catalogue of events', () => {
       '',
       '',
     ].join('\n');
-    await expect(`${head}${lines.join('\n')}`).toMatchFileSnapshot(page);
+    await expect(await formatText(page, `${head}${lines.join('\n')}`)).toMatchFileSnapshot(page);
   });
 
   it('has names as they are in every line, and sends a terminal nothing that steers it', () => {
