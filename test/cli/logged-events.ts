@@ -22,12 +22,3 @@ export function eventsOf(
 ): readonly LoggedEvent[] {
   return events.filter(({ event }) => event === name);
 }
-
-/** What the error that ended a command names beside its code: options, files, columns; not how it says it. */
-export function errorOf(ended: { readonly events: readonly LoggedEvent[] }): {
-  readonly code: unknown;
-  readonly message: string;
-} {
-  const error = eventsOf(ended, 'error').at(-1);
-  return { code: error?.['code'], message: String(error?.['message']) };
-}

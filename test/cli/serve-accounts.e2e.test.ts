@@ -33,7 +33,7 @@ describe('sluice serve --accounts', () => {
       { name: 'c', key: 'key-of-c', suspended: true },
     ]);
     serving.child.kill('SIGHUP');
-    await serving.said(/^accounts read again: 2\n/m);
+    await serving.said(/accounts read again: 2\n/m);
     expect((await credits('key-of-a')).status).toBe(401);
     expect((await credits('key-of-b')).status).toBe(401);
     expect((await credits('key-of-c')).status).toBe(403);

@@ -49,7 +49,7 @@ describe('sluice serve', () => {
     const ended = await serving.stop();
     expect(ended).toMatchObject({ code: 0, signal: null });
     expect(ended.stdout.toString()).toBe(`${serving.baseUrl}\n`);
-    expect(ended.stderr).toBe(`API key (shown once): ${apiKey}\n`);
+    expect(ended.stderr).toBe(`sluice: API key (shown once): ${apiKey}\n`);
   });
 
   it('takes its key and its limits from outside, prints no key, and ends on SIGINT with 0', async () => {

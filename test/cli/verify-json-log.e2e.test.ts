@@ -68,7 +68,12 @@ describe('--json-log', () => {
     ['status of nothing', ['status', 'out.csv.sluice'], 2, 'error'],
     ['abandon of nothing', ['abandon', 'out.csv.sluice'], 2, 'error'],
     ['history of nothing', ['history', 'nothing.history'], 2, 'error'],
-    ['a batch', ['batch', 'upload', 'emails.txt', '--type', 'email', '--country', 'US'], 0, undefined],
+    [
+      'a batch',
+      ['batch', 'upload', 'emails.txt', '--type', 'email', '--country', 'US'],
+      0,
+      undefined,
+    ],
     ['a batch without its service', ['batch', 'list', '--base-url', 'http://x.test'], 2, 'error'],
     ['a store without its address', ['store', 'create'], 2, 'error'],
     ['a port that is none', ['serve', '--port', 'x'], 2, 'error'],
@@ -93,10 +98,21 @@ describe('--json-log', () => {
   );
 
   it('has what abandon, and the single requests of a local service, have to say', async () => {
-    await runInProcess([...verify, ...toFile, '--detach'], { cwd: folder, env: connectTo(service) });
+    await runInProcess([...verify, ...toFile, '--detach'], {
+      cwd: folder,
+      env: connectTo(service),
+    });
     const abandoned = await eventsOf(['abandon', 'out.csv.sluice', '--yes', '--json-log']);
     expect(names(abandoned.events)).toContain('abandoned');
-    const single = ['check', 'good1@sluice.test', '--type', 'email', '--country', 'US', '--json-log'];
+    const single = [
+      'check',
+      'good1@sluice.test',
+      '--type',
+      'email',
+      '--country',
+      'US',
+      '--json-log',
+    ];
     expect(names((await eventsOf(single, {})).events)).toContain('local_service');
   });
 

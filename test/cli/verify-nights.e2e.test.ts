@@ -12,6 +12,7 @@ import { daysLater } from '../engine/history/nightly.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
+import { eventsOf, parseLog } from './logged-events.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
 
@@ -150,6 +151,8 @@ describe('a list that has lost its rows', () => {
     expect(empty.stderr.match(/the list has no rows/g)).toHaveLength(1);
     expect(empty.stderr).toContain(': email: 11 fewer addresses, 0 paid for');
     const log = await night(service, '--quiet', '--json-log');
-    expect(log.stderr).toContain('"event":"fewer_rows","rows":0,"previous":0,"level":"warning"');
+    expect(eventsOf({ events: parseLog(log.stderr) }, 'fewer_rows')).toMatchObject([
+      { rows: 0, previous: 0, severity: 'warning' },
+    ]);
   });
 });

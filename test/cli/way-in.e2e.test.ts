@@ -10,6 +10,7 @@ import { runAtTerminal } from './at-terminal.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
+import { eventsOf, parseLog } from './logged-events.js';
 import { answerInProcess, runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
 
@@ -71,12 +72,9 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     expect(commandIn(ended.stderr)).toBe(
       'sluice verify list.csv --email E-Mail --phone Telefon --country DE -o list.verified.csv',
     );
-    expect(ended.stderr).toContain(
-      'country: DE: 1 of 2 numbers has a calling code, of DE; the other has none (',
-    );
-    expect(ended.stderr).toContain('the service wants one for every address');
-    expect(ended.stderr).toContain('left out: column "Telefax" (fax numbers');
-    expect(ended.stderr).toContain('nobody can be asked');
+    expect(eventsOf(ended, 'found_country')).toMatchObject([{ country: [['country', 'DE']] }]);
+    expect(eventsOf(ended, 'left_out_column')).toMatchObject([{ column: 'Telefax', why: 'fax' }]);
+    expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'invalid_option', exit_code: 2 }]);
     // What is said may be a log: it holds no cell.
     expect(ended.stderr).not.toMatch(/good1|1234567/);
     expect(requests).toEqual([]);
@@ -89,7 +87,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       Buffer.from('Name;E-Mail;Land\r\nJörg;good@sluice.test;Österreich\r\n', 'latin1'),
     );
     const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(ended.stderr).toContain('encoding: windows-1252');
+    expect(eventsOf(ended, 'found_encoding')).toMatchObject([{ encoding: 'windows-1252' }]);
     expect(commandIn(ended.stderr)).toBe(
       'sluice verify list.csv --encoding windows-1252 --email E-Mail --country-column Land -o list.verified.csv',
     );
@@ -122,7 +120,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const args = ['verify', name, '--country', 'DE', '--local'];
     const ended = await runInProcess(args, { cwd: folder });
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain('no header: the first row holds an email address or a phone');
+    expect(eventsOf(ended, 'no_header')).toHaveLength(1);
     expect(ended.stderr).not.toMatch(/good1|1234567/);
     const line = commandIn(ended.stderr);
     expect(line.replaceAll("'", '')).toContain(`--local --no-header ${column} -o `);
@@ -140,16 +138,16 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       { cwd: folder, env: connectTo(service) },
     );
     expect(named.code).toBe(2);
-    expect(named.stderr).toContain(`${name} seems to have no header: `);
-    expect(named.stderr).toContain('with --no-header, and name columns by position (#');
-    expect(named.stderr).toContain('say so with --skip-rows 0');
+    expect(eventsOf(named, 'error')).toMatchObject([{ code: 'header_missing' }]);
+    for (const said of [name, '--no-header', '--skip-rows 0']) expect(named.stderr).toContain(said);
     expect(requests).toEqual([]);
   });
 
   it('says that a list has no rows', async () => {
     await write('list.csv', 'email,name\n');
     const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });
-    expect(ended.stderr).toContain('list.csv has no rows; name the columns');
+    expect(eventsOf(ended, 'looked')).toMatchObject([{ rows: 0, is_whole: true }]);
+    expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'invalid_option' }]);
   });
 
   it('chooses no country that less than half of the numbers say', async () => {
@@ -162,14 +160,11 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     });
     expect(ended.code).toBe(2);
     expect(commandIn(ended.stderr)).toContain('--country <CC>');
-    expect(ended.stderr).toContain(
-      'country: not known: 2 of 5 numbers have a calling code, all of CH; the others have none, and are read by the country that you give (',
-    );
+    expect(eventsOf(ended, 'found_country')).toMatchObject([{ country: null }]);
     // Emails alone have nothing to do with it.
     await write('list.csv', `mail,Land\na@x.example,Schweiz\nb@x.example,\nc@x.example,\n`);
     const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(commandIn(emails.stderr)).toMatch(/--country-column Land -o/);
-    expect(emails.stderr).toContain('country: row by row, of that column (');
     const german = { cwd: folder, env: { LANG: 'de_DE.UTF-8' } };
     const others = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(others.stderr)).toContain('--country-column Land --country DE -o');
@@ -183,7 +178,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     for (const [name, rows] of sheets) workbook.addWorksheet(name).addRows(rows);
     await workbook.xlsx.writeFile(join(folder, 'book.xlsx'));
   };
-  const wayIn = async (...more: readonly string[]): Promise<string> => {
+  const wayIn = async (...more: readonly string[]): ReturnType<typeof runInProcess> => {
     const ended = await runInProcess(
       ['verify', 'book.xlsx', '--country', 'DE', '--local', ...more],
       {
@@ -191,36 +186,40 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       },
     );
     expect(ended.code, ended.stderr).toBe(2);
-    return ended.stderr;
+    return ended;
   };
   const mails = [['Email'], ['good1@sluice.test'], ['good2@sluice.test']];
 
   it('takes the first sheet of a workbook that has addresses, into an output of its own', async () => {
     await book(['Cover', [['Our leads'], ['of', 'spring']]], ['Leads Q+2', mails]);
-    const said = await wayIn();
-    expect(said).toContain(
-      'sluice: sheets: "Cover" (no list), "Leads Q+2" (2 rows, emails)\nsluice: takes the sheet "Leads Q+2"\n',
-    );
-    expect(commandIn(said)).toBe(
+    const shown = await wayIn();
+    expect(eventsOf(shown, 'sheets')).toMatchObject([
+      {
+        sheets: [
+          { name: 'Cover', rows: null },
+          { name: 'Leads Q+2', rows: 2 },
+        ],
+        more: 0,
+      },
+    ]);
+    expect(eventsOf(shown, 'sheet')).toMatchObject([{ sheet: 'Leads Q+2', others: [] }]);
+    expect(commandIn(shown.stderr)).toBe(
       "sluice verify book.xlsx --country DE --local --sheet 'Leads Q+2' --email Email -o book.Leads-Q-2.verified.xlsx",
     );
-    const pasted = await paste(commandIn(said));
+    const pasted = await paste(commandIn(shown.stderr));
     expect(pasted.code, pasted.stderr).toBe(0);
     expect(await readdir(folder)).toContain('book.Leads-Q-2.verified.xlsx');
   });
 
   it('names the other sheets that have addresses, and proposes another output for each', async () => {
     await book(['One', mails], ['Empty', []], ['Two', mails]);
-    expect(await wayIn()).toContain(
-      'sluice: takes the sheet "One"; "Two" has addresses too: each needs a command of its own with --sheet\n',
-    );
-    expect(commandIn(await wayIn())).toContain(
-      '--sheet One --email Email -o book.One.verified.xlsx',
-    );
+    const one = await wayIn();
+    expect(eventsOf(one, 'sheet')).toMatchObject([{ sheet: 'One', others: ['Two'] }]);
+    expect(commandIn(one.stderr)).toContain('--sheet One --email Email -o book.One.verified.xlsx');
     const two = await wayIn('--sheet', 'Two');
-    expect(two).not.toContain('sheets:');
-    expect(commandIn(two)).toContain('-o book.Two.verified.xlsx');
-    expect(commandIn(await wayIn('--sheet', '3'))).toContain('-o book.3.verified.xlsx');
+    expect(eventsOf(two, 'sheets')).toEqual([]);
+    expect(commandIn(two.stderr)).toContain('-o book.Two.verified.xlsx');
+    expect(commandIn((await wayIn('--sheet', '3')).stderr)).toContain('-o book.3.verified.xlsx');
   });
 
   it('names the sheets of a workbook where none has addresses', async () => {
@@ -234,9 +233,16 @@ describe('sluice verify without a column, where nobody can be asked', () => {
         ],
       ],
     );
-    expect(await wayIn()).toContain(
-      'sluice: sheets: "Cover" (0 rows, no addresses), "Costs" (1 row, no addresses)\n',
-    );
+    const shown = await wayIn();
+    expect(eventsOf(shown, 'sheets')).toMatchObject([
+      {
+        sheets: [
+          { name: 'Cover', rows: 0 },
+          { name: 'Costs', rows: 1 },
+        ],
+      },
+    ]);
+    expect(eventsOf(shown, 'sheet')).toEqual([]);
   });
 
   it('keeps what else is given, and leaves out nothing that it needs', async () => {
@@ -280,14 +286,13 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const unknown = await runInProcess(['verify', 'list.csv'], { cwd: folder });
     expect(unknown.code).toBe(2);
     expect(commandIn(unknown.stderr)).toContain('--country <CC>');
-    expect(unknown.stderr).toContain('country: not known');
-    expect(unknown.stderr).toContain('with a country for <CC> such as US');
+    expect(eventsOf(unknown, 'found_country')).toMatchObject([{ country: null }]);
     const known = await runInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env: { LANG: 'de_AT.UTF-8' },
     });
     expect(commandIn(known.stderr)).toContain('--country AT');
-    expect(known.stderr).toContain('from your locale (LANG=de_AT.UTF-8)');
+    expect(known.stderr).toContain('LANG=de_AT.UTF-8');
     const none = await runInProcess(['verify', 'list.csv'], { cwd: folder, env: { LANG: 'C' } });
     expect(commandIn(none.stderr)).toContain('--country <CC>');
   });
@@ -320,19 +325,19 @@ describe('sluice verify without a column, where nobody can be asked', () => {
       cwd: folder,
     });
     expect(named.code).toBe(2);
-    expect(named.stderr).toContain(
-      'already has a column "E-Mail_verification", which would be added: give the new columns another name with --prefix E-Mail=E-Mail_2, or',
-    );
+    for (const said of ['"E-Mail_verification"', '--prefix E-Mail=E-Mail_2']) {
+      expect(named.stderr).toContain(said);
+    }
   });
 
   it('shows the columns there are where none holds addresses', async () => {
     await write('list.csv', 'id,Order number\n1,2025550101\n');
     const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toContain('column "Order number"');
-    expect(ended.stderr).toContain('no column of list.csv looks like email addresses or phone');
+    expect(eventsOf(ended, 'column')).toMatchObject([{ column: 'id' }, { column: 'Order number' }]);
+    expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'invalid_option' }]);
     expect(ended.stderr).toContain('--email <column>');
-    expect(ended.stderr).not.toContain('sluice verify list.csv');
+    expect(eventsOf(ended, 'command')).toEqual([]);
   });
 
   it.each([
@@ -392,12 +397,11 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const args = ['verify', 'list.csv', '--json-log', '--summary', 'summary.json'];
     const ended = await answerInProcess(args, { cwd: folder, answers: [] });
     expect(ended.code).toBe(2);
-    const lines = ended.seen.trimEnd().split('\n');
-    const events = lines.map((line) => JSON.parse(line) as { event: string; command?: string });
-    expect(events.map(({ event }) => event)).toContain('found_column');
-    expect(events.find(({ event }) => event === 'command')?.command).toMatch(
-      /^sluice verify list\.csv .*--email E-Mail/,
-    );
+    const events = parseLog(ended.seen);
+    expect(eventsOf({ events }, 'found_column')).not.toEqual([]);
+    expect(eventsOf({ events }, 'command')).toMatchObject([
+      { command: expect.stringMatching(/^sluice verify list\.csv .*--email E-Mail/) as string },
+    ]);
     expect(events.at(-1)).toMatchObject({ event: 'error', exit_code: 2 });
     const summary = await readFile(join(folder, 'summary.json'), 'utf8');
     expect(JSON.parse(summary)).toMatchObject({ stopped: true, exit_code: 2 });
@@ -408,26 +412,26 @@ describe('sluice verify without a column, where nobody can be asked', () => {
 describe('sluice verify without a column, at a terminal', () => {
   it('verifies the first row of a list without a header', async () => {
     await write('list.csv', 'good1@sluice.test\ngood2@sluice.test\n');
-    const { code, seen } = await answerInProcess(
-      ['verify', 'list.csv', '--country', 'US', '--local'],
-      { cwd: folder, answers: [[/Start\?/, '\r']] },
-    );
-    expect(code, seen).toBe(0);
-    expect(seen).toContain('no header: the first row holds');
+    const ended = await answerInProcess(['verify', 'list.csv', '--country', 'US', '--local'], {
+      cwd: folder,
+      answers: [[/Start\?/, '\r']],
+    });
+    expect(ended.code, ended.seen).toBe(0);
+    expect(eventsOf(ended, 'no_header')).toHaveLength(1);
     expect(await linesOf('list.verified.csv')).toBe(2);
   });
 
   it('finds the country where columns are named and none is', async () => {
     const { service } = await withService();
     await write('list.csv', 'Mail,Fax,Country\ngood1@sluice.test,+49 30 1,Germany\n');
-    const { code, seen } = await answerInProcess(['verify', 'list.csv', '--email', 'Mail'], {
+    const ended = await answerInProcess(['verify', 'list.csv', '--email', 'Mail'], {
       cwd: folder,
       env: connectTo(service),
       answers: [[/Start\? \[Y\/n\]/, '\r']],
     });
-    expect(code, seen).toBe(0);
-    expect(seen).not.toContain('left out');
-    expect(commandIn(seen)).toBe(
+    expect(ended.code, ended.seen).toBe(0);
+    expect(eventsOf(ended, 'left_out_column')).toEqual([]);
+    expect(commandIn(ended.seen)).toBe(
       'sluice verify list.csv --email Mail --country-column Country -o list.verified.csv',
     );
     expect(await paid(service)).toBe(1);
@@ -436,20 +440,28 @@ describe('sluice verify without a column, at a terminal', () => {
   it('shows what it found, asks, and runs the command that it printed', async () => {
     const { service } = await withService();
     await write('list.csv', german);
-    const { code, seen } = await runAtTerminal(['verify', 'list.csv'], {
+    const ended = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       env: connectTo(service),
       answers: [[/Start\? \[Y\/n\]/, '\r']],
     });
+    const { code, seen } = ended;
     expect(code, seen).toBe(0);
-    expect(seen).toContain('email column "E-Mail": "good1@sluice.test", "good2@sluice.test"');
-    expect(seen).toContain('phone column "Telefon": "+49 30 1234567", "030 1234569"');
-    expect(seen).toContain('output: list.verified.csv\n');
-    expect(seen).toContain(
-      '2 email addresses and 2 phone numbers: 4 credits at most, before refunds\n',
-    );
-    expect(seen).toMatch(/^the account has [\d,]+ email credits and [\d,]+ phone credits$/m);
-    expect(seen).not.toContain('dry run');
+    expect(eventsOf(ended, 'found_column')).toMatchObject([
+      { column: 'E-Mail', type: 'email', examples: ['good1@sluice.test', 'good2@sluice.test'] },
+      { column: 'Telefon', type: 'phone', examples: ['+49 30 1234567', '030 1234569'] },
+    ]);
+    expect(eventsOf(ended, 'proposed_output')).toMatchObject([
+      { output: 'list.verified.csv', exists: false },
+    ]);
+    expect(eventsOf(ended, 'cost')).toMatchObject([
+      {
+        email: { addresses: 2, credits: 2 },
+        phone: { addresses: 2, credits: 2 },
+        balance: { email: expect.any(Number) as number, phone: expect.any(Number) as number },
+      },
+    ]);
+    expect(eventsOf(ended, 'estimate')).toEqual([]);
     expect(await paid(service)).toBe(4);
     const asked = await readFile(join(folder, 'list.verified.csv'));
     const other = await withService();
@@ -460,10 +472,10 @@ describe('sluice verify without a column, at a terminal', () => {
   });
 
   it.each([
-    ['n', answerInProcess, 'n\r', 2, 'stopped; nothing was sent'],
-    ['the end of what is typed', runAtTerminal, '\u0004', 2, 'stopped; nothing was sent'],
-    ['Ctrl-C', runAtTerminal, '\u0003', 130, 'no progress is saved: the same command starts'],
-  ])('sends nothing after %s', async (_, run, keys, exitCode, said) => {
+    ['n', answerInProcess, 'n\r', 2],
+    ['the end of what is typed', runAtTerminal, '\u0004', 2],
+    ['Ctrl-C', runAtTerminal, '\u0003', 130],
+  ])('sends nothing after %s', async (_, run, keys, exitCode) => {
     const { service } = await withService();
     await write('list.csv', german);
     const { code, seen } = await run(['verify', 'list.csv'], {
@@ -471,7 +483,6 @@ describe('sluice verify without a column, at a terminal', () => {
       env: connectTo(service),
       answers: [[/Start\? \[Y\/n\]/, keys]],
     });
-    expect(seen).toContain(said);
     expect(code, seen).toBe(exitCode);
     expect(await paid(service)).toBe(0);
     expect(await readdir(folder)).toEqual(['list.csv']);
@@ -523,16 +534,14 @@ describe('sluice verify without a column, at a terminal', () => {
       ],
     });
     expect(first.code, first.seen).toBe(0);
-    expect(first.seen).toContain(
-      '3 rows: country "Germny" is not understood (Germany? write DE); such rows are not sent\n',
-    );
-    expect(first.seen).toContain(
-      '14 email addresses: 14 credits at most, free of charge: the local service verifies\n',
-    );
+    expect(eventsOf(first, 'countries')).toMatchObject([
+      { countries: { not_understood: 3, missing: 2, values: [{ value: 'Germny', code: 'DE' }] } },
+    ]);
+    expect(eventsOf(first, 'cost')).toMatchObject([{ email: { credits: 14 }, service: 'local' }]);
     expect(commandIn(first.seen)).toContain(
       '--country-column Land -o list.verified.csv --country SE',
     );
-    expect(first.seen.match(/no base URL is given/g)).toHaveLength(1);
+    expect(eventsOf(first, 'local_service')).toHaveLength(1);
     const skipped = await answerInProcess(['verify', 'list.csv'], {
       cwd: folder,
       answers: [
@@ -544,8 +553,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(commandIn(skipped.seen)).not.toContain('--country ');
     expect(skipped.seen).toMatch(/\n {2}country_missing \(no country\) +2\b/);
     expect(skipped.seen).toMatch(/\n {2}country_unsupported \(unknown country\) +3\b/);
-    expect(skipped.seen).toMatch(/3 rows: country "Germny".*: correct these cells, then run again/);
-    expect(skipped.seen).toContain('2 rows have no country and were not sent: add --country');
+    expect(JSON.stringify(eventsOf(skipped, 'next'))).toMatch(/Germny.*--country/);
   });
 
   it('offers a trial first where a long list is paid for, and pays for it once', async () => {
@@ -561,7 +569,8 @@ describe('sluice verify without a column, at a terminal', () => {
       });
     const trial = await answer('\r');
     expect(trial.code, trial.seen).toBe(0);
-    expect(trial.seen).toContain("history: list.verified.history keeps the trial's results");
+    const history = 'list.verified.history';
+    expect(eventsOf(trial, 'proposed_history')).toMatchObject([{ history }]);
     const [all, first, again] = trial.seen
       .split('\n')
       .filter((line) => line.startsWith('sluice verify '));
@@ -572,7 +581,7 @@ describe('sluice verify without a column, at a terminal', () => {
       'sluice verify list.csv --country US --email mail --history list.verified.history -o list.verified.trial.csv --limit 100',
     );
     expect(again).toBe(all);
-    expect(trial.seen).toContain('(what was verified now is not paid for again)');
+    expect(eventsOf(trial, 'limited')).toMatchObject([{ limit: 100, results: 'kept' }]);
     expect(await paid(service)).toBe(100);
     expect(await linesOf('list.verified.trial.csv')).toBe(101);
     const pasted = await paste(all ?? '', connectTo(service));
@@ -582,9 +591,9 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await linesOf('list.verified.trial.csv')).toBe(101);
     const known = await answer('a\r');
     expect(known.code, known.seen).toBe(0);
-    expect(known.seen).toContain('output: list.verified.csv (exists, will be replaced)');
-    expect(known.seen).toContain('(1,200 are in the history)');
-    expect(known.seen).not.toContain('this is a new run');
+    expect(eventsOf(known, 'proposed_output')).toMatchObject([{ exists: true }]);
+    expect(eventsOf(known, 'cost')).toMatchObject([{ email: { from_history: 1200, credits: 0 } }]);
+    expect(eventsOf(known, 'paid_again')).toEqual([]);
     expect(await paid(service)).toBe(1200);
   });
 
@@ -618,7 +627,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await readFile(join(folder, 'list.verified.csv'), 'utf8')).toBe('of the last run');
     const again = await answer('y\r');
     expect(again.code, again.seen).toBe(0);
-    expect(again.seen.match(/this is a new run: it replaces list\.verified\.csv/g)).toHaveLength(1);
+    expect(eventsOf(again, 'paid_again')).toMatchObject([{ output: 'list.verified.csv' }]);
     expect(await paid(service)).toBe(4);
   });
 
@@ -636,7 +645,7 @@ describe('sluice verify without a column, at a terminal', () => {
     const question = /out\.csv is there\. This is a new run: [\w, ]+\. Start it\? \[y\/N\]/;
     const stopped = await run([[question, '\r']]);
     expect(stopped.code, stopped.seen).toBe(2);
-    expect(stopped.seen).toContain('stopped; nothing was sent, and out.csv is untouched');
+    expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'invalid_option' }]);
     expect(await paid(service)).toBe(0);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('of the last run');
@@ -669,7 +678,7 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(commandIn(started.seen)).toBe(
       'sluice verify list.csv --email E-Mail --country DE -o list.verified.csv',
     );
-    expect(started.seen).toContain('2 email addresses: 2 credits at most, before refunds\n');
+    expect(eventsOf(started, 'cost')).toMatchObject([{ email: { credits: 2 }, phone: null }]);
     expect(started.seen).not.toMatch(/good1|streams/);
     expect(await paid(service)).toBe(2);
     expect(await linesOf('list.verified.csv')).toBe(3);

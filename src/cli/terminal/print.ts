@@ -1,6 +1,6 @@
 import type { Writable } from 'node:stream';
 import { OutputError } from '../../index.js';
-import { printable, printableJson, printableLine } from '../../platform/text/printable.js';
+import { printable, printableJson } from '../../platform/text/printable.js';
 import type { CommandInput, OptionDefinition } from '../command.js';
 
 /*
@@ -11,11 +11,6 @@ import type { CommandInput, OptionDefinition } from '../command.js';
 /** Writes to standard output what a person or a script asked for. */
 export async function print(text: string, out: Writable): Promise<void> {
   await write(printable(text), out);
-}
-
-/** Says one line on standard error, or where else a person reads. */
-export function say(line: string, out: Writable): void {
-  out.write(`${printableLine(line)}\n`);
 }
 
 /** Says several lines on standard error, or where else a person reads. */

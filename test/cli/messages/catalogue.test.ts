@@ -28,8 +28,10 @@ const definitions: Readonly<Record<EventName, Definition>> = catalogue;
 
 /** Fields whose values are people's names: of columns, files, sheets, batches; or their cells. */
 const named = new Set(
-  ('column title input output sheet name path paths names others examples cells state stem history ' +
-    'place service program submitted cell command host').split(' '),
+  (
+    'column title input output sheet name path paths names others examples cells state stem history ' +
+    'place service program submitted cell command host'
+  ).split(' '),
 );
 
 /** The example of an event, in which every name is another. */
