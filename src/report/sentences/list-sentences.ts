@@ -82,7 +82,7 @@ interface WrittenRows {
   readonly rows: number;
   readonly outputs: readonly { readonly name: string; readonly rows: number }[];
   readonly rows_repeated?: number | undefined;
-  readonly skipped_updates?: Summary['skipped_updates'];
+  readonly skipped_updates?: { readonly changed: number; readonly gone: number } | undefined;
 }
 
 /** `wrote 219 rows to clean.csv, 121 to rejects.csv` */
