@@ -27,8 +27,16 @@ const prelude = () => `
   import { readdir } from 'node:fs/promises';
   import { request } from 'node:http';
   import { tmpdir } from 'node:os';
+  import { join } from 'node:path';
   import { createService } from ${JSON.stringify(built.url)};
-  const folders = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('sluice-service-'));
+  const folders = async () => {
+    const found = [];
+    for (const name of await readdir(tmpdir())) {
+      if (!name.startsWith('sluice-process-')) continue;
+      found.push(...await readdir(join(tmpdir(), name)).catch(() => []));
+    }
+    return found.filter((name) => name !== 'lock');
+  };
   const send = (service, method, path, body) => new Promise((resolve) => {
     const sent = request(service.baseUrl + path, {
       method, headers: {

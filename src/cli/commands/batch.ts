@@ -83,7 +83,8 @@ const statusCommand = defineCommand({
   summary: 'Show the status of a batch, and what it has cost.',
   options: [jsonOption, ...serviceOptions],
   examples: [`sluice batch status ${someUuid}`],
-  run: async (input) => show(input, (client, batch) => client.batchStatus(batch, input)),
+  run: async (input) =>
+    show(input, (client, batch) => client.batchStatus(batch, { signal: input.signal })),
 });
 
 const detailsCommand = defineCommand({
@@ -92,7 +93,8 @@ const detailsCommand = defineCommand({
   summary: 'Show all that the service knows of a batch; it may tell addresses, too.',
   options: [jsonOption, ...serviceOptions],
   examples: [`sluice batch details ${someUuid} --json`],
-  run: async (input) => show(input, (client, batch) => client.batchDetails(batch, input)),
+  run: async (input) =>
+    show(input, (client, batch) => client.batchDetails(batch, { signal: input.signal })),
 });
 
 async function show(
@@ -120,7 +122,7 @@ const updateCommand = defineCommand({
       target_country: readCountry(options),
     };
     const answer = await withService(input, (client) =>
-      client.updateBatch(batch, parameters, input),
+      client.updateBatch(batch, parameters, { signal: input.signal }),
     );
     await printAnswer(input, answer, () => `${batch} is updated: prepare it again\n`);
     return exitCodes.done;
@@ -135,7 +137,9 @@ const prepareCommand = defineCommand({
   examples: [`sluice batch prepare ${someUuid}`],
   run: async (input) => {
     const batch = onlyBatch(input);
-    const answer = await withService(input, (client) => client.prepareBatch(batch, input));
+    const answer = await withService(input, (client) =>
+      client.prepareBatch(batch, { signal: input.signal }),
+    );
     const isTaken = answer.status === 'ok';
     await printAnswer(input, answer, () =>
       isTaken
@@ -155,7 +159,9 @@ const launchCommand = defineCommand({
   examples: [`sluice batch launch ${someUuid}`],
   run: async (input) => {
     const batch = onlyBatch(input);
-    const answer = await withService(input, (client) => client.launchBatch(batch, input));
+    const answer = await withService(input, (client) =>
+      client.launchBatch(batch, { signal: input.signal }),
+    );
     await printAnswer(input, answer, () => `${batch} ${describe(answer)}\n`);
     return isLaunched(answer) ? exitCodes.done : exitCodes.serviceFailing;
   },
@@ -202,7 +208,7 @@ async function deleteBatches(input: CommandInput<ServiceOption | 'json'>): Promi
   try {
     await withService(input, async (client) => {
       for (const batch of batches) {
-        await client.deleteBatch(batch, input);
+        await client.deleteBatch(batch, { signal: input.signal });
         deleted.push(batch);
       }
     });

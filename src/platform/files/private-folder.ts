@@ -20,8 +20,13 @@ export interface PrivateFolder {
   remove(): Promise<void>;
 }
 
-/** The folder of this process by the folder it is in: one lock keeps all that is made in it. */
-const processFolders = new Map<string, Promise<string>>();
+interface ProcessFolder {
+  readonly path: string;
+  readonly lock: FileLock;
+}
+
+/** The folder of this process by the folder it is in. What is collected as garbage is no longer locked. */
+const processFolders = new Map<string, Promise<ProcessFolder>>();
 
 /**
  * Makes a temporary folder for what goes with this process, in one that the process keeps locked. The first
@@ -33,34 +38,35 @@ export async function makePrivateFolder(): Promise<PrivateFolder> {
     const made = processFolders.get(parent) ?? makeProcessFolder();
     processFolders.set(parent, made);
     try {
-      const path = await mkdtemp(join(await made, 'of-'));
+      const path = await mkdtemp(join((await made).path, 'of-'));
       const remove = async (): Promise<void> =>
         rm(path, { recursive: true, force: true }).catch(() => undefined);
       return { path, remove };
     } catch (error) {
-      if (processFolders.get(parent) === made) processFolders.delete(parent);
+      const isFirst = processFolders.get(parent) === made && processFolders.delete(parent);
       // Anyone who cleans up the temporary files may have removed it.
       if (systemErrorCode(error) !== 'ENOENT') throw error;
+      if (isFirst) await (await made).lock.release();
     }
   }
   throw new OutputError(`folders in ${parent} are removed again and again by others`);
 }
 
-async function makeProcessFolder(): Promise<string> {
+async function makeProcessFolder(): Promise<ProcessFolder> {
   await sweep();
   for (let tries = 0; tries < maxTries; tries += 1) {
-    const folder = await makeTemporaryFolder('sluice-process-');
+    const path = await makeTemporaryFolder('sluice-process-');
     // Between its making and its lock another process may take it for one that was left.
-    const lock = await lockFolder(folder).catch(ifTaken);
+    const lock = await lockFolder(path).catch(ifTaken);
     if (!lock) continue;
-    if (!(await isOwnFolder(folder))) {
+    if (!(await isOwnFolder(path))) {
       await lock.release();
       continue;
     }
     process.once('exit', () => {
-      rmSync(folder, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true });
     });
-    return folder;
+    return { path, lock };
   }
   throw new StateError(`folders in ${tmpdir()} are locked by others again and again`, {
     code: 'state_locked',

@@ -66,7 +66,7 @@ describe.each(family.map((error) => [error.constructor.name, error] as const))(
       expect(text).toMatch(new RegExp(`^${name}: m\\n`));
       const fields = Object.keys(error).filter((field) => field !== 'name');
       const known = ['code', 'retryable', 'line', 'operation', 'sent', 'reason', 'status'];
-      expect([...known, 'serviceMessage', 'retryAfterMs', 'needs']).toEqual(
+      expect([...known, 'serviceMessage', 'retryAfterMs', 'needs', 'requestId']).toEqual(
         expect.arrayContaining(fields),
       );
       expect(fields).toEqual(expect.arrayContaining(['code', 'retryable']));
