@@ -159,7 +159,13 @@ export type { Charge } from './engine/batches/charge.js';
 export { exportDiffers, type ComparedExport } from './engine/batches/export-check.js';
 
 // Sources and sinks of one's own
-export type { FoundHeader, OpenSourceOptions, Source, SourceReading } from './lists/rows/source.js';
+export type {
+  FoundFooter,
+  FoundHeader,
+  OpenSourceOptions,
+  Source,
+  SourceReading,
+} from './lists/rows/source.js';
 export {
   invalidText,
   type CellText,

@@ -163,6 +163,7 @@ describe('the options of the library', () => {
   it('name every stage of the progress of a run', () => {
     // The compiler asks for each.
     const stages: Record<RunProgress['stage'], true> = {
+      footer_found: true,
       header_found: true,
       going_on: true,
       carried: true,

@@ -50,6 +50,11 @@ export const formOptions = defineOptions(
       help: 'Lines above the header, or rows of a sheet (default: auto-detected; the line is printed).',
     },
     {
+      name: 'skip-footer',
+      type: whole(),
+      help: 'Lines below the last row that are no rows: totals, a copyright (default: auto-detected, and said).',
+    },
+    {
       name: 'sheet',
       type: sheet,
       help: 'Sheet of an XLSX input (default: 1, the first).',

@@ -116,6 +116,11 @@ export class Reporter {
         this.tell([message('header_found', { input, unit, number })]);
         return;
       }
+      case 'footer_found': {
+        const { input, unit, count, isBlank } = progress;
+        this.tell([message(isBlank ? 'blank_footer' : 'footer_found', { input, unit, count })]);
+        return;
+      }
       case 'carried':
         this.tell([carriedMessage(progress)]);
         return;

@@ -75,6 +75,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const reading = await source.open({
     signal,
     onHeaderFound: (found) => onProgress({ stage: 'header_found', ...found }),
+    onFooterFound: (found) => onProgress({ stage: 'footer_found', ...found }),
     onNotice,
     wanted: (header) => {
       layout = layOutColumns(header, options);

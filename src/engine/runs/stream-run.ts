@@ -98,6 +98,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const reading = await source.open({
     ...(options.signal && { signal: options.signal }),
     onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
+    onFooterFound: (found) => options.onProgress?.({ stage: 'footer_found', ...found }),
     onNotice,
     wanted: (header) => {
       layout = layOutColumns(header, options);

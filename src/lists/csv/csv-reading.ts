@@ -1,16 +1,18 @@
 import { createHash } from 'node:crypto';
-import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import type { CsvChunk } from './csv-chunk.js';
 import { parseDelimiter, type CsvHead } from './csv-format.js';
 import { CsvScanner } from './csv-scanner.js';
+import type { FooterReader } from './dialect/footer-reader.js';
 import type { HeaderDetection } from './dialect/header-detection.js';
 
 /** What a CSV output needs to take over the form of its input. */
 interface CsvForm {
   /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
   readonly aboveHeader: Uint8Array;
+  /** The lines below the last row as they stand; nothing before they were read. */
+  readonly footer: () => Uint8Array;
   /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
   readonly headerBytes: Uint8Array | undefined;
   /** Whether the input begins with a byte-order mark. */
@@ -56,7 +58,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
    */
   static async open(
     name: string,
-    reader: ByteReader,
+    reader: FooterReader,
     { hasHeader, delimiter, isTsv, isTxt, maxRowBytes, above }: CsvReadingOptions,
     opening: OpenSourceOptions,
   ): Promise<CsvReading> {
@@ -72,6 +74,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
     const head = await feed.readHead();
     return new CsvReading(feed, head.names, {
       aboveHeader: above.bytes,
+      footer: () => reader.footer,
       headerBytes: head.bytes,
       hasMark: head.markBytes > 0 || markBytesOf(above.bytes) > 0,
       lineEnd: head.lineEnd,
@@ -103,7 +106,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
 
 /** Carries bytes from a reader through a scanner; iterated, it gives the chunks once. */
 export class CsvFeed implements AsyncIterableIterator<CsvChunk> {
-  readonly #reader: ByteReader;
+  readonly #reader: FooterReader;
   readonly #scanner: CsvScanner;
   readonly #hash = createHash('sha256');
   #digest: string | undefined;
@@ -112,7 +115,7 @@ export class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   #isClosed = false;
 
   /** @param before bytes of the input that were read before */
-  constructor(reader: ByteReader, scanner: CsvScanner, before: Uint8Array) {
+  constructor(reader: FooterReader, scanner: CsvScanner, before: Uint8Array) {
     this.#reader = reader;
     this.#scanner = scanner;
     this.#hash.update(before);
@@ -164,7 +167,7 @@ export class CsvFeed implements AsyncIterableIterator<CsvChunk> {
         return this.#scanner.feed(piece);
       }
       const last = this.#scanner.end();
-      this.#digest = this.#hash.digest('hex');
+      this.#digest = this.#hash.update(this.#reader.footer).digest('hex');
       await this.#reader.close();
       this.#isClosed = true;
       return last;

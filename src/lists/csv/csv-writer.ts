@@ -27,6 +27,8 @@ export interface CsvWriterOptions {
   readonly header: { readonly bytes: Uint8Array; readonly lineEnd: Uint8Array } | undefined;
   /** What is written before everything else. @default nothing */
   readonly aboveHeader?: Uint8Array | undefined;
+  /** What is written after the last row, when that is. @default nothing */
+  readonly footer?: (() => Uint8Array) | undefined;
   /** Number of the input's columns. */
   readonly columns: number;
   /**
@@ -103,6 +105,7 @@ export class CsvWriter {
    * @throws OutputError
    */
   async end(): Promise<void> {
+    this.#out.put(this.#options.footer?.() ?? new Uint8Array(0));
     await this.#out.end();
   }
 
@@ -229,6 +232,7 @@ function createCsvWriter(
     output,
     delimiter,
     header: headerFor(reading, delimiter),
+    footer: options.isBareTable === true ? undefined : footerFor(opening, delimiter),
     aboveHeader: options.isBareTable === true ? undefined : aboveFor(opening, delimiter),
     columns: reading.header.length,
     added: added.map((columns) => columns.map(({ name }) => name)),
@@ -294,6 +298,21 @@ function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array | 
   if (!(own instanceof ParsedCsvReading)) return undefined;
   if (own === reading && own.dialect.delimiter === delimiter) return own.aboveHeader;
   return markBytesOf(own.aboveHeader) > 0 ? byteOrderMark : undefined;
+}
+
+/** The lines below the last row go where those above the header go. */
+function footerFor(
+  { reading, isNewList = false }: OpenSinkOptions,
+  delimiter: string,
+): (() => Uint8Array) | undefined {
+  if (isNewList) return undefined;
+  const own = reading.first ?? reading;
+  // A list of several has none of its own.
+  if (own !== reading) return undefined;
+  if (own instanceof CsvReading)
+    return own.form.delimiter === delimiter ? own.form.footer : undefined;
+  const isSame = own instanceof ParsedCsvReading && own.dialect.delimiter === delimiter;
+  return isSame ? own.footer : undefined;
 }
 
 /** The delimiter of an input that is a table under a name that ends in .txt. */

@@ -1,4 +1,5 @@
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { FooterReader } from './dialect/footer-reader.js';
 import { readToHeader } from './dialect/header-detection.js';
 import { CsvReading } from './csv-reading.js';
 import type { CsvDialect, GivenDialect } from './dialect/find-dialect.js';
@@ -14,6 +15,7 @@ export interface OpenCsvOptions extends GivenDialect {
   readonly isTxt: boolean;
   readonly header?: boolean | undefined;
   readonly skipRows?: number | undefined;
+  readonly skipFooter?: number | undefined;
   readonly maxRowBytes: number;
 }
 
@@ -28,7 +30,7 @@ export async function openCsv(
   options: OpenCsvOptions,
   given: OpenSourceOptions,
 ): Promise<SourceReading> {
-  const { name, maxRowBytes, isTxt } = options;
+  const { name, maxRowBytes, isTxt, skipFooter } = options;
   const opening = withoutMissingHeader(given, name, options);
   const hasHeader = options.header ?? true;
   const { above, dialect } = await readToHeader(reader, {
@@ -41,11 +43,16 @@ export async function openCsv(
   }
   const isTsv = isTxt ? dialect.delimiter === '\t' : options.isTsv;
   const form = { name, isTsv, isTxt, maxRowBytes, above };
+  const { onFooterFound } = opening;
+  const rows = new FooterReader(reader, {
+    ...{ name, dialect, skipFooter },
+    ...(onFooterFound && { onFooterFound }),
+  });
   if (!isScannable(dialect)) {
-    return ParsedCsvReading.open(reader, { ...form, hasHeader, dialect }, opening);
+    return ParsedCsvReading.open(rows, { ...form, hasHeader, dialect }, opening);
   }
   const { delimiter } = dialect;
-  return CsvReading.open(name, reader, { ...form, hasHeader, delimiter }, opening);
+  return CsvReading.open(name, rows, { ...form, hasHeader, delimiter }, opening);
 }
 
 /** What the byte scanner is made for: double quotes, doubled inside, and a delimiter of one byte. */

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { CsvError, parse, type CsvErrorCode } from 'csv-parse';
 import { InputError } from '../../platform/errors/errors.js';
-import { piecesOf, type ByteReader } from '../files/bytes/byte-reader.js';
+import { piecesOf } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
 import { CellsChunk } from '../rows/chunks/cells-chunk.js';
 import { closableChunks, invalidText, type CellText } from '../rows/chunks/row-chunk.js';
@@ -12,6 +12,7 @@ import { gatherRows } from '../rows/sources/gather-rows.js';
 import { csvError, type CsvErrorDetails, lineFeedByte } from './csv-format.js';
 import type { CsvReadingOptions } from './csv-reading.js';
 import { emptyInput } from './csv-scanner.js';
+import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 
 export interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
@@ -38,6 +39,8 @@ export class ParsedCsvReading implements SourceReading {
   readonly isTxt: boolean;
   /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
   readonly aboveHeader: Uint8Array;
+  /** The lines below the last row as they stand; nothing before they were read. */
+  readonly footer: () => Uint8Array;
   readonly chunks: AsyncIterable<CellsChunk>;
   readonly #hash: Hash;
   #digest: string | undefined;
@@ -45,7 +48,7 @@ export class ParsedCsvReading implements SourceReading {
   private constructor(
     header: readonly string[],
     rows: ParsedRows,
-    options: ParsedCsvOptions & { readonly hash: Hash },
+    options: ParsedCsvOptions & { readonly hash: Hash; readonly reader: FooterReader },
   ) {
     this.header = header;
     this.dialect = options.dialect;
@@ -53,6 +56,7 @@ export class ParsedCsvReading implements SourceReading {
     this.isTsv = options.isTsv;
     this.isTxt = options.isTxt;
     this.aboveHeader = Buffer.concat([options.above.bytes, rows.mark()]);
+    this.footer = () => options.reader.footer;
     this.chunks = closableChunks(this.#toChunks(rows.gathered, options), rows.close);
     this.#hash = options.hash;
   }
@@ -63,7 +67,7 @@ export class ParsedCsvReading implements SourceReading {
    * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
    */
   static async open(
-    reader: ByteReader,
+    reader: FooterReader,
     options: ParsedCsvOptions,
     opening: OpenSourceOptions,
   ): Promise<ParsedCsvReading> {
@@ -81,7 +85,7 @@ export class ParsedCsvReading implements SourceReading {
       );
       opening.wanted(names);
       const rows = { gathered: behind(hasHeader ? first.slice(1) : first, gathered), close, mark };
-      return new ParsedCsvReading(names, rows, { ...options, hash });
+      return new ParsedCsvReading(names, rows, { ...options, hash, reader });
     } catch (error) {
       await close();
       throw error;
@@ -102,7 +106,7 @@ export class ParsedCsvReading implements SourceReading {
       if (rows === undefined) break;
       yield new CellsChunk(rows.map((row) => this.#cellsOf(row, options)));
     }
-    this.#digest = this.#hash.digest('hex');
+    this.#digest = this.#hash.update(this.footer()).digest('hex');
   }
 
   #cellsOf({ record, info }: ParsedRow, { name, above }: ParsedCsvOptions): readonly CellText[] {
@@ -133,7 +137,7 @@ interface ParsedRows {
 }
 
 function parseRows(
-  reader: ByteReader,
+  reader: FooterReader,
   { dialect, maxRowBytes }: ParsedCsvOptions,
   hash: Hash,
 ): ParsedRows {

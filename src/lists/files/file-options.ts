@@ -26,6 +26,12 @@ export interface FileOptions {
    */
   readonly skipRows?: number | undefined;
   /**
+   * CSV, TSV and XLSX: how many lines, or rows of the sheet with a value, are below the last row. 0 means
+   * that there is no footer.
+   * @default found, where they are plain: a total, a copyright, blank lines
+   */
+  readonly skipFooter?: number | undefined;
+  /**
    * CSV: the field delimiter, one character or more.
    * @default auto-detected; TSV: a tab
    */
@@ -67,6 +73,7 @@ export const fileShape: OptionShape<FileOptions> = {
   format: oneOf(fileFormats),
   header: flag,
   skipRows: { ...amount, what: 'a whole number of 0 or more' },
+  skipFooter: { ...amount, what: 'a whole number of 0 or more' },
   delimiter: text,
   quote: text,
   escape: text,
@@ -82,11 +89,11 @@ export const fileShape: OptionShape<FileOptions> = {
 export const defaultMaxRowBytes = 16 * 1024 * 1024;
 
 const known: Readonly<Record<FileFormat, readonly (keyof FileOptions)[]>> = {
-  csv: ['header', 'skipRows', 'delimiter', 'quote', 'escape', 'encoding'],
-  tsv: ['header', 'skipRows', 'delimiter', 'quote', 'escape', 'encoding'],
+  csv: ['header', 'skipRows', 'skipFooter', 'delimiter', 'quote', 'escape', 'encoding'],
+  tsv: ['header', 'skipRows', 'skipFooter', 'delimiter', 'quote', 'escape', 'encoding'],
   jsonl: ['columns', 'encoding'],
   txt: ['header', 'encoding'],
-  xlsx: ['header', 'skipRows', 'sheet'],
+  xlsx: ['header', 'skipRows', 'skipFooter', 'sheet'],
   parquet: [],
 };
 
@@ -97,6 +104,9 @@ export function refuseUnknown(format: FileFormat, options: FileOptions): void {
   }
   if (options.skipRows !== undefined && !known[format].includes('skipRows')) {
     throw new ConfigurationError(`a ${format} input has no rows above a header to be skipped`);
+  }
+  if (options.skipFooter !== undefined && !known[format].includes('skipFooter')) {
+    throw new ConfigurationError(`a ${format} input has no footer to be skipped`);
   }
   if (options.header === false && !known[format].includes('header')) {
     throw new ConfigurationError(`a ${format} input names its columns in every case`);

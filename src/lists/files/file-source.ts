@@ -99,9 +99,11 @@ function checkForm(format: FileFormat | undefined, options: FileOptions): void {
       throw new ConfigurationError(`${JSON.stringify(value)} cannot be the ${name} of a CSV file`);
     }
   }
-  const { skipRows } = options;
-  if (skipRows !== undefined && !(Number.isSafeInteger(skipRows) && skipRows >= 0)) {
-    throw new ConfigurationError(`skipRows is a whole number of 0 or more, not ${skipRows}`);
+  for (const name of ['skipRows', 'skipFooter'] as const) {
+    const rows = options[name];
+    if (rows !== undefined && !(Number.isSafeInteger(rows) && rows >= 0)) {
+      throw new ConfigurationError(`${name} is a whole number of 0 or more, not ${rows}`);
+    }
   }
   if (format === undefined) return;
   refuseUnknown(format, options);

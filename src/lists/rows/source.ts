@@ -12,6 +12,17 @@ export interface FoundHeader {
   readonly number: number;
 }
 
+/** Rows below the last row of a list that are none of it: a total, a copyright, blank lines. */
+export interface FoundFooter {
+  /** How messages call the input. */
+  readonly input: string;
+  /** What is counted: lines of a text, or rows of a sheet. */
+  readonly unit: 'line' | 'row';
+  readonly count: number;
+  /** Whether nothing is in them. */
+  readonly isBlank: boolean;
+}
+
 /** What a reading of a source is given. */
 export interface OpenSourceOptions {
   /**
@@ -23,6 +34,8 @@ export interface OpenSourceOptions {
   readonly rows?: number;
   /** Told of a header that was found below other lines, before `wanted` is asked. */
   onHeaderFound?(found: FoundHeader): void;
+  /** Told of a footer that was found below the last row, when the end was read. */
+  onFooterFound?(found: FoundFooter): void;
   /** Told, in a sentence, what of the input is not read. */
   onNotice?(notice: string): void;
   /** Told the names of a workbook's sheets, before the one that is read is looked at. */

@@ -3,7 +3,8 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { findHeaderRow } from '../csv/dialect/header-detection.js';
-import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
+import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer-detection.js';
+import { isSurelyContact, withoutMissingHeader } from '../csv/dialect/missing-header.js';
 import type { FileOptions } from '../files/file-options.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
@@ -35,7 +36,7 @@ export class XlsxReading implements SourceReading<XlsxChunk> {
   }
 }
 
-export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
+export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'skipFooter' | 'sheet'>;
 
 /**
  * Opens one reading of a sheet of an XLSX workbook; the file is closed when that fails.
@@ -45,7 +46,7 @@ export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'sheet'>;
  */
 export async function openXlsx(
   file: RandomFile,
-  { header: hasHeader = true, skipRows, sheet }: XlsxOptions,
+  { header: hasHeader = true, skipRows, skipFooter, sheet }: XlsxOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading<XlsxChunk>> {
   let rows: ReturnType<typeof readSheetRows> | undefined;
@@ -86,10 +87,22 @@ export async function openXlsx(
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {
       let some: readonly SheetRow[] | undefined = hasHeader ? first.slice(1) : first;
+      let held: readonly SheetRow[] = [];
+      let above = head.number;
       while (some !== undefined) {
-        if (some.length > 0) yield chunkOf(some, head, workbook.sheetName, file);
+        const rows: readonly SheetRow[] = [...held, ...some];
+        const from = startOfLast(rows, head.values.length, skipFooter);
+        held = rows.slice(from);
+        above = rows[from - 1]?.number ?? above;
+        if (from > 0) yield chunkOf(rows.slice(0, from), head, workbook.sheetName, file);
         some = await nextRows(sheetRows, file);
       }
+      const last = withoutFooter(
+        held,
+        { above, columns: head.values.length, name: file.name, skipFooter },
+        opening,
+      );
+      if (last.length > 0) yield chunkOf(last, head, workbook.sheetName, file);
       if (uncomputed > 0) opening.onNotice?.(uncomputedNotice(uncomputed, file));
       digest = await file.digest();
     };
@@ -187,4 +200,71 @@ async function readToHeader(
     const at = typeof found === 'number' ? found : 0;
     return { rows: rows.slice(at), isGuessed: at > 0 };
   }
+}
+
+/** More rows than that are no footer. */
+const mostFooterRows = 500;
+
+/** From where on rows may be a footer, if no other follows. */
+function startOfLast(
+  rows: readonly SheetRow[],
+  columns: number,
+  skipFooter: number | undefined,
+): number {
+  if (skipFooter !== undefined) return Math.max(0, rows.length - skipFooter);
+  const isRow = ({ values }: SheetRow): boolean => footerKindOf(values, columns) === undefined;
+  const from = rows.findLastIndex(isRow) + 1;
+  return rows.length - from > mostFooterRows ? rows.length : from;
+}
+
+/** The last rows of a sheet without those that are below its last row. @throws InputError */
+function withoutFooter(
+  rows: readonly SheetRow[],
+  {
+    above,
+    columns,
+    name,
+    skipFooter,
+  }: {
+    /** Number of the row before them. */
+    readonly above: number;
+    readonly columns: number;
+    readonly name: string;
+    readonly skipFooter: number | undefined;
+  },
+  { onFooterFound }: OpenSourceOptions,
+): readonly SheetRow[] {
+  if (skipFooter !== undefined) {
+    refuseFooter(rows, name, skipFooter);
+    return rows.slice(0, Math.max(0, rows.length - skipFooter));
+  }
+  // Rows without a value are between others, and none themselves.
+  const kinds: { readonly row: number; readonly kind: FooterKind }[] = [];
+  for (const [row, { number, values }] of rows.entries()) {
+    const kind = footerKindOf(values, columns);
+    if (kind === undefined) return rows;
+    if (number > (rows[row - 1]?.number ?? above) + 1) kinds.push({ row, kind: 'blank' });
+    kinds.push({ row, kind });
+  }
+  const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
+  const count = rows.length - from;
+  if (count > 0) onFooterFound?.({ input: name, unit: 'row', count, isBlank: false });
+  return rows.slice(0, from);
+}
+
+/** What is said may be a log: it holds no cell. */
+function refuseFooter(rows: readonly SheetRow[], name: string, skipFooter: number): void {
+  if (rows.length < skipFooter) {
+    throw new InputError(
+      `${name} has ${rows.length} rows below its header, and ${optionName('skipFooter', skipFooter)} leaves out more`,
+    );
+  }
+  const contact = rows
+    .slice(rows.length - skipFooter)
+    .find(({ values }) => values.some((value) => isSurelyContact(printValue(value) ?? '')));
+  if (contact === undefined) return;
+  throw new InputError(
+    `${name}, row ${contact.number} of the sheet: ${optionName('skipFooter', skipFooter)} leaves it out, and it holds an email address or a phone number, which would not be verified: give the number of rows that are below the last row, or leave the option out to have them found`,
+    { line: contact.number },
+  );
 }

@@ -1,6 +1,6 @@
 import type { CountryCode } from '../../../contract/countries.js';
 import type { RowValidator, Sink, TextColumn } from '../../../lists/rows/sink.js';
-import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
+import type { FoundFooter, FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { Batch } from '../../batches/batch.js';
@@ -59,13 +59,18 @@ export interface PlanInputOptions {
   readonly onNotice?: (notice: string) => void;
   /** Told of a header that was found below other lines. */
   readonly onHeaderFound?: (found: FoundHeader) => void;
+  /** Told of a footer that was found below the last row. */
+  readonly onFooterFound?: (found: FoundFooter) => void;
 }
 
 /** What a reading tells of itself, and asks of the sink. @param isFirst whether nothing was said of the list yet */
 export function readingPorts(
   { sink, onProgress }: ResolvedRun,
   { isFirst }: { readonly isFirst: boolean },
-): Pick<PlanInputOptions, 'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound'> {
+): Pick<
+  PlanInputOptions,
+  'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound' | 'onFooterFound'
+> {
   return {
     sink,
     onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
@@ -73,6 +78,7 @@ export function readingPorts(
       onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
       onNotice: (message) => onProgress?.({ stage: 'notice', message }),
       onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
+      onFooterFound: (found) => onProgress?.({ stage: 'footer_found', ...found }),
     }),
   };
 }
@@ -107,6 +113,7 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
       found.push(header);
       options.onHeaderFound?.(header);
     },
+    ...(options.onFooterFound && { onFooterFound: options.onFooterFound }),
     ...(options.onNotice && { onNotice: options.onNotice }),
     wanted: (header) => {
       layout = layOutColumns(header, options.columns);

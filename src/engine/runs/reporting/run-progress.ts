@@ -1,5 +1,5 @@
 import type { TextColumn } from '../../../lists/rows/sink.js';
-import type { FoundHeader } from '../../../lists/rows/source.js';
+import type { FoundFooter, FoundHeader } from '../../../lists/rows/source.js';
 import { printKind } from '../../../lists/rows/values/kinds.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { publish, currentScope } from '../../../platform/observability/channels.js';
@@ -35,6 +35,7 @@ type BatchStage = Extract<VerifyProgress, { readonly stage: 'batch' }>;
 export type RunProgress =
   /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
   | ({ readonly stage: 'header_found' } & FoundHeader)
+  | ({ readonly stage: 'footer_found' } & FoundFooter)
   /** The list has changed since a run that was not finished: what that has paid for is used. */
   | ({ readonly stage: 'carried' } & CarriedRun)
   /** An unfinished run is gone on with, of which something was sent: said before anything else. */

@@ -266,10 +266,10 @@ function isDatum(cell: unknown): boolean {
   return typeof cell !== 'string' || isAddress(cell) || isNumber(cell);
 }
 
-function isAddress(text: string): boolean {
+export function isAddress(text: string): boolean {
   return /^[^\s@,;|<>]+@[^\s@,;|<>]+$/.test(text.trim());
 }
 
-function isNumber(text: string): boolean {
+export function isNumber(text: string): boolean {
   return /^['+(]*\d[\d\s().,:/+-]*$/.test(text.trim());
 }

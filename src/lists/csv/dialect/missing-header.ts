@@ -33,7 +33,7 @@ export function withoutMissingHeader(
 }
 
 /** Whether a text is one email address or phone number and nothing else, which no column is called. */
-function isSurelyContact(text: string): boolean {
+export function isSurelyContact(text: string): boolean {
   const cell = text.trim();
   return /^[^\s@,;|<>]+@[^\s@,;|<>]+\.[^\s@,;|<>.]{2,}$/.test(cell) || isSurelyPhone(cell);
 }

@@ -1,0 +1,85 @@
+import { isAddress, isNumber } from './header-detection.js';
+import { isSurelyContact } from './missing-header.js';
+
+/**
+ * What a row near the end of a list may be a part of: nothing but white space, what only a footer says
+ * (a total, a copyright), or one text alone, which may be a part of a footer beside such a row.
+ */
+export type FooterKind = 'blank' | 'marked' | 'text';
+
+const totals =
+  'totals?|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem';
+const things =
+  'records?|rows?|contacts?|leads?|entries|members?|subscribers?|results?|items?|datensätze?|zeilen?|einträge?|kontakte?|lignes?|enregistrements?|registros?|filas?|righe|rijen';
+
+/** A word for a total, alone in its cell: it is one beside amounts. */
+const totalAlone = new RegExp(
+  `^(?:grand |overall |report )?(?:${totals})(?: (?:${things}))?\\s*:?$`,
+  'iu',
+);
+/** A total with its figure in the same cell: `Grand Totals (123 records)`, `Summe: 12`. */
+const totalWithFigure = new RegExp(
+  `^(?:grand |overall |report )?(?:${totals}|count|anzahl|number of)(?: (?:${things}))?\\s*[:=(]*\\s*\\d[\\d.,' ]*(?:\\s*(?:${things}))?\\)?\\.?$`,
+  'iu',
+);
+/** `(123 rows)`, `123 records exported`. */
+const figureOfRows = new RegExp(
+  `^[-*(\\s]*\\d[\\d.,' ]*\\s(?:${things})(?: (?:found|in set|in total|total|selected|exported|returned))?[-*).\\s]*$`,
+  'iu',
+);
+const notices = [
+  /^(?:copyright\b|©|\(c\) ).*(?:©|\(c\)|\b(?:19|20)\d\d\b)/iu,
+  /^confidential(?: information)?\s*[-–—:.]/iu,
+  /\ball rights reserved\b|\balle rechte vorbehalten\b|\btous droits réservés\b/iu,
+  /^(?:report |list |file )?(?:generated|exported|printed|erstellt|exportiert|gedruckt|généré|exporté)(?: (?:by|on|at|from|am|von|par|le)\b|:)/iu,
+  /^[-*= ]*(?:end of (?:report|file|list|export)|ende (?:des berichts|der liste))\b/iu,
+];
+
+/**
+ * What a row may be a part of, beside a row of a contact: nothing that could be an address is in it.
+ *
+ * @param width number of the list's columns
+ * @returns `undefined` for a row that is surely no part of a footer
+ */
+export function footerKindOf(cells: readonly unknown[], width: number): FooterKind | undefined {
+  const texts = cells.map((cell) => String(cell ?? '').trim());
+  const [first, ...others] = texts.filter((text) => text !== '');
+  if (first === undefined) return 'blank';
+  if (texts.some((text) => text.includes('@') || isSurelyContact(text))) return undefined;
+  if (notices.some((notice) => notice.test(first)) && !others.some(isNumber)) return 'marked';
+  if (others.length === 0) {
+    if (totalWithFigure.test(first) || figureOfRows.test(first)) return 'marked';
+    const isAlone = width > 1 && texts[0] === first && !isAddress(first) && !isNumber(first);
+    return isAlone ? 'text' : undefined;
+  }
+  const isTotal = totalAlone.test(first) || totalWithFigure.test(first);
+  return isTotal && others.every(isAmount) ? 'marked' : undefined;
+}
+
+/** A sum or a count, and nothing that anybody would dial: `1,234.50 €`, `97 %`, `12`. */
+function isAmount(text: string): boolean {
+  const number = text.replace(/^[$€£]\s*/u, '').replace(/\s*(?:[$€£%]|[A-Z]{3})$/u, '');
+  return (
+    /^-?\d{1,4}(?:[.,]\d+)?$/.test(number) ||
+    /^-?[1-9]\d{0,2}(?:[.,'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(number) ||
+    /^-?[1-9]\d*[.,]\d{1,2}$/.test(number)
+  );
+}
+
+/**
+ * Where the footer starts among the last rows of a list. Blank rows at the end are one. A row that only a
+ * footer has begins one; what is alone above it belongs to it if a blank row is above that.
+ *
+ * @param kinds of the rows that may be a part of it, of which the last is the list's last
+ * @returns how many of these rows are rows of the list
+ */
+export function findFooter(kinds: readonly FooterKind[]): number {
+  const marked = kinds.indexOf('marked');
+  let start = marked === -1 ? kinds.length : marked;
+  if (marked !== -1) {
+    while (kinds[start - 1] === 'text') start -= 1;
+    if (kinds[start - 1] !== 'blank') start = marked;
+  }
+  while (kinds[start - 1] === 'blank') start -= 1;
+  return start;
+}

@@ -1,0 +1,214 @@
+import { isUtf8 } from 'node:buffer';
+import { InputError } from '../../../platform/errors/errors.js';
+import { optionName } from '../../../platform/text/option-name.js';
+import type { ByteReader } from '../../files/bytes/byte-reader.js';
+import type { FoundFooter } from '../../rows/source.js';
+import { lineFeedByte } from '../csv-format.js';
+import { bytesAsText, cutRows, type CsvDialect } from './find-dialect.js';
+import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js';
+import { isSurelyContact } from './missing-header.js';
+
+export interface FooterOptions {
+  /** How messages call the input. */
+  readonly name: string;
+  readonly dialect: CsvDialect;
+  /** How many lines below the last row are no rows. @default found, where they are plain */
+  readonly skipFooter: number | undefined;
+  /** Told of a footer that was found, when the end was read. */
+  onFooterFound?(found: FoundFooter): void;
+}
+
+const at = 0x40;
+/** A longer line is a row. */
+const mostLineBytes = 4096;
+/** More than that is no footer. */
+const mostBytes = 256 * 1024;
+const nothing = Buffer.alloc(0);
+
+/**
+ * The bytes of a text file from its first row on, without the lines below its last row. Only the end of the
+ * file shows them: lines that may be some wait until a row follows, and all others go on as they come.
+ */
+export class FooterReader implements ByteReader {
+  readonly #reader: ByteReader;
+  readonly #options: FooterOptions;
+  /** Lines that may be the last, and the beginning of another one. */
+  #held: Buffer = nothing;
+  /** How many of these bytes are whole lines. */
+  #heldLines = 0;
+  /** Whether what follows is of a line that has begun to go on; the first line always does. */
+  #isInRow = true;
+  /** Whether more lines have come than a footer has: the rest of them are rows, too. */
+  #isTooLong = false;
+  /** The first line, until it is whole. */
+  #first: Buffer | undefined = nothing;
+  #columns = 1;
+  #footer: Buffer | undefined;
+
+  constructor(reader: ByteReader, options: FooterOptions) {
+    this.#reader = reader;
+    this.#options = options;
+  }
+
+  /** The lines below the last row as they stand; nothing as long as the end was not read. */
+  get footer(): Uint8Array {
+    return this.#footer ?? nothing;
+  }
+
+  async read(): Promise<Uint8Array | undefined> {
+    if (this.#options.skipFooter === 0) return this.#reader.read();
+    while (this.#footer === undefined) {
+      const piece = await this.#reader.read();
+      const ready = piece === undefined ? this.#end() : this.#take(piece);
+      if (ready.length > 0) return ready;
+    }
+    return undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#reader.close();
+  }
+
+  /** @returns what goes on: of the lines held and of the piece */
+  #take(piece: Uint8Array): Uint8Array {
+    this.#noteFirst(piece);
+    const from = this.#isInRow ? piece.indexOf(lineFeedByte) + 1 : 0;
+    if (this.#isInRow && from === 0) return piece;
+    this.#isInRow = false;
+    const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
+    const { skipFooter } = this.#options;
+    const cut =
+      skipFooter === undefined ? this.#cut(bytes, from) : cutLines(bytes, from, skipFooter);
+    this.#held = Buffer.from(bytes.subarray(cut));
+    return bytes.subarray(0, cut);
+  }
+
+  /** Where in the bytes, whose lines start at `from`, what may be a footer starts. */
+  #cut(bytes: Uint8Array, from: number): number {
+    const last = Math.max(bytes.lastIndexOf(lineFeedByte) + 1, from);
+    const rest = bytes.length - last;
+    this.#isInRow = rest > mostLineBytes || bytes.indexOf(at, last) !== -1;
+    let start = last;
+    while (start > Math.max(from, this.#heldLines)) {
+      const before = start < 2 ? 0 : Math.max(bytes.lastIndexOf(lineFeedByte, start - 2) + 1, from);
+      if (this.#kindOf(bytes.subarray(before, start)) === undefined) {
+        this.#isTooLong = false;
+        break;
+      }
+      start = before;
+    }
+    if (start === this.#heldLines) start = from;
+    if (this.#isInRow) this.#isTooLong = false;
+    else this.#isTooLong ||= last - start > mostBytes;
+    const cut = this.#isInRow ? bytes.length : this.#isTooLong ? last : start;
+    this.#heldLines = Math.max(last - cut, 0);
+    return cut;
+  }
+
+  #end(): Uint8Array {
+    const held = this.#held;
+    this.#held = nothing;
+    const lines = linesOf(held);
+    const { skipFooter, name } = this.#options;
+    let rows: number;
+    if (skipFooter === undefined) {
+      rows = this.#findFooter(lines);
+      const count = lines.length - rows;
+      const isBlank = lines.slice(rows).every((line) => this.#kindOf(line) === 'blank');
+      if (count > 0) this.#options.onFooterFound?.({ input: name, unit: 'line', count, isBlank });
+    } else {
+      rows = lines.length - skipFooter;
+      if (rows < 0) throw tooFewLines(name, skipFooter, lines.length);
+      this.#refuseContacts(lines.slice(rows));
+    }
+    const size = lines.slice(0, rows).reduce((sum, { length }) => sum + length, 0);
+    this.#footer = held.subarray(size);
+    return held.subarray(0, size);
+  }
+
+  /** @returns how many of the last lines are rows */
+  #findFooter(lines: readonly Buffer[]): number {
+    if (this.#isInRow || this.#isTooLong) return lines.length;
+    const kinds: FooterKind[] = [];
+    for (const line of lines.toReversed()) {
+      const kind = this.#kindOf(line);
+      if (kind === undefined) break;
+      kinds.push(kind);
+    }
+    return lines.length - kinds.length + findFooter(kinds.toReversed());
+  }
+
+  #kindOf(line: Uint8Array): FooterKind | undefined {
+    if (line.length > mostLineBytes || line.includes(at)) return undefined;
+    const cells = this.#cellsOf(line);
+    return cells && footerKindOf(cells, this.#columns);
+  }
+
+  /** @returns nothing for a line that is no whole row, such as the end of one of several lines */
+  #cellsOf(line: Uint8Array): readonly string[] | undefined {
+    const { delimiter, quote, escape } = this.#options.dialect;
+    const text = Buffer.from(line.buffer, line.byteOffset, line.length)
+      .toString('latin1')
+      .replace(/[\r\n]+$/, '');
+    const { rows, isBroken } = cutRows(text, {
+      delimiter: bytesAsText(delimiter),
+      quote: quote === undefined ? undefined : bytesAsText(quote),
+      escape: bytesAsText(escape),
+      isWhole: true,
+    });
+    return isBroken ? undefined : rows[0]?.cells.map(textOfBytes);
+  }
+
+  /** The first line says how many columns there are. */
+  #noteFirst(piece: Uint8Array): void {
+    if (this.#first === undefined) return;
+    this.#first = Buffer.concat([this.#first, piece]);
+    const end = this.#first.indexOf(lineFeedByte);
+    if (end === -1 && this.#first.length <= mostBytes) return;
+    this.#columns = this.#cellsOf(this.#first.subarray(0, end === -1 ? 0 : end))?.length ?? 1;
+    this.#first = undefined;
+  }
+
+  /** What is said may be a log: it holds no cell. */
+  #refuseContacts(lines: readonly Buffer[]): void {
+    const index = lines.findIndex((line) =>
+      (this.#cellsOf(line) ?? []).some((cell) => isSurelyContact(cell)),
+    );
+    if (index === -1) return;
+    const count = lines.length;
+    throw new InputError(
+      `${this.#options.name}: of the last ${count} lines, which ${optionName('skipFooter', count)} leaves out, line ${index + 1} holds an email address or a phone number, and would not be verified: give the number of lines that are below the last row, or leave the option out to have them found`,
+    );
+  }
+}
+
+/** Where the last lines start, with one that has begun. */
+function cutLines(bytes: Uint8Array, from: number, lines: number): number {
+  let start = bytes.lastIndexOf(lineFeedByte) + 1;
+  for (let left = lines; left > 0 && start > from; left -= 1) {
+    start = start < 2 ? 0 : bytes.lastIndexOf(lineFeedByte, start - 2) + 1;
+  }
+  return Math.max(start, from);
+}
+
+function linesOf(bytes: Buffer): readonly Buffer[] {
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length;) {
+    const lineFeed = bytes.indexOf(lineFeedByte, start);
+    const end = lineFeed === -1 ? bytes.length : lineFeed + 1;
+    lines.push(bytes.subarray(start, end));
+    start = end;
+  }
+  return lines;
+}
+
+function tooFewLines(name: string, skipFooter: number, lines: number): InputError {
+  return new InputError(
+    `${name} has ${lines} lines below its first, and ${optionName('skipFooter', skipFooter)} leaves out more`,
+  );
+}
+
+function textOfBytes(latin1: string): string {
+  const bytes = Buffer.from(latin1, 'latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8') : latin1;
+}
