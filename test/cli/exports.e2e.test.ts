@@ -21,6 +21,8 @@ interface ExpectedExport {
   readonly isFound?: boolean;
   /** Rows without the header and without empty rows of a sheet. */
   readonly rows: number;
+  /** Lines below the last row, which are said and come out as they are. @default none */
+  readonly footer?: number;
   /** Addresses that are paid for. */
   readonly paid: readonly string[];
 }
@@ -57,8 +59,8 @@ const expected: Readonly<Record<string, ExpectedExport>> = {
   },
   'salesforce-report.csv': {
     delimiter: ',',
-    // The footer's lines are rows, too.
-    rows: 10,
+    rows: 3,
+    footer: 7,
     paid: ['callum@sluice.test', 'yuki.moreau@sluice.test', '+447700900123'],
   },
   'salesforce-report.xlsx': {
@@ -174,10 +176,14 @@ describe('an export of another tool', async () => {
       env: connectTo(service),
     });
     expect(ended.code, ended.stderr).toBe(0);
-    const { header = 1, isFound = false, rows } = form;
+    const { header = 1, isFound = false, rows, footer = 0 } = form;
     const unit = name.endsWith('.xlsx') ? 'row' : 'line';
     const said = `${name}: took ${unit} ${header} for the header`;
-    expect(ended.stderr).toEqual(isFound ? expect.stringContaining(said) : '');
+    const below = `${name}: took the last ${footer} lines for a footer`;
+    const lines = [...(isFound ? [said] : []), ...(footer > 0 ? [below] : [])];
+    if (lines.length === 0) expect(ended.stderr).toBe('');
+    for (const line of lines) expect(ended.stderr).toContain(line);
+    expect(ended.stderr.match(/: took /g)?.length ?? 0).toBe(lines.length);
 
     const given = inUtf8(await readFile(join(folder, name)), form);
     const output = await readFile(join(folder, command.at(-1) ?? ''));
@@ -186,7 +192,10 @@ describe('an export of another tool', async () => {
     } else {
       const [before, after] = [textCells(given, form), textCells(output, form)];
       expect(after.above).toBe(before.above);
-      expectKept(before.cells, after.cells, rows);
+      const withoutFooter = (cells: string[][]): string[][] => cells.slice(0, rows + 1);
+      expect(after.cells.slice(rows + 1)).toEqual(before.cells.slice(rows + 1));
+      expect(before.cells.length - rows - 1).toBe(footer);
+      expectKept(withoutFooter(before.cells), withoutFooter(after.cells), rows);
       const isMarked = given.subarray(0, 3).equals(Buffer.from('\ufeff'));
       expect(output.subarray(0, 3).equals(Buffer.from('\ufeff'))).toBe(isMarked);
       expect(output.includes('\r\n')).toBe(given.includes('\r\n'));

@@ -4,7 +4,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
 import type { FoundFooter } from '../../rows/source.js';
 import { lineFeedByte } from '../csv-format.js';
-import { bytesAsText, cutRows, type CsvDialect } from './find-dialect.js';
+import { bytesAsText, sampleRows, type CsvDialect } from './find-dialect.js';
 import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js';
 import { isSurelyContact } from './missing-header.js';
 
@@ -150,7 +150,7 @@ export class FooterReader implements ByteReader {
     const text = Buffer.from(line.buffer, line.byteOffset, line.length)
       .toString('latin1')
       .replace(/[\r\n]+$/, '');
-    const { rows, isBroken } = cutRows(text, {
+    const { rows, isBroken } = sampleRows(text, {
       delimiter: bytesAsText(delimiter),
       quote: quote === undefined ? undefined : bytesAsText(quote),
       escape: bytesAsText(escape),
