@@ -1,6 +1,11 @@
 import type { CountryCode } from '../../../contract/countries.js';
 import type { RowValidator, Sink, TextColumn } from '../../../lists/rows/sink.js';
-import type { FoundFooter, FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
+import type {
+  FoundFooter,
+  FoundHeader,
+  Source,
+  SourceReading,
+} from '../../../lists/rows/source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { Batch } from '../../batches/batch.js';
