@@ -58,6 +58,39 @@ async function paid(service: Service): Promise<number> {
   return (await chargesOf(service)).length;
 }
 
+describe('a list with several addresses in a cell', () => {
+  const several =
+    'fn,emails,tels,org\nAda,good1@sluice.test; good2@sluice.test,,Acme\nBo,good3@sluice.test,+442079460999,\n';
+
+  it('is split by the command that is proposed, which says so without showing cells to a log', async () => {
+    const { service } = await withService();
+    await write('list.csv', several);
+    const env = connectTo(service);
+    const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder, env });
+    expect(ended.code).toBe(2);
+    expect(commandIn(ended.stderr)).toContain(' --email emails --phone tels --split-cells ');
+    expect(ended.stderr).not.toContain('good2@');
+    const pasted = await paste(commandIn(ended.stderr), env);
+    expect(pasted.code, pasted.stderr).toBe(0);
+    expect(await linesOf('list.verified.csv')).toBe(1 + 3);
+    expect(await paid(service)).toBe(4);
+  });
+
+  it('is shown with its cells to a person', async () => {
+    const { service } = await withService();
+    await write('list.csv', several);
+    const asked = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env: connectTo(service),
+      answers: [[/Start\?/, 'n\r']],
+    });
+    expect(asked.seen).toContain('1 of 2 cells holds several email addresses: ');
+    expect(asked.seen).toContain('good1@sluice.test; good2@sluice.test');
+    expect(asked.seen).toContain(' --split-cells ');
+    expect(await paid(service)).toBe(0);
+  });
+});
+
 describe('sluice verify without a column, where nobody can be asked', () => {
   it('prints the whole command and ends with 2, and sends nothing', async () => {
     const { service } = await withService();

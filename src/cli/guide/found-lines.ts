@@ -24,6 +24,24 @@ export function foundMessages(
   ];
 }
 
+/** Columns whose cells hold several addresses, of which a row each is offered. */
+export function severalMessages({ contacts }: SampledList, withCells: boolean): readonly Message[] {
+  return contacts.flatMap(({ name: column, title, type, several: { cells, of, examples } }) =>
+    cells === 0
+      ? []
+      : [
+          message('several_addresses', {
+            column,
+            title,
+            type,
+            cells,
+            of,
+            examples: withCells ? examples : [],
+          }),
+        ],
+  );
+}
+
 /** What there is, where nothing was found. */
 export function columnMessages({ all }: SampledList, withCells: boolean): readonly Message[] {
   return all.map(({ name: column, title, examples }) =>

@@ -16,7 +16,7 @@ import type { VerifyOption } from '../options/verify-options.js';
 import { askCountry, askToStart, showCommand, type WayIn } from './ask-to-start.js';
 import { chooseCountry, countryOptions } from './choose-country.js';
 import { findInSheets } from './find-sheet.js';
-import { columnMessages, foundMessages } from './found-lines.js';
+import { columnMessages, foundMessages, severalMessages } from './found-lines.js';
 import { proposedOutput } from './proposed-output.js';
 import { countryToFillIn, withAdded, type AddedOption } from './whole-command.js';
 
@@ -24,6 +24,7 @@ import { countryToFillIn, withAdded, type AddedOption } from './whole-command.js
 const windowsEncoding = 'windows-1252';
 
 const noHeaderOption = ['no-header', true] as const;
+const splitOption = ['split-cells', true] as const;
 
 /** A pipe may be slow to give more. */
 const rowsOfPipe = 100;
@@ -159,6 +160,10 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
         : `no column of ${list} looks like email addresses or phone numbers`;
     throw nameThem(`${why}; `);
   }
+  const several = input.options.has('split-cells') ? [] : severalMessages(found, withCells);
+  reporter.tell(several);
+  // Rows that are made of one have its key.
+  const isSplit = several.length > 0 && !input.options.has('key');
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   const country = chooseCountry(options, seen, env);
   reporter.tell([message('found_country', { country: country.added ?? null, why: country.why })]);
@@ -172,6 +177,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     ...encoding,
     ...found.contacts.map(({ type, name }) => [type, name] as const),
     ...prefixesOf(found, options),
+    ...(isSplit ? [splitOption] : []),
     ...(chosen ?? [['country', countryToFillIn] as const]),
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];

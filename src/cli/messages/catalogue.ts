@@ -184,6 +184,20 @@ export const catalogue = {
     sentence: ({ column, title, examples }) =>
       `column ${columnName(column, title)}${shownCells(examples)}`,
   }),
+  several_addresses: define({
+    severity: 'notice',
+    when: 'Cells of a column hold several addresses: `--split-cells` is proposed.',
+    example: {
+      column: 'tels',
+      title: 'tels',
+      type: 'phone' as VerificationType,
+      cells: 3,
+      of: 20,
+      examples: ['030 12345, 030 67890'],
+    },
+    sentence: ({ column, title, type, cells, of, examples }) =>
+      `column ${columnName(column, title)}: ${cells} of ${of} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes such a row once for each of them, and without it these cells get no result`,
+  }),
   found_country: define({
     severity: 'notice',
     when: 'The options that say the country of each address; null where none is known.',

@@ -27,7 +27,20 @@ const phoneWords = [
   '电话, 手机, 手機, 座机',
   '전화, 휴대폰, 핸드폰',
 ];
-const phoneTokens = ['tel', 'tlf', 'tfno', 'fon', 'cell', 'cel', 'gsm', 'cep', 'sms', 'tlfnr'];
+const phoneTokens = [
+  'tel',
+  'tels',
+  'tlf',
+  'tfno',
+  'fon',
+  'cell',
+  'cells',
+  'cel',
+  'gsm',
+  'cep',
+  'sms',
+  'tlfnr',
+];
 
 const faxWords = [
   'fax, faks, telex, pager, telecopie, факс, ファックス, ファクス, 传真, 傳真, 팩스',

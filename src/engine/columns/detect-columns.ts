@@ -4,6 +4,7 @@ import { findCountry } from '../addresses/country/parse-country.js';
 import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-readings.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
+import { addressesIn } from '../addresses/several-addresses.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
@@ -24,6 +25,12 @@ export interface SampledColumn {
 
 export interface ContactColumn extends SampledColumn {
   readonly type: VerificationType;
+  /** Its cells that hold several addresses, which can be split: how many of its filled ones, and three of them. */
+  readonly several: {
+    readonly cells: number;
+    readonly of: number;
+    readonly examples: readonly string[];
+  };
   /** What its added columns may begin with, where the list has columns of their usual names already. */
   readonly prefix?: string;
 }
@@ -193,7 +200,16 @@ class Column {
   }
 
   asContact(type: VerificationType): ContactColumn {
-    return { ...this.sampled(), type };
+    const several = this.filled.filter((cell) => (addressesIn(type, cell)?.length ?? 0) > 1);
+    return {
+      ...this.sampled(),
+      type,
+      several: {
+        cells: several.length,
+        of: this.filled.length,
+        examples: [...new Set(several)].slice(0, mostExamples),
+      },
+    };
   }
 }
 
@@ -229,7 +245,7 @@ const mostDigits = 15;
 /** What may be a phone number in a column that is named so, in whatever country. */
 function isPhone(cell: string): boolean {
   const text = barePhone(cell);
-  if (isScientific(text)) return true;
+  if (isScientific(text) || addressesIn('phone', cell) !== undefined) return true;
   // An extension has letters.
   const number = phoneDigits(text) ?? phoneDigits(text.split(/[^\d\s().+/-]/, 1)[0] ?? '');
   const { length } = number?.digits.replace('+', '') ?? '';
@@ -238,6 +254,8 @@ function isPhone(cell: string): boolean {
 
 /** What is written as nothing but phone numbers are: with a calling code, or in their batch groups. */
 function isSurelyPhone(cell: string): boolean {
+  const several = addressesIn('phone', cell);
+  if (several) return several.every(isSurelyPhone);
   if (!isPhone(cell)) return false;
   if (cell.startsWith('+')) return typeof phoneCountry(cell) === 'string';
   return (
@@ -251,7 +269,8 @@ function isDate(text: string): boolean {
 }
 
 function countryOfPhone(cell: string): CountryCode | undefined {
-  const country = phoneCountry(cell);
+  // Of several numbers the first.
+  const country = phoneCountry(addressesIn('phone', cell)?.[0] ?? cell);
   return typeof country === 'string' ? country : undefined;
 }
 

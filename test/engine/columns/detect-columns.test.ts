@@ -35,6 +35,14 @@ Mr.|Bo|Bolt|2 Low St|Leeds|LS|LS1 4AP|United Kingdom|+44 20 7946 0999|+44 20 794
     },
   ],
   [
+    'several addresses in a cell',
+    `
+fn|emails|tels|org
+Ada|ada@x.example; ada@y.example|+44 20 7946 0123 / +44 7700 900123|Acme
+Bo|bo@x.example|020 7946 0124, 020 7946 0125|Bolt`,
+    { email: ['emails'], phone: ['tels'], mostly: 'GB' },
+  ],
+  [
     'HubSpot',
     `
 Record ID|First Name|Email|Phone Number|Mobile Phone Number|Contact owner|Email Domain|Last modified by email domain|Create Date|Country/Region|Lead Status|Number of Sales Activities

@@ -8,27 +8,8 @@ import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/port-checks.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
-import { trimCell } from '../../addresses/address.js';
+import { addressesIn } from '../../addresses/several-addresses.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
-import { holdsOneAddress } from '../../addresses/looks-like.js';
-
-const between = /[;,|\r\n]|:::|\s\/\s/;
-
-/**
- * The addresses in a cell of several: each has to look like one, or the cell is left as it is.
- *
- * @returns `undefined` for any other cell
- */
-function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
-  if (typeof cell !== 'string' || !between.test(cell)) return undefined;
-  const parts = cell.split(between).map(trimCell);
-  const filled = parts.filter((part) => part !== '');
-  // An empty line in a cell is nothing that has a position.
-  const found = filled.every((part) => holdsOneAddress(type, part)) ? filled : [];
-  return found.length > 1 || (found.length === 1 && found[0] !== trimCell(cell))
-    ? found
-    : undefined;
-}
 
 /** By verified column: its position, and what it holds. */
 type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
