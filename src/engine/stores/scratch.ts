@@ -20,7 +20,7 @@ export interface RunScratch {
 
 /** A scratch of one process, which goes with it. */
 export interface OwnScratch extends RunScratch {
-  remove(): Promise<void>;
+  readonly remove: () => Promise<void>;
 }
 
 /**

@@ -17,7 +17,7 @@ const youngestMs = 600_000;
 export interface PrivateFolder {
   readonly path: string;
   /** Removes it with all it holds. Never fails. */
-  remove(): Promise<void>;
+  readonly remove: () => Promise<void>;
 }
 
 interface ProcessFolder {
