@@ -5,8 +5,8 @@ import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
+import { eventsOf } from './logged-events.js';
 import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
 
 const table =
   'Name,Email,City\r\n' +
@@ -19,7 +19,7 @@ beforeEach(async () => {
   await writeFile(join(folder, 'list.csv'), table + footer);
 });
 
-function verify(service: Service, ...more: string[]): Promise<Ended> {
+function verify(service: Service, ...more: string[]): ReturnType<typeof runInProcess> {
   const command = ['verify', 'list.csv', '--email', 'Email', '--country', 'US'];
   const quick = ['--batch-size', '10', '--concurrency', '1', '--poll-interval', '5', '--json-log'];
   const output = more.includes('-o') ? [] : ['-o', 'out.csv'];
@@ -31,11 +31,6 @@ function verify(service: Service, ...more: string[]): Promise<Ended> {
 
 function text(name: string): Promise<string> {
   return readFile(join(folder, name), 'utf8');
-}
-
-function eventsOf({ stderr }: Ended, event: string): readonly Record<string, unknown>[] {
-  const lines = stderr.split('\n').filter((line) => line.startsWith('{'));
-  return lines.map((line) => JSON.parse(line)).filter((said) => said.event === event);
 }
 
 describe('a list with a footer', () => {

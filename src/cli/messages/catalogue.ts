@@ -190,7 +190,7 @@ export const catalogue = {
     example: {
       column: 'tels',
       title: 'tels',
-      type: 'phone' as 'email' | 'phone',
+      type: 'phone',
       cells: 3,
       of: 20,
       examples: ['030 12345, 030 67890'],

@@ -43,10 +43,11 @@ export async function openCsv(
   }
   const isTsv = isTxt ? dialect.delimiter === '\t' : options.isTsv;
   const form = { name, isTsv, isTxt, maxRowBytes, above };
-  const { onFooterFound } = opening;
   const rows = new FooterReader(reader, {
-    ...{ name, dialect, skipFooter },
-    ...(onFooterFound && { onFooterFound }),
+    name,
+    dialect,
+    skipFooter,
+    onFooterFound: (found) => opening.onFooterFound?.(found),
   });
   if (!isScannable(dialect)) {
     return ParsedCsvReading.open(rows, { ...form, hasHeader, dialect }, opening);

@@ -232,7 +232,7 @@ function withoutFooter(
     readonly name: string;
     readonly skipFooter: number | undefined;
   },
-  { onFooterFound }: OpenSourceOptions,
+  opening: OpenSourceOptions,
 ): readonly SheetRow[] {
   if (skipFooter !== undefined) {
     refuseFooter(rows, name, skipFooter);
@@ -248,7 +248,7 @@ function withoutFooter(
   }
   const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
   const count = rows.length - from;
-  if (count > 0) onFooterFound?.({ input: name, unit: 'row', count, isBlank: false });
+  if (count > 0) opening.onFooterFound?.({ input: name, unit: 'row', count, isBlank: false });
   return rows.slice(0, from);
 }
 

@@ -1,4 +1,3 @@
-import type { Summary } from '../../engine/summary/summary.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 

@@ -42,7 +42,9 @@ const notices = [
  * @returns `undefined` for a row that is surely no part of a footer
  */
 export function footerKindOf(cells: readonly unknown[], width: number): FooterKind | undefined {
-  const texts = cells.map((cell) => String(cell ?? '').trim());
+  const texts = cells.map((cell) =>
+    (typeof cell === 'string' ? cell : cell === null || cell === undefined ? '' : JSON.stringify(cell)).trim(),
+  );
   const [first, ...others] = texts.filter((text) => text !== '');
   if (first === undefined) return 'blank';
   if (texts.some((text) => text.includes('@') || isSurelyContact(text))) return undefined;
