@@ -11,7 +11,7 @@ import { runShell } from './run-sluice.js';
 import { serve, type Serving } from './serving.js';
 
 async function newKey(serving: Serving): Promise<string> {
-  const [, key = ''] = await serving.said(/^API key \(shown once\): (\S+)\n/);
+  const [, key = ''] = await serving.said(/^sluice: API key \(shown once\): (\S+)\n/);
   return key;
 }
 

@@ -311,7 +311,7 @@ describe('a run over several inputs that was stopped', () => {
       () => rename(inLists('e.csv'), inLists('b.csv')),
       'its content differs',
     );
-    expect(new Set(requests)).toEqual(new Set(['GET /v1/batch']));
+    expect(requests).toEqual([]);
     expect((await verify(service, ['lists/*.csv'])).code).toBe(0);
     expect(await chargesOf(service)).toHaveLength(30);
   });

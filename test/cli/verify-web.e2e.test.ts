@@ -74,7 +74,7 @@ describe('a list on a web server', () => {
       expect(ended.code, ended.stderr).toBe(2);
       expect(ended.stderr).toMatch(/\/list\.csv (?:or its options have|has) changed since/);
       expect(await readdir(folder)).toEqual(['out.csv.sluice']);
-      if (maxCode === 5) expect(new Set(requests)).toEqual(new Set(['GET /v1/batch']));
+      if (maxCode === 5) expect(requests).toEqual([]);
       content = list;
       count = 9;
       expect((await runInProcess(args, options)).code).toBe(0);

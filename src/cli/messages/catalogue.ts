@@ -513,13 +513,6 @@ export const catalogue = {
         ? `${input}: took the last ${unit} for a footer, which is not a row; --skip-footer 1 confirms that, --skip-footer 0 reads it as a row`
         : `${input}: took the last ${count} ${unit}s for a footer, which has no rows; --skip-footer ${count} confirms that, --skip-footer 0 reads them as rows`,
   }),
-  blank_footer: define({
-    severity: 'info',
-    when: 'Lines below the last row are blank.',
-    example: { input: 'list.csv', unit: 'line', count: 1 },
-    sentence: ({ input, unit, count }) =>
-      `${input}: ${count === 1 ? `the last ${unit} is blank, and not a row` : `the last ${count} ${unit}s are blank, and not rows`}`,
-  }),
   reading: define({
     severity: 'info',
     when: 'While the input is read, every five seconds at most.',

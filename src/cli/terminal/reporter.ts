@@ -117,8 +117,8 @@ export class Reporter {
         return;
       }
       case 'footer_found': {
-        const { input, unit, count, isBlank } = progress;
-        this.tell([message(isBlank ? 'blank_footer' : 'footer_found', { input, unit, count })]);
+        const { input, unit, count } = progress;
+        this.tell([message('footer_found', { input, unit, count })]);
         return;
       }
       case 'carried':

@@ -14,6 +14,7 @@ import {
   flag,
   flagged,
   type OptionShape,
+  type Wanted,
   record,
   recordOf,
   text,
@@ -238,13 +239,20 @@ const {
 
 const hourMs = 3_600_000;
 
+/** Tests of code poll without a wait; whoever types a command means a service that counts requests. */
+const pollInterval: Wanted = {
+  ...amount,
+  what: 'a number of milliseconds',
+  asText: { shown: '<ms>', read: (text) => Number(amount.asText?.read(text)) || undefined },
+};
+
 export const driveShape = {
   concurrency: flagged(count, {
     name: 'concurrency',
     group: 'Batches',
     help: 'Most batches on the service at once (default: 4).',
   }),
-  pollIntervalMs: flagged(amount, {
+  pollIntervalMs: flagged(pollInterval, {
     name: 'poll-interval',
     group: 'Batches',
     shown: '<ms>',

@@ -28,7 +28,7 @@ export interface FileOptions {
   /**
    * CSV, TSV and XLSX: how many lines, or rows of the sheet with a value, are below the last row. 0 means
    * that there is no footer.
-   * @default found, where they are plain: a total, a copyright, blank lines
+   * @default found, where they are plain: a total, a copyright
    */
   readonly skipFooter?: number | undefined;
   /**

@@ -12,15 +12,13 @@ export interface FoundHeader {
   readonly number: number;
 }
 
-/** Rows below the last row of a list that are none of it: a total, a copyright, blank lines. */
+/** Rows below the last row of a list that are none of it: a total, a copyright. */
 export interface FoundFooter {
   /** How messages call the input. */
   readonly input: string;
   /** What is counted: lines of a text, or rows of a sheet. */
   readonly unit: 'line' | 'row';
   readonly count: number;
-  /** Whether nothing is in them. */
-  readonly isBlank: boolean;
 }
 
 /** What a reading of a source is given. */

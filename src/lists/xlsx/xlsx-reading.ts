@@ -248,7 +248,7 @@ function withoutFooter(
   }
   const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
   const count = rows.length - from;
-  if (count > 0) opening.onFooterFound?.({ input: name, unit: 'row', count, isBlank: false });
+  if (count > 0) opening.onFooterFound?.({ input: name, unit: 'row', count });
   return rows.slice(0, from);
 }
 

@@ -10,6 +10,7 @@ const status = {
   service: 'https://service.example',
   isFinished: true,
   launchedCredits: { email: 10, phone: 0 },
+  doubtfulCredits: { email: 0, phone: 0 },
 } as unknown as RunStatus;
 
 async function abandon(

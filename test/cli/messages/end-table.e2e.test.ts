@@ -115,6 +115,8 @@ const linesAtTerminal = [
   '- of 600 valid emails 12 risky: --keep-quality good writes only the good ones',
   '- 300 unknown: ask again tomorrow; a run with --history keeps its results, so',
   '  that the next one pays only for these',
+  '- another run pays for all 1,800 addresses again: no --history kept these',
+  '  results',
 ].join('\n');
 
 const lastLines = [
@@ -123,6 +125,7 @@ const lastLines = [
   'sluice: add --retry-failed: it sends 900 addresses again; without it the next run starts over',
   'sluice: of 600 valid emails 12 risky: --keep-quality good writes only the good ones',
   'sluice: 300 unknown: ask again tomorrow; a run with --history keeps its results, so that the next one pays only for these',
+  'sluice: another run pays for all 1,800 addresses again: no --history kept these results',
   verdict,
   '',
 ].join('\n');

@@ -43,7 +43,12 @@ const notices = [
  */
 export function footerKindOf(cells: readonly unknown[], width: number): FooterKind | undefined {
   const texts = cells.map((cell) =>
-    (typeof cell === 'string' ? cell : cell === null || cell === undefined ? '' : JSON.stringify(cell)).trim(),
+    (typeof cell === 'string'
+      ? cell
+      : cell === null || cell === undefined
+        ? ''
+        : JSON.stringify(cell)
+    ).trim(),
   );
   const [first, ...others] = texts.filter((text) => text !== '');
   if (first === undefined) return 'blank';
@@ -69,19 +74,18 @@ function isAmount(text: string): boolean {
 }
 
 /**
- * Where the footer starts among the last rows of a list. Blank rows at the end are one. A row that only a
- * footer has begins one; what is alone above it belongs to it if a blank row is above that.
+ * Where the footer starts among the last rows of a list. A row that only a footer has begins one; what is
+ * alone above it belongs to it if a blank row is above that. Blank rows alone are rows.
  *
  * @param kinds of the rows that may be a part of it, of which the last is the list's last
  * @returns how many of these rows are rows of the list
  */
 export function findFooter(kinds: readonly FooterKind[]): number {
   const marked = kinds.indexOf('marked');
-  let start = marked === -1 ? kinds.length : marked;
-  if (marked !== -1) {
-    while (kinds[start - 1] === 'text') start -= 1;
-    if (kinds[start - 1] !== 'blank') start = marked;
-  }
+  if (marked === -1) return kinds.length;
+  let start = marked;
+  while (kinds[start - 1] === 'text') start -= 1;
+  if (kinds[start - 1] !== 'blank') start = marked;
   while (kinds[start - 1] === 'blank') start -= 1;
   return start;
 }

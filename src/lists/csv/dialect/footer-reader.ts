@@ -114,8 +114,7 @@ export class FooterReader implements ByteReader {
     if (skipFooter === undefined) {
       rows = this.#findFooter(lines);
       const count = lines.length - rows;
-      const isBlank = lines.slice(rows).every((line) => this.#kindOf(line) === 'blank');
-      if (count > 0) this.#options.onFooterFound?.({ input: name, unit: 'line', count, isBlank });
+      if (count > 0) this.#options.onFooterFound?.({ input: name, unit: 'line', count });
     } else {
       rows = lines.length - skipFooter;
       if (rows < 0) throw tooFewLines(name, skipFooter, lines.length);
