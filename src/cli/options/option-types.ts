@@ -208,16 +208,6 @@ export const fileFormat: OptionType<ReturnType<typeof parseFileFormat>> = {
   parse: (given) => parseFileFormat(given),
 };
 
-/** Of the form `key=value`, the key as it is written. */
-export function pair(shown: string): OptionType<readonly [key: string, value: string]> {
-  return typeOf(shown, `takes ${shown}`, (given) => {
-    const at = given.lastIndexOf('=');
-    return at > 0 && at < given.length - 1
-      ? ([given.slice(0, at), given.slice(at + 1)] as const)
-      : undefined;
-  });
-}
-
 /** A text of no more characters than that. */
 export function shortText(shown: string, max: number): OptionType<string> {
   return {

@@ -11,6 +11,7 @@ const status = {
   isFinished: true,
   launchedCredits: { email: 10, phone: 0 },
   doubtfulCredits: { email: 0, phone: 0 },
+  retry: { exports: 0, addresses: 0, paidTwice: 0 },
 } as unknown as RunStatus;
 
 async function abandon(
