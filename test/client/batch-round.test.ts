@@ -146,7 +146,11 @@ describe('waitFor', () => {
     const { client } = await withHastyClient();
     const uuid = await upload(client, 'one');
     const error = await caught(client.waitFor(uuid, 'verification_done', { timeoutMs: 20_000 }));
-    expect(error).toMatchObject({ code: 'deadline_exceeded', retryable: true });
+    expect(error).toMatchObject({
+      // Its time may also end while a status is on its way.
+      code: expect.stringMatching(/^(?:deadline_exceeded|request_timeout)$/),
+      retryable: true,
+    });
     const signal = AbortSignal.abort('stop');
     expect(await caught(client.waitFor(uuid, 'verification_done', { signal }))).toBe('stop');
   });
