@@ -183,7 +183,7 @@ test('leaving the loop waits for a row that is being made, and not for one that 
       isClosed = true;
     }
   }
-  const options = { ...quick, client, maxWaitMs: 1, clock: createHastyClock() };
+  const options = { ...quick, client, maxWaitMs: 1 };
   let makeLast: ((value: unknown) => void) | undefined;
   const inTime = new Promise((resolve) => {
     makeLast = resolve;
@@ -199,7 +199,7 @@ test('leaving the loop waits for a row that is being made, and not for one that 
   expect(isClosed).toBe(true);
   for await (const _ of verifyRows(
     rows(async () => new Promise(() => undefined)),
-    options,
+    { ...options, clock: createHastyClock() },
   ))
     break;
 });
