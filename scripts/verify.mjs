@@ -54,16 +54,18 @@ const deciding = [
     check('licences', 'node', 'scripts/check-licences.mjs'),
     check('lock file', 'node', 'scripts/check-lock.mjs'),
   ],
-  // Suites wait for much of their time: the others take what they leave. Beside them nothing may build.
+  // Beside the suites nothing may build: they run what is built.
   [
     suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
+    check('lint', 'oxlint'),
+    check('types', 'node', compiler, '-p', 'tsconfig.json'),
+    check('dead code', 'knip'),
+  ],
+  [
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
     check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200'),
     check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300'),
-    check('lint', 'oxlint'),
-    check('types', 'node', compiler, '-p', 'tsconfig.json'),
-    check('dead code', 'knip'),
   ],
 ];
 
