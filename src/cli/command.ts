@@ -1,6 +1,6 @@
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import type { Clock } from '../index.js';
-import type { Message } from './messages/catalogue.js';
+import type { Message } from './messages/message.js';
 
 /** What an option takes: how it is shown, completed and read. */
 export interface OptionType<Value = unknown> {

@@ -12,7 +12,7 @@ import {
   programName,
   omitUndefined,
 } from './command.js';
-import { message } from './messages/catalogue.js';
+import { message } from './messages/message.js';
 import { troubleMessage } from './messages/end-messages.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
 import { deferCollections } from './v8-tuning.js';

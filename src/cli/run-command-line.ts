@@ -28,7 +28,7 @@ import { flagNaming } from './options/flag-names.js';
 import { checkRules } from './options/option-rules.js';
 import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './start.js';
-import { message } from './messages/catalogue.js';
+import { message } from './messages/message.js';
 import { Logger } from './terminal/logger.js';
 import { print, sayLines } from './terminal/print.js';
 import { restoreCollections } from './v8-tuning.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endMessages } from '../../src/cli/messages/end-messages.js';
-import { sentencesOf } from '../../src/cli/messages/catalogue.js';
+import { sentencesOf } from '../../src/cli/messages/message.js';
 import { adviceOf } from '../../src/report/advice.js';
 import { endOf } from '../../src/report/run-end.js';
 import type { Summary } from '../../src/index.js';

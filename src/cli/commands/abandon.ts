@@ -12,7 +12,7 @@ import { exitCodes } from '../exit-code.js';
 import { confirmDiscard, leftMessages } from '../job/confirm-discard.js';
 import { print, jsonOption } from '../terminal/print.js';
 import { sharedRunOptions } from '../options/store-options.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import { onlySharedRun, onlyStateDirectory } from './status.js';
 
 export const abandonCommand = defineCommand({

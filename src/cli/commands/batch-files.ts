@@ -31,7 +31,7 @@ import {
 import { text, choice, path } from '../options/option-types.js';
 import { onlyPath, onlyBatch } from '../options/positionals.js';
 import { serviceOptions, withService } from '../connect.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import { jsonOption, printAnswer, printBytes, printJson } from '../terminal/print.js';
 
 const uploadOptions = defineOptions([

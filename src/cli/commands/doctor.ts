@@ -14,7 +14,7 @@ import { printableLine } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand, defineOptions, type Surroundings } from '../command.js';
 import { exitCodeOf, exitCodes } from '../exit-code.js';
-import { message, sentencesOf } from '../messages/catalogue.js';
+import { message, sentencesOf } from '../messages/message.js';
 import { errorText } from '../messages/describe-error.js';
 import { noArguments } from '../options/positionals.js';
 import { chooseTarget, connectionOptions, type Target } from '../connect.js';

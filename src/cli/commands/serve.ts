@@ -8,7 +8,7 @@ import {
   type NameOf,
   omitUndefined,
 } from '../command.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import { codeOf, errorText } from '../messages/describe-error.js';
 import { exitCodes } from '../exit-code.js';
 import { notWith } from '../options/option-rules.js';

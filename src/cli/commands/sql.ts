@@ -10,7 +10,7 @@ import { exitCodes } from '../exit-code.js';
 import { text, choice } from '../options/option-types.js';
 import { onlyPath } from '../options/positionals.js';
 import { storeUrlOf } from '../options/store-options.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import { print } from '../terminal/print.js';
 
 export const storeCommand = defineCommand({

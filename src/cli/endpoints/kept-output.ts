@@ -10,7 +10,7 @@ import {
 import { type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import { findOutput, isSamePlace } from './list-ends.js';
 import { besideLocation, isDatabase, type Location, locationOf } from './locations.js';
-import { message, type Message } from '../messages/catalogue.js';
+import { message, type Message } from '../messages/message.js';
 import { keepOptions } from '../options/keep-options.js';
 import { standard } from './paths.js';
 import type { VerifyOption } from '../options/verify-options.js';

@@ -7,7 +7,7 @@ import { isDatabase, listAt, locationOf } from '../endpoints/locations.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import { exitCodes } from '../exit-code.js';
 import type { EstimatedJob } from '../job/dry-run.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { ask, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';

@@ -1,6 +1,6 @@
 import { findColumns, isSluiceError, type SampledList, type Source } from '../../index.js';
 import { counted } from '../../platform/text/shown-numbers.js';
-import { message, type Message } from '../messages/catalogue.js';
+import { message, type Message } from '../messages/message.js';
 
 /** A sheet of a workbook, as its beginning shows it; without a list where it cannot be read as one. */
 interface SeenSheet {

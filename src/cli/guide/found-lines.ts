@@ -1,5 +1,5 @@
 import type { SampledList } from '../../index.js';
-import { message, type Message } from '../messages/catalogue.js';
+import { message, type Message } from '../messages/message.js';
 
 /**
  * What was found in a list, as a person is to confirm it.

@@ -11,7 +11,7 @@ import { findSource } from '../endpoints/list-ends.js';
 import { findInputs, isDatabase } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import { askCountry, askToStart, showCommand, type WayIn } from './ask-to-start.js';
 import { chooseCountry, countryOptions } from './choose-country.js';

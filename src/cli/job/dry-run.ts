@@ -8,7 +8,7 @@ import {
 } from '../../index.js';
 import { connect } from '../connect.js';
 import { paidAgain } from './confirm-discard.js';
-import { type FieldsOf, message, type Message } from '../messages/catalogue.js';
+import { type FieldsOf, message, type Message } from '../messages/message.js';
 import { adviceMessages, trialMessages } from '../messages/end-messages.js';
 import type { Job } from './run-list.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';

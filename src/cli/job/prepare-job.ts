@@ -27,7 +27,7 @@ import {
 import { replacedOutput } from './confirm-discard.js';
 import { rowsOfOutput, filesOfOutput } from '../endpoints/output-files.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import { limitMessages, trialMessages } from '../messages/end-messages.js';
 import type { Job } from './run-list.js';
 import { filesAmong, sharedOptions } from './run-settings.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError, run, type SharedStore, streamRun, type Summary } from '../../index.js';
 import { type ParsedOptions, type Surroundings, omitUndefined } from '../command.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import { trialMessages } from '../messages/end-messages.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { checkRules } from '../options/option-rules.js';

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import type { RunProgress } from '../../index.js';
 import type { CommandInput } from '../command.js';
 import { exitCodes } from '../exit-code.js';
-import { message } from '../messages/catalogue.js';
+import { message } from '../messages/message.js';
 import type { Reporter } from '../terminal/reporter.js';
 
 /** What a worker is started with, beside its environment. Never on its command line, which all may read. */

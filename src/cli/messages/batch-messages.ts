@@ -1,5 +1,6 @@
 import type { KnownBatch, RunProgress } from '../../index.js';
-import { message, type Message, type WaitingReason } from './catalogue.js';
+import { message, type Message } from './message.js';
+import type { WaitingReason } from './batch-sentences.js';
 
 type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 

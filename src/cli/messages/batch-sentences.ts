@@ -48,3 +48,26 @@ export function batchName({
 }): string {
   return `batch ${name}${uuid === null ? '' : ` (${uuid})`}`;
 }
+
+export const waitingWords = {
+  not_found:
+    'the service does not find it (404). Sluice asks again for about a minute; then its addresses fail',
+  not_uploaded: 'its upload was not confirmed. Sluice looks for it and tries again',
+  not_prepared: 'the service does not prepare it. Sluice tries again',
+  not_launched: 'the service does not launch it. Sluice tries again; it is paid for once at most',
+  broken_export:
+    'its export arrives broken. Sluice asks again, which costs nothing: its results are paid for',
+} as const;
+
+export type WaitingReason = keyof typeof waitingWords;
+
+/** Where the batches of a run are that is dropped: also asked about. */
+export function keptSentence({
+  batches,
+  service,
+}: {
+  readonly batches: number;
+  readonly service: string;
+}): string {
+  return `${count(batches, 'batch')} of the unfinished run that is dropped ${batches === 1 ? 'is' : 'are'} on ${service}`;
+}

@@ -6,50 +6,16 @@ import {
   missingPlusSentence,
 } from '../../report/sentences/address-sentences.js';
 import { oddSentence, percent, rowsSentence } from '../../report/sentences/list-sentences.js';
-import { adviceOn, batchName, describeDifference } from './batch-sentences.js';
+import {
+  adviceOn,
+  batchName,
+  describeDifference,
+  keptSentence,
+  waitingWords,
+} from './batch-sentences.js';
 import { type ColumnFigures, endLine } from './end-table.js';
 import { costLines, countryLines, describeEstimate, describePreflight } from './price-sentences.js';
-
-/** `info` is left out with `--quiet`, `notice` is not; a `warning` asks somebody to look. */
-export type Severity = 'info' | 'notice' | 'warning' | 'error';
-
-/** One kind of event: what it is, what it carries, and how it reads. */
-interface EventDefinition<Fields> {
-  readonly severity: Severity;
-  /** When it happens: the reference lists it. */
-  readonly when: string;
-  /** The first version that has it. @default 0.1.0 */
-  readonly since?: string;
-  /** Its fields, as the reference shows them. */
-  readonly example: Fields;
-  /** A line for a person, or some. Cells and names stand in it as they are: what prints it escapes. */
-  readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
-  /** What is to be copied: below the sentence, on a line that nothing breaks. */
-  readonly copied?: (fields: ReadOnly<Fields>) => string;
-  /** What a terminal has before it: there, lines do not name the program. */
-  readonly mark?: string;
-}
-
-type ReadOnly<Value> = Value extends object
-  ? { readonly [Key in keyof Value]: ReadOnly<Value[Key]> }
-  : Value;
-
-/** The first of them as an example. */
-function oneOf<const Value>(first: Value, ..._others: readonly Value[]): Value {
-  return first;
-}
-
-/** An example of what may also be null. */
-function orNull<Value>(value: Value): Value | null {
-  return value;
-}
-
-function define<Fields>(definition: EventDefinition<Fields>): EventDefinition<Fields> {
-  return definition;
-}
-
-/** Sentences that another part has made: of an error, an advice, the library. */
-const made = ({ message }: { readonly message: string }): string => message;
+import { define, made, oneOf, orNull } from './define-event.js';
 
 const status = {
   state: 'out.csv.sluice',
@@ -899,58 +865,6 @@ export const catalogue = {
   }),
 };
 
-type Catalogue = typeof catalogue;
-export type EventName = keyof Catalogue;
-export type FieldsOf<Name extends EventName> =
-  Catalogue[Name] extends EventDefinition<infer Fields> ? ReadOnly<Fields> : never;
-
-/** Something that a command has to tell. */
-export interface Message {
-  readonly event: EventName;
-  readonly severity: Severity;
-  readonly fields: Readonly<Record<string, unknown>>;
-}
-
-/** @param severity where it is another than usual */
-export function message<Name extends EventName>(
-  event: Name,
-  fields: FieldsOf<Name>,
-  severity: Severity = catalogue[event].severity,
-): Message {
-  return { event, severity, fields: fields as Readonly<Record<string, unknown>> };
-}
-
-/** How a message reads, line by line. */
-export function sentencesOf({
-  event,
-  fields,
-}: Pick<Message, 'event' | 'fields'>): readonly string[] {
-  const { sentence } = catalogue[event] as EventDefinition<unknown>;
-  const lines = sentence(fields);
-  return typeof lines === 'string' ? [lines] : lines;
-}
-
-/** What stands by itself below a message, and before it at a terminal. */
-export function formOf({ event, fields }: Message): {
-  readonly copied: string | undefined;
-  readonly mark: string;
-} {
-  const { copied, mark = '' } = catalogue[event] as EventDefinition<unknown>;
-  return { copied: copied?.(fields), mark };
-}
-
-const waitingWords = {
-  not_found:
-    'the service does not find it (404). Sluice asks again for about a minute; then its addresses fail',
-  not_uploaded: 'its upload was not confirmed. Sluice looks for it and tries again',
-  not_prepared: 'the service does not prepare it. Sluice tries again',
-  not_launched: 'the service does not launch it. Sluice tries again; it is paid for once at most',
-  broken_export:
-    'its export arrives broken. Sluice asks again, which costs nothing: its results are paid for',
-} as const;
-
-export type WaitingReason = keyof typeof waitingWords;
-
 interface DifferentExport {
   readonly name: string;
   readonly batch_uuid: string | null;
@@ -991,17 +905,6 @@ function comparedType({
     ...share,
     `${grouped(paid)} paid for (${grouped(paidBefore)} before)`,
   ].join(', ');
-}
-
-/** Where the batches of a run are that is dropped: also asked about. */
-export function keptSentence({
-  batches,
-  service,
-}: {
-  readonly batches: number;
-  readonly service: string;
-}): string {
-  return `${counted(batches, 'batch')} of the unfinished run that is dropped ${batches === 1 ? 'is' : 'are'} on ${service}`;
 }
 
 function columnName(column: string, title: string): string {

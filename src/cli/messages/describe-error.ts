@@ -1,6 +1,6 @@
 import { ApiError, SluiceError, TransportError } from '../../index.js';
 import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
-import type { FieldsOf, Message } from './catalogue.js';
+import type { FieldsOf, Message } from './message.js';
 
 /** What a person reads when a command stops: one line, but for a defect. Whatever prints it escapes it. */
 export function errorText(error: unknown): string {

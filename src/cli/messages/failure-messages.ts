@@ -7,7 +7,7 @@ import {
 } from '../../index.js';
 import { Interruption, exitCodeOf, exitCodes } from '../exit-code.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { message, type Message } from './catalogue.js';
+import { message, type Message } from './message.js';
 import { codeOf, errorText } from './describe-error.js';
 import { statusFields } from './progress-messages.js';
 

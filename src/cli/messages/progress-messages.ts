@@ -8,7 +8,7 @@ import {
 } from '../../index.js';
 import { namesOf } from './batch-messages.js';
 import { isExportWrong } from './batch-sentences.js';
-import { type FieldsOf, message, type Message } from './catalogue.js';
+import { type FieldsOf, message, type Message } from './message.js';
 
 type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
 

@@ -12,7 +12,8 @@ import {
 import type { Target } from '../connect.js';
 import { technicalPart } from '../messages/describe-error.js';
 import { FailedBatches, HeldUpBatches, namesOf } from '../messages/batch-messages.js';
-import { type FieldsOf, message, type Message, type Severity } from '../messages/catalogue.js';
+import { type FieldsOf, message, type Message } from '../messages/message.js';
+import type { Severity } from '../messages/define-event.js';
 import {
   comparedMessages,
   endMessages,

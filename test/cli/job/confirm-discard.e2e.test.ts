@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { confirmDiscard } from '../../../src/cli/job/confirm-discard.js';
-import type { Message } from '../../../src/cli/messages/catalogue.js';
+import type { Message } from '../../../src/cli/messages/message.js';
 import { ConfigurationError, type RunStatus } from '../../../src/index.js';
 import { personAtTerminal } from '../person-at-terminal.js';
 

@@ -3,12 +3,8 @@ import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatText } from '../../../scripts/format-text.mjs';
-import {
-  catalogue,
-  type EventName,
-  type Message,
-  sentencesOf,
-} from '../../../src/cli/messages/catalogue.js';
+import { catalogue } from '../../../src/cli/messages/catalogue.js';
+import { type EventName, type Message, sentencesOf } from '../../../src/cli/messages/message.js';
 import { Logger } from '../../../src/cli/terminal/logger.js';
 import { printableLine, shellQuote, shownCell } from '../../../src/platform/text/printable.js';
 import { FakeClock } from '../../client/fake-clock.js';

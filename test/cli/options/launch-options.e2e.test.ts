@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { ParsedOptions } from '../../../src/cli/command.js';
-import type { Message } from '../../../src/cli/messages/catalogue.js';
+import type { Message } from '../../../src/cli/messages/message.js';
 import { preflightOf } from '../../../src/cli/options/launch-options.js';
 import { personAtTerminal } from '../person-at-terminal.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { endMessages } from '../../../src/cli/messages/end-messages.js';
-import { sentencesOf } from '../../../src/cli/messages/catalogue.js';
+import { sentencesOf } from '../../../src/cli/messages/message.js';
 import { percent } from '../../../src/report/page/charts.js';
 import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
 

@@ -1,0 +1,42 @@
+import { catalogue } from './catalogue.js';
+import type { EventDefinition, ReadOnly, Severity } from './define-event.js';
+
+type Catalogue = typeof catalogue;
+export type EventName = keyof Catalogue;
+export type FieldsOf<Name extends EventName> =
+  Catalogue[Name] extends EventDefinition<infer Fields> ? ReadOnly<Fields> : never;
+
+/** Something that a command has to tell. */
+export interface Message {
+  readonly event: EventName;
+  readonly severity: Severity;
+  readonly fields: Readonly<Record<string, unknown>>;
+}
+
+/** @param severity where it is another than usual */
+export function message<Name extends EventName>(
+  event: Name,
+  fields: FieldsOf<Name>,
+  severity: Severity = catalogue[event].severity,
+): Message {
+  return { event, severity, fields: fields as Readonly<Record<string, unknown>> };
+}
+
+/** How a message reads, line by line. */
+export function sentencesOf({
+  event,
+  fields,
+}: Pick<Message, 'event' | 'fields'>): readonly string[] {
+  const { sentence } = catalogue[event] as EventDefinition<unknown>;
+  const lines = sentence(fields);
+  return typeof lines === 'string' ? [lines] : lines;
+}
+
+/** What stands by itself below a message, and before it at a terminal. */
+export function formOf({ event, fields }: Message): {
+  readonly copied: string | undefined;
+  readonly mark: string;
+} {
+  const { copied, mark = '' } = catalogue[event] as EventDefinition<unknown>;
+  return { copied: copied?.(fields), mark };
+}
