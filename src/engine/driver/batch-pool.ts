@@ -70,6 +70,7 @@ export class BatchPool {
   readonly #requests: LimitFunction;
   readonly #concurrency: number;
   readonly #places: number;
+  /** Those without a place, the next one last: of a million, it is taken without moving the others. */
   #waiting: Batch[] = [];
   #inHand = 0;
   #onService = 0;
@@ -149,7 +150,7 @@ export class BatchPool {
   /** Drives batches as soon as there are places for them. */
   add(batches: Iterable<Batch>): void {
     if (this.#stoppedBy) return;
-    this.#waiting.push(...batches);
+    this.#waiting = [...batches].toReversed().concat(this.#waiting);
     this.#begin();
   }
 
@@ -175,7 +176,7 @@ export class BatchPool {
       this.#onService < this.#concurrency &&
       (this.#isProven || !this.#isOneAhead)
     ) {
-      const batch = this.#waiting.shift();
+      const batch = this.#waiting.pop();
       if (!batch) return;
       void this.#take(batch);
     }
@@ -211,7 +212,7 @@ export class BatchPool {
           });
       const parts = known.stage === 'split' ? await halveBatch(batch) : [];
       await this.#ports.leave(batch, known, parts);
-      if (!this.#stoppedBy) this.#waiting.unshift(...parts);
+      if (!this.#stoppedBy) this.#waiting.push(...parts.toReversed());
     } catch (error) {
       if (error instanceof ClaimLostError) this.#ports.lost?.(batch);
       else this.#halt(error);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
+import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
 import { bounds } from '../../../src/engine/batches/state-machine.js';
 import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
 import type { LaunchGate } from '../../../src/engine/driver/launch-limits.js';
@@ -439,6 +440,36 @@ describe('a record that fails', () => {
 });
 
 describe('many batches', () => {
+  it('are left in their order where an earlier process has ended them, however many', async () => {
+    const { options } = new Driving(new FakeService({}));
+    const { service, runId, signal } = options;
+    const { attempt, fresh, uploads } = planned;
+    const end = {
+      stage: 'failed',
+      reason: 'parse_error',
+      uuid: undefined,
+      launched: false,
+    } as const;
+    const ended: KnownBatch = { ...end, attempt, fresh, uploads };
+    const left: number[] = [];
+    const pool = new BatchPool(
+      { service, runId, settings: {}, signal },
+      {
+        known: () => ended,
+        claim: () => {
+          throw new Error('a batch at its end was driven');
+        },
+        collect: async () => Promise.reject(new Error('an export was opened')),
+        leave: ({ id }) => void left.push(id),
+      },
+    );
+    // More than an argument list takes.
+    const batches = Array.from({ length: 200_000 }, (_, id) => makeBatch(id));
+    pool.add(batches);
+    expect(await pool.idle()).toBeUndefined();
+    expect(left).toEqual(batches.map(({ id }) => id));
+  });
+
   it('are paid for once each, whatever goes wrong and whenever they are killed', async () => {
     const oneOf: readonly ((operation: string) => Fault)[] = [
       (operation) => ({ commits: true, error: lostAnswer(operation) }),
