@@ -13,7 +13,7 @@ import {
   omitUndefined,
 } from './command.js';
 import { message } from './messages/message.js';
-import { troubleMessage } from './messages/end-messages.js';
+import { outageMessage } from './messages/end-messages.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
 import { deferCollections } from './v8-tuning.js';
 
@@ -212,7 +212,7 @@ async function readKeyFile(file: string): Promise<string> {
 
 /** What takes the troubles of a service for commands that log little else. */
 export function tellTrouble(log: MessageLog): ConnectionNews['tell'] {
-  return (client, trouble) => log.log(troubleMessage(client, trouble));
+  return (client, trouble) => log.log(outageMessage(client, trouble));
 }
 
 /**

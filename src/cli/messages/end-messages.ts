@@ -139,7 +139,7 @@ function shareOfUnknown({
 }
 
 /** What keeps the requests to a service waiting, and for how long it is tried again. */
-export function troubleMessage(client: Pick<Client, 'baseUrl'>, trouble: ServiceOutage): Message {
+export function outageMessage(client: Pick<Client, 'baseUrl'>, trouble: ServiceOutage): Message {
   const { host } = new URL(client.baseUrl);
   const forSeconds = Math.round(trouble.forMs / 1000);
   const { reason, line } = describeOutage(client, trouble);

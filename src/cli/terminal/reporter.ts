@@ -19,7 +19,7 @@ import {
   endMessages,
   fewerRowsMessages,
   oddMessages,
-  troubleMessage,
+  outageMessage,
   verdictOf,
 } from '../messages/end-messages.js';
 import {
@@ -87,7 +87,7 @@ export class Reporter {
 
   /** What keeps the requests to a service waiting. */
   readonly trouble = (client: Client, trouble: ServiceOutage): void => {
-    this.tell([troubleMessage(client, trouble)]);
+    this.tell([outageMessage(client, trouble)]);
   };
 
   /** Columns that are likely to be the wrong ones: that costs credits. */

@@ -7,7 +7,7 @@ import {
   csvError,
   type CsvErrorDetails,
 } from './csv-format.js';
-import { createDelimiterScanner } from './delimiter-scanner.js';
+import { delimiterScanner } from './delimiter-scanner.js';
 
 /** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */
 export const guardBytes = 2;
@@ -116,7 +116,7 @@ export class RowScan {
     const base = at;
     /** The first carriage return in or behind the cell; those that end lines are passed over. */
     let carriageReturn = indexOfReturn(bytes, cellStart, filled);
-    const stops = createDelimiterScanner().find(bytes, base, filled + guardBytes, delimiter);
+    const stops = delimiterScanner().find(bytes, base, filled + guardBytes, delimiter);
     /** The first of them that stands at `at` or behind. */
     let stop = 0;
 

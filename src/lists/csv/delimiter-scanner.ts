@@ -75,15 +75,15 @@ export class KernelDelimiterScanner implements DelimiterScanner {
   }
 }
 
-let finder: DelimiterScanner | undefined;
+let scanner: DelimiterScanner | undefined;
 
-/** The finder of this process; whoever calls it has done with what it found before the next does. */
-export function createDelimiterScanner(): DelimiterScanner {
-  finder ??= createFinder();
-  return finder;
+/** The scanner of this process: what it found is read before it is called again. */
+export function delimiterScanner(): DelimiterScanner {
+  scanner ??= createScanner();
+  return scanner;
 }
 
-function createFinder(): DelimiterScanner {
+function createScanner(): DelimiterScanner {
   try {
     return new KernelDelimiterScanner();
   } catch {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import {
   ByteDelimiterScanner,
   KernelDelimiterScanner,
-  createDelimiterScanner,
+  delimiterScanner,
 } from '../../../src/lists/csv/delimiter-scanner.js';
 
 const finders = [new KernelDelimiterScanner(), new ByteDelimiterScanner()] as const;
@@ -49,6 +49,6 @@ describe('the kernel', () => {
   });
 
   it('is what readers use here', () => {
-    expect(createDelimiterScanner()).toBeInstanceOf(KernelDelimiterScanner);
+    expect(delimiterScanner()).toBeInstanceOf(KernelDelimiterScanner);
   });
 });

@@ -12,7 +12,7 @@ import { RunOpening, type CheckedRun, type Opening } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { makeScratch } from '../../stores/scratch.js';
 import type { RunStore, SharedStore } from '../../stores/run-store.js';
-import { shareRate } from '../../stores/shared/shared-pace.js';
+import { shareRate } from '../../stores/shared/leased-rate.js';
 import { SharedOpening } from './join-shared-run.js';
 import type { RowFigures } from '../../stores/shared/shared-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';

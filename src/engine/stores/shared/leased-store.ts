@@ -13,7 +13,7 @@ import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
 import { KnownJournal, type KnownRun } from '../run-state.js';
-import { LeasedRate } from './shared-pace.js';
+import { LeasedRate } from './leased-rate.js';
 import type { PlanEntry, RunEntry } from '../journal-entries.js';
 import type {
   BegunRun,
