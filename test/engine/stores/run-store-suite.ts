@@ -161,7 +161,7 @@ export interface StorePlace<Store extends RunStore = RunStore> {
   readonly shared?: {
     /** Opens it as a process that is frozen from now on, and still has its say when it wakes. */
     openFrozen(): Promise<Store>;
-    /** Lets the claims of frozen processes run out. */
+    /** Lets the claims of frozen processes run out, and others look at what there is. */
     outlastClaims(): Promise<void>;
   };
 }
@@ -461,7 +461,7 @@ function describeSharing<Store extends RunStore>(
         await limit(one as Store, null);
         expect(await last.reserve(0)).toEqual({ isGranted: true, credits: 40 });
         await outlastClaims();
-        await two?.waitForUpdates?.(new AbortController().signal);
+        await until(two, () => two?.known.budget?.most === null);
         expect(two?.known.budget).toEqual({ entry: 'budget', most: null });
       });
     });
@@ -483,16 +483,16 @@ function describeSharing<Store extends RunStore>(
     it('hears what others have done', async () => {
       await withStores(2, async ([one, two]) => {
         const claim = await claimOne(one as Store, whole);
-        const { signal } = new AbortController();
-        const updates = two?.waitForUpdates?.(signal);
+        const stage = () => two?.known.batches.get(batchLabel(whole))?.known.stage;
+        const heard = until(two, () => stage() === 'ready');
         await claim.record(progress(whole, ready));
         await outlastClaims();
-        await updates;
+        await heard;
         expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(ready);
         await claim.record(progress(whole));
         await outlastClaims();
         // What came before it was asked for is told at once.
-        await two?.waitForUpdates?.(signal);
+        await until(two, () => stage() === 'exported');
         expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(exported);
       });
     });
@@ -551,9 +551,7 @@ function describeSharing<Store extends RunStore>(
         const rest = stores.filter((_, at) => asked[at] === undefined);
         const [next, other] = [first(rest), rest[1] as Store];
         expect(await next.join()).toBeUndefined();
-        const updates = other.waitForUpdates?.(new AbortController().signal);
         await outlastClaims();
-        await updates;
         const after = await next.join();
         await expect(before?.confirm()).rejects.toBeInstanceOf(ClaimLostError);
         await expect(before?.finish(summary)).rejects.toBeInstanceOf(ClaimLostError);
@@ -561,7 +559,7 @@ function describeSharing<Store extends RunStore>(
         await after?.finish(summary);
         expect(await other.join()).toBeUndefined();
         await outlastClaims();
-        await other.waitForUpdates?.(new AbortController().signal);
+        await until(other, () => other.known.finished !== undefined);
         expect(other.known.finished?.summary).toEqual(summary);
         await frozen.close();
       });
@@ -584,23 +582,20 @@ function describeSharing<Store extends RunStore>(
         expect(await three?.claim([other])).toEqual([]);
         expect(await three?.join()).toBeUndefined();
         await outlastClaims();
-        await three?.waitForUpdates?.(new AbortController().signal);
-        expect(three?.known.run).toBeUndefined();
+        await until(three, () => three?.known.run === undefined);
       });
     });
 
     it('tells all of a stop, and of its end', async () => {
       await withStores(2, async ([one, two]) => {
-        const { signal } = new AbortController();
         const stop = { entry: 'stopped', code: 'payment_required', message: 'none', at } as const;
         await one?.record(stop);
         await outlastClaims();
-        await two?.waitForUpdates?.(signal);
+        await until(two, () => two?.known.stopped !== undefined);
         expect(two?.known.stopped).toEqual(stop);
         await two?.record({ entry: 'resumed' });
         await outlastClaims();
-        await one?.waitForUpdates?.(signal);
-        expect(one?.known.stopped).toBeUndefined();
+        await until(one, () => one?.known.stopped === undefined);
       });
     });
 
@@ -619,6 +614,7 @@ function describeSharing<Store extends RunStore>(
         }
         expect(await store?.claim([whole])).toEqual([]);
         await outlastClaims();
+        await until(store, () => store?.known.stopped !== undefined);
         expect(store?.known.stopped).toMatchObject({
           code: 'processes_lost',
           message: expect.stringContaining(batchLabel(whole)) as string,
@@ -648,7 +644,7 @@ function describeSharing<Store extends RunStore>(
         for (const ms of apart) expect(Math.abs(ms)).toBeLessThan(30_000);
         ours.pause(600_000);
         await outlastClaims();
-        expect(heard.at(-1)?.pausedMs).toBeGreaterThan(500_000);
+        await expect.poll(() => heard.at(-1)?.pausedMs).toBeGreaterThan(500_000);
         expect(await ours.takeSlot()).toBeGreaterThan(500_000);
       });
     });
@@ -665,8 +661,7 @@ function describeSharing<Store extends RunStore>(
         await claim.record(progress(whole, broken));
         await (await one.join())?.finish(summary);
         await outlastClaims();
-        await two.waitForUpdates(new AbortController().signal);
-        expect(two.known.finished).toBeDefined();
+        await until(two as unknown as Store, () => two.known.finished !== undefined);
         // What is said of the run is nothing of its batches.
         await limit(one, 20);
         await Promise.all(
@@ -714,12 +709,16 @@ function describeSharing<Store extends RunStore>(
         expect(await copyOf(next).claim()).toBeUndefined();
         let goOn = (): void => undefined;
         const isAsked = new Promise<void>((resolve) => (goOn = resolve));
+        let tellHalf = (): void => undefined;
+        const isHalf = new Promise<void>((resolve) => (tellHalf = resolve));
         const slow = async function* (): AsyncGenerator<Uint8Array> {
           yield Buffer.alloc(3 * 2 ** 20, 1);
+          tellHalf();
           await isAsked;
           yield Buffer.from('late');
         };
         const half = expect(before?.write(slow(), 'half')).rejects.toBeInstanceOf(ClaimLostError);
+        await isHalf;
         expect(await copyOf(next).read()).toBeUndefined();
         await outlastClaims();
         const after = await copyOf(next).claim();
@@ -767,6 +766,12 @@ function describeSharing<Store extends RunStore>(
       });
     });
   });
+}
+
+/** Waits until a process has heard something of others, as it would without a clock of its own. */
+async function until(store: RunStore | undefined, isHeard: () => boolean): Promise<void> {
+  const { signal } = new AbortController();
+  while (!isHeard()) await store?.waitForUpdates?.(signal);
 }
 
 function first<Item>([item]: readonly Item[]): Item {

@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import { beforeEach, expect, inject, it } from 'vitest';
 import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
@@ -8,7 +7,7 @@ import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
 import { batch, claimOne, planEntry, runEntry } from './store-place.js';
 
-/** Of processes that are frozen; whoever lives on keeps its claims also on a machine that is busy. */
+/** Of processes that are frozen: what they have is told from what others have by the end of its lease. */
 const shortLeaseMs = 3000;
 const { signal } = new AbortController();
 
@@ -28,7 +27,13 @@ describeRunStore('PostgreSQL', {
   begin: async (store, ...begun) => store.begin(...begun),
   shared: {
     openFrozen: async () => open(new FakeClock()),
-    outlastClaims: async () => setTimeout(shortLeaseMs + 200),
+    outlastClaims: async () => {
+      await askPostgres(
+        `UPDATE sluice.batch SET lease_until = clock_timestamp() WHERE run = $1
+           AND lease_until < clock_timestamp() + $2 * interval '1 ms'`,
+        [run, shortLeaseMs],
+      );
+    },
   },
 });
 
