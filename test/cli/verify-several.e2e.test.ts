@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import ExcelJS from 'exceljs';
 import { asyncBufferFromFile, parquetMetadataAsync, parquetReadObjects } from 'hyparquet';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../src/index.js';
@@ -27,6 +28,10 @@ async function writeLists(): Promise<void> {
   for (const [index, name] of ['a.csv', 'b.csv', 'c.csv'].entries()) {
     await writeFile(inLists(name), `id,email\n${rowsFrom(10 * index)}`);
   }
+}
+
+function numbered(from: number, to: number): string[][] {
+  return thirty.slice(from, to).map((id) => [id, `good${id}@sluice.test`]);
 }
 
 function rowsFrom(first: number): string {
@@ -121,6 +126,19 @@ describe('several inputs', () => {
     expect(text).toContain('\n1;good1@sluice.test;;verified;');
     expect(text).toContain('\n2;good2@sluice.test;"a;b";verified;');
     expect(text).toContain('\n;bad3@sluice.test;x;verified;');
+  });
+
+  it('may be sheets of one workbook, in which an address is paid for once', async () => {
+    const { service } = await withService();
+    const book = new ExcelJS.Workbook();
+    book.addWorksheet('Leads').addRows([['id', 'email'], ...numbered(0, 10)]);
+    book.addWorksheet('Customers').addRows([['id', 'email'], ...numbered(5, 15)]);
+    book.addWorksheet('Empty');
+    await book.xlsx.writeFile(inLists('book.xlsx'));
+    const { code, stderr } = await verify(service, ['lists/book.xlsx'], '--sheet', 'all');
+    expect(code, stderr).toBe(0);
+    expect(await idsOfOutput()).toEqual([...thirty.slice(0, 10), ...thirty.slice(5, 15)]);
+    expect(await chargesOf(service)).toHaveLength(15);
   });
 
   it('of one header keep their own bytes', async () => {

@@ -104,7 +104,7 @@ export const catalogue = {
       const also =
         others.length === 0
           ? ''
-          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: each needs a command of its own with --sheet`;
+          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: --sheet takes several that have one header, with commas between them, and each other needs a command of its own`;
       return `takes the sheet ${shownCell(sheet)}${also}`;
     },
   }),

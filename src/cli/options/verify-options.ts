@@ -11,9 +11,9 @@ import { needs, notWith } from './option-rules.js';
 import { choice, fileFormat, path, size, text, whole } from './option-types.js';
 import { storeOptions } from './store-options.js';
 
-/** Its name, or its number among the sheets. */
+/** A name, or a number among the sheets; several with commas. */
 const sheet: OptionType<string | number> = {
-  shown: '<name or number>',
+  shown: '<names or numbers>',
   parse: (given) => (/^[1-9]\d{0,3}$/.test(given) ? Number(given) : given),
 };
 
@@ -57,7 +57,7 @@ export const formOptions = defineOptions(
     {
       name: 'sheet',
       type: sheet,
-      help: 'Sheet of an XLSX input (default: 1, the first).',
+      help: 'Sheet of an XLSX input; several with one header as one list, with commas between them, or all (default: 1, the first).',
     },
     {
       name: 'encoding',

@@ -52,7 +52,8 @@ export interface FileOptions {
    */
   readonly encoding?: string | undefined;
   /**
-   * XLSX: the sheet's name, or its number, counted from 1.
+   * XLSX: the sheet's name, or its number, counted from 1. Several that have one header are one list: their
+   * names or numbers with commas between them, or `all`.
    * @default 1
    */
   readonly sheet?: string | number | undefined;

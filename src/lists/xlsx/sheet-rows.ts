@@ -1,7 +1,7 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
 import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
 import { attribute, type PlainCell, XmlError } from './scan-xml.js';
-import { decodeEscapes, type Workbook } from './workbook.js';
+import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
 import type { CellFormat } from './xlsx-chunk.js';
 
 /** A row of a sheet that has a value. */
@@ -34,6 +34,7 @@ interface OpenCell {
  */
 export async function* readSheetRows(
   workbook: Workbook,
+  sheet: Sheet,
   onUncomputed: () => void,
 ): AsyncGenerator<SheetRow[]> {
   let row: SheetRow | undefined;
@@ -42,7 +43,7 @@ export async function* readSheetRows(
   let inside: 'text' | 'inline' | undefined;
   let isPhonetic = false;
   let isOver = false;
-  for await (const tokens of workbook.sheet()) {
+  for await (const tokens of sheet.tokens()) {
     const rows: SheetRow[] = [];
     for (const token of tokens) {
       if (token.kind === 'text') {

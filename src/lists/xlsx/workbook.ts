@@ -14,13 +14,18 @@ export interface CellStyle {
   readonly meaning: NumberMeaning;
 }
 
-/** What is needed of a workbook to read one of its sheets. */
+export interface Sheet {
+  readonly name: string;
+  /** The parts of its XML. */
+  readonly tokens: () => AsyncGenerator<XmlToken[]>;
+}
+
+/** What is needed of a workbook to read sheets of it. */
 export interface Workbook {
-  readonly sheetName: string;
   /** The names of all its sheets. */
-  readonly sheets: readonly string[];
-  /** The parts of the sheet's XML. */
-  readonly sheet: () => AsyncGenerator<XmlToken[]>;
+  readonly names: readonly string[];
+  /** Those that are wanted. */
+  readonly sheets: readonly Sheet[];
   readonly sharedStrings: readonly string[];
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
@@ -30,25 +35,27 @@ export interface Workbook {
 const mostSharedBytes = 512 * 1024 * 1024;
 
 /**
- * Finds a sheet in a workbook, by its name or its number, and reads what its cells refer to.
+ * Finds sheets in a workbook, and reads what their cells refer to.
  *
+ * @param wanted a name or a number, several separated by commas, or `all`
  * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet
  */
-export async function openWorkbook(file: RandomFile, sheet: string | number): Promise<Workbook> {
+export async function openWorkbook(file: RandomFile, wanted: string | number): Promise<Workbook> {
   const archive = new Archive(file, await readZipDirectory(file));
   const main = await findMainPart(archive);
   const folder = posix.dirname(main);
   const relations = await readRelations(archive, relationsOf(main), folder);
   const { sheets, is1904 } = await readMainPart(archive, main);
-  const found = findSheet(sheets, sheet, file);
-  const part = relations.find(({ id }) => id === found.relation);
-  if (part === undefined) throw archive.broken('the sheet is not where it should be');
+  const found = findSheets(sheets, wanted, file).map(({ name, relation }) => {
+    const part = relations.find(({ id }) => id === relation);
+    if (part === undefined) throw archive.broken('the sheet is not where it should be');
+    return { name, tokens: () => archive.scan(part.target) };
+  });
   const partOf = (kind: string): string | undefined =>
     relations.find(({ type }) => type.endsWith(`/${kind}`))?.target;
   return {
-    sheetName: found.name,
-    sheets: sheets.map(({ name }) => name),
-    sheet: () => archive.scan(part.target),
+    names: sheets.map(({ name }) => name),
+    sheets: found,
     sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
     styles: await readStyles(archive, partOf('styles')),
     is1904,
@@ -178,14 +185,26 @@ async function readMainPart(
   return { sheets, is1904 };
 }
 
-function findSheet(
+/** A name counts before what else the text may mean: it may have commas, or be a number. */
+function findSheets(
   sheets: readonly SheetEntry[],
   wanted: string | number,
+  file: RandomFile,
+): readonly SheetEntry[] {
+  const isName = sheets.some(({ name }) => name === String(wanted));
+  if (wanted === 'all' && !isName && sheets.length > 0) return sheets;
+  const parts = isName ? [wanted] : String(wanted).split(',');
+  const found = parts.map((part) => findSheet(sheets, String(part).trim(), file));
+  return [...new Set(found)];
+}
+
+function findSheet(
+  sheets: readonly SheetEntry[],
+  wanted: string,
   { name }: RandomFile,
 ): SheetEntry {
-  const found =
-    sheets.find((sheet) => sheet.name === String(wanted)) ??
-    (typeof wanted === 'number' ? sheets[wanted - 1] : undefined);
+  const number = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
+  const found = sheets.find((sheet) => sheet.name === wanted) ?? sheets[number - 1];
   if (found !== undefined) return found;
   if (sheets.length === 0) throw new InputError(`${name} cannot be read as XLSX: it has no sheets`);
   throw new ConfigurationError(

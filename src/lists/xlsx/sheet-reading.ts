@@ -1,0 +1,251 @@
+import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import type { RandomFile } from '../../platform/files/random-file.js';
+import { optionName } from '../../platform/text/option-name.js';
+import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer-detection.js';
+import { findHeaderRow } from '../csv/dialect/header-detection.js';
+import { isSurelyContact } from '../csv/dialect/missing-header.js';
+import type { FileOptions } from '../files/file-options.js';
+import { isSame } from '../rows/column-names.js';
+import type { OpenSourceOptions } from '../rows/source.js';
+import { printValue } from '../rows/values/print-value.js';
+import { XmlError } from './scan-xml.js';
+import { readSheetRows, type SheetRow } from './sheet-rows.js';
+import type { Sheet, Workbook } from './workbook.js';
+import { XlsxChunk } from './xlsx-chunk.js';
+
+export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'skipFooter' | 'sheet'>;
+
+/** The rows of one sheet. */
+export class SheetReading {
+  readonly name: string;
+  /** How messages call it. */
+  readonly label: string;
+  header: readonly string[] = [];
+  readonly #rows: ReturnType<typeof readSheetRows>;
+  readonly #file: RandomFile;
+  readonly #options: XlsxOptions;
+  readonly #opening: OpenSourceOptions;
+  /** The row of the header, and the first behind it; all of them where there is no header. */
+  #first: readonly SheetRow[] = [];
+  #uncomputed = 0;
+
+  constructor(
+    workbook: Workbook,
+    sheet: Sheet,
+    of: {
+      readonly file: RandomFile;
+      readonly label: string;
+      readonly options: XlsxOptions;
+      readonly opening: OpenSourceOptions;
+    },
+  ) {
+    this.name = sheet.name;
+    this.label = of.label;
+    this.#file = of.file;
+    this.#options = of.options;
+    this.#opening = of.opening;
+    this.#rows = readSheetRows(workbook, sheet, () => (this.#uncomputed += 1));
+  }
+
+  /** @returns whether the sheet has any row */
+  async findHeader(): Promise<boolean> {
+    const { header: hasHeader = true, skipRows } = this.#options;
+    const { rows, isGuessed } = await readToHeader(async () => this.#next(), {
+      hasHeader,
+      skipRows,
+    });
+    this.#first = rows;
+    const [head] = rows;
+    if (head === undefined) return false;
+    if (isGuessed) {
+      this.#opening.onHeaderFound?.({ input: this.label, unit: 'row', number: head.number });
+    }
+    this.header = namesOf(head, hasHeader);
+    return true;
+  }
+
+  emptyError(): InputError {
+    const { skipRows } = this.#options;
+    const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
+    return new InputError(
+      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} is empty${where}`,
+    );
+  }
+
+  /** @throws ConfigurationError */
+  mustHaveHeaderOf({ name, header }: SheetReading): void {
+    if (isSame(this.header, header)) return;
+    throw new ConfigurationError(
+      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} has another header than the sheet ${JSON.stringify(name)}: name the sheets that are one list, separated by commas, with ${optionName('sheet')}, and give each other a command of its own; nothing was sent`,
+    );
+  }
+
+  async *chunks(): AsyncGenerator<XlsxChunk> {
+    const { header: hasHeader = true, skipFooter } = this.#options;
+    const [head] = this.#first;
+    if (head === undefined) return;
+    const columns = head.values.length;
+    const { name, label } = this;
+    let some: readonly SheetRow[] | undefined = hasHeader ? this.#first.slice(1) : this.#first;
+    let held: readonly SheetRow[] = [];
+    let above = head.number;
+    while (some !== undefined) {
+      const rows: readonly SheetRow[] = [...held, ...some];
+      const from = startOfLast(rows, columns, skipFooter);
+      held = rows.slice(from);
+      above = rows[from - 1]?.number ?? above;
+      if (from > 0) yield chunkOf(rows.slice(0, from), head, name, label);
+      some = await this.#next();
+    }
+    const last = withoutFooter(held, { above, columns, name: label, skipFooter }, this.#opening);
+    if (last.length > 0) yield chunkOf(last, head, name, label);
+    if (this.#uncomputed > 0) this.#opening.onNotice?.(uncomputedNotice(this.#uncomputed, label));
+  }
+
+  /** Not waited for: it lets go of what it inflates when it can. */
+  close(): void {
+    this.#rows.return(undefined).catch(() => undefined);
+  }
+
+  async #next(): Promise<SheetRow[] | undefined> {
+    try {
+      const step = await this.#rows.next();
+      return step.done === true ? undefined : step.value;
+    } catch (error) {
+      if (isSluiceError(error) || !(error instanceof XmlError)) throw error;
+      throw new InputError(`${this.#file.name} cannot be read as XLSX: ${error.message}`);
+    }
+  }
+}
+
+function uncomputedNotice(count: number, name: string): string {
+  const have = count === 1 ? '1 formula has' : `${count} formulas have`;
+  return `${name}: ${have} no stored result, so ${count === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`;
+}
+
+/** Columns without a name of their own are named by their position. */
+function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
+  return values.map((value, at) => {
+    const name = hasHeader ? printValue(value) : undefined;
+    return name === undefined || name === '' ? `#${String(at + 1)}` : name;
+  });
+}
+
+function chunkOf(
+  rows: readonly SheetRow[],
+  head: SheetRow,
+  sheetName: string,
+  name: string,
+): XlsxChunk {
+  const columns = head.values.length;
+  for (const { number, values } of rows) {
+    if (values.length <= columns) continue;
+    throw new InputError(
+      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
+      { line: number },
+    );
+  }
+  return new XlsxChunk(
+    rows.map(({ values }) => values),
+    rows.map(({ formats }) => formats),
+    sheetName,
+    rows.map(({ number }) => number),
+  );
+}
+
+/** So many rows show the header; more would only be looked at longer. */
+const mostRows = 200;
+
+/**
+ * Reads the rows of a sheet up to its header, and some of those behind it.
+ *
+ * @param next gives some more rows; nothing at the end
+ * @returns the header and the rows behind it that were read; none where the sheet has none
+ */
+async function readToHeader(
+  next: () => Promise<SheetRow[] | undefined>,
+  { hasHeader, skipRows }: { readonly hasHeader: boolean; readonly skipRows: number | undefined },
+): Promise<{ readonly rows: readonly SheetRow[]; readonly isGuessed: boolean }> {
+  let rows: readonly SheetRow[] = [];
+  for (;;) {
+    const more = await next();
+    rows = [...rows, ...(more ?? [])].filter(({ number }) => number > (skipRows ?? 0));
+    const isEnough = more === undefined || rows.length >= mostRows;
+    if (skipRows !== undefined || !hasHeader) {
+      if (rows.length > 0 || isEnough) return { rows, isGuessed: false };
+      continue;
+    }
+    const found = findHeaderRow(rows.map(({ values }) => values));
+    if (found === 'undecided' && !isEnough) continue;
+    const at = typeof found === 'number' ? found : 0;
+    return { rows: rows.slice(at), isGuessed: at > 0 };
+  }
+}
+
+/** More rows than that are no footer. */
+const mostFooterRows = 500;
+
+/** From where on rows may be a footer, if no other follows. */
+function startOfLast(
+  rows: readonly SheetRow[],
+  columns: number,
+  skipFooter: number | undefined,
+): number {
+  if (skipFooter !== undefined) return Math.max(0, rows.length - skipFooter);
+  const isRow = ({ values }: SheetRow): boolean => footerKindOf(values, columns) === undefined;
+  const from = rows.findLastIndex(isRow) + 1;
+  return rows.length - from > mostFooterRows ? rows.length : from;
+}
+
+/** The last rows of a sheet without those that are below its last row. @throws InputError */
+function withoutFooter(
+  rows: readonly SheetRow[],
+  {
+    above,
+    columns,
+    name,
+    skipFooter,
+  }: {
+    /** Number of the row before them. */
+    readonly above: number;
+    readonly columns: number;
+    readonly name: string;
+    readonly skipFooter: number | undefined;
+  },
+  opening: OpenSourceOptions,
+): readonly SheetRow[] {
+  if (skipFooter !== undefined) {
+    refuseFooter(rows, name, skipFooter);
+    return rows.slice(0, Math.max(0, rows.length - skipFooter));
+  }
+  // Rows without a value are between others, and none themselves.
+  const kinds: { readonly row: number; readonly kind: FooterKind }[] = [];
+  for (const [row, { number, values }] of rows.entries()) {
+    const kind = footerKindOf(values, columns);
+    if (kind === undefined) return rows;
+    if (number > (rows[row - 1]?.number ?? above) + 1) kinds.push({ row, kind: 'blank' });
+    kinds.push({ row, kind });
+  }
+  const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
+  const count = rows.length - from;
+  if (count > 0) opening.onFooterFound?.({ input: name, unit: 'row', count });
+  return rows.slice(0, from);
+}
+
+/** What is said may be a log: it holds no cell. */
+function refuseFooter(rows: readonly SheetRow[], name: string, skipFooter: number): void {
+  if (rows.length < skipFooter) {
+    throw new InputError(
+      `${name} has ${rows.length} rows below its header, and ${optionName('skipFooter', skipFooter)} leaves out more`,
+    );
+  }
+  const contact = rows
+    .slice(rows.length - skipFooter)
+    .find(({ values }) => values.some((value) => isSurelyContact(printValue(value) ?? '')));
+  if (contact === undefined) return;
+  throw new InputError(
+    `${name}, row ${contact.number} of the sheet: ${optionName('skipFooter', skipFooter)} leaves it out, and it holds an email address or a phone number, which would not be verified: give the number of rows that are below the last row, or leave the option out to have them found`,
+    { line: contact.number },
+  );
+}

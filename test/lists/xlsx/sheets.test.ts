@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import ExcelJS from 'exceljs';
+import { expect, it } from 'vitest';
+import { fileSink, fileSource } from '../../../src/index.js';
+import type { OpenSourceOptions } from '../../../src/lists/rows/source.js';
+import { useTemporaryFolder } from '../files/temporary-folder.js';
+import { carry } from '../sql/carry.js';
+
+const at = useTemporaryFolder();
+
+const header = ['email', 'name'];
+const leads = [header, ['a@x.example', 'A'], ['b@x.example', 'B']];
+const customers = [['Customers of May'], [], header, ['c@x.example', 'C']];
+
+/** A workbook that another program wrote. */
+async function write(sheets: Readonly<Record<string, readonly (readonly string[])[]>>) {
+  const book = new ExcelJS.Workbook();
+  for (const [name, rows] of Object.entries(sheets)) {
+    book.addWorksheet(name).addRows(rows.map((row) => [...row]));
+  }
+  await book.xlsx.writeFile(at('book.xlsx'));
+}
+
+async function rowsOf(sheet?: string | number): Promise<string[]> {
+  await carry(fileSource(at('book.xlsx'), { sheet }), fileSink(at('out.csv')));
+  const text = await readFile(at('out.csv'), 'utf8');
+  return text.replace('\ufeff', '').trimEnd().split('\n');
+}
+
+it.each([
+  ['Leads,Customers', 'abc'],
+  ['Customers, Leads', 'cab'],
+  ['2,1', 'cab'],
+  ['1,Leads', 'ab'],
+  ['all', 'abc'],
+])('--sheet %s is one list, in the order of the names', async (sheet, expected) => {
+  await write({ Leads: leads, Customers: customers, Empty: [] });
+  const rows = [...expected].map((one) => `${one}@x.example,${one.toUpperCase()}`);
+  expect(await rowsOf(sheet)).toEqual(['email,name', ...rows]);
+});
+
+it.each(['Leads, old', 'all', '2'])(
+  'a sheet is called %s before it is anything else',
+  async (name) => {
+    await write({ Leads: leads, Customers: customers, [name]: [['email'], ['d@x.example']] });
+    expect(await rowsOf(name)).toEqual(['email', 'd@x.example']);
+  },
+);
+
+it.each(['all', 'Leads,Notes', 'Leads,Nobody'])(
+  'refuses --sheet %s where a sheet is no part of the list, before a row is read',
+  async (sheet) => {
+    await write({
+      Leads: leads,
+      Notes: [
+        ['email', 'note'],
+        ['d@x.example', 'n'],
+      ],
+    });
+    const opening: OpenSourceOptions = { wanted: () => [0] };
+    await expect(fileSource(at('book.xlsx'), { sheet }).open(opening)).rejects.toMatchObject({
+      code: 'invalid_option',
+    });
+  },
+);
+
+it('refuses a sheet without a row that is named, and says which are empty of all', async () => {
+  await write({ Leads: leads, Empty: [] });
+  const notices: string[] = [];
+  const opening = { wanted: () => [0], onNotice: (notice: string) => notices.push(notice) };
+  const source = (sheet: string) => fileSource(at('book.xlsx'), { sheet }).open(opening);
+  await expect(source('Leads,Empty')).rejects.toMatchObject({ code: 'input_malformed' });
+  const reading = await source('all');
+  await reading.chunks[Symbol.asyncIterator]().return?.();
+  expect(notices).toEqual([expect.stringContaining('"Empty"')]);
+});
+
+it('names the sheet of a row that cannot be read', async () => {
+  await write({ Leads: leads, Customers: [header, ['c@x.example', 'C', 'more']] });
+  await expect(rowsOf('all')).rejects.toMatchObject({
+    message: expect.stringContaining('"Customers"') as string,
+    line: 2,
+  });
+});
