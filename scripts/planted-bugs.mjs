@@ -3,7 +3,7 @@
 // run for every bug, not only up to the first that catches it; --seeds says how many the simulation
 // plays. Writes the table beside the patches. With --check, every patch has to apply and the table to
 // name a suite for each; with --named, that suite has to catch it, too.
-import { cp, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -13,6 +13,7 @@ import { mustRun, runScript, runTool } from './run-tool.mjs';
 
 const bugsFolder = join(projectRoot, 'test', 'planted-bugs');
 const table = join(bugsFolder, 'README.md');
+const clickhouse = join('.cache', 'clickhouse');
 
 /** What the suites need; the rest of the project stays where it is. */
 const copied = ['src', 'test', 'scripts', 'examples', 'docs', 'README.md'];
@@ -96,6 +97,9 @@ async function tryNamed(folder, bugs) {
         const root = await copyTree(folder);
         try {
           return await tryBug(root, bug, [suiteOf(bug)]);
+        } catch (error) {
+          // The others go on in their copies.
+          return { bug, caught: [], trouble: error.message };
         } finally {
           await rm(root, { recursive: true, force: true });
         }
@@ -162,6 +166,9 @@ async function copyTree(folder) {
     if (configurations.test(name)) await cp(join(projectRoot, name), join(root, name));
   }
   await symlink(join(projectRoot, 'node_modules'), join(root, 'node_modules'));
+  // The suite of databases does not start without it.
+  await mkdir(join(root, '.cache'));
+  await symlink(join(projectRoot, clickhouse), join(root, clickhouse));
   return root;
 }
 
@@ -227,8 +234,6 @@ async function findByVitest(root, args) {
     'run',
     '--bail',
     '1',
-    '--testTimeout',
-    '900000',
     ...args,
   ]);
   if (code === 0) return undefined;
