@@ -28,9 +28,7 @@ await runScript(() =>
   withInstalledPackage(async (folder, tarball) => {
     const bin = (name) => join(projectRoot, 'node_modules', '.bin', name);
     await mustRun(bin('publint'), ['run', tarball, '--strict']);
-    // What require() is given in CommonJS hands over the ES module, whose types are right for both.
-    const attw = ['--profile', 'esm-only', '--ignore-rules', 'false-esm', '--no-emoji'];
-    await mustRun(bin('attw'), [tarball, ...attw]);
+    await mustRun(bin('attw'), [tarball, '--profile', 'node16', '--no-emoji']);
     console.log(await checkFootprint(folder));
     await checkImports(folder);
     await checkTypes(folder);
@@ -87,6 +85,7 @@ async function checkTypes(folder) {
   const imports = names.map((name, index) => `import type * as face${index} from '${name}';`);
   const faces = names.map((_, index) => `face${index}`).join(', ');
   await writeFile(join(folder, 'types.mts'), `${imports.join('\n')}\nexport type { ${faces} };\n`);
+  await writeFile(join(folder, 'types.cts'), required(names));
   await writeFile(join(folder, 'optional.d.ts'), optionalTypes);
   const compilerOptions = {
     strict: true,
@@ -94,13 +93,34 @@ async function checkTypes(folder) {
     skipLibCheck: false,
     noEmit: true,
     target: 'es2022',
-    module: 'nodenext',
+    // In which CommonJS may require no ES module.
+    module: 'node16',
     types: ['node'],
     typeRoots: [join(projectRoot, 'node_modules', '@types')],
   };
-  const config = { compilerOptions, files: ['types.mts', 'optional.d.ts'] };
+  const config = { compilerOptions, files: ['types.mts', 'types.cts', 'optional.d.ts'] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
   await mustRun(process.execPath, [compiler, '-p', folder]);
+}
+
+/** A program in CommonJS: it has values, their types, and classes that are both. */
+function required(names) {
+  const imports = names.map((name, index) => `import face${index} = require('${name}');`);
+  return `${imports.join('\n')}
+import { Client, type RunOptions, run, SluiceError, type Summary } from 'sluice';
+export const faces = [${names.map((_, index) => `face${index}`).join(', ')}];
+export async function start(options: RunOptions): Promise<Summary | string> {
+  const client: Client = new Client({ baseUrl: '', apiKey: '' });
+  try {
+    return await run(options);
+  } catch (error) {
+    if (error instanceof SluiceError) return error.code;
+    throw error;
+  } finally {
+    await client.close();
+  }
+}
+`;
 }
 
 /** Bundlers take the library as it is, without a warning, and what they make of it runs. */

@@ -37,12 +37,14 @@ export async function build() {
   await mkdir(cache, { recursive: true });
   try {
     const { build: bundle } = await loadBundler();
-    await Promise.all([
-      hasDevelopmentPackages() && declare(fresh),
+    const isDeclared = hasDevelopmentPackages();
+    const [exported] = await Promise.all([
       bundleLibrary(bundle, fresh),
       bundleCommand(bundle, fresh),
+      isDeclared && declare(fresh),
     ]);
     await writeForRequire(fresh);
+    if (isDeclared) await declareForRequire(fresh, exported);
     // npm makes a bin executable when it links it; what is built behind the link must be already.
     await chmod(join(fresh, 'cli', 'main.js'), 0o755);
     const output = await filesIn(fresh);
@@ -77,10 +79,14 @@ const apart = ['client/client', 'platform/errors/errors', 'platform/errors/is-sl
 /** Imports what index.ts does: what both need is in chunks, so that index.js does nothing but import and export. */
 const twin = 'twin';
 
-/** Writes what is imported. What several entry points need is in chunks of its own: each module exists once. */
+/**
+ * Writes what is imported. What several entry points need is in chunks of its own: each module exists once.
+ *
+ * @returns what each entry point exports
+ */
 async function bundleLibrary(bundle, folder) {
   const { version } = await readProjectJson('package.json');
-  await bundle({
+  const { metafile } = await bundle({
     ...settings,
     entryPoints: { ...sourcesOf([...(await faces()), ...apart]), [twin]: twin },
     outdir: folder,
@@ -90,9 +96,17 @@ async function bundleLibrary(bundle, folder) {
     sourcemap: true,
     sourcesContent: false,
     plugins: [fixedVersion(version), fixedOpenapi(bundle), indexTwin],
+    metafile: true,
   });
   const unused = [twin, ...apart].flatMap((name) => [`${name}.js`, `${name}.js.map`]);
   await Promise.all(unused.map((file) => rm(join(folder, file))));
+  const outputs = new Map(
+    Object.entries(metafile.outputs).map(([path, { exports }]) => [
+      join(projectRoot, path),
+      exports,
+    ]),
+  );
+  return new Map((await faces()).map((name) => [name, outputs.get(join(folder, `${name}.js`))]));
 }
 
 const indexTwin = {
@@ -238,6 +252,28 @@ try {
 }
 `;
     await writeFile(join(folder, `${name}.cjs`), text);
+  }
+}
+
+/**
+ * Declares what `require()` gives: what the ES module exports. CommonJS in TypeScript may not import the
+ * module's own declarations, only types of them.
+ */
+async function declareForRequire(folder, exported) {
+  for (const [name, values] of exported) {
+    const from = `'./${name.split('/').at(-1)}.js' with { 'resolution-mode': 'import' }`;
+    // Names of classes alone begin with a capital, and are types, too.
+    const lines = values
+      .toSorted()
+      .flatMap((value) => [
+        `export declare const ${value}: typeof module.${value};`,
+        ...(/^[A-Z]/.test(value) ? [`export type ${value} = module.${value};`] : []),
+      ]);
+    const text = `import type * as module from ${from};
+export type * from ${from};
+${lines.join('\n')}
+`;
+    await writeFile(join(folder, `${name}.d.cts`), text);
   }
 }
 
