@@ -60,12 +60,12 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   checkOptions(options, shape);
   const { client, exportedToo = false } = options;
   const signal = options.signal ?? new AbortController().signal;
-  const state = await openRun(options, signal);
+  const store = await openRun(options, signal);
   let deletions: Deletions = { deleted: 0, left: [], launched: [] };
   try {
-    await checkService(client, state, signal);
-    if (options.store) await stopAll(state, options.store, signal);
-    const { run, batches, earlier } = state.known;
+    await checkService(client, store, signal);
+    if (options.store) await stopAll(store, options.store, signal);
+    const { run, batches, earlier } = store.known;
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
     const all = [batches, ...earlier.map((before) => before.batches)];
@@ -80,11 +80,11 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
         (uuid) => exported.includes(uuidKey(uuid)),
       );
     }
-    await state.clear();
-    await state.remove();
+    await store.clear();
+    await store.remove();
     return deletions;
   } finally {
-    await state.close();
+    await store.close();
   }
 }
 
@@ -103,17 +103,17 @@ const lookMs = 100;
  * A process that works on the run launches nothing more, and ends: waits until none has a batch any more,
  * or its lease is over. Until then it may upload.
  */
-async function stopAll(state: RunStore, store: SharedStore, signal: AbortSignal): Promise<void> {
-  const { name } = store;
-  if (!state.known.run) throw new ConfigurationError(`there is no ${name}`);
-  await state.record({
+async function stopAll(store: RunStore, shared: SharedStore, signal: AbortSignal): Promise<void> {
+  const { name } = shared;
+  if (!store.known.run) throw new ConfigurationError(`there is no ${name}`);
+  await store.record({
     entry: 'stopped',
     code: 'abandoned',
     message: `${name} was abandoned`,
     at: new Date().toISOString(),
   });
   const isAnyWorking = async (): Promise<boolean> =>
-    (await store.look())?.workers.some(({ isAlive, batches }) => isAlive && batches.length > 0) ===
+    (await shared.look())?.workers.some(({ isAlive, batches }) => isAlive && batches.length > 0) ===
     true;
   while (await isAnyWorking()) await systemClock.sleep(lookMs, signal);
 }
@@ -121,17 +121,17 @@ async function stopAll(state: RunStore, store: SharedStore, signal: AbortSignal)
 /** Under another service or key every batch looks deleted. */
 async function checkService(
   client: Client | undefined,
-  state: RunStore,
+  store: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run } = state.known;
+  const { run } = store.known;
   if (!client || !run) return;
   if (run.service !== client.baseUrl) {
     throw new StateError(`the run's batches are on ${run.service}, not on ${client.baseUrl}`, {
       code: 'state_mismatch',
     });
   }
-  await checkAccount(client, run, state, signal);
+  await checkAccount(client, run, store, signal);
 }
 
 /**
@@ -157,12 +157,12 @@ export async function isOfAccount(
 export async function checkAccount(
   client: Client,
   known: RunEntry,
-  state: RunStore,
+  store: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await isOfAccount(client, known, state, signal);
+  const found = await isOfAccount(client, known, store, signal);
   if (found === 'replaced') {
-    await state.record({ entry: 'account', account: await client.keyFingerprint(known.seed) });
+    await store.record({ entry: 'account', account: await client.keyFingerprint(known.seed) });
   }
   if (found !== 'other') return;
   throw new StateError(

@@ -29,7 +29,7 @@ export class RunLifecycle {
   readonly #options: ResolvedRun;
   readonly #checked: CheckedRun;
   readonly #place: RunLocation;
-  readonly #state: RunStore;
+  readonly #store: RunStore;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #startedMs = performance.now();
@@ -44,25 +44,25 @@ export class RunLifecycle {
     this.#options = options;
     this.#checked = checked;
     this.#place = place;
-    this.#state = place.state;
+    this.#store = place.store;
     this.#signal = AbortSignal.any([checked.signal, this.#stop.signal]);
     // Until something is sent there is nothing to go on with.
-    this.isRemovable = !hasSent(place.state.known);
+    this.isRemovable = !hasSent(place.store.known);
   }
 
   /** @throws what stops it */
   async toEnd(): Promise<Summary> {
     const { opening } = this.#place;
-    const state = this.#state;
+    const store = this.#store;
     const finished = await opening.finishedSummary();
     if (finished) return this.#end(finished);
     // What a plan is of may have been sent by another process.
-    this.isRemovable = !hasSent(state.known) && state.known.plan === undefined;
+    this.isRemovable = !hasSent(store.known) && store.known.plan === undefined;
     const client = await this.#place.connect();
     const opened = await this.#open(client);
-    if ('state' in opened) return this.#writeBeside(client, opened);
+    if ('store' in opened) return this.#writeBeside(client, opened);
     const { entry, plannedInput } = opened;
-    const isFirst = !hasSent(state.known);
+    const isFirst = !hasSent(store.known);
     this.#options.onProgress?.({
       stage: 'read',
       rows: plannedInput.entry.rows,
@@ -73,7 +73,7 @@ export class RunLifecycle {
     // Until the service's list is read it is not known what an earlier process has sent.
     this.isRemovable = false;
     const signal = this.#signal;
-    const reconciliation = await Reconciliation.of(client, entry, state, {
+    const reconciliation = await Reconciliation.of(client, entry, store, {
       ...this.#options,
       signal,
     });
@@ -116,14 +116,14 @@ export class RunLifecycle {
     opened: PlannedBeside & { readonly stoppedBy: SluiceError },
   ): Promise<Summary> {
     this.isRemovable = false;
-    const { state, stoppedBy } = opened;
+    const { store, stoppedBy } = opened;
     const options = { ...this.#options, signal: this.#signal };
     try {
-      const reconciliation = await Reconciliation.of(client, opened.entry, this.#state, options);
+      const reconciliation = await Reconciliation.of(client, opened.entry, this.#store, options);
       await this.#join(opened);
       const driving = this.#driving(client, reconciliation, opened);
-      const end = await settleStopped({ ...driving, state }, stoppedBy);
-      const { earlier } = state.known;
+      const end = await settleStopped({ ...driving, store }, stoppedBy);
+      const { earlier } = store.known;
       return await this.#finish(opened, { client, end }, async () =>
         this.#withHistory(async (history) =>
           this.#write(opened, end, { client, before: undefined, history, earlier }),
@@ -146,14 +146,14 @@ export class RunLifecycle {
     { plannedInput }: OpenedRun,
     isFirst: boolean,
   ): Promise<{ readonly before: CreditBalance | undefined; readonly stoppedBy?: SluiceError }> {
-    const state = this.#state;
+    const store = this.#store;
     await reconciliation.readList();
     this.isRemovable =
       isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
     // The process that begins a shared run has asked before.
-    if (this.isRemovable && !state.isShared) await checkBeforeSending(this.#options, plannedInput);
-    const isUnknown = state.known.balance === undefined;
-    const before = await readBalance(client, state, this.#surroundings(), (why) =>
+    if (this.isRemovable && !store.isShared) await checkBeforeSending(this.#options, plannedInput);
+    const isUnknown = store.known.balance === undefined;
+    const before = await readBalance(client, store, this.#surroundings(), (why) =>
       this.#options.onProgress?.({
         stage: 'notice',
         message: untoldNotice(why),
@@ -188,21 +188,21 @@ export class RunLifecycle {
     opened: OpenedRun,
     stoppedBy: SluiceError | undefined,
   ): Promise<DriveRunEnd> {
-    const state = this.#state;
+    const store = this.#store;
     const options = this.#driving(client, reconciliation, opened);
     if (stoppedBy) return settleStopped(options, stoppedBy);
     const end = await driveRun(options);
     // Refused in its form, the run has nothing on the service that is worth going on with.
     this.isRemovable =
       end.isRefused &&
-      state.known.earlier.length === 0 &&
+      store.known.earlier.length === 0 &&
       !end.batches.some(({ known }) => mayHaveLaunched(known));
     return end;
   }
 
   #driving(client: Client, reconciliation: Reconciliation, opened: OpenedRun): DriveRunOptions {
     const { plannedInput } = opened;
-    const state = this.#state;
+    const store = this.#store;
     return {
       ...this.#checked,
       run: this.#options,
@@ -210,12 +210,12 @@ export class RunLifecycle {
       reconciliation,
       plan: plannedInput.plan,
       batches: plannedInput.batches,
-      state,
+      store,
       signal: this.#signal,
       onSettled: () => this.#outputClaim?.output.tell(),
       wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
-      ...(state.isShared && { stop: (error) => this.#stop.abort(error) }),
+      ...(store.isShared && { stop: (error) => this.#stop.abort(error) }),
     };
   }
 
@@ -224,7 +224,7 @@ export class RunLifecycle {
     if (this.#outputClaim) return true;
     // A sink has one writing at a time.
     await this.#dropped;
-    const claim = await this.#state.join();
+    const claim = await this.#store.join();
     if (!claim) return false;
     const output = await RunOutput.begin({
       run: this.#options,
@@ -269,14 +269,14 @@ export class RunLifecycle {
           if (!(error instanceof ClaimLostError) && this.#outputClaim) throw error;
         }
       }
-      await this.#state.waitForUpdates?.(this.#signal);
+      await this.#store.waitForUpdates?.(this.#signal);
     }
   }
 
   /** @throws StateError `state_mismatch` when another process has given the run up */
   #summaryOfOthers(): Summary | undefined {
-    if (!this.#state.isShared) return undefined;
-    const { run, finished } = this.#state.known;
+    if (!this.#store.isShared) return undefined;
+    const { run, finished } = this.#store.known;
     if (run) return finished?.summary;
     throw new StateError('the run was abandoned', { code: 'state_mismatch' });
   }
@@ -288,7 +288,7 @@ export class RunLifecycle {
       client,
       before,
       history,
-      earlier: runsBefore = this.#state.known.earlier,
+      earlier: runsBefore = this.#store.known.earlier,
     }: {
       readonly client: Client;
       readonly before: CreditBalance | undefined;

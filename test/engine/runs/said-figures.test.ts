@@ -41,13 +41,13 @@ describe('what is said', () => {
     ]);
     const planned = { type: 'email', country: 'US', addresses: 100 };
     const run = { decides: {}, service: 'local', startedAt: '' };
-    const state = {
+    const store = {
       ...nothingKnown,
       run,
       plan: { rows: 200, batches: [planned, planned] },
       batches,
     };
-    const { launchedCredits, openCredits } = statusOf(state as unknown as KnownRun, 'state');
+    const { launchedCredits, openCredits } = statusOf(store as unknown as KnownRun, 'state');
     expect([launchedCredits.email, openCredits.email]).toEqual([198, 0]);
   });
 });

@@ -12,8 +12,8 @@ beforeEach(async () => {
 
 describeRunStore('A state directory', {
   open: async () => StateDirectory.open(systemFiles, path, { fresh: false }),
-  async begin(state, run, plan) {
-    await state.begin(run);
-    await state.record(plan);
+  async begin(store, run, plan) {
+    await store.begin(run);
+    await store.record(plan);
   },
 });

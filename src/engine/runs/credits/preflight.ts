@@ -98,13 +98,13 @@ interface Surroundings {
  */
 export async function readBalance(
   client: AskedForCredits,
-  state: RunStore,
+  store: RunStore,
   surroundings: Surroundings,
   onUntold: (why: string) => void,
 ): Promise<CreditBalance | undefined> {
-  if (state.known.balance) return state.known.balance.credits ?? undefined;
+  if (store.known.balance) return store.known.balance.credits ?? undefined;
   const credits = await readCredits(client, surroundings, onUntold);
-  await state.record({ entry: 'balance', credits: credits ?? null });
+  await store.record({ entry: 'balance', credits: credits ?? null });
   return credits;
 }
 

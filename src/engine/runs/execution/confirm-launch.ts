@@ -14,7 +14,7 @@ import { stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
  * @returns what stops the run
  */
 export async function askBeforeLaunch(
-  { run, client, state, signal, join }: DriveRunOptions,
+  { run, client, store, signal, join }: DriveRunOptions,
   {
     onPrepared,
     ready,
@@ -25,25 +25,25 @@ export async function askBeforeLaunch(
     readonly stoppedByOthers: () => StoppedEntry | undefined;
   },
 ): Promise<SluiceError | undefined> {
-  while (!state.known.isApproved) {
+  while (!store.known.isApproved) {
     const stopped = stoppedByOthers();
     if (stopped) return stopOfOthers(stopped);
     if (!join || (await join())) {
       const surroundings = { signal, clock: run.clock ?? systemClock };
       const mayLaunch = await onPrepared(await readPreflight(client, ready(), surroundings));
       if (mayLaunch) {
-        if (state.isShared) await state.record?.({ entry: 'approved' });
+        if (store.isShared) await store.record?.({ entry: 'approved' });
         return undefined;
       }
       const refusal = new DetachedError(
         'the batches are prepared and not launched, so nothing is paid; run again to go on',
         { retryable: false },
       );
-      const stopped = state.isShared && stopForAll(refusal);
-      if (stopped) await state.record?.(stopped);
+      const stopped = store.isShared && stopForAll(refusal);
+      if (stopped) await store.record?.(stopped);
       return refusal;
     }
-    await state.waitForUpdates?.(signal);
+    await store.waitForUpdates?.(signal);
   }
   return undefined;
 }

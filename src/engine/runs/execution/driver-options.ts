@@ -13,7 +13,7 @@ export interface DriveRunOptions {
   readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
-  readonly state: Pick<
+  readonly store: Pick<
     RunStore,
     'known' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &

@@ -43,7 +43,7 @@ export class RunBatches {
   changed(): ReadonlySet<Batch> {
     const changed = this.#changed;
     this.#changed = new Set();
-    for (const label of this.#options.state.takeUpdates?.() ?? []) {
+    for (const label of this.#options.store.takeUpdates?.() ?? []) {
       const batch = this.#all.get(label);
       if (batch) changed.add(batch);
     }
@@ -69,9 +69,9 @@ export class RunBatches {
 
   /** Takes up what journal and service know of batches, or of the parts that they were split into. */
   async adopt(batches: readonly Batch[]): Promise<void> {
-    const { state, reconciliation } = this.#options;
+    const { store, reconciliation } = this.#options;
     for (const batch of batches) {
-      const known = entryOf(state.known, batch)?.known ?? planned;
+      const known = entryOf(store.known, batch)?.known ?? planned;
       if (reconciliation.lacksLaunch(batch, known)) this.#first.add(batch);
     }
     await this.claim(batches);
@@ -84,7 +84,7 @@ export class RunBatches {
 
   /** @returns what this process has a claim on now and had none before */
   async claim(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
-    const claims = await this.#options.state.claim(this.#firstOf(wanted));
+    const claims = await this.#options.store.claim(this.#firstOf(wanted));
     for (const claim of claims) {
       this.#claims.set(batchLabel(claim.batch), claim);
       this.#changed.add(claim.batch);
@@ -113,13 +113,13 @@ export class RunBatches {
 
   /** Those that failed are sent again, in a run that processes share; one that a process has to itself takes them up so. */
   async reopen(): Promise<void> {
-    const { state, reconciliation } = this.#options;
+    const { store, reconciliation } = this.#options;
     const failed = this.log.batches().filter(({ known }) => known.stage === 'failed');
     const again = failed.map((driven) => {
       const known = reconciliation.tryAgain(driven.batch, driven.known);
       return { ...withKnown(driven, known), name: reconciliation.nameOf(driven.batch, known) };
     });
-    if (again.length > 0) await state.reopen?.(again);
+    if (again.length > 0) await store.reopen?.(again);
     for (const { batch } of failed) await this.applyRemote(batch);
   }
 
@@ -134,9 +134,9 @@ export class RunBatches {
 
   /** Takes in what another process has written down of a batch. */
   async applyRemote(batch: Batch): Promise<void> {
-    const { state, reconciliation } = this.#options;
-    const entry = entryOf(state.known, batch);
-    const times = state.known.times.get(batchLabel(batch)) ?? noTimes;
+    const { store, reconciliation } = this.#options;
+    const entry = entryOf(store.known, batch);
+    const times = store.known.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
       const { known, name, exported, inVain } = entry;
       const charge = entry.charge ?? undefined;

@@ -103,19 +103,19 @@ class RunDrive {
   }
 
   async toEnd(): Promise<DriveRunEnd> {
-    for (const { batches } of this.#options.state.known.earlier) {
+    for (const { batches } of this.#options.store.known.earlier) {
       for (const { known, name } of batches.values()) {
         if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
       }
     }
     await this.#batches.adopt(this.#options.batches);
-    const { reconciliation, run, state } = this.#options;
-    if (run.retryFailed === true && state.known.finished) await this.#batches.reopen();
+    const { reconciliation, run, store } = this.#options;
+    if (run.retryFailed === true && store.known.finished) await this.#batches.reopen();
     this.#batches.tellRecalled();
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
     reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
     // A run that collects does not leave again for what is new in the list.
-    const isCollecting = state.known.earlier.some(hasPaid);
+    const isCollecting = store.known.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ??
@@ -126,7 +126,7 @@ class RunDrive {
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     // What looks like an orphan to one of many processes may be what another goes on with.
-    if ((isWhole || isRefused) && !state.isShared) {
+    if ((isWhole || isRefused) && !store.isShared) {
       await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
@@ -219,8 +219,8 @@ class RunDrive {
   }
 
   async #tidy(confirm: () => Promise<void>): Promise<void> {
-    const { run, state } = this.#options;
-    if (!state.isShared) return;
+    const { run, store } = this.#options;
+    if (!store.isShared) return;
     await confirm();
     await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
     for (const { batch, known } of this.#batches.log.batches()) {
@@ -328,19 +328,19 @@ class RunDrive {
   }
 
   async #deleteEarlier(): Promise<readonly string[]> {
-    const { client, state, reconciliation } = this.#options;
+    const { client, store, reconciliation } = this.#options;
     const own = { runId: reconciliation.runId, uuids: this.#batches.log.uuids() };
-    return deleteEarlier(client, state.known.earlier, own, this.#patience);
+    return deleteEarlier(client, store.known.earlier, own, this.#patience);
   }
 
   async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) await this.#batches.split(batch, parts);
     if (!isAtEnd(known)) return;
-    const { run, state } = this.#options;
+    const { run, store } = this.#options;
     await this.#settling.settle(batch, known, this.#exportedAt(batch));
     if (run.deleteBatches !== true || known.stage !== 'exported') return;
     // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
-    if (!state.isShared) await this.#deleteExported(batch, known);
+    if (!store.isShared) await this.#deleteExported(batch, known);
   }
 
   async #deleteExported(

@@ -83,8 +83,8 @@ export class BatchSettling {
   }
 
   async #readResults(batch: Batch): Promise<BatchResults> {
-    const { plan, state } = this.#options;
-    const kept = await state.readResults(batch, plan.outcomes);
+    const { plan, store } = this.#options;
+    const kept = await store.readResults(batch, plan.outcomes);
     return plan.join.byNumber(batch, kept);
   }
 }

@@ -17,8 +17,8 @@ import { optionName } from '../../../platform/text/option-name.js';
 
 export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
-  readonly state: Pick<
-    DriveRunOptions['state'],
+  readonly store: Pick<
+    DriveRunOptions['store'],
     'known' | 'isShared' | 'waitForUpdates' | 'record'
   >;
   readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle' | 'isIdle'>;
@@ -51,7 +51,7 @@ export class WorkerLoop {
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#knownBudget = options.run.maxCredits ?? null;
-    this.#stoppedBefore = options.state.known.stopped?.at;
+    this.#stoppedBefore = options.store.known.stopped?.at;
   }
 
   /** There may be room for another batch. */
@@ -139,13 +139,13 @@ export class WorkerLoop {
 
   /** Whether there is nothing left of the run to be driven by anybody. */
   get #isEnded(): boolean {
-    const { isShared, known } = this.#options.state;
+    const { isShared, known } = this.#options.store;
     return isShared && (known.finished !== undefined || known.run === undefined);
   }
 
   /** What has stopped another process since this one works on the run. */
   get stoppedByOthers(): StoppedEntry | undefined {
-    const { stopped } = this.#options.state.known;
+    const { stopped } = this.#options.store.known;
     return stopped?.at === this.#stoppedBefore ? undefined : stopped;
   }
 
@@ -162,8 +162,8 @@ export class WorkerLoop {
 
   /** Another process may have been told otherwise. */
   #applyBudget(): void {
-    const { state, run } = this.#options;
-    const { budget } = state.known;
+    const { store, run } = this.#options;
+    const { budget } = store.known;
     if (!budget || budget.most === this.#knownBudget) return;
     this.#knownBudget = budget.most;
     run.onProgress?.({
@@ -175,14 +175,14 @@ export class WorkerLoop {
 
   /** What stops one launches nothing more in any. */
   async #tellStop(): Promise<void> {
-    const { state, drive, stop } = this.#options;
+    const { store, drive, stop } = this.#options;
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
     const stopped = stop && stopForAll(error);
     if (!stopped || this.#isStoppedForAll) return;
     // Each type has a budget of its own, and the store keeps it for all.
     if (!drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore) return;
     this.#isStoppedForAll = true;
-    await state.record?.(stopped);
+    await store.record?.(stopped);
   }
 
   /** Takes in what others have written down by now. */
@@ -213,13 +213,13 @@ export class WorkerLoop {
 
   /** Waits until there may be room, or others have done something. */
   async #nextChange(): Promise<void> {
-    const { state, signal } = this.#options;
+    const { store, signal } = this.#options;
     const over = new AbortController();
     const ownChange = new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#hasChanged) resolve();
     });
-    const updates = state.waitForUpdates?.(AbortSignal.any([signal, over.signal])) ?? ownChange;
+    const updates = store.waitForUpdates?.(AbortSignal.any([signal, over.signal])) ?? ownChange;
     try {
       await Promise.race([ownChange, updates]);
     } catch (error) {

@@ -159,7 +159,7 @@ interface EarlierBatch {
 /** Those that an earlier run has sent something of; the parts in the place of what was split. */
 export async function earlierBatches(
   files: FileSystem,
-  state: Pick<StateDirectory, 'of'>,
+  store: Pick<StateDirectory, 'of'>,
   run: EarlierRun,
 ): Promise<readonly EarlierBatch[]> {
   const found: EarlierBatch[] = [];
@@ -169,7 +169,7 @@ export async function earlierBatches(
     if (entry.known.stage !== 'split') found.push({ batch, entry });
     else for (const part of await halveBatch(batch)) await take(part);
   };
-  const { batchesPath } = state.of(run);
+  const { batchesPath } = store.of(run);
   for (const batch of await plannedBatches(files, batchesPath, run.plan, paidNumbers(run))) {
     await take(batch);
   }

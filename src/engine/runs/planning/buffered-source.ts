@@ -19,19 +19,19 @@ export interface BufferedSource {
  */
 export async function bufferSource(
   source: Source,
-  state: StateDirectory,
+  store: StateDirectory,
   files: FileSystem,
   signal: AbortSignal,
 ): Promise<BufferedSource> {
   if (!source.keep || !source.kept) return { source, adopt: async () => source };
-  const { kept } = state.known;
-  const before = state.inputPath;
+  const { kept } = store.known;
+  const before = store.inputPath;
   if (!kept) {
     const first = await source.keep(before, signal);
-    await state.record({ entry: 'kept' });
+    await store.record({ entry: 'kept' });
     return { source: first, adopt: async () => first };
   }
-  const again = join(state.path, 'input.again');
+  const again = join(store.path, 'input.again');
   await source.keep(again, signal);
   const { size } = await onDisk(`read ${again}`, async () => files.stat(again));
   if (size === 0 || (await haveSameBytes(files, before, again))) {
@@ -44,9 +44,9 @@ export async function bufferSource(
     source: keptAt(again),
     adopt: async () => {
       const file = nameBehind(kept.file);
-      const path = join(state.path, file);
+      const path = join(store.path, file);
       await onDisk(`keep ${path}`, async () => move(files, { from: again, to: path }));
-      await state.record({ entry: 'kept', file });
+      await store.record({ entry: 'kept', file });
       await onDisk(`remove ${before}`, async () => files.rm(before, { force: true }));
       return keptAt(path);
     },

@@ -28,7 +28,7 @@ import { Reconciliation } from './reconcile.js';
 export interface SettleOptions {
   readonly run: ResolvedRun;
   readonly client: Client;
-  readonly state: StateDirectory;
+  readonly store: StateDirectory;
   readonly concurrency: number;
   readonly files: FileSystem;
   readonly signal: AbortSignal;
@@ -54,15 +54,15 @@ interface CarryOverOptions extends SettleOptions {
  *   sent; what stops the batches
  */
 export async function carryOver(options: CarryOverOptions): Promise<void> {
-  const { state, known, change, run } = options;
+  const { store, known, change, run } = options;
   // The service has no say in it.
   if (run.onChange === 'stop' && change !== undefined) {
     throw refusalOf(options, change, `${optionName('onChange', 'stop')} ends the run here`);
   }
   const reconciliation = await reconciliationOf(options, known.run);
   reconciliation.refuseCopy();
-  const settled = { ...known, batchesPath: state.batchesPath };
-  await settle(options, { reconciliation, state, ...settled }, async (driven) => {
+  const settled = { ...known, batchesPath: store.batchesPath };
+  await settle(options, { reconciliation, store, ...settled }, async (driven) => {
     if (change !== undefined) await decide(options, change, driven);
     await options.onDecided();
   });
@@ -74,9 +74,9 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
  * @throws what stops the batches
  */
 export async function retryEarlier(options: SettleOptions): Promise<void> {
-  const { state } = options;
-  for (const earlier of state.known.earlier.filter(hasPaid)) {
-    const { batchesPath, results } = state.of(earlier);
+  const { store } = options;
+  for (const earlier of store.known.earlier.filter(hasPaid)) {
+    const { batchesPath, results } = store.of(earlier);
     const { run, plan, batches } = earlier;
     const known = { ...nothingKnown, run, plan, batches };
     const claims = new LocalRunClaims(known, {
@@ -89,7 +89,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
       run,
       plan,
       batchesPath,
-      state: {
+      store: {
         known,
         isShared: false,
         claim: async (wanted) => claims.claim(wanted),
@@ -100,10 +100,10 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
 }
 
 async function reconciliationOf(
-  { run, client, state, signal }: SettleOptions,
+  { run, client, store, signal }: SettleOptions,
   entry: RunEntry,
 ): Promise<Reconciliation> {
-  const reconciliation = await Reconciliation.of(client, entry, state, { ...run, signal });
+  const reconciliation = await Reconciliation.of(client, entry, store, { ...run, signal });
   await reconciliation.readList();
   return reconciliation;
 }
@@ -113,12 +113,12 @@ async function settle(
   { run, client, files, signal, concurrency }: SettleOptions,
   {
     reconciliation,
-    state,
+    store,
     batchesPath,
     ...known
   }: {
     readonly reconciliation: Reconciliation;
-    readonly state: DriveRunOptions['state'];
+    readonly store: DriveRunOptions['store'];
     readonly batchesPath: string;
     readonly run: RunEntry;
     readonly plan: PlanEntry;
@@ -126,7 +126,7 @@ async function settle(
   decide?: Parameters<typeof settleRun>[1],
 ): Promise<void> {
   const launched = new Set([
-    ...paidNumbers(state.known),
+    ...paidNumbers(store.known),
     ...reconciliation.uploads.launchedNumbers(),
   ]);
   const batches = await plannedBatches(files, batchesPath, known.plan, launched);
@@ -155,7 +155,7 @@ async function settle(
       concurrency,
       plan,
       batches,
-      state,
+      store,
       signal,
     },
     decide,
@@ -172,7 +172,7 @@ async function decide(
   change: string,
   driven: readonly DrivenBatch[],
 ): Promise<void> {
-  const { run, state, known } = options;
+  const { run, store, known } = options;
   const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
   const { onChange: way = 'auto' } = run;
   const isEnough =
@@ -180,7 +180,7 @@ async function decide(
     use.usedAddresses * 2 >= use.paidAddresses ||
     // Killed behind its output: a query may give what is left to be verified.
     (await run.sink.hasWritten?.(outputIdOf(known.run))) === true;
-  const isForced = way === 'carry' || state.known.isCarried;
+  const isForced = way === 'carry' || store.known.isCarried;
   const carried = { startedAt: known.run.startedAt, change, ...use };
   const isLossAsked =
     way === 'auto' &&
@@ -195,8 +195,8 @@ async function decide(
       : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw refusalOf(options, change, why);
   }
-  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !state.known.isCarried)
-    await state.record({ entry: 'carry' });
+  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !store.known.isCarried)
+    await store.record({ entry: 'carry' });
   run.onProgress?.({ stage: 'carried', ...carried });
 }
 
@@ -213,12 +213,12 @@ type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
 /** Looks which of the addresses that a run has paid for another list has. @throws OutputError, StateError */
 async function measureUse(
   {
-    state,
+    store,
     known,
     book,
     files,
   }: {
-    readonly state: StateDirectory;
+    readonly store: StateDirectory;
     readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
     /** Of the other list, under the seed of the run. */
     readonly book: AddressBook;
@@ -232,7 +232,7 @@ async function measureUse(
   // One that is sent again is not known as failed any more.
   const failedAddresses = driven
     .filter((each) => {
-      const before = entryOf(state.known, each.batch)?.known;
+      const before = entryOf(store.known, each.batch)?.known;
       return before?.stage === 'failed' && before.launched && !paid.includes(each);
     })
     .reduce((sum, { batch }) => sum + batch.addresses, 0);
@@ -249,10 +249,10 @@ async function measureUse(
   }
   let paidAddresses = paid.reduce((sum, { batch }) => sum + batch.addresses, 0);
   const recalled = known.plan.recalled;
-  if (recalled && state.known.earlier.length > 0) {
+  if (recalled && store.known.earlier.length > 0) {
     const seed = Buffer.from(known.run.seed, 'hex');
-    const entries = await readRecalled(files, state.recalledPath, seed, recalled);
-    const own = carriedUuids(state.known.earlier);
+    const entries = await readRecalled(files, store.recalledPath, seed, recalled);
+    const own = carriedUuids(store.known.earlier);
     entries.forEach((hash, place) => {
       if (!own.has(entries.origin(entries.originAt(place)).batchUuid)) return;
       paidAddresses += 1;

@@ -22,7 +22,7 @@ import { earlierBatches } from '../planning/batch-files.js';
 
 /** Whose state it is, and who reads it. */
 interface CarriedOptions {
-  readonly state: Pick<StateDirectory, 'of'> & { readonly known: Pick<KnownRun, 'earlier'> };
+  readonly store: Pick<StateDirectory, 'of'> & { readonly known: Pick<KnownRun, 'earlier'> };
   readonly files: FileSystem;
 }
 
@@ -71,16 +71,16 @@ interface EarlierResults extends ReportedResults {
 }
 
 /** What may have been paid for counts, also without a result: it is never paid for again by itself. */
-async function* resultsBefore({ state, files }: CarriedOptions): AsyncGenerator<EarlierResults> {
-  for (const run of state.known.earlier.filter(hasPaid)) {
-    const { results: store } = state.of(run);
+async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<EarlierResults> {
+  for (const run of store.known.earlier.filter(hasPaid)) {
+    const { results } = store.of(run);
     const outcomes = new OutcomeTable();
-    for (const { batch, entry } of await earlierBatches(files, state, run)) {
+    for (const { batch, entry } of await earlierBatches(files, store, run)) {
       const { known } = entry;
       if (!mayHaveLaunched(known)) continue;
       // One whose export was in doubt may have been asked for again since.
-      const again = isOwed(known) ? await store.find(batch, outcomes) : undefined;
-      const kept = known.stage === 'failed' ? again : await store.read(batch, outcomes);
+      const again = isOwed(known) ? await results.find(batch, outcomes) : undefined;
+      const kept = known.stage === 'failed' ? again : await results.read(batch, outcomes);
       const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
       const failed = new Uint32Array(batch.addresses);
       if (!kept) failed.fill(outcomes.idOf('failed', reason));
@@ -99,14 +99,14 @@ async function* resultsBefore({ state, files }: CarriedOptions): AsyncGenerator<
 
 /** Gives a history what the batches of a run have come to whose results are kept. @throws OutputError, StateError */
 export async function keepBatches(
-  state: RunStore,
+  store: RunStore,
   batches: readonly DrivenBatch[],
   history: History,
 ): Promise<void> {
   for (const { batch, known, times } of batches) {
     if (known.stage !== 'exported') continue;
     const outcomes = new OutcomeTable();
-    const kept = await state.readResults(batch, outcomes);
+    const kept = await store.readResults(batch, outcomes);
     await history.keep({
       batchUuid: known.uuid,
       atMs: Date.parse(times.exported_at ?? ''),

@@ -28,7 +28,7 @@ export interface SharedOpeningOptions {
   readonly run: ResolvedRun;
   /** The run and where it is, for messages. */
   readonly name: string;
-  readonly state: SharedRunStore;
+  readonly store: SharedRunStore;
   readonly scratch: RunScratch;
   readonly checked: CheckedRun;
 }
@@ -55,12 +55,12 @@ export class SharedOpening implements Opening {
       run.onProgress?.({ stage: 'already_finished', name });
       return { ...before, already_finished: true };
     }
-    const { run, name, state, scratch, checked } = this.#options;
+    const { run, name, store, scratch, checked } = this.#options;
     this.#source = await sharedSource({
       ...run,
       ...checked,
       name,
-      state,
+      store,
       folder: join(scratch.path, 'input'),
       isOver: () => this.#finishedSummary() !== undefined,
     });
@@ -69,8 +69,8 @@ export class SharedOpening implements Opening {
 
   /** A name that is used twice would leave a new list unverified, with nobody told. */
   #refuseOtherThanFinished(): void {
-    const { run, name, state } = this.#options;
-    const differing = state.known.run && othersThanFinished(state.known.run, decidingOptions(run));
+    const { run, name, store } = this.#options;
+    const differing = store.known.run && othersThanFinished(store.known.run, decidingOptions(run));
     if (differing === undefined) return;
     throw mismatch(
       `${name} has finished with another list or other options; these differ: ${differing}. Give the new run a name of its own`,
@@ -78,10 +78,10 @@ export class SharedOpening implements Opening {
   }
 
   #finishedSummary(): Summary | undefined {
-    const { state, run, name } = this.#options;
-    const { finished } = state.known;
+    const { store, run, name } = this.#options;
+    const { finished } = store.known;
     if (run.retryFailed !== true) return finished?.summary;
-    if (!state.known.run) {
+    if (!store.known.run) {
       throw new ConfigurationError(
         `there is no ${name}: ${optionName('retryFailed')} goes with the same command that ended with failed addresses`,
       );
@@ -90,7 +90,7 @@ export class SharedOpening implements Opening {
   }
 
   async open(client: Client): Promise<OpenedRun> {
-    const { stopped } = this.#options.state.known;
+    const { stopped } = this.#options.store.known;
     if (stopped?.code === 'abandoned') throw stopOfOthers(stopped);
     const begun = await this.#begun(client);
     await this.#refuseOther(client, begun.run);
@@ -104,13 +104,13 @@ export class SharedOpening implements Opening {
 
   /** What is begun, with what this process has planned for it where it had to. */
   async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
-    const { run, state, checked } = this.#options;
-    const isNeeded = (): boolean => state.known.plan === undefined;
+    const { run, store, checked } = this.#options;
+    const isNeeded = (): boolean => store.known.plan === undefined;
     const history = await openInTurn(run, { signal: checked.signal, isNeeded });
     try {
       checkHistoryService(history, serviceOf(client, run));
       if (history) await collectLeft(history, client, { ...run, signal: checked.signal });
-      const { known } = state;
+      const { known } = store;
       if (known.run && known.plan) return { run: known.run, plan: known.plan };
       const own = {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
@@ -120,7 +120,7 @@ export class SharedOpening implements Opening {
       await checkListSize(run, plannedInput.entry.rows, history);
       const begun = await this.#begin(own, plannedInput);
       // Another process may have found other results in the history. A run that has ended since has no plan.
-      const isOver = state.known.plan === undefined;
+      const isOver = store.known.plan === undefined;
       const isOwn = begun.run.id === own.id || isOver || !begun.plan.recalled;
       return { ...begun, ...(isOwn && { plannedInput }) };
     } finally {
@@ -130,11 +130,11 @@ export class SharedOpening implements Opening {
 
   /** What has stopped the run before this process worked on it may be otherwise by now. */
   async #adoptStop(stopped: StoppedEntry | undefined): Promise<void> {
-    const { state } = this.#options;
-    if (!stopped || state.known.stopped?.at !== stopped.at) return;
+    const { store } = this.#options;
+    if (!stopped || store.known.stopped?.at !== stopped.at) return;
     // Before another process can go on within what is used up.
     if (stopped.code === 'budget_exhausted') await this.#limit(this.#options.run.maxCredits);
-    await state.record({ entry: 'resumed' });
+    await store.record({ entry: 'resumed' });
   }
 
   /** The word of the newest process counts; one that was told nothing leaves it at what others were told. */
@@ -144,21 +144,21 @@ export class SharedOpening implements Opening {
   }
 
   async #limit(most: number | null = null): Promise<void> {
-    const { state, run, name } = this.#options;
-    const { budget } = state.known;
-    await state.record({ entry: 'budget', most });
+    const { store, run, name } = this.#options;
+    const { budget } = store.known;
+    await store.record({ entry: 'budget', most });
     if (!budget || budget.most === most) return;
     const message = `from now on all processes of ${name} together may use ${budgetWords(most)}, in place of ${budgetWords(budget.most)}`;
     run.onProgress?.({ stage: 'notice', isWarning: true, message });
   }
 
   async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {
-    const { run, scratch, checked, state } = this.#options;
+    const { run, scratch, checked, store } = this.#options;
     const { files } = checked;
-    const { known } = state;
+    const { known } = store;
     const seed = Buffer.from(entry.seed, 'hex');
     if (known.plan?.recalled) {
-      const bytes = await state.readRecalled();
+      const bytes = await store.readRecalled();
       const path = scratch.recalledPath;
       await onDisk(`write ${path}`, async () =>
         writeWhole(files, path, async (file) => file.writeFile(bytes)),
@@ -179,19 +179,19 @@ export class SharedOpening implements Opening {
 
   /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
   async #begin(own: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
-    const { run, state, scratch, checked } = this.#options;
+    const { run, store, scratch, checked } = this.#options;
     await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
       const path = scratch.recalledPath;
-      await state.keepRecalled(
+      await store.keepRecalled(
         await onDisk(`read ${path}`, async () => checked.files.readFile(path)),
       );
     }
-    return state.begin(own, plannedInput.entry);
+    return store.begin(own, plannedInput.entry);
   }
 
   async #refuseOther(client: Client, begun: RunEntry): Promise<void> {
-    const { run, name, state, checked } = this.#options;
+    const { run, name, store, checked } = this.#options;
     if (begun.version !== ownVersion) {
       throw mismatch(
         `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${ownVersion}: give all processes the same version`,
@@ -204,7 +204,7 @@ export class SharedOpening implements Opening {
         `${name} was begun with other options; these differ: ${[...new Set(differing)].join(', ')}. Give all processes the same, or another name to another run`,
       );
     }
-    const account = await isOfAccount(client, begun, state, checked.signal);
+    const account = await isOfAccount(client, begun, store, checked.signal);
     if (account === 'other' || account === 'unknown') {
       throw mismatch(
         `${name} was begun with the key of another account: give all processes a key of the same account`,

@@ -24,13 +24,13 @@ import { decidingOptions } from './compare-run.js';
  */
 export async function beginRun(
   client: Client,
-  state: StateDirectory,
+  store: StateDirectory,
   options: ResolvedRun,
   given: Pick<RunEntry, 'outputId' | 'retries'> = {},
 ): Promise<RunEntry> {
-  const place = await state.place();
+  const place = await store.place();
   const entry = { ...(await newRun(client, options)), ...(place && { place }), ...given };
-  await state.begin(entry);
+  await store.begin(entry);
   return entry;
 }
 

@@ -81,15 +81,15 @@ type Planned = KnownRun & { readonly run: RunEntry; readonly plan: PlanEntry };
  */
 export class RunOpening implements Opening {
   readonly #options: ResolvedRun;
-  readonly #state: StateDirectory;
+  readonly #store: StateDirectory;
   readonly #checked: CheckedRun;
   #source: BufferedSource | undefined;
   /** What was read to be compared with the run that is known. */
   #compared: Compared | undefined;
 
-  constructor(options: ResolvedRun, state: StateDirectory, checked: CheckedRun) {
+  constructor(options: ResolvedRun, store: StateDirectory, checked: CheckedRun) {
     this.#options = options;
-    this.#state = state;
+    this.#store = store;
     this.#checked = checked;
   }
 
@@ -100,15 +100,15 @@ export class RunOpening implements Opening {
    * @returns the run and what it has told, when the same is asked for again
    */
   async finishedSummary(): Promise<Summary | undefined> {
-    const { known } = this.#state;
+    const { known } = this.#store;
     if (this.#wantsRetry && !known.run) {
       throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.#state.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
+        `there is no run with failed addresses in ${this.#store.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
       );
     }
     if (!known.finished || this.#wantsRetry) return undefined;
     if (known.hasEnded) {
-      await this.#state.startOver();
+      await this.#store.startOver();
       return undefined;
     }
     const { client, serviceName } = this.#options;
@@ -131,13 +131,13 @@ export class RunOpening implements Opening {
    */
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
-    const toFetch = addressesToFetch(this.#state.known, opened.plannedInput.batches);
-    await checkDiskSpace(this.#checked.files, this.#state.path, toFetch);
+    const toFetch = addressesToFetch(this.#store.known, opened.plannedInput.batches);
+    await checkDiskSpace(this.#checked.files, this.#store.path, toFetch);
     return opened;
   }
 
   async #open(client: Client): Promise<OpenedRun> {
-    const { known } = this.#state;
+    const { known } = this.#store;
     const { history } = this.#options;
     const service = serviceOf(client, this.#options);
     checkHistoryService(history, service);
@@ -146,8 +146,8 @@ export class RunOpening implements Opening {
     const differing = known.run ? this.#differing(known.run, service) : [];
     if (known.run && hasSent(known) && !this.#isOver) {
       refuseOthers(differing);
-      await checkAccount(client, known.run, this.#state, this.#checked.signal);
-      const status = statusOf(known, this.#state.path);
+      await checkAccount(client, known.run, this.#store, this.#checked.signal);
+      const status = statusOf(known, this.#store.path);
       this.#options.onProgress?.({ stage: 'going_on', status });
     }
     const sendsAgain = this.#sendsEarlierAgain();
@@ -164,13 +164,13 @@ export class RunOpening implements Opening {
   }
 
   async planBeside(): Promise<PlannedBeside | undefined> {
-    const { known } = this.#state;
+    const { known } = this.#store;
     if (!isPlanned(known) || this.#isOver) return undefined;
     const { plannedInput, change } = await this.#compare(known);
     if (change === undefined) return undefined;
     await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
     const { files } = this.#checked;
-    return planBeside(this.#state, {
+    return planBeside(this.#store, {
       files,
       run: this.#options,
       read: async (given) => this.#read(known.run, given),
@@ -178,20 +178,20 @@ export class RunOpening implements Opening {
   }
 
   async #begin(client: Client, service: string): Promise<OpenedRun> {
-    const { run, plan } = this.#state.known;
+    const { run, plan } = this.#store.known;
     if (this.#source) await this.#adopt();
     // A process that was killed while it read its list has sent nothing under its name.
     const isBegun = run && !plan && isSameRun(run, this.#decides, service);
     const entry = isBegun
       ? run
-      : await beginRun(client, this.#state, this.#options, {
+      : await beginRun(client, this.#store, this.#options, {
           ...(run && !this.#isOver && { outputId: outputIdOf(run) }),
           ...(this.#wantsRetry && { retries: true }),
         });
     const source = await this.#adopt();
     const plannedInput = await this.#read(entry);
     await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
-    await this.#state.record(plannedInput.entry);
+    await this.#store.record(plannedInput.entry);
     return { entry, plannedInput: { ...plannedInput, source } };
   }
 
@@ -201,7 +201,7 @@ export class RunOpening implements Opening {
 
   /** Its output is there: what it has paid for is needed no more. */
   get #isOver(): boolean {
-    return this.#state.known.finished !== undefined && !this.#wantsRetry;
+    return this.#store.known.finished !== undefined && !this.#wantsRetry;
   }
 
   get #decides(): RunEntry['decides'] {
@@ -214,7 +214,7 @@ export class RunOpening implements Opening {
 
   /** Whether a person wants addresses again that failed before the list changed. */
   #sendsEarlierAgain(): boolean {
-    const { earlier, finished } = this.#state.known;
+    const { earlier, finished } = this.#store.known;
     if (!this.#wantsRetry || !finished) return false;
     return earlier.some(({ batches }) =>
       [...batches.values()].some(({ known }) => known.stage === 'failed'),
@@ -247,7 +247,7 @@ export class RunOpening implements Opening {
   }
 
   #settling(client: Client): SettleOptions {
-    return { ...this.#checked, run: this.#options, client, state: this.#state };
+    return { ...this.#checked, run: this.#options, client, store: this.#store };
   }
 
   /** From now on what the source gave tonight is the list on disk. */
@@ -260,7 +260,7 @@ export class RunOpening implements Opening {
 
   async #keep(): Promise<Source> {
     const { files, signal } = this.#checked;
-    this.#source ??= await bufferSource(this.#options.source, this.#state, files, signal);
+    this.#source ??= await bufferSource(this.#options.source, this.#store, files, signal);
     return this.#source.source;
   }
 
@@ -284,19 +284,19 @@ export class RunOpening implements Opening {
       seed,
       ...(!('recalled' in options) && {
         recalled: await openRecall({
-          known: this.#state.known,
-          scratch: this.#state,
+          known: this.#store.known,
+          scratch: this.#store,
           files,
           seed,
           history,
           columns,
           carried: async () =>
-            carriedEntries({ state: this.#state, files, seed, retries: entry.retries === true }),
+            carriedEntries({ store: this.#store, files, seed, retries: entry.retries === true }),
         }),
       }),
       runId: outputIdOf(entry),
-      scratch: this.#state,
-      planned: this.#state.known.plan,
+      scratch: this.#store,
+      planned: this.#store.known.plan,
       ...options,
     });
   }

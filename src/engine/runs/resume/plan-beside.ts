@@ -15,7 +15,7 @@ export interface PlannedBeside {
   readonly entry: RunEntry;
   readonly plannedInput: PlannedInput;
   /** What is known of its batches: nothing. The run before is among the earlier ones. */
-  readonly state: DriveRunOptions['state'];
+  readonly store: DriveRunOptions['store'];
   /** Removes what was written for it. */
   remove(): Promise<void>;
 }
@@ -52,7 +52,7 @@ export async function planBeside(
     const current: EarlierRun = { run: entry, plan, batches, generation };
     const earlier = [...known.earlier, { ...current, batches: ended }];
     const seed = Buffer.from(entry.seed, 'hex');
-    const state = { known: { ...known, earlier }, of: (kept: EarlierRun) => before.of(kept) };
+    const store = { known: { ...known, earlier }, of: (kept: EarlierRun) => before.of(kept) };
     const plannedInput = await read({
       scratch,
       planned: undefined,
@@ -63,13 +63,13 @@ export async function planBeside(
         seed,
         history: run.history,
         columns: run,
-        carried: async () => carriedEntries({ state, files, seed, retries: false }),
+        carried: async () => carriedEntries({ store, files, seed, retries: false }),
       }),
     });
     return {
       entry,
       plannedInput,
-      state: {
+      store: {
         known: {
           ...nothingKnown,
           run: entry,

@@ -77,7 +77,7 @@ export class Reconciliation {
   static async of(
     service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
     run: RunEntry,
-    state: Pick<RunStore, 'known' | 'record' | 'isShared' | 'isRestarted'> &
+    store: Pick<RunStore, 'known' | 'record' | 'isShared' | 'isRestarted'> &
       Partial<Pick<StateDirectory, 'place'>>,
     options: DriveSettings &
       Pick<RunSettings, 'deleteBatches' | 'moved'> & { readonly signal: AbortSignal },
@@ -87,10 +87,10 @@ export class Reconciliation {
       clock: options.clock ?? systemClock,
       deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
     });
-    const takenUp = state.known.run !== undefined;
+    const takenUp = store.known.run !== undefined;
     // Its maps take in what comes later.
-    const sharedBefore = state.isShared ? { batches: new Map(state.known.batches) } : undefined;
-    const here = await state.place?.();
+    const sharedBefore = store.isShared ? { batches: new Map(store.known.batches) } : undefined;
+    const here = await store.place?.();
     const moved = options.moved === true;
     return new Reconciliation(
       { uploads, runId: run.id, namePrefix: namePrefixOf(options) },
@@ -98,12 +98,12 @@ export class Reconciliation {
         takenUp,
         copied: takenUp && !moved && isElsewhere(run.place, here),
         sharedBefore,
-        restarted: () => state.isRestarted === true,
+        restarted: () => store.isRestarted === true,
         there: async (uuid) => isVisible(service, uuid, options.signal),
         deleting: !moved && (options.deleteBatches === true || run.deletes === true),
         reading: async () => {
           if (takenUp) await uploads.read();
-          if (takenUp && moved && here) await state.record({ entry: 'place', place: here });
+          if (takenUp && moved && here) await store.record({ entry: 'place', place: here });
         },
       },
     );

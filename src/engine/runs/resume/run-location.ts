@@ -23,7 +23,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 export interface RunLocation {
   /** The run's options, as what is kept there makes them. */
   readonly run: ResolvedRun;
-  readonly state: RunStore;
+  readonly store: RunStore;
   readonly opening: Opening;
   connect(): Promise<Client>;
   /** The error with which the caller ends, where the batches were not driven to their end. */
@@ -44,34 +44,34 @@ export async function locateInDirectory(
 ): Promise<RunLocation> {
   const { client, waitLockMs, clock, signal, fresh = false } = given;
   const patience = { fresh, waitLockMs, clock, signal };
-  const state = await StateDirectory.open(checked.files, path, patience).catch((error: unknown) => {
+  const store = await StateDirectory.open(checked.files, path, patience).catch((error: unknown) => {
     // The reason of an abort passes untouched.
     signal?.throwIfAborted();
     throw error;
   });
-  const run = withOwed(given, state.known);
+  const run = withOwed(given, store.known);
   return {
     run,
-    state,
-    opening: new RunOpening(run, state, checked),
-    connect: async () => (typeof client === 'function' ? client(state.servicePath) : client),
+    store,
+    opening: new RunOpening(run, store, checked),
+    connect: async () => (typeof client === 'function' ? client(store.servicePath) : client),
     reasonOf: ({ stoppedBy }) => stoppedBy,
-    keepResults: async (history) => keepCarried({ state, files: checked.files }, history),
+    keepResults: async (history) => keepCarried({ store, files: checked.files }, history),
     async end(isWorthKeeping) {
-      if (isWorthKeeping) await state.record({ entry: 'ended' });
+      if (isWorthKeeping) await store.record({ entry: 'ended' });
     },
     async leave(isRemovable) {
-      if (!isRemovable) return state.close();
+      if (!isRemovable) return store.close();
       await beforeRemoval(run);
       try {
-        await state.clear();
+        await store.clear();
       } catch (error) {
-        await state.close();
+        await store.close();
         throw error;
       }
       // A run that has sent nothing is gone before anybody says what is kept of it.
-      if (run.lastAct && state.known.finished) run.lastAct(async () => state.remove());
-      else await state.remove();
+      if (run.lastAct && store.known.finished) run.lastAct(async () => store.remove());
+      else await store.remove();
     },
   };
 }
@@ -109,7 +109,7 @@ export async function locateInStore(
   run: ResolvedRun,
   checked: CheckedRun,
   {
-    store,
+    store: shared,
     parent,
     rows,
   }: {
@@ -120,31 +120,31 @@ export async function locateInStore(
 ): Promise<RunLocation> {
   const { files, signal } = checked;
   const scratch = await makeScratch(files, parent);
-  const opened = store.open({ signal, rows, ...(run.clock && { clock: run.clock }) });
-  const state = await opened.catch(async (error: unknown) => {
+  const opened = shared.open({ signal, rows, ...(run.clock && { clock: run.clock }) });
+  const store = await opened.catch(async (error: unknown) => {
     await scratch.remove();
     throw error;
   });
   let leavePace: (() => void) | undefined;
   return {
     run,
-    state,
-    opening: new SharedOpening({ run, name: store.name, state, scratch, checked }),
+    store,
+    opening: new SharedOpening({ run, name: shared.name, store, scratch, checked }),
     async connect() {
       const { client: given } = run;
       const client =
         typeof given === 'function' ? await given(join(scratch.path, 'service')) : given;
-      leavePace = await shareRate(client, state);
+      leavePace = await shareRate(client, store);
       return client;
     },
-    reasonOf: (end) => withName(end, store.name),
-    keepResults: async (history, batches) => keepBatches(state, batches, history),
+    reasonOf: (end) => withName(end, shared.name),
+    keepResults: async (history, batches) => keepBatches(store, batches, history),
     async end(isWorthKeeping) {
-      if (!isWorthKeeping) await state.clear();
+      if (!isWorthKeeping) await store.clear();
     },
     async leave() {
       leavePace?.();
-      await state.close();
+      await store.close();
       await scratch.remove();
     },
   };

@@ -8,11 +8,11 @@ import type { PaceSteps } from './store-protocol.js';
  *
  * @returns ends that
  */
-export async function shareRate(client: Client, state: SharedRunStore): Promise<() => void> {
+export async function shareRate(client: Client, store: SharedRunStore): Promise<() => void> {
   const { baseUrl, intervalMs } = client;
   const account = async (salt: string): Promise<string> =>
     `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
-  return client.shareRate(await state.joinPace({ account, intervalMs }));
+  return client.shareRate(await store.joinPace({ account, intervalMs }));
 }
 
 type Act = <Answer>(step: () => Promise<Answer>) => Promise<Answer>;

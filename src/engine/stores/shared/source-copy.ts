@@ -100,7 +100,7 @@ interface SharedSourceOptions {
   readonly source: Source;
   /** The run and where it is, for messages. */
   readonly name: string;
-  readonly state: SharedRunStore;
+  readonly store: SharedRunStore;
   /** A folder of this process: what it reads of the copy is kept in it. */
   readonly folder: string;
   readonly files: FileSystem;
@@ -121,14 +121,14 @@ const mostMissed = 5;
  * @returns the source itself where any process may read it, and nothing once the run has finished
  */
 export async function sharedSource(options: SharedSourceOptions): Promise<Source | undefined> {
-  const { source, state, folder, files, signal, isOver, clock = systemClock } = options;
+  const { source, store, folder, files, signal, isOver, clock = systemClock } = options;
   if (!source.keep || !source.kept) return source;
   const path = join(folder, 'input');
   const of = JSON.stringify([source.name, source.decides ?? {}]);
   for (let missed = 0; !isOver();) {
     // It was whole when the run was begun, and is dropped when it ends, which is got a little later.
-    const isBegun = state.known.run !== undefined;
-    const copy = await state.copy.read();
+    const isBegun = store.known.run !== undefined;
+    const copy = await store.copy.read();
     if (isBegun && !copy) missed += 1;
     if (missed > mostMissed || (copy && copy.of !== of)) throw otherSource(options);
     await onDisk(`remove ${folder}`, async () =>
@@ -141,7 +141,7 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
       });
       return source.kept(path);
     }
-    const claim = await state.copy.claim();
+    const claim = await store.copy.claim();
     if (!claim) {
       await clock.sleep(pauseMs, signal);
       continue;
@@ -160,11 +160,11 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
 
 /** Reads all of a source into a file, while that is not too large. */
 async function keepWithin(
-  { source, state, folder, files }: SharedSourceOptions,
+  { source, store, folder, files }: SharedSourceOptions,
   path: string,
   signal: AbortSignal,
 ): Promise<Source> {
-  const { limitBytes } = state.copy;
+  const { limitBytes } = store.copy;
   const [tooLarge, over] = [new AbortController(), new AbortController()];
   const check = async (): Promise<void> => {
     if ((await sizeOf(files, folder)) > limitBytes)

@@ -62,7 +62,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
   const drive = new WorkerLoop({
     run: {},
     signal: new AbortController().signal,
-    state: {
+    store: {
       known: { ...nothingKnown, run: runEntry },
       isShared: true,
       waitForUpdates: async () => {

@@ -94,7 +94,7 @@ function lower(addresses: readonly string[]): readonly string[] {
 /** What the first reading of a list leaves: its plan, and every file of the state directory. */
 async function planned(partitionFrom: number, files: FileSystem = systemFiles) {
   const path = join(folder, `state-${partitionFrom}`);
-  const state = await StateDirectory.open(files, path, { fresh: true });
+  const store = await StateDirectory.open(files, path, { fresh: true });
   try {
     const { entry, plan } = await readIntoBatches({
       source: fileSource(await writeList()),
@@ -103,7 +103,7 @@ async function planned(partitionFrom: number, files: FileSystem = systemFiles) {
       batchSize: 97,
       seed: new Uint8Array(32).fill(3),
       partitionFrom,
-      scratch: state,
+      scratch: store,
       planned: undefined,
       files,
       signal: new AbortController().signal,
@@ -122,7 +122,7 @@ async function planned(partitionFrom: number, files: FileSystem = systemFiles) {
       kept: Object.fromEntries(kept),
     };
   } finally {
-    await state.close();
+    await store.close();
   }
 }
 

@@ -31,17 +31,17 @@ async function open(fresh = false): Promise<StateDirectory> {
 
 describe('StateDirectory', () => {
   it('can be read by its owner only, and is gone when it is removed', async () => {
-    const state = await open();
-    await state.record(runEntry);
+    const store = await open();
+    await store.record(runEntry);
     for (const name of ['', 'batches', 'results']) {
       expect((await stat(join(path, name))).mode & 0o777, name).toBe(0o700);
     }
     for (const name of ['journal', 'lock']) {
       expect((await stat(join(path, name))).mode & 0o777, name).toBe(0o600);
     }
-    await writeFile(state.inputPath, 'x');
-    await mkdir(state.servicePath);
-    await state.remove();
+    await writeFile(store.inputPath, 'x');
+    await mkdir(store.servicePath);
+    await store.remove();
     await expect(stat(path)).rejects.toThrow(/ENOENT/);
   });
 
@@ -62,14 +62,14 @@ describe('StateDirectory', () => {
     const files = watchedFiles((call) => {
       if (call.startsWith('rm ')) removed.push(call.slice(3));
     });
-    const state = await StateDirectory.open(files, path, { fresh: false });
-    await state.record(runEntry);
+    const store = await StateDirectory.open(files, path, { fresh: false });
+    await store.record(runEntry);
     await writeFile(join(path, 'tickets'), '');
     removed.length = 0;
-    await state.startOver();
+    await store.startOver();
     expect(removed[0]).toBe('journal');
     removed.length = 0;
-    await state.remove();
+    await store.remove();
     expect(removed.slice(-3)).toEqual(['journal', 'recalled', 'run']);
     expect(removed.indexOf('results')).toBeLessThan(removed.indexOf('journal'));
   });
@@ -77,11 +77,11 @@ describe('StateDirectory', () => {
   it('has its lock on the disk before anything else, and until the end: by it the next run knows it', async () => {
     const calls: string[] = [];
     const files = watchedFiles((call) => void calls.push(call));
-    const state = await StateDirectory.open(files, path, { fresh: false });
+    const store = await StateDirectory.open(files, path, { fresh: false });
     const firstSync = calls.indexOf('sync run');
     expect(firstSync).toBeGreaterThan(calls.indexOf('openLocked lock'));
     expect(firstSync).toBeLessThan(calls.indexOf('mkdir batches'));
-    await state.remove();
+    await store.remove();
     const removed = calls.slice(calls.indexOf('rm recalled'));
     expect(removed.indexOf('sync run')).toBeGreaterThan(0);
     expect(removed.indexOf('sync run')).toBeLessThan(removed.indexOf('rm run'));
@@ -119,17 +119,17 @@ describe('StateDirectory', () => {
     await expect(open(true)).rejects.toMatchObject(refused);
     expect(await readdir(`${path}-real`)).toEqual([]);
     const below = join(path, 'below');
-    const state = await StateDirectory.open(systemFiles, below, { fresh: false });
-    await state.record(runEntry);
-    await state.close();
+    const store = await StateDirectory.open(systemFiles, below, { fresh: false });
+    await store.record(runEntry);
+    await store.close();
     expect(await readdir(join(`${path}-real`, 'below'))).toContain('journal');
   });
 
   it('refuses entries of another version and leaves them as they are', async () => {
-    const state = await open();
+    const store = await open();
     // What a later version may write.
-    await state.record({ entry: 'later' } as unknown as RunEntry);
-    await state.close();
+    await store.record({ entry: 'later' } as unknown as RunEntry);
+    await store.close();
     const before = (await stat(join(path, 'journal'))).size;
     await expect(open()).rejects.toMatchObject({ code: 'state_damaged' });
     expect((await stat(join(path, 'journal'))).size).toBe(before);
