@@ -154,7 +154,7 @@ export { StreamPlan } from './engine/streams/stream-plan.js';
 export type { Batch } from './engine/batches/batch.js';
 export type { BatchProgress } from './engine/batches/claim.js';
 export type { BatchSettings } from './engine/driver/driver-options.js';
-export type { FailedReason, KnownBatch } from './engine/batches/batch-state.js';
+export type { FailedReason, BatchState } from './engine/batches/batch-state.js';
 export type { Charge } from './engine/batches/charge.js';
 export { exportDiffers, type ComparedExport } from './engine/batches/export-check.js';
 

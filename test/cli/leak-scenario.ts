@@ -64,8 +64,8 @@ async function tell(scenario: string): Promise<void> {
     // Long enough that an end in between meets a batch that sleeps.
     pollIntervalMs: isStalled ? 600_000 : 5,
     signal: stop.signal,
-    onBatch: ({ known }) => {
-      if (known.stage === 'verifying' || (isStalled && known.stage === 'parsing')) isLaunched();
+    onBatch: ({ state }) => {
+      if (state.stage === 'verifying' || (isStalled && state.stage === 'parsing')) isLaunched();
     },
   });
 

@@ -240,7 +240,7 @@ class SharedSimulation {
       signal: abort.signal,
       onProgress: (progress) => {
         if (progress.stage !== 'batch' || !this.#world.isTraced) return;
-        this.#world.tell(`${life.number} knows: ${progress.name} ${progress.known.stage}`);
+        this.#world.tell(`${life.number} knows: ${progress.name} ${progress.state.stage}`);
       },
     });
   }

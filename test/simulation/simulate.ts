@@ -243,7 +243,7 @@ class Simulation {
       life.stage = progress.stage;
       return;
     }
-    life.stage = progress.known.stage;
+    life.stage = progress.state.stage;
     if (this.#world.isTraced) this.#world.tell(`known: ${progress.name} ${life.stage}`);
   }
 

@@ -1,15 +1,15 @@
-import type { KnownBatch, RunProgress } from '../../index.js';
+import type { BatchState, RunProgress } from '../../index.js';
 import { message, type Message } from './message.js';
 import type { WaitingReason } from './batch-sentences.js';
 
 type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 
 /** What a batch is named by. */
-export function namesOf({ name, known }: BatchProgress): {
+export function namesOf({ name, state }: BatchProgress): {
   readonly name: string;
   readonly batch_uuid: string | null;
 } {
-  return { name, batch_uuid: ('uuid' in known ? known.uuid : undefined) ?? null };
+  return { name, batch_uuid: ('uuid' in state ? state.uuid : undefined) ?? null };
 }
 
 interface Failures {
@@ -60,34 +60,34 @@ export class HeldUpBatches {
     progress: Extract<RunProgress, { readonly stage: 'batch' }>,
     nowMs: number,
   ): Message | undefined {
-    const cause = heldUpBy(progress.known);
+    const cause = heldUpBy(progress.state);
     if (cause === undefined) return undefined;
     const toldAtMs = this.#toldAtMs.get(cause) ?? -Infinity;
     if (nowMs - toldAtMs < againAfterMs) return undefined;
     this.#toldAtMs.set(cause, nowMs);
     return message('batch_waiting', {
       ...namesOf(progress),
-      stage: progress.known.stage,
+      stage: progress.state.stage,
       reason: cause,
     });
   }
 }
 
-function heldUpBy(known: KnownBatch): WaitingReason | undefined {
-  if ('misses' in known && known.misses >= inARow) return 'not_found';
-  switch (known.stage) {
+function heldUpBy(state: BatchState): WaitingReason | undefined {
+  if ('misses' in state && state.misses >= inARow) return 'not_found';
+  switch (state.stage) {
     case 'planned':
-      return known.uploads >= inARow ? 'not_uploaded' : undefined;
+      return state.uploads >= inARow ? 'not_uploaded' : undefined;
     case 'uploading':
-      return known.looks >= inARow ? 'not_uploaded' : undefined;
+      return state.looks >= inARow ? 'not_uploaded' : undefined;
     case 'uploaded':
-      return known.prepares >= inARow ? 'not_prepared' : undefined;
+      return state.prepares >= inARow ? 'not_prepared' : undefined;
     case 'parsing':
     case 'ready':
     case 'launching':
-      return known.launches >= inARow ? 'not_launched' : undefined;
+      return state.launches >= inARow ? 'not_launched' : undefined;
     case 'done':
-      return known.broken >= inARow ? 'broken_export' : undefined;
+      return state.broken >= inARow ? 'broken_export' : undefined;
     default:
       return undefined;
   }

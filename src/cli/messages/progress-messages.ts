@@ -38,14 +38,14 @@ export function textColumnMessage({ column, kind, output }: Progress<'text_colum
 
 /** What became of a batch. */
 export function batchMessage(progress: Progress<'batch'>): Message {
-  const { batch, known, charge, exported } = progress;
-  const reason = known.stage === 'failed' ? known.reason : undefined;
+  const { batch, state, charge, exported } = progress;
+  const reason = state.stage === 'failed' ? state.reason : undefined;
   const fields = {
     ...namesOf(progress),
     type: batch.group.type,
     country: batch.group.country,
     addresses: batch.addresses,
-    stage: known.stage,
+    stage: state.stage,
     reason,
     charge,
     export: exported,

@@ -257,15 +257,15 @@ export class Reporter {
   }
 
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
-    const { known, exported } = progress;
-    const reason = known.stage === 'failed' ? known.reason : undefined;
+    const { state, exported } = progress;
+    const reason = state.stage === 'failed' ? state.reason : undefined;
     const told = batchMessage(progress);
     const waiting = this.#heldUp.note(progress, this.#options.clock.now());
     if (waiting) this.tell([waiting]);
     if (told.severity === 'warning' || this.#isDetailed) this.tell([told]);
     else if (reason !== undefined) this.#failures.note(reason, told);
     else this.#logger.logNowAndThen(this.#howFar(), batchLineEveryMs);
-    if (known.stage !== 'exported' || !exported || !exportDiffers(exported)) return;
+    if (state.stage !== 'exported' || !exported || !exportDiffers(exported)) return;
     this.#difference({ ...namesOf(progress), export: exported });
   }
 

@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/index.js';
-import { ProgressFigures, type KnownBatch, type RunProgress } from '../../index.js';
+import { ProgressFigures, type BatchState, type RunProgress } from '../../index.js';
 
 /** What a batch has done; the order of its life. */
 const ranks = {
@@ -15,7 +15,7 @@ const ranks = {
   failed: 8,
   // Its parts are counted in its place.
   split: -1,
-} as const satisfies Record<KnownBatch['stage'], number>;
+} as const satisfies Record<BatchState['stage'], number>;
 
 /** The stages of a run, as a person watches them. */
 export const runStages = [
@@ -141,8 +141,8 @@ export class RunFigures {
     const { in: from, through } = batchStages[stage];
     let done = 0;
     let batches = 0;
-    for (const { known, addresses } of this.#told.batches.values()) {
-      const rank = ranks[known.stage];
+    for (const { state, addresses } of this.#told.batches.values()) {
+      const rank = ranks[state.stage];
       if (rank >= through) done += addresses;
       else if (rank >= from) batches += 1;
     }
@@ -227,18 +227,18 @@ export class RunFigures {
 
   #through(stage: BatchStage): Amount {
     const through = [...this.#told.batches.values()].filter(
-      ({ known }) => ranks[known.stage] >= batchStages[stage].through,
+      ({ state }) => ranks[state.stage] >= batchStages[stage].through,
     );
     const addresses = through.reduce((sum, batch) => sum + batch.addresses, 0);
     return { addresses, batches: through.length };
   }
 
   #noteBatch(
-    { batch: { addresses }, known }: Extract<RunProgress, { readonly stage: 'batch' }>,
+    { batch: { addresses }, state }: Extract<RunProgress, { readonly stage: 'batch' }>,
     isNew: boolean,
     nowMs: number,
   ): void {
-    const rank = ranks[known.stage];
+    const rank = ranks[state.stage];
     for (const stage of batchStageNames) {
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
       if (isNew && rank >= batchStages[stage].through) {

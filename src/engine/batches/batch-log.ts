@@ -1,13 +1,13 @@
 import { batchLabel, type Batch, uuidKey } from './batch.js';
 import type { BatchProgress } from './claim.js';
-import { type KnownBatch, mayHaveLaunched, planned } from './batch-state.js';
+import { type BatchState, mayHaveLaunched, planned } from './batch-state.js';
 import type { Charge } from './charge.js';
 import type { ComparedExport } from './export-check.js';
 
 /** A batch and what is known of it, for the summary. */
 export interface DrivenBatch {
   readonly batch: Batch;
-  readonly known: KnownBatch;
+  readonly state: BatchState;
   /** Name of its elected or latest upload; `undefined` before the first. */
   readonly name: string | undefined;
   readonly charge: Charge | undefined;
@@ -19,8 +19,8 @@ export interface DrivenBatch {
 }
 
 /** What a batch and its uploads before cost, where that is known: what was never launched cost nothing. */
-export function chargeOf({ known, charge, inVain = nothing }: DrivenBatch): Charge | undefined {
-  const own = mayHaveLaunched(known) ? charge : nothing;
+export function chargeOf({ state, charge, inVain = nothing }: DrivenBatch): Charge | undefined {
+  const own = mayHaveLaunched(state) ? charge : nothing;
   return own && inVain ? addCharges(own, inVain) : undefined;
 }
 
@@ -35,12 +35,12 @@ export function addCharges(one: Charge, other: Charge): Charge {
 }
 
 /** A batch with what is known of it now: of one that is sent again what its launch has cost is not lost. */
-export function withKnown(driven: DrivenBatch, known: KnownBatch): DrivenBatch {
-  const isAgain = known.stage === 'planned' && mayHaveLaunched(driven.known);
-  if (!isAgain) return { ...driven, known };
+export function withKnown(driven: DrivenBatch, state: BatchState): DrivenBatch {
+  const isAgain = state.stage === 'planned' && mayHaveLaunched(driven.state);
+  if (!isAgain) return { ...driven, state };
   return {
     ...driven,
-    known,
+    state,
     charge: undefined,
     exported: undefined,
     inVain: chargeOf(driven) ?? null,
@@ -59,16 +59,16 @@ export class BatchLog {
 
   /** What is known from now on, with what is known already. */
   withBefore(progress: BatchProgress, at: string): DrivenBatch {
-    const { batch, known, name, charge, exported, inVain } = progress;
+    const { batch, state, name, charge, exported, inVain } = progress;
     const before = this.#driven.get(batchLabel(batch));
     return {
       batch,
-      known,
+      state,
       name,
       charge: charge ?? before?.charge,
       exported: exported ?? before?.exported,
       inVain: inVain === undefined ? before?.inVain : inVain,
-      times: noteTime(before?.times ?? noTimes, known, at),
+      times: noteTime(before?.times ?? noTimes, state, at),
     };
   }
 
@@ -94,16 +94,16 @@ export class BatchLog {
   /** Of all uploads that are gone on with, by their keys. */
   uuids(): ReadonlySet<string> {
     return new Set(
-      this.batches().flatMap(({ known }) =>
-        known.stage !== 'split' && 'uuid' in known && known.uuid !== undefined
-          ? [uuidKey(known.uuid)]
+      this.batches().flatMap(({ state }) =>
+        state.stage !== 'split' && 'uuid' in state && state.uuid !== undefined
+          ? [uuidKey(state.uuid)]
           : [],
       ),
     );
   }
 
-  known(batch: Batch): KnownBatch {
-    return this.#driven.get(batchLabel(batch))?.known ?? planned;
+  state(batch: Batch): BatchState {
+    return this.#driven.get(batchLabel(batch))?.state ?? planned;
   }
 
   /** In the order of their numbers and lines; those that were split come before their parts. */
@@ -138,7 +138,7 @@ export const noTimes: BatchTimes = {
 };
 
 /** Takes in that a batch is in a stage; one that is uploaded again starts over. */
-export function noteTime(times: BatchTimes, { stage }: KnownBatch, at: string): BatchTimes {
+export function noteTime(times: BatchTimes, { stage }: BatchState, at: string): BatchTimes {
   switch (stage) {
     case 'planned':
     case 'uploading':

@@ -1,7 +1,7 @@
 import type { ExportDoubt } from './export-check.js';
 
 /** What is known of a batch. Each is written down before the next step is taken. */
-export type KnownBatch =
+export type BatchState =
   /** Nothing was sent under this attempt's name. */
   | ({ readonly stage: 'planned' } & Tries)
   /** An upload under this attempt's name was or is being sent; whether it arrived is not known. */
@@ -81,7 +81,7 @@ export interface Elected extends Tries {
   readonly doubt: boolean;
 }
 
-export type Stage = KnownBatch['stage'];
+export type Stage = BatchState['stage'];
 
 /** Why the addresses of a batch are `failed`. */
 export type FailedReason =
@@ -95,45 +95,45 @@ export type FailedReason =
   | ExportDoubt;
 
 /** Nothing more is done for it: its results are safe, or it has failed. */
-export type EndedBatch = Extract<KnownBatch, { readonly stage: 'exported' | 'failed' }>;
+export type EndedBatch = Extract<BatchState, { readonly stage: 'exported' | 'failed' }>;
 
-export function isAtEnd(known: KnownBatch): known is EndedBatch {
-  return known.stage === 'exported' || known.stage === 'failed';
+export function isAtEnd(state: BatchState): state is EndedBatch {
+  return state.stage === 'exported' || state.stage === 'failed';
 }
 
-export const planned: KnownBatch = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
+export const planned: BatchState = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
 
 /** From the moment a launch was asked for, only the service knows whether it was paid. */
-export function mayHaveLaunched(known: KnownBatch): boolean {
-  switch (known.stage) {
+export function mayHaveLaunched(state: BatchState): boolean {
+  switch (state.stage) {
     case 'verifying':
     case 'done':
     case 'exported':
       return true;
     case 'failed':
-      return known.launched;
+      return state.launched;
     default:
-      return isLaunchInDoubt(known);
+      return isLaunchInDoubt(state);
   }
 }
 
 /** A launch was asked for that had no clear answer yet. */
-export function isLaunchInDoubt(known: KnownBatch): boolean {
-  switch (known.stage) {
+export function isLaunchInDoubt(state: BatchState): boolean {
+  switch (state.stage) {
     case 'launching':
       return true;
     case 'uploaded':
     case 'parsing':
     case 'ready':
-      return known.doubt;
+      return state.doubt;
     default:
       return false;
   }
 }
 
 /** Whether it is through upload and preparation, or has ended for more than its size. */
-export function isPrepared(known: KnownBatch): boolean {
-  switch (known.stage) {
+export function isPrepared(state: BatchState): boolean {
+  switch (state.stage) {
     case 'planned':
     case 'uploading':
     case 'uploaded':
@@ -141,46 +141,46 @@ export function isPrepared(known: KnownBatch): boolean {
     case 'split':
       return false;
     case 'failed':
-      return known.reason !== 'too_large';
+      return state.reason !== 'too_large';
     default:
       return true;
   }
 }
 
 /** What an elected batch carries from stage to stage, without the fields of one stage. */
-export function elected(known: Elected): Elected {
-  const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = known;
+export function elected(state: Elected): Elected {
+  const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = state;
   return { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
 }
 
 /** Tries belong to a process: one that takes a batch up again has all of it. */
-export function renewTries(known: KnownBatch): KnownBatch {
-  switch (known.stage) {
+export function renewTries(state: BatchState): BatchState {
+  switch (state.stage) {
     case 'planned':
-      return { ...known, uploads: 0 };
+      return { ...state, uploads: 0 };
     case 'uploading':
-      return { ...known, uploads: 0, looks: 0 };
+      return { ...state, uploads: 0, looks: 0 };
     case 'uploaded':
     case 'parsing':
     case 'ready':
-      return { ...known, ...renewed };
+      return { ...state, ...renewed };
     case 'launching':
       // Nobody is left who would hear the answer to that launch.
-      return { ...known, ...renewed, doubt: true };
+      return { ...state, ...renewed, doubt: true };
     case 'verifying':
-      return { ...known, ...renewed, readies: 0 };
+      return { ...state, ...renewed, readies: 0 };
     case 'done':
       return {
-        ...elected(known),
+        ...elected(state),
         ...renewed,
         stage: 'done',
         broken: 0,
-        ...(known.isRetried && { isRetried: true }),
+        ...(state.isRetried && { isRetried: true }),
       };
     case 'exported':
     case 'split':
     case 'failed':
-      return known;
+      return state;
   }
 }
 
@@ -189,18 +189,18 @@ export function renewTries(known: KnownBatch): KnownBatch {
  * its export is not what was asked for, is paid for: the export of the same upload is asked for again,
  * and nothing is ever sent in its place.
  */
-export function retried(known: KnownBatch): KnownBatch {
-  if (known.stage !== 'failed') return known;
-  const { uuid, attempt, fresh } = known;
-  if (!isOwed(known) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
+export function retried(state: BatchState): BatchState {
+  if (state.stage !== 'failed') return state;
+  const { uuid, attempt, fresh } = state;
+  if (!isOwed(state) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
   const found = { uuid, isFound: false, attempt, fresh, doubt: false };
   return { ...found, ...renewed, stage: 'done', broken: 0, isRetried: true };
 }
 
 /** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
-export function isOwed(known: KnownBatch): boolean {
-  if (known.stage !== 'failed') return false;
-  return isExportWrong(known.reason);
+export function isOwed(state: BatchState): boolean {
+  if (state.stage !== 'failed') return false;
+  return isExportWrong(state.reason);
 }
 
 /** Whether a batch has failed for its export alone, so that what it cost is not lost. */

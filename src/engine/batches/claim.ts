@@ -1,5 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
-import { type KnownBatch, mayHaveLaunched } from './batch-state.js';
+import { type BatchState, mayHaveLaunched } from './batch-state.js';
 import type { Batch } from './batch.js';
 import type { Charge } from './charge.js';
 import type { ComparedExport } from './export-check.js';
@@ -56,7 +56,7 @@ export class ClaimLostError extends Error {
 /** What has changed about a batch. */
 export interface BatchProgress {
   readonly batch: Batch;
-  readonly known: KnownBatch;
+  readonly state: BatchState;
   /** Name of the upload under way or elected. */
   readonly name: string;
   readonly charge: Charge | undefined;
@@ -77,14 +77,14 @@ export class LocalClaims {
   readonly #reserved: Record<VerificationType, number> = { email: 0, phone: 0 };
 
   /**
-   * @param known what an earlier process knew: the credits of a batch that it may have launched are
+   * @param state what an earlier process knew: the credits of a batch that it may have launched are
    *   reserved, also beyond what is allowed
    * @param write writes down what becomes of the batch
    * @param before what launches in whose place it is sent again have cost: it stays spent
    */
   claim(
     batch: Batch,
-    known: KnownBatch,
+    state: BatchState,
     write: Write,
     before?: BatchProgress['inVain'],
   ): BatchClaim {
@@ -102,11 +102,11 @@ export class LocalClaims {
       isReserved = isHeld;
       this.#reserved[type] += isHeld ? batch.addresses : -batch.addresses;
     };
-    hold(mayHaveLaunched(known));
+    hold(mayHaveLaunched(state));
     return {
       record: async (progress, at) => {
         // What was reserved for a launch is kept until the launch surely did not take place.
-        hold(mayHaveLaunched(progress.known));
+        hold(mayHaveLaunched(progress.state));
         spend(progress.inVain);
         await write(progress, at);
       },

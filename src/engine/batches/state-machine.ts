@@ -1,4 +1,4 @@
-import { elected, type KnownBatch } from './batch-state.js';
+import { elected, type BatchState } from './batch-state.js';
 
 /*
  * The life of a batch as data: what is known of it (known-batch), what comes next (here), and what is
@@ -50,26 +50,26 @@ export const bounds = {
 } as const;
 
 /** Says what comes next; total over the stages. */
-export function nextStep(known: KnownBatch): Step {
-  switch (known.stage) {
+export function nextStep(state: BatchState): Step {
+  switch (state.stage) {
     case 'planned':
-      if (known.uploads >= bounds.uploads) return { do: 'give_up' };
-      return { do: 'upload', wait: known.uploads > 0 };
+      if (state.uploads >= bounds.uploads) return { do: 'give_up' };
+      return { do: 'upload', wait: state.uploads > 0 };
     case 'uploading':
-      return { do: 'find', wait: known.looks > 0 };
+      return { do: 'find', wait: state.looks > 0 };
     case 'uploaded':
-      return { do: 'prepare', wait: known.misses > 0 || known.prepares > 0 };
+      return { do: 'prepare', wait: state.misses > 0 || state.prepares > 0 };
     case 'parsing':
     case 'launching':
     case 'verifying':
       // What is not known of a launch is settled by reading, never by launching again blindly.
       return { do: 'read_status', wait: true };
     case 'ready':
-      if (known.launches >= bounds.launches) return { do: 'give_up' };
+      if (state.launches >= bounds.launches) return { do: 'give_up' };
       return { do: 'launch', wait: false };
     case 'done':
-      if (known.broken >= bounds.exports) return { do: 'give_up' };
-      return { do: 'export', wait: known.broken + (known.doubts ?? 0) + known.misses > 0 };
+      if (state.broken >= bounds.exports) return { do: 'give_up' };
+      return { do: 'export', wait: state.broken + (state.doubts ?? 0) + state.misses > 0 };
     case 'exported':
     case 'split':
     case 'failed':
@@ -78,9 +78,9 @@ export function nextStep(known: KnownBatch): Step {
 }
 
 /** What is to be written down before a step is taken, where the step may have an effect. */
-export function before(known: KnownBatch, step: Step): KnownBatch {
-  if (step.do === 'upload' && known.stage === 'planned') {
-    const { attempt, fresh, uploads } = known;
+export function before(state: BatchState, step: Step): BatchState {
+  if (step.do === 'upload' && state.stage === 'planned') {
+    const { attempt, fresh, uploads } = state;
     return {
       stage: 'uploading',
       attempt,
@@ -90,9 +90,9 @@ export function before(known: KnownBatch, step: Step): KnownBatch {
       looks: 0,
     };
   }
-  if (step.do === 'launch' && known.stage === 'ready') {
-    const launches = known.launches + 1;
-    return { ...elected(known), stage: 'launching', launches, answeredError: false };
+  if (step.do === 'launch' && state.stage === 'ready') {
+    const launches = state.launches + 1;
+    return { ...elected(state), stage: 'launching', launches, answeredError: false };
   }
-  return known;
+  return state;
 }

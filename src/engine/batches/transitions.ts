@@ -5,7 +5,7 @@ import {
   mayHaveLaunched,
   type Elected,
   type FailedReason,
-  type KnownBatch,
+  type BatchState,
   type Stage,
 } from './batch-state.js';
 import { bounds } from './state-machine.js';
@@ -34,241 +34,241 @@ export type BatchEvent =
   | { readonly of: 'another' };
 
 /** Takes in what an answer told. Events that do not belong to the stage change nothing. */
-export function learn(known: KnownBatch, event: BatchEvent): KnownBatch {
+export function learn(state: BatchState, event: BatchEvent): BatchState {
   switch (event.of) {
     case 'upload':
-      return known.stage === 'uploading' ? learnUpload(known, event) : known;
+      return state.stage === 'uploading' ? learnUpload(state, event) : state;
     case 'too_large':
-      return learnTooLarge(known, event.addresses);
+      return learnTooLarge(state, event.addresses);
     case 'find':
-      return known.stage === 'uploading' ? learnFind(known, event.uuid) : known;
+      return state.stage === 'uploading' ? learnFind(state, event.uuid) : state;
     case 'prepare':
-      return known.stage === 'uploaded' ? learnPrepare(found(known), event.status) : known;
+      return state.stage === 'uploaded' ? learnPrepare(found(state), event.status) : state;
     case 'status':
       // Results that were there may be lost with the batch.
-      if (known.stage === 'done' && event.status === 'internal_error') {
-        return lost(known, 'internal_error');
+      if (state.stage === 'done' && event.status === 'internal_error') {
+        return lost(state, 'internal_error');
       }
-      return isOnItsWay(known) ? learnStatus(found(known), event.status) : known;
+      return isOnItsWay(state) ? learnStatus(found(state), event.status) : state;
     case 'launch':
-      return known.stage === 'launching' ? learnLaunch(found(known), event.status) : known;
+      return state.stage === 'launching' ? learnLaunch(found(state), event.status) : state;
     case 'export':
-      return known.stage === 'done' ? learnExport(found(known), event.result) : known;
+      return state.stage === 'done' ? learnExport(found(state), event.result) : state;
     case 'missing':
-      return isOnItsWay(known) || known.stage === 'done' ? learnMissing(known) : known;
+      return isOnItsWay(state) || state.stage === 'done' ? learnMissing(state) : state;
     case 'another':
-      return isOpenToDoubt(known) ? lookFor(known) : known;
+      return isOpenToDoubt(state) ? lookFor(state) : state;
   }
 }
 
-type Of<S extends Stage> = Extract<KnownBatch, { readonly stage: S }>;
-type OnItsWay = Of<'uploaded' | 'parsing' | 'ready' | 'launching' | 'verifying'>;
+type Of<S extends Stage> = Extract<BatchState, { readonly stage: S }>;
+type InProgress = Of<'uploaded' | 'parsing' | 'ready' | 'launching' | 'verifying'>;
 
 /** Whether the status has something to tell: elected, and its end not yet known. */
-function isOnItsWay(known: KnownBatch): known is OnItsWay {
-  return 'misses' in known && known.stage !== 'done' && known.stage !== 'exported';
+function isOnItsWay(state: BatchState): state is InProgress {
+  return 'misses' in state && state.stage !== 'done' && state.stage !== 'exported';
 }
 
 function learnUpload(
-  known: Of<'uploading'>,
+  state: Of<'uploading'>,
   event: Extract<BatchEvent, { readonly of: 'upload' }>,
-): KnownBatch {
+): BatchState {
   switch (event.status) {
     case 'ok':
       return event.uuid === undefined
-        ? { ...known, accepted: true }
-        : elect(known, event.uuid, false);
+        ? { ...state, accepted: true }
+        : elect(state, event.uuid, false);
     case 'unknown':
-      return known;
+      return state;
     case 'refused': {
-      const { attempt, fresh, uploads } = known;
+      const { attempt, fresh, uploads } = state;
       return { stage: 'planned', attempt, fresh, uploads };
     }
     case 'parse_error':
-      return fail(known, 'parse_error');
+      return fail(state, 'parse_error');
     case 'error':
-      return known.uploads < bounds.uploads ? uploadAgain(known) : fail(known, 'upload_error');
+      return state.uploads < bounds.uploads ? uploadAgain(state) : fail(state, 'upload_error');
   }
 }
 
 /** Only what was never launched is split: no address is ever in two batches that are paid for. */
-function learnTooLarge(known: KnownBatch, addresses: number): KnownBatch {
-  const { stage } = known;
+function learnTooLarge(state: BatchState, addresses: number): BatchState {
+  const { stage } = state;
   const isWaiting = stage === 'planned' || stage === 'uploading' || stage === 'uploaded';
-  if (!isWaiting || mayHaveLaunched(known)) return known;
-  if (addresses === 1) return fail(known, 'too_large');
-  const { attempt, fresh, uploads } = known;
-  const uuid = 'uuid' in known ? known.uuid : undefined;
+  if (!isWaiting || mayHaveLaunched(state)) return state;
+  if (addresses === 1) return fail(state, 'too_large');
+  const { attempt, fresh, uploads } = state;
+  const uuid = 'uuid' in state ? state.uuid : undefined;
   return { stage: 'split', uuid, attempt, fresh, uploads };
 }
 
-function learnFind(known: Of<'uploading'>, uuid: string | undefined): KnownBatch {
-  if (uuid !== undefined) return elect(known, uuid, true);
-  const looks = known.looks + 1;
-  const most = known.accepted ? bounds.looksForAcceptedUpload : bounds.looksForLostUpload;
-  return looks < most ? { ...known, looks } : uploadAgain(known);
+function learnFind(state: Of<'uploading'>, uuid: string | undefined): BatchState {
+  if (uuid !== undefined) return elect(state, uuid, true);
+  const looks = state.looks + 1;
+  const most = state.accepted ? bounds.looksForAcceptedUpload : bounds.looksForLostUpload;
+  return looks < most ? { ...state, looks } : uploadAgain(state);
 }
 
 /** Whether only the answer to its upload has said which uuid it has, and nothing was launched for that. */
-export function isOpenToDoubt(known: KnownBatch): known is OnItsWay {
-  return isOnItsWay(known) && !known.isFound && !mayHaveLaunched(known) && known.launches === 0;
+export function isOpenToDoubt(state: BatchState): state is InProgress {
+  return isOnItsWay(state) && !state.isFound && !mayHaveLaunched(state) && state.launches === 0;
 }
 
-function lookFor({ attempt, fresh, uploads }: Elected): KnownBatch {
+function lookFor({ attempt, fresh, uploads }: Elected): BatchState {
   return { stage: 'uploading', attempt, fresh, uploads, accepted: false, looks: 0 };
 }
 
-function elect(known: Of<'uploading'>, uuid: string, isFound: boolean): KnownBatch {
-  const { attempt, fresh, uploads } = known;
+function elect(state: Of<'uploading'>, uuid: string, isFound: boolean): BatchState {
+  const { attempt, fresh, uploads } = state;
   const tries = { attempt, fresh, uploads, misses: 0, prepares: 0, launches: 0 };
   return { stage: 'uploaded', uuid, isFound, ...tries, doubt: false };
 }
 
 /** Under a new name: should the lost upload still appear, it is an orphan and told from this one. */
-function uploadAgain({ attempt, fresh, uploads }: Of<'uploading'>): KnownBatch {
+function uploadAgain({ attempt, fresh, uploads }: Of<'uploading'>): BatchState {
   return { stage: 'planned', attempt: attempt + 1, fresh, uploads };
 }
 
-function learnPrepare(known: Of<'uploaded'>, status: Open<PrepareStatus>): KnownBatch {
-  if (status === 'parse_error') return fail(known, 'parse_error');
-  if (status === 'ok') return toParsing(known);
+function learnPrepare(state: Of<'uploaded'>, status: Open<PrepareStatus>): BatchState {
+  if (status === 'parse_error') return fail(state, 'parse_error');
+  if (status === 'ok') return toParsing(state);
   // It may be parsing already, which needs no preparation: the status tells.
-  const prepares = known.prepares + 1;
+  const prepares = state.prepares + 1;
   const isLast = prepares >= bounds.prepares;
-  if (isLast && status === 'error') return fail(known, 'prepare_error');
-  return { ...toParsing(known), prepares, prepared: isLast };
+  if (isLast && status === 'error') return fail(state, 'prepare_error');
+  return { ...toParsing(state), prepares, prepared: isLast };
 }
 
-function learnStatus(known: OnItsWay, status: Open<BatchStatus>): KnownBatch {
+function learnStatus(state: InProgress, status: Open<BatchStatus>): BatchState {
   switch (status) {
     case 'parsing_content':
-      return learnParsing(known);
+      return learnParsing(state);
     case 'ready_for_verification':
-      return learnReady(known);
+      return learnReady(state);
     case 'verification_ongoing':
-      return known.stage === 'verifying' && known.readies === 0 ? known : toVerifying(known);
+      return state.stage === 'verifying' && state.readies === 0 ? state : toVerifying(state);
     case 'verification_done':
-      return toDone(known);
+      return toDone(state);
     case 'internal_error':
-      return lost(known, 'internal_error');
+      return lost(state, 'internal_error');
     default:
       // An unknown word is neither success nor failure: the stage's deadline decides.
-      return known;
+      return state;
   }
 }
 
-function learnParsing(known: OnItsWay): KnownBatch {
-  switch (known.stage) {
+function learnParsing(state: InProgress): BatchState {
+  switch (state.stage) {
     case 'parsing': {
-      if (known.prepared) return known;
-      const polls = known.polls + 1;
+      if (state.prepared) return state;
+      const polls = state.polls + 1;
       const isIdle = polls >= bounds.pollsUnprepared;
-      return isIdle ? { ...elected(known), stage: 'uploaded' } : { ...known, polls };
+      return isIdle ? { ...elected(state), stage: 'uploaded' } : { ...state, polls };
     }
     case 'launching':
       // It was not ready after all, or a lagging copy answered: both are seen by polling on.
-      return { ...toParsing(known), doubt: true };
+      return { ...toParsing(state), doubt: true };
     default:
-      return known;
+      return state;
   }
 }
 
-function learnReady(known: OnItsWay): KnownBatch {
-  switch (known.stage) {
+function learnReady(state: InProgress): BatchState {
+  switch (state.stage) {
     case 'uploaded':
     case 'parsing':
-      return { ...elected(known), stage: 'ready' };
+      return { ...elected(state), stage: 'ready' };
     case 'launching':
-      return known.answeredError && known.launches >= bounds.launches
-        ? fail(known, 'launch_error')
-        : toReadyAgain(known);
+      return state.answeredError && state.launches >= bounds.launches
+        ? fail(state, 'launch_error')
+        : toReadyAgain(state);
     case 'verifying': {
-      const readies = known.readies + 1;
-      return readies < bounds.readiesAfterLaunch ? { ...known, readies } : toReadyAgain(known);
+      const readies = state.readies + 1;
+      return readies < bounds.readiesAfterLaunch ? { ...state, readies } : toReadyAgain(state);
     }
     case 'ready':
-      return known;
+      return state;
   }
 }
 
 /** A launch was lost on its way, or after a yes: the same uuid is launched again. */
-function toReadyAgain(known: Elected): KnownBatch {
-  return { ...elected(known), stage: 'ready', doubt: true };
+function toReadyAgain(state: Elected): BatchState {
+  return { ...elected(state), stage: 'ready', doubt: true };
 }
 
 function learnLaunch(
-  known: Of<'launching'>,
+  state: Of<'launching'>,
   status: Extract<BatchEvent, { readonly of: 'launch' }>['status'],
-): KnownBatch {
+): BatchState {
   switch (status) {
     case 'ok':
     case 'verification_already_ongoing':
     case 'verification_already_done':
       // The status is asked all the same: where it is ready, the launch is repeated.
-      return toVerifying(known);
+      return toVerifying(state);
     case 'refused':
-      return { ...elected(known), stage: 'ready' };
+      return { ...elected(state), stage: 'ready' };
     case 'not_found':
-      return learnMissing(toParsing(known));
+      return learnMissing(toParsing(state));
     case 'not_ready_for_verification':
       // The preparation may have come to nothing: unless the batch moves, it is asked for again.
-      return known.launches < bounds.launches
-        ? { ...toParsing(known), prepared: known.doubt }
-        : fail(toParsing(known), 'launch_error');
+      return state.launches < bounds.launches
+        ? { ...toParsing(state), prepared: state.doubt }
+        : fail(toParsing(state), 'launch_error');
     case 'error':
-      return { ...known, answeredError: true, doubt: true };
+      return { ...state, answeredError: true, doubt: true };
     default:
-      return { ...known, doubt: true };
+      return { ...state, doubt: true };
   }
 }
 
-function learnExport(known: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt): KnownBatch {
+function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt): BatchState {
   switch (result) {
     case 'safe':
-      return { ...elected(known), stage: 'exported' };
+      return { ...elected(state), stage: 'exported' };
     case 'broken':
       // What is paid for is never given up as failed, however long this lasts.
-      return { ...known, broken: known.broken + 1 };
+      return { ...state, broken: state.broken + 1 };
     default: {
       // It may be that the service has not collected all of it yet.
-      const doubts = (known.doubts ?? 0) + 1;
-      return doubts < bounds.doubts ? { ...known, doubts } : fail(known, result);
+      const doubts = (state.doubts ?? 0) + 1;
+      return doubts < bounds.doubts ? { ...state, doubts } : fail(state, result);
     }
   }
 }
 
-function learnMissing(known: OnItsWay | Of<'done'>): KnownBatch {
+function learnMissing(state: InProgress | Of<'done'>): BatchState {
   // A batch may be invisible for a moment, right after its upload most of all.
-  const misses = known.misses + 1;
-  return misses < bounds.misses ? { ...known, misses } : lost(known, 'batch_missing');
+  const misses = state.misses + 1;
+  return misses < bounds.misses ? { ...state, misses } : lost(state, 'batch_missing');
 }
 
 /** An answer about the batch ends a row of those that did not find it. */
-function found<Known extends OnItsWay | Of<'done'>>(known: Known): Known {
+function found<Known extends InProgress | Of<'done'>>(known: Known): Known {
   return known.misses === 0 ? known : { ...known, misses: 0 };
 }
 
 /** What was never launched was never paid: it may be uploaded again. */
-function lost(known: OnItsWay | Of<'done'>, reason: FailedReason): KnownBatch {
-  if (mayHaveLaunched(known) || known.fresh >= bounds.fresh) return fail(known, reason);
-  return { stage: 'planned', attempt: known.attempt + 1, fresh: known.fresh + 1, uploads: 0 };
+function lost(state: InProgress | Of<'done'>, reason: FailedReason): BatchState {
+  if (mayHaveLaunched(state) || state.fresh >= bounds.fresh) return fail(state, reason);
+  return { stage: 'planned', attempt: state.attempt + 1, fresh: state.fresh + 1, uploads: 0 };
 }
 
-function toParsing(known: Elected): Of<'parsing'> {
-  return { ...elected(known), stage: 'parsing', prepared: true, polls: 0 };
+function toParsing(state: Elected): Of<'parsing'> {
+  return { ...elected(state), stage: 'parsing', prepared: true, polls: 0 };
 }
 
-function toVerifying(known: Elected): Of<'verifying'> {
-  return { ...elected(known), stage: 'verifying', readies: 0 };
+function toVerifying(state: Elected): Of<'verifying'> {
+  return { ...elected(state), stage: 'verifying', readies: 0 };
 }
 
-function toDone(known: Elected): Of<'done'> {
-  return { ...elected(known), stage: 'done', broken: 0 };
+function toDone(state: Elected): Of<'done'> {
+  return { ...elected(state), stage: 'done', broken: 0 };
 }
 
-function fail(known: Exclude<KnownBatch, Of<'failed'>>, reason: FailedReason): KnownBatch {
-  const { attempt, fresh, uploads } = known;
-  const uuid = 'uuid' in known ? known.uuid : undefined;
+function fail(state: Exclude<BatchState, Of<'failed'>>, reason: FailedReason): BatchState {
+  const { attempt, fresh, uploads } = state;
+  const uuid = 'uuid' in state ? state.uuid : undefined;
   return {
     stage: 'failed',
     reason,
@@ -276,6 +276,6 @@ function fail(known: Exclude<KnownBatch, Of<'failed'>>, reason: FailedReason): K
     attempt,
     fresh,
     uploads,
-    launched: mayHaveLaunched(known),
+    launched: mayHaveLaunched(state),
   };
 }

@@ -22,7 +22,7 @@ import {
   isPrepared,
   mayHaveLaunched,
   renewTries,
-  type KnownBatch,
+  type BatchState,
 } from '../batches/batch-state.js';
 import { isOpenToDoubt, learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
@@ -47,17 +47,17 @@ const launchGraceMs = 5000;
  */
 export async function driveBatch(
   batch: Batch,
-  known: KnownBatch,
+  state: BatchState,
   options: DriveOptions,
-): Promise<KnownBatch> {
-  return new Drive(batch, known, options).toEnd();
+): Promise<BatchState> {
+  return new Drive(batch, state, options).toEnd();
 }
 
 class Drive {
   readonly #batch: Batch;
   readonly #options: DriveOptions;
   readonly #wait: PollSchedule;
-  #known: KnownBatch;
+  #state: BatchState;
   #charge: Charge | undefined;
   /** Addresses that the service says it verified. */
   #counted: number | null = null;
@@ -74,67 +74,67 @@ class Drive {
   /** The latest word of the service on where the batch is. */
   #status: string | undefined;
 
-  constructor(batch: Batch, known: KnownBatch, options: DriveOptions) {
+  constructor(batch: Batch, state: BatchState, options: DriveOptions) {
     this.#batch = batch;
-    this.#known = renewTries(known);
+    this.#state = renewTries(state);
     this.#options = options;
     const timed = { type: batch.group.type, addresses: batch.addresses };
-    this.#wait = new PollSchedule(known, timed, options);
-    this.#reserved = mayHaveLaunched(known);
+    this.#wait = new PollSchedule(state, timed, options);
+    this.#reserved = mayHaveLaunched(state);
   }
 
-  async toEnd(): Promise<KnownBatch> {
+  async toEnd(): Promise<BatchState> {
     const { signal } = this.#options;
     for (;;) {
       this.#tellPrepared();
-      const step = nextStep(this.#known);
-      if (step.do === 'nothing' || this.#isLeft()) return this.#known;
+      const step = nextStep(this.#state);
+      if (step.do === 'nothing' || this.#isLeft()) return this.#state;
       if (step.do === 'give_up') throw givenUpError(this.#stopped());
       signal.throwIfAborted();
-      if (step.do === 'launch' && !(await this.#mayLaunch())) return this.#known;
+      if (step.do === 'launch' && !(await this.#mayLaunch())) return this.#state;
       if (step.do === 'upload' && this.#isSurelyTooLarge()) {
-        await this.#become(learn(this.#known, this.#tooLarge()));
+        await this.#become(learn(this.#state, this.#tooLarge()));
         continue;
       }
       if (step.do === 'launch' && (await this.#takesAnother())) continue;
       if (step.wait && !(await this.#wait.next(signal))) {
         throw this.#overdue();
       }
-      await this.#become(before(this.#known, step));
+      await this.#become(before(this.#state, step));
       if (step.do === 'prepare') await this.#options.claim.confirm();
       const event = await this.#perform(step.do);
-      await this.#become(learn(this.#known, event));
+      await this.#become(learn(this.#state, event));
       this.#giveUpIfOverdue(step.do, hasFailed(event));
     }
   }
 
   /** What the service says yes to preparing was taken: what it refuses it has refused by then. */
   #tellPrepared(): void {
-    const known = this.#known;
-    const isTaken = known.stage === 'parsing' && known.prepared;
-    if (this.#isPrepared || !(isTaken || isPrepared(known))) return;
+    const state = this.#state;
+    const isTaken = state.stage === 'parsing' && state.prepared;
+    if (this.#isPrepared || !(isTaken || isPrepared(state))) return;
     this.#isPrepared = true;
     this.#options.refusedSizes.noteTaken();
     this.#options.onPrepared?.();
   }
 
   #isLeft(): boolean {
-    const { stage } = this.#known;
+    const { stage } = this.#state;
     return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
   }
 
   /** Whether another upload of the batch is to be gone on with in place of the one that is ready. */
   async #takesAnother(): Promise<boolean> {
     const options = this.#options;
-    const before = this.#known;
+    const before = this.#state;
     if (!options.lookAgain) return false;
-    const look = async (): Promise<KnownBatch> =>
+    const look = async (): Promise<BatchState> =>
       (await options.lookAgain?.(this.#batch, before)) ?? before;
     await this.#become(await (options.inTurn?.(look) ?? look()));
-    if ('uuid' in this.#known && this.#known.uuid !== undefined) {
-      options.uuids.mustTake(this.#known.uuid, this.#name());
+    if ('uuid' in this.#state && this.#state.uuid !== undefined) {
+      options.uuids.mustTake(this.#state.uuid, this.#name());
     }
-    return this.#known !== before;
+    return this.#state !== before;
   }
 
   async #mayLaunch(): Promise<boolean> {
@@ -153,15 +153,15 @@ class Drive {
     return { of: 'too_large', addresses: this.#batch.addresses };
   }
 
-  async #become(known: KnownBatch): Promise<void> {
-    if (known === this.#known) return;
-    this.#known = known;
-    this.#wait.note(known);
+  async #become(state: BatchState): Promise<void> {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#wait.note(state);
     // The record gives the credits of what was surely not launched back.
-    if (!mayHaveLaunched(known)) this.#reserved = false;
+    if (!mayHaveLaunched(state)) this.#reserved = false;
     await this.#options.record({
       batch: this.#batch,
-      known,
+      state,
       name: this.#name(),
       charge: this.#charge,
       exported: this.#exported,
@@ -183,7 +183,7 @@ class Drive {
     if (isSluiceError(error, 'too_large') && (step === 'upload' || step === 'prepare')) {
       const { refusedSizes } = this.#options;
       refusedSizes.note(this.#batch);
-      if (!refusedSizes.isHopeless && !mayHaveLaunched(this.#known)) return this.#tooLarge();
+      if (!refusedSizes.isHopeless && !mayHaveLaunched(this.#state)) return this.#tooLarge();
     }
     if (step === 'prepare' && isRefusal(error) && !this.#refusal) {
       // It may be parsing already, which needs no preparation: if the status does not show that within
@@ -204,7 +204,7 @@ class Drive {
     if (!event) {
       // Written down before the run stops: nothing is in doubt that need not be.
       if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
-        await this.#become(learn(this.#known, { of: step, status: 'refused' }));
+        await this.#become(learn(this.#state, { of: step, status: 'refused' }));
       }
       throw error;
     }
@@ -281,7 +281,7 @@ class Drive {
     const { named, strangers, conflicting } = collected;
     if (this.#counted === null && named < batch.addresses) await this.#readStatus();
     const compared = { counted: this.#counted, named, strangers, conflicting };
-    const doubts = (this.#known.stage === 'done' && this.#known.doubts) || 0;
+    const doubts = (this.#state.stage === 'done' && this.#state.doubts) || 0;
     const { doubt, exported } = await checkExport(batch, compared, doubts);
     this.#exported = exported;
     if (doubt) return { of: 'export', result: doubt };
@@ -310,8 +310,8 @@ class Drive {
     const [uuid, name] = [this.#uuid(), this.#name()];
     const sign = signOfAnother(answer, { uuid, name, runId, batch: this.#batch });
     if (!sign) return false;
-    if (!isOpenToDoubt(this.#known)) {
-      if ('isFound' in this.#known && this.#known.isFound) uuids.noteFalse(sign);
+    if (!isOpenToDoubt(this.#state)) {
+      if ('isFound' in this.#state && this.#state.isFound) uuids.noteFalse(sign);
       return false;
     }
     if (!uuids.isMeant(sign)) return false;
@@ -325,12 +325,12 @@ class Drive {
 
   #name(): string {
     const { namePrefix, runId } = this.#options;
-    return batchName(namePrefix, { runId, batch: this.#batch, attempt: this.#known.attempt });
+    return batchName(namePrefix, { runId, batch: this.#batch, attempt: this.#state.attempt });
   }
 
   #uuid(): string {
-    if ('uuid' in this.#known && this.#known.uuid !== undefined) return this.#known.uuid;
-    throw new Error(`a batch in stage ${this.#known.stage} has no uuid`);
+    if ('uuid' in this.#state && this.#state.uuid !== undefined) return this.#state.uuid;
+    throw new Error(`a batch in stage ${this.#state.stage} has no uuid`);
   }
 
   #overdue(): Error {
@@ -338,10 +338,10 @@ class Drive {
   }
 
   #stopped(): StoppedBatch {
-    const uuid = 'uuid' in this.#known ? this.#known.uuid : undefined;
+    const uuid = 'uuid' in this.#state ? this.#state.uuid : undefined;
     return {
       called: `${this.#name()} (${uuid ?? 'no uuid yet'})`,
-      stage: this.#known.stage,
+      stage: this.#state.stage,
       trouble: this.#trouble,
     };
   }

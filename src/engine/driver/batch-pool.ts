@@ -3,7 +3,7 @@ import type { VerificationService } from '../../client/client.js';
 import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
 import { observeBatch } from '../../platform/observability/observe.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
-import { isAtEnd, type KnownBatch, mayHaveLaunched, planned } from '../batches/batch-state.js';
+import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { type BatchClaim, ClaimLostError } from '../batches/claim.js';
@@ -27,7 +27,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   /** The right to drive a batch that was added, or a part of one. @throws ClaimLostError */
   claim(batch: Batch): BatchClaim;
   /** What an earlier process knew. @default nothing */
-  known?(batch: Batch): KnownBatch;
+  state?(batch: Batch): BatchState;
   /** What an earlier process heard that it has cost. @default nothing */
   charge?(batch: Batch): Charge | undefined;
   /** Reads an export to its end; see {@link DriveOptions.collect}. */
@@ -36,7 +36,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
    * A batch is let go of, and stands so; waited for, before another takes its place. One that is too
    * large for the service goes on as its two parts.
    */
-  leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> | void;
+  leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> | void;
   /** Another process may have the batch by now. */
   lost?(batch: Batch): void;
   /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
@@ -135,10 +135,10 @@ export class BatchPool {
    *
    * @throws ContractError `broken_contract` when its uuid belongs to another upload
    */
-  recall(batch: Batch, known: KnownBatch, name: string): void {
-    const { uuid } = { uuid: undefined, ...known };
-    if (uuid !== undefined) this.#options.uuids.mustTake(uuid, name, isAtEnd(known));
-    if (known.stage === 'split') this.#options.refusedSizes.note(batch);
+  recall(batch: Batch, state: BatchState, name: string): void {
+    const { uuid } = { uuid: undefined, ...state };
+    if (uuid !== undefined) this.#options.uuids.mustTake(uuid, name, isAtEnd(state));
+    if (state.stage === 'split') this.#options.refusedSizes.note(batch);
     else if (uuid !== undefined) this.#isProven = true;
   }
 
@@ -196,8 +196,8 @@ export class BatchPool {
       if (isAhead) this.#isOneAhead = false;
     };
     try {
-      const before = this.#ports.known?.(batch) ?? planned;
-      const known = isAtEnd(before)
+      const before = this.#ports.state?.(batch) ?? planned;
+      const state = isAtEnd(before)
         ? before
         : await this.#drive(batch, before, {
             onVerified: () => {
@@ -210,8 +210,8 @@ export class BatchPool {
               if (isAhead) this.#goOn();
             },
           });
-      const parts = known.stage === 'split' ? await halveBatch(batch) : [];
-      await this.#ports.leave(batch, known, parts);
+      const parts = state.stage === 'split' ? await halveBatch(batch) : [];
+      await this.#ports.leave(batch, state, parts);
       if (!this.#stoppedBy) this.#waiting.push(...parts.toReversed());
     } catch (error) {
       if (error instanceof ClaimLostError) this.#ports.lost?.(batch);
@@ -239,20 +239,20 @@ export class BatchPool {
 
   async #drive(
     batch: Batch,
-    known: KnownBatch,
+    state: BatchState,
     on: { readonly onVerified: () => void; readonly onPrepared: () => void },
-  ): Promise<KnownBatch> {
+  ): Promise<BatchState> {
     const claim = this.#ports.claim(batch);
     // What is never launched is not uploaded either.
-    if (this.gate.isClosedTo(batch) && !mayHaveLaunched(known)) return known;
+    if (this.gate.isClosedTo(batch) && !mayHaveLaunched(state)) return state;
     try {
-      return await observeDrive(batch, known, this.#ports.charge?.(batch), {
+      return await observeDrive(batch, state, this.#ports.charge?.(batch), {
         ...this.#options,
         claim,
         signal: claim.lost ? AbortSignal.any([this.#signal, claim.lost]) : this.#signal,
         record: async (progress) => {
           await claim.record(progress);
-          if (progress.known.stage === 'done') on.onVerified();
+          if (progress.state.stage === 'done') on.onVerified();
         },
         onPrepared: on.onPrepared,
       });
@@ -279,22 +279,22 @@ function refusedAtOnce(error: unknown): unknown {
  */
 async function observeDrive(
   batch: Batch,
-  known: KnownBatch,
+  state: BatchState,
   chargeBefore: Charge | undefined,
   options: DriveOptions,
-): Promise<KnownBatch> {
+): Promise<BatchState> {
   const { group, addresses } = batch;
   let charge = chargeBefore;
   return observeBatch(
     { batch: batchLabel(batch), type: group.type, country: group.country, addresses },
     async (observe) =>
-      driveBatch(batch, known, {
+      driveBatch(batch, state, {
         ...options,
         record: async (progress) => {
           // Written down first: what is told has happened.
           await options.record(progress);
-          charge = mayHaveLaunched(progress.known) ? (progress.charge ?? charge) : undefined;
-          const { name, known: now } = progress;
+          charge = mayHaveLaunched(progress.state) ? (progress.charge ?? charge) : undefined;
+          const { name, state: now } = progress;
           observe({
             name,
             batchUuid: 'uuid' in now ? now.uuid : undefined,
@@ -304,7 +304,7 @@ async function observeDrive(
         },
       }),
     (ended) => {
-      const isTold = known.stage === 'done' && known.isRetried === true;
+      const isTold = state.stage === 'done' && state.isRetried === true;
       const launched = ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isTold;
       const { spent, refunded } = {
         spent: undefined,

@@ -7,7 +7,7 @@ import type { Batch } from '../batches/batch.js';
 import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
 import { tallyOf } from '../batches/export-check.js';
-import type { KnownBatch } from '../batches/batch-state.js';
+import type { BatchState } from '../batches/batch-state.js';
 import { deleteBatch } from '../batches/uploads/delete-uploads.js';
 import { BatchPool } from './batch-pool.js';
 import type { CollectedExport, DriveSettings } from './driver-options.js';
@@ -39,14 +39,14 @@ export async function collectLaunched(
   const drive = new BatchPool(
     { service, runId: 'left', settings, signal },
     {
-      known: (batch) => leftAt(of(batch).batchUuid),
+      state: (batch) => leftAt(of(batch).batchUuid),
       claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
       collect: async (batch, open) => collect(of(batch), open, history),
-      leave: async (batch, known) => {
+      leave: async (batch, state) => {
         const { batchUuid } = of(batch);
-        if (known.stage === 'exported') return;
+        if (state.stage === 'exported') return;
         const end =
-          known.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, false, signal);
+          state.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, false, signal);
         if (end !== 'launched') await history.dropLaunch(batchUuid);
       },
     },
@@ -64,7 +64,7 @@ export async function collectLaunched(
 }
 
 /** Its launch was asked for, and the answer is not known. */
-function leftAt(uuid: string): KnownBatch {
+function leftAt(uuid: string): BatchState {
   const tries = { attempt: 1, fresh: 0, uploads: 0, misses: 0, prepares: 0, launches: 0 };
   return { stage: 'launching', uuid, isFound: false, ...tries, answeredError: false, doubt: true };
 }

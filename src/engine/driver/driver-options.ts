@@ -22,7 +22,7 @@ import {
   shapeOfSchema,
 } from '../../platform/check-options.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { KnownBatch } from '../batches/batch-state.js';
+import type { BatchState } from '../batches/batch-state.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim, BatchProgress } from '../batches/claim.js';
 import type { ExportTally } from '../batches/export-check.js';
@@ -125,7 +125,7 @@ export interface DriveOptions {
    * made or launched.
    * @default there is no other process
    */
-  lookAgain?(batch: Batch, known: KnownBatch): Promise<KnownBatch>;
+  lookAgain?(batch: Batch, state: BatchState): Promise<BatchState>;
   /** Makes a request when it is its turn. @default at once */
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**

@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 import { pollWaitMs } from '../../platform/waiting/poll-wait.js';
-import type { KnownBatch, Stage } from '../batches/batch-state.js';
+import type { BatchState, Stage } from '../batches/batch-state.js';
 import type { PollEstimator, StageTiming, TimedBatch } from './poll-learning.js';
 
 export interface PollScheduleOptions {
@@ -50,26 +50,26 @@ export class PollSchedule {
   #enteredAt = 0;
   #lookedAt = -Infinity;
 
-  constructor(known: KnownBatch, batch: TimedBatch, options: PollScheduleOptions) {
+  constructor(state: BatchState, batch: TimedBatch, options: PollScheduleOptions) {
     this.#options = options;
     this.#batch = batch;
-    this.#stage = known.stage;
-    this.#furthest = progress[known.stage];
-    this.#fresh = known.fresh;
+    this.#stage = state.stage;
+    this.#furthest = progress[state.stage];
+    this.#fresh = state.fresh;
     this.#since = options.clock.now();
   }
 
-  note(known: KnownBatch): void {
-    const isFurther = progress[known.stage] > this.#furthest;
-    if (isFurther || known.fresh !== this.#fresh) {
-      this.#furthest = progress[known.stage];
-      this.#fresh = known.fresh;
+  note(state: BatchState): void {
+    const isFurther = progress[state.stage] > this.#furthest;
+    if (isFurther || state.fresh !== this.#fresh) {
+      this.#furthest = progress[state.stage];
+      this.#fresh = state.fresh;
       this.#since = this.#options.clock.now();
       this.#polls = 0;
     }
-    if (known.stage === this.#stage) return;
-    this.#stage = known.stage;
-    this.#time(known.stage, isFurther && known.stage !== 'failed');
+    if (state.stage === this.#stage) return;
+    this.#stage = state.stage;
+    this.#time(state.stage, isFurther && state.stage !== 'failed');
   }
 
   get #deadlineAt(): number {

@@ -69,8 +69,8 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
     const all = [batches, ...earlier.map((before) => before.batches)];
-    for (const { known } of all.flatMap((known) => [...known.values()])) {
-      if (exportedToo && known.stage === 'exported') exported.push(uuidKey(known.uuid));
+    for (const { state } of all.flatMap((known) => [...known.values()])) {
+      if (exportedToo && state.stage === 'exported') exported.push(uuidKey(state.uuid));
     }
     if (client && ids.length > 0) {
       deletions = await deleteListed(
@@ -147,7 +147,7 @@ export async function isOfAccount(
   if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
   const uuids = [{ batches: known.batches }, ...known.earlier]
     .flatMap(({ batches }) => [...batches.values()])
-    .map((entry) => ('uuid' in entry.known ? entry.known.uuid : undefined))
+    .map((entry) => ('uuid' in entry.state ? entry.state.uuid : undefined))
     .filter((uuid) => uuid !== undefined);
   for (const uuid of uuids) if (await isVisible(client, uuid, signal)) return 'replaced';
   return uuids.length === 0 ? 'unknown' : 'other';

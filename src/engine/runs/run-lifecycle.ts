@@ -196,7 +196,7 @@ export class RunLifecycle {
     this.isRemovable =
       end.isRefused &&
       store.known.earlier.length === 0 &&
-      !end.batches.some(({ known }) => mayHaveLaunched(known));
+      !end.batches.some(({ state }) => mayHaveLaunched(state));
     return end;
   }
 

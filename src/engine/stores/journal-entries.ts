@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { creditBalance } from '../../contract/bodies.js';
-import type { FailedReason, KnownBatch, Stage } from '../batches/batch-state.js';
+import type { FailedReason, BatchState, Stage } from '../batches/batch-state.js';
 import type { BatchProgress } from '../batches/claim.js';
 import { summarySchema, type Summary } from '../summary/summary.js';
 
@@ -8,7 +8,7 @@ import { summarySchema, type Summary } from '../summary/summary.js';
 type Shapes = {
   readonly [S in Stage]: {
     readonly [
-      Field in Exclude<keyof Extract<KnownBatch, { readonly stage: S }>, 'stage'>
+      Field in Exclude<keyof Extract<BatchState, { readonly stage: S }>, 'stage'>
     ]-?: z.ZodType;
   };
 };
@@ -69,7 +69,7 @@ const ofStage = new Map(
 const staged = z.object({ stage: z.string() });
 
 /** What is known of a batch, as it comes back from the journal. */
-const knownBatch = z.custom<KnownBatch>((value) => {
+const knownBatch = z.custom<BatchState>((value) => {
   const { data } = staged.safeParse(value);
   return data !== undefined && ofStage.get(data.stage)?.safeParse(value).success === true;
 });
@@ -206,7 +206,7 @@ const batchEntry = z.object({
   /** Number of the batch, from 0. */
   batch: z.int().min(0),
   name: z.string(),
-  known: knownBatch,
+  state: knownBatch,
   charge: charge.nullable(),
   /** What launched uploads before this one have cost; `null` where that is not known. */
   inVain: charge.nullable().optional(),
@@ -237,12 +237,12 @@ export type PartEntry = z.infer<typeof partEntry>;
 const addedLater = { columns: [], outputs: [], reachable_rows: 0 } satisfies Partial<Summary>;
 /** @param at when it became known */
 export function batchEntryOf(
-  { batch, known, name, charge: cost, exported, inVain }: BatchProgress,
+  { batch, state, name, charge: cost, exported, inVain }: BatchProgress,
   at: string,
 ): BatchEntry | PartEntry {
   const entry = {
     batch: batch.id,
-    known,
+    state,
     name,
     charge: cost ?? null,
     ...(inVain !== undefined && { inVain }),

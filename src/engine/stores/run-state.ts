@@ -184,7 +184,7 @@ export class KnownJournal {
   #note(entry: BatchEntry | PartEntry): string {
     const label = labelOf(entry);
     this.#batches.set(label, entry);
-    this.#times.set(label, noteTime(this.#times.get(label) ?? noTimes, entry.known, entry.at));
+    this.#times.set(label, noteTime(this.#times.get(label) ?? noTimes, entry.state, entry.at));
     // A batch that is sent again makes the run unfinished.
     if (this.#known.finished) this.#know({ finished: undefined, hasEnded: false });
     return label;
@@ -203,7 +203,7 @@ function labelOf(entry: BatchEntry | PartEntry): string {
 
 /** Whether a run may have launched something. */
 export function hasPaid({ batches }: Pick<KnownRun, 'batches'>): boolean {
-  return [...batches.values()].some(({ known }) => mayHaveLaunched(known));
+  return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
 }
 
 /** Whether anything was sent, by this run or by those in whose place it began. */
@@ -232,6 +232,6 @@ export function addressesOf(
 export function addressesToFetch(known: KnownRun, batches: readonly Batch[]): number {
   const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
   return [...known.batches.values()]
-    .filter((entry) => entry.known.stage === 'exported')
+    .filter((entry) => entry.state.stage === 'exported')
     .reduce((left, entry) => left - addressesOf(known, entry), all);
 }

@@ -5,7 +5,7 @@ import {
   isAtEnd,
   isExportWrong,
   isLaunchInDoubt,
-  type KnownBatch,
+  type BatchState,
   mayHaveLaunched,
 } from '../batches/batch-state.js';
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
@@ -58,7 +58,7 @@ export interface RunStatus {
 export function statusOf(known: KnownRun, stateDir: string): RunStatus {
   const { run, plan, stopped } = known;
   if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
-  const batches = [...known.batches.values()].map((entry) => entry.known);
+  const batches = [...known.batches.values()].map((entry) => entry.state);
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
   const closed = creditsOf(known, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
@@ -83,7 +83,7 @@ export function statusOf(known: KnownRun, stateDir: string): RunStatus {
     launchedCredits: creditsOf(
       known,
       () => true,
-      (entry) => (mayHaveLaunched(entry.known) ? charged(entry) : 0) + inVain(entry),
+      (entry) => (mayHaveLaunched(entry.state) ? charged(entry) : 0) + inVain(entry),
     ),
     doubtfulCredits: creditsOf(known, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
@@ -98,13 +98,13 @@ function textOf(value: unknown): string {
 }
 
 function uploads({ batches }: KnownRun): number {
-  return [...batches.values()].filter(({ known }) => 'uuid' in known && known.uuid !== undefined)
+  return [...batches.values()].filter(({ state }) => 'uuid' in state && state.uuid !== undefined)
     .length;
 }
 
 function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
-  for (const { known: batch } of known.batches.values()) {
+  for (const { state: batch } of known.batches.values()) {
     if (batch.stage === 'split') continue;
     counts.set(batch.stage, (counts.get(batch.stage) ?? 0) + 1);
   }
@@ -113,25 +113,25 @@ function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
 
 function failedBatches(known: KnownRun): Parameters<typeof retryOf>[0] {
   return [...known.batches.values()].flatMap((entry) => {
-    const { known: batch } = entry;
+    const { state: batch } = entry;
     if (batch.stage !== 'failed') return [];
     return [{ ...batch, addresses: addressesOf(known, entry) }];
   });
 }
 
 function splits({ batches }: KnownRun): number {
-  return [...batches.values()].filter(({ known }) => known.stage === 'split').length;
+  return [...batches.values()].filter(({ state }) => state.stage === 'split').length;
 }
 
 function creditsOf(
   known: KnownRun,
-  isMeant: (batch: KnownBatch) => boolean,
+  isMeant: (batch: BatchState) => boolean,
   of = (entry: BatchEntry | PartEntry): number => addressesOf(known, entry),
 ): Record<VerificationType, number> {
   const credits = { email: 0, phone: 0 };
   for (const entry of known.batches.values()) {
     const planned = known.plan?.batches[entry.batch];
-    if (!planned || entry.known.stage === 'split' || !isMeant(entry.known)) continue;
+    if (!planned || entry.state.stage === 'split' || !isMeant(entry.state)) continue;
     credits[kindOf(planned.type)] += of(entry);
   }
   return credits;

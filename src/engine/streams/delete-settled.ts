@@ -28,8 +28,8 @@ export class SettledDeletions {
     this.#options = options;
   }
 
-  note({ batch, known, name }: BatchProgress): void {
-    const isKept = known.stage === 'failed' || mayHaveLaunched(known);
+  note({ batch, state, name }: BatchProgress): void {
+    const isKept = state.stage === 'failed' || mayHaveLaunched(state);
     if (isKept) this.#names.set(batchLabel(batch), name);
   }
 

@@ -7,7 +7,7 @@ import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
-import { type EndedBatch, isAtEnd, type KnownBatch, planned } from '../batches/batch-state.js';
+import { type EndedBatch, isAtEnd, type BatchState, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
 import { type BatchProgress, LocalClaims } from '../batches/claim.js';
@@ -103,12 +103,12 @@ export class DriveBatches extends PatientDuplex {
       {
         claim: (batch) =>
           this.#claims.claim(batch, planned, async (progress) => {
-            const { known } = progress;
-            if (known.stage === 'launching') await beforeLaunch?.(batch, known.uuid);
+            const { state } = progress;
+            if (state.stage === 'launching') await beforeLaunch?.(batch, state.uuid);
             this.#note(progress);
           }),
         collect: async (batch, open) => this.#collect(batch, open),
-        leave: (batch, known) => this.#leave(batch, known),
+        leave: (batch, state) => this.#leave(batch, state),
         freed: () => this.#freed(),
       },
     );
@@ -169,12 +169,12 @@ export class DriveBatches extends PatientDuplex {
     if (names.length > 0) this.#options.onLeftBehind?.(names);
   }
 
-  #leave(batch: Batch, known: KnownBatch): void {
+  #leave(batch: Batch, state: BatchState): void {
     const label = batchLabel(batch);
     const name = this.#underWay.get(label)?.name;
     this.#underWay.delete(label);
-    if (mayHaveOrphans(known, true)) this.#left.push({ batch, known, name });
-    if (!this.destroyed && isAtEnd(known)) this.#isWanted = this.push(this.#settled(batch, known));
+    if (mayHaveOrphans(state, true)) this.#left.push({ batch, state, name });
+    if (!this.destroyed && isAtEnd(state)) this.#isWanted = this.push(this.#settled(batch, state));
   }
 
   #freed(): void {
@@ -225,7 +225,7 @@ export class DriveBatches extends PatientDuplex {
     }
   }
 
-  #settled(batch: Batch, known: EndedBatch): SettledParcel {
+  #settled(batch: Batch, state: EndedBatch): SettledParcel {
     const label = batchLabel(batch);
     const results = this.#results.get(label);
     const charge = this.#charges.get(label);
@@ -234,23 +234,23 @@ export class DriveBatches extends PatientDuplex {
     return {
       kind: 'settled',
       batch,
-      batchUuid: known.uuid,
+      batchUuid: state.uuid,
       charge,
       isChecked: true,
-      ending: this.#ending(known, results),
+      ending: this.#ending(state, results),
     };
   }
 
-  #ending(known: EndedBatch, results: ExportOpener | MatchedExport | undefined): BatchEnding {
-    if (known.stage === 'failed') return { failure: known.reason };
+  #ending(state: EndedBatch, results: ExportOpener | MatchedExport | undefined): BatchEnding {
+    if (state.stage === 'failed') return { failure: state.reason };
     if (results === undefined) throw new Error('an exported batch has no results');
     return { results };
   }
 
   #note(progress: BatchProgress): void {
-    const { batch, known, name } = progress;
+    const { batch, state, name } = progress;
     // What was sent under an earlier name has no name here.
-    const left = { batch, known, name: known.attempt === 1 ? name : undefined };
+    const left = { batch, state, name: state.attempt === 1 ? name : undefined };
     this.#underWay.set(batchLabel(batch), left);
     if (progress.charge) this.#charges.set(batchLabel(batch), progress.charge);
     this.#options.onBatch?.(progress);

@@ -14,7 +14,7 @@ export type VerifyProgress =
 export function batchProgress(
   progress: BatchProgress,
 ): Extract<VerifyProgress, { readonly stage: 'batch' }> {
-  return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.known), ...progress };
+  return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
 }
 
 /** Rows are told in hundreds: one at a time would cost more than it tells. */

@@ -90,7 +90,7 @@ export function summarize(run: Summarized): Summary {
     phone: typeSummary(run, 'phone'),
     credits: { email: creditSummary(run, 'email'), phone: creditSummary(run, 'phone') },
     // Of a batch that was too large only its parts were sent.
-    batches: run.batches.filter(({ known }) => known.stage !== 'split').map(batchReport),
+    batches: run.batches.filter(({ state }) => state.stage !== 'split').map(batchReport),
   };
 }
 
@@ -130,15 +130,15 @@ function total(charges: readonly Charge[]): Charge {
   return charges.reduce(addCharges, { spent: 0, refunded: 0, net: 0 });
 }
 
-function batchReport({ batch, known, name, charge, exported, times }: DrivenBatch): BatchReport {
+function batchReport({ batch, state, name, charge, exported, times }: DrivenBatch): BatchReport {
   return {
-    batch_uuid: ('uuid' in known && known.uuid) || null,
+    batch_uuid: ('uuid' in state && state.uuid) || null,
     name: name ?? '',
     type: batch.group.type,
     country: batch.group.country,
     addresses: batch.addresses,
-    stage: known.stage,
-    reason: known.stage === 'failed' ? known.reason : null,
+    stage: state.stage,
+    reason: state.stage === 'failed' ? state.reason : null,
     charge: charge ?? null,
     export: exported ?? null,
     times,

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HeldUpBatches } from '../../../src/cli/messages/batch-messages.js';
-import type { KnownBatch, RunProgress } from '../../../src/index.js';
+import type { BatchState, RunProgress } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
@@ -11,14 +11,14 @@ import { batchProgress, life } from '../terminal/batch-life.js';
 import { runInProcess } from '../run-in-process.js';
 import { verifyByTens } from '../verify-by-tens.js';
 
-const told = (id: number, known: KnownBatch): Extract<RunProgress, { stage: 'batch' }> =>
-  batchProgress(id, known) as Extract<RunProgress, { stage: 'batch' }>;
+const told = (id: number, state: BatchState): Extract<RunProgress, { stage: 'batch' }> =>
+  batchProgress(id, state) as Extract<RunProgress, { stage: 'batch' }>;
 
-function at<Stage extends KnownBatch['stage']>(
+function at<Stage extends BatchState['stage']>(
   stage: Stage,
-  fields: Partial<Extract<KnownBatch, { stage: Stage }>>,
-): KnownBatch {
-  return { ...life.find((known) => known.stage === stage), ...fields } as KnownBatch;
+  fields: Partial<Extract<BatchState, { stage: Stage }>>,
+): BatchState {
+  return { ...life.find((state) => state.stage === stage), ...fields } as BatchState;
 }
 
 describe('a batch that is held up', () => {
@@ -29,15 +29,15 @@ describe('a batch that is held up', () => {
     ['not_prepared', at('uploaded', { prepares: 3 })],
     ['not_launched', at('parsing', { launches: 3 })],
     ['broken_export', at('done', { broken: 3 })],
-  ])('is told of by its cause: %s', (reason, known) => {
-    const said = new HeldUpBatches().note(told(1, known), 0);
-    expect(said?.fields).toMatchObject({ reason, stage: known.stage, name: 'sluice-run-1-1' });
+  ])('is told of by its cause: %s', (reason, state) => {
+    const said = new HeldUpBatches().note(told(1, state), 0);
+    expect(said?.fields).toMatchObject({ reason, stage: state.stage, name: 'sluice-run-1-1' });
   });
 
   it('is not told of after an answer or two, nor while all goes well', () => {
     const heldUp = new HeldUpBatches();
     const fine = [...life, at('verifying', { misses: 2 }), at('done', { broken: 2 })];
-    expect(fine.map((known) => heldUp.note(told(1, known), 0))).toEqual(fine.map(() => undefined));
+    expect(fine.map((state) => heldUp.note(told(1, state), 0))).toEqual(fine.map(() => undefined));
   });
 
   it('is told of once a minute for each cause, however many batches wait', () => {

@@ -1,5 +1,5 @@
 import { batchProgress as toldOf } from '../../../src/engine/streams/progress.js';
-import type { KnownBatch, RunProgress } from '../../../src/index.js';
+import type { BatchState, RunProgress } from '../../../src/index.js';
 
 export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;
 const elected = {
@@ -15,16 +15,16 @@ const elected = {
 /** A batch of a hundred emails at a point of its life. */
 export function batchProgress(
   id: number,
-  known: KnownBatch,
+  state: BatchState,
   charge?: { spent: number; refunded: number; net: number },
 ): RunProgress {
   const group = { type: 'email', country: 'US' } as const;
   const batch = { id, group, addresses: 100, sizeBytes: 2000, checksum: 0, open: () => [] };
-  return toldOf({ batch, known, name: `sluice-run-${id}-1`, charge });
+  return toldOf({ batch, state, name: `sluice-run-${id}-1`, charge });
 }
 
 /** The stages of a batch that nothing goes wrong with. */
-export const life: readonly KnownBatch[] = [
+export const life: readonly BatchState[] = [
   { stage: 'uploading', accepted: false, looks: 0, ...tries },
   { stage: 'uploaded', ...elected },
   { stage: 'parsing', prepared: true, polls: 0, ...elected },

@@ -17,8 +17,8 @@ function halfVerified(): RunFigures {
   const figures = new RunFigures();
   figures.note({ stage: 'reading', rows: 10, addresses: 10 }, 0);
   figures.note({ stage: 'read', rows: 3000, addresses: 400, toSend: 400, batches: 4 }, 1000);
-  for (const id of [0, 1]) for (const known of life) figures.note(batchProgress(id, known), 2000);
-  for (const known of life.slice(0, 6)) figures.note(batchProgress(2, known), 2000);
+  for (const id of [0, 1]) for (const state of life) figures.note(batchProgress(id, state), 2000);
+  for (const state of life.slice(0, 6)) figures.note(batchProgress(2, state), 2000);
   return figures;
 }
 
@@ -43,13 +43,13 @@ describe('the lines of a run', () => {
       '  rows      3,000 read, 1,500/s',
     ]);
     figures.note({ stage: 'read', rows: 4000, addresses: 400, toSend: 400, batches: 4 }, 3000);
-    for (const known of life.slice(0, 1)) figures.note(batchProgress(0, known), 3000);
+    for (const state of life.slice(0, 1)) figures.note(batchProgress(0, state), 3000);
     expect(progressLines(figures, plain, 4000).slice(1)).toEqual([
       '  rows      4,000 read',
       '  batches   0 of 4 done, 1 uploading',
     ]);
     for (const id of [0, 1, 2, 3]) {
-      for (const known of life) figures.note(batchProgress(id, known), 4000);
+      for (const state of life) figures.note(batchProgress(id, state), 4000);
     }
     figures.note({ stage: 'writing', rows: 0 }, 5000);
     figures.note({ stage: 'writing', rows: 1000 }, 6000);
@@ -64,7 +64,7 @@ describe('the lines of a run', () => {
     const figures = new RunFigures();
     figures.note({ stage: 'reading', rows: 0, addresses: 0 }, 0);
     figures.note({ stage: 'read', rows: 4000, addresses: 100, toSend: 100, batches: 1 }, 1000);
-    for (const known of life) figures.note(batchProgress(0, known), 2000);
+    for (const state of life) figures.note(batchProgress(0, state), 2000);
     figures.note({ stage: 'writing', rows: 0 }, 3000);
     figures.note({ stage: 'writing', rows: 4000 }, 4000);
     expect(progressLines(figures, plain, 5000)[0]).toBe(
@@ -101,7 +101,7 @@ describe('the lines of a run', () => {
         (columns, rows, nowMs, isUnicode) => {
           const figures = new RunFigures();
           figures.note({ stage: 'read', rows, addresses: rows, toSend: rows, batches: 1 }, 0);
-          for (const known of life) figures.note(batchProgress(0, known), 0);
+          for (const state of life) figures.note(batchProgress(0, state), 0);
           figures.note({ stage: 'writing', rows: Math.floor(rows / 2) }, 0);
           const form = { columns, isUnicode, hasColour: false };
           for (const line of progressLines(figures, form, nowMs)) {

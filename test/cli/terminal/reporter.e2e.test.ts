@@ -99,7 +99,7 @@ describe('what is said of a run', () => {
 
   it('is what a run that streams has launched when it fails, even when quiet', () => {
     const { reporter, said } = reporterTo({ isQuiet: true });
-    for (const known of life.slice(0, 5)) reporter.progress(batchProgress(0, known));
+    for (const state of life.slice(0, 5)) reporter.progress(batchProgress(0, state));
     reporter.tell(paidInVainMessages(reporter.launched()));
     expect(said()).toBe(
       'sluice: launched before it failed: 1 batch, 100 email and 0 phone credits before refunds\n',
@@ -110,10 +110,10 @@ describe('what is said of a run', () => {
     const clock = new FakeClock();
     const { reporter, said } = reporterTo({ clock });
     reporter.progress({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 });
-    for (const known of life) reporter.progress(batchProgress(0, known));
+    for (const state of life) reporter.progress(batchProgress(0, state));
     expect(said()).toBe('sluice: read 400 rows: 400 addresses in 4 batches\n');
     await clock.advance(60_000);
-    for (const id of [1, 2]) for (const known of life) reporter.progress(batchProgress(id, known));
+    for (const id of [1, 2]) for (const state of life) reporter.progress(batchProgress(id, state));
     expect(said()).toBe('sluice: 1 of 4 batches done after 1 min, about 3 min left\n');
   });
 

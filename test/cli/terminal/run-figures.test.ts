@@ -6,8 +6,8 @@ describe('what is known of a run while it goes', () => {
   it('follows a batch through its stages', () => {
     const figures = new RunFigures();
     figures.note({ stage: 'read', rows: 120, addresses: 100, toSend: 100, batches: 1 }, 0);
-    const seen = life.map((known, at) => {
-      figures.note(batchProgress(0, known), at);
+    const seen = life.map((state, at) => {
+      figures.note(batchProgress(0, state), at);
       return (['uploading', 'preparing', 'verifying', 'exporting'] as const).map((stage) => {
         const { done, batches } = figures.of(stage);
         return batches > 0 ? 'in' : done === 100 ? 'through' : 'before';
@@ -30,8 +30,8 @@ describe('what is known of a run while it goes', () => {
     const figures = new RunFigures();
     const exported = life[7];
     if (!exported) throw new Error('a life has eight stages');
-    const spent = life.map((known) => {
-      figures.note(batchProgress(0, known), 0);
+    const spent = life.map((state) => {
+      figures.note(batchProgress(0, state), 0);
       return figures.credits().launched.email;
     });
     expect(spent).toEqual([0, 0, 0, 0, 100, 100, 100, 100]);
@@ -71,7 +71,7 @@ describe('what is known of a run while it goes', () => {
       return figures;
     }
     const note = (figures: RunFigures, id: number, stages: number, nowMs: number) => {
-      for (const known of life.slice(0, stages)) figures.note(batchProgress(id, known), nowMs);
+      for (const state of life.slice(0, stages)) figures.note(batchProgress(id, state), nowMs);
     };
 
     it('is not guessed before results of a batch are there', () => {

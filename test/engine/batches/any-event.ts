@@ -1,5 +1,5 @@
 import type { RequestStep } from '../../../src/engine/driver/batch-errors.js';
-import type { KnownBatch, Stage } from '../../../src/engine/batches/batch-state.js';
+import type { BatchState, Stage } from '../../../src/engine/batches/batch-state.js';
 import type { BatchEvent } from '../../../src/engine/batches/transitions.js';
 
 /** Every kind of event that a request can bring, by the step that makes the request. */
@@ -71,7 +71,7 @@ export const electedAs = {
   doubt: false,
 } as const;
 
-type At<S extends Stage> = Extract<KnownBatch, { readonly stage: S }>;
+type At<S extends Stage> = Extract<BatchState, { readonly stage: S }>;
 
 /** One state of every stage. */
 export const stateOf: { readonly [S in Stage]: At<S> } = {

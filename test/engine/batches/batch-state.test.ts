@@ -77,11 +77,11 @@ describe('renewTries', () => {
 
   it('never changes the stage, the uuid or what may have been paid', () => {
     for (const stage of stages) {
-      const known = stateOf[stage];
-      const renewed = renewTries(known);
+      const state = stateOf[stage];
+      const renewed = renewTries(state);
       expect(renewed.stage).toBe<Stage>(stage);
-      expect('uuid' in renewed && renewed.uuid).toBe('uuid' in known && known.uuid);
-      expect(mayHaveLaunched(renewed)).toBe(mayHaveLaunched(known));
+      expect('uuid' in renewed && renewed.uuid).toBe('uuid' in state && state.uuid);
+      expect(mayHaveLaunched(renewed)).toBe(mayHaveLaunched(state));
     }
   });
 });

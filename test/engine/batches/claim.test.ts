@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
+import { type BatchState, planned } from '../../../src/engine/batches/batch-state.js';
 import { type BatchClaim, LocalClaims } from '../../../src/engine/batches/claim.js';
 import { makeBatch } from '../driver/driving.js';
 
-const verifying: KnownBatch = {
+const verifying: BatchState = {
   stage: 'verifying',
   uuid: '11111111-2222-4333-8444-555555555555',
   isFound: false,
@@ -19,8 +19,8 @@ const verifying: KnownBatch = {
 };
 const nowhere = (): void => undefined;
 
-async function becomes(claim: BatchClaim, known: KnownBatch): Promise<void> {
-  await claim.record({ batch: makeBatch(), known, name: 'n', charge: undefined });
+async function becomes(claim: BatchClaim, state: BatchState): Promise<void> {
+  await claim.record({ batch: makeBatch(), state, name: 'n', charge: undefined });
 }
 
 describe('LocalClaims', () => {
@@ -57,7 +57,7 @@ describe('LocalClaims', () => {
   it('count what was launched in vain beside what is sent in its place', async () => {
     const claims = new LocalClaims();
     const retried = claims.claim(makeBatch(0, 10), verifying, nowhere);
-    await retried.record({ ...progress, known: planned, inVain: null });
+    await retried.record({ ...progress, state: planned, inVain: null });
     expect(await retried.reserve(19)).toEqual({ isGranted: false, credits: 20, most: 19 });
     const resumed = new LocalClaims().claim(makeBatch(0, 10), planned, nowhere, {
       spent: 8,
@@ -76,7 +76,7 @@ describe('LocalClaims', () => {
         for (const [id, size] of sizes.entries()) {
           const claim = claims.claim(makeBatch(id, Math.abs(size)), planned, nowhere);
           if (size > 0 && (await claim.reserve(most)).isGranted) held.push({ claim, size });
-          if (size < 0) await held.pop()?.claim.record({ ...progress, known: planned });
+          if (size < 0) await held.pop()?.claim.record({ ...progress, state: planned });
           expect(held.reduce((sum, one) => sum + one.size, 0)).toBeLessThanOrEqual(most);
         }
         const sum = held.reduce((total, one) => total + one.size, 0);

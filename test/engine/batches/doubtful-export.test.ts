@@ -29,8 +29,8 @@ describe('an export that is not what was asked for', () => {
     ['names nothing', nothing],
     ['names strangers', strangers],
   ])('and %s is fetched again, with growing waits', async (_, fault) => {
-    const { known, service, driving } = await drive(faults('exportBatch', fault, 3));
-    expect(known.stage).toBe('exported');
+    const { state, service, driving } = await drive(faults('exportBatch', fault, 3));
+    expect(state.stage).toBe('exported');
     expect(service.count('exportBatch')).toBe(4);
     expect(driving.clock.now()).toBeGreaterThanOrEqual(1000 + 1500 + 2250);
     expect(driving.collected).toEqual([0]);
@@ -41,9 +41,9 @@ describe('an export that is not what was asked for', () => {
     ['export_incomplete', nothing],
     ['export_foreign', strangers],
   ] as const)('fails its batch when it stays so: %s', async (reason, fault) => {
-    const { known, service, driving } = await drive(faults('exportBatch', fault, 99));
+    const { state, service, driving } = await drive(faults('exportBatch', fault, 99));
     const [uuid] = service.batches.keys();
-    expect(known).toMatchObject({ stage: 'failed', reason, uuid, launched: true });
+    expect(state).toMatchObject({ stage: 'failed', reason, uuid, launched: true });
     expect(service.count('exportBatch')).toBe(bounds.doubts);
     expect(driving.collected).toEqual([]);
     expect(service.count('deleteBatch')).toBe(0);
@@ -56,11 +56,11 @@ describe('an export that is not what was asked for', () => {
       faultOf: ({ operation }) => (operation === 'exportBatch' && !isSane ? nothing : undefined),
     });
     const failed = await drive(service);
-    const again = await drive(service, {}, retried(failed.known));
-    expect(again.known).toEqual({ ...failed.known, uploads: 0 });
+    const again = await drive(service, {}, retried(failed.state));
+    expect(again.state).toEqual({ ...failed.state, uploads: 0 });
     isSane = true;
-    const last = await drive(service, {}, retried(again.known));
-    expect(last.known.stage).toBe('exported');
+    const last = await drive(service, {}, retried(again.state));
+    expect(last.state.stage).toBe('exported');
     expect(service.count('uploadBatch')).toBe(1);
     expectPaidOnce(service);
   });
@@ -78,8 +78,8 @@ describe('an export that is not what was asked for', () => {
     ['comes with them', 2, undefined],
     ['lacks them for good', 99, 1],
   ])('and lacks a few is fetched again until it %s', async (_, short, missing) => {
-    const { known, service, driving } = await drive(faults('exportBatch', one, short));
-    expect(known.stage).toBe('exported');
+    const { state, service, driving } = await drive(faults('exportBatch', one, short));
+    expect(state.stage).toBe('exported');
     expect(service.count('exportBatch')).toBe(3);
     expect(driving.clock.now()).toBeGreaterThanOrEqual(1000 + 1500);
     expect(driving.collected).toEqual([0]);
@@ -114,7 +114,7 @@ describe('a uuid that another upload has', () => {
       Promise.all(batches.map(async (batch) => runner.run(batch))),
     );
     expect(ended.map(({ stage }) => stage)).toEqual(['exported', 'exported', 'exported']);
-    expect(new Set(ended.map((known) => 'uuid' in known && known.uuid)).size).toBe(3);
+    expect(new Set(ended.map((state) => 'uuid' in state && state.uuid)).size).toBe(3);
     expect(service.launched()).toHaveLength(3);
     expect([...service.chargesPerAddress().values()]).toEqual([1, 1, 1, 1, 1, 1]);
   });

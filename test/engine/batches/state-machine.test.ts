@@ -5,7 +5,7 @@ import {
   mayHaveLaunched,
   planned,
   renewTries,
-  type KnownBatch,
+  type BatchState,
 } from '../../../src/engine/batches/batch-state.js';
 import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
 import { before, bounds, nextStep, type Step } from '../../../src/engine/batches/state-machine.js';
@@ -30,7 +30,7 @@ describe('nextStep', () => {
   });
 
   it('asks at once where nothing was asked before, and waits where an answer led nowhere', () => {
-    const waits = (known: KnownBatch): unknown => Reflect.get(nextStep(known), 'wait');
+    const waits = (state: BatchState): unknown => Reflect.get(nextStep(state), 'wait');
     expect(waits(stateOf.planned)).toBe(false);
     expect(waits({ ...stateOf.planned, uploads: 1 })).toBe(true);
     expect(waits(stateOf.uploading)).toBe(false);
@@ -70,7 +70,7 @@ describe('before', () => {
   });
 
   it('writes a launch down, doubts of earlier ones included', () => {
-    const ready: KnownBatch = { ...stateOf.ready, launches: 2, doubt: true };
+    const ready: BatchState = { ...stateOf.ready, launches: 2, doubt: true };
     expect(before(ready, nextStep(ready))).toEqual({
       ...electedAs,
       stage: 'launching',
@@ -83,8 +83,8 @@ describe('before', () => {
   it('has nothing to write down before what has no effect', () => {
     for (const stage of stages) {
       if (stage === 'planned' || stage === 'ready') continue;
-      const known = stateOf[stage];
-      expect(before(known, nextStep(known))).toBe(known);
+      const state = stateOf[stage];
+      expect(before(state, nextStep(state))).toBe(state);
     }
   });
 
@@ -105,7 +105,7 @@ type Behaviour = Readonly<Record<RequestStep, readonly BatchEvent[]>>;
 type SideEffects = Record<RequestStep, number>;
 
 interface LifeEnd {
-  readonly known: KnownBatch;
+  readonly state: BatchState;
   /**
    * `waiting`: only the deadline ends it. `stopped`: the driver throws what refused the request. `endless`:
    * it goes on and on.
@@ -120,7 +120,7 @@ const manySteps = 50;
 /** No life that is bounded has as many steps. */
 const tooManySteps = 100_000;
 
-function live(behaviour: Behaviour, from: KnownBatch = planned): LifeEnd {
+function live(behaviour: Behaviour, from: BatchState = planned): LifeEnd {
   const effects: SideEffects = {
     upload: 0,
     find: 0,
@@ -130,13 +130,13 @@ function live(behaviour: Behaviour, from: KnownBatch = planned): LifeEnd {
     export: 0,
   };
   const asked: SideEffects = { ...effects };
-  let known = from;
+  let state = from;
   let sinceEffect = 0;
   for (let steps = 0; steps < tooManySteps; steps += 1) {
-    const step = nextStep(known);
-    const life = { known, effects };
+    const step = nextStep(state);
+    const life = { state, effects };
     if (step.do === 'nothing' || step.do === 'give_up') return { ...life, end: step.do };
-    known = before(known, step);
+    state = before(state, step);
     effects[step.do] += 1;
     sinceEffect = step.do === 'read_status' || step.do === 'find' ? sinceEffect + 1 : 0;
     if (sinceEffect > manySteps) return { ...life, end: 'waiting' };
@@ -144,10 +144,10 @@ function live(behaviour: Behaviour, from: KnownBatch = planned): LifeEnd {
     const event = inTurn[asked[step.do] % inTurn.length];
     if (event === undefined) throw new Error('a behaviour has events for every step');
     asked[step.do] += 1;
-    known = learn(known, event);
-    if ('status' in event && event.status === 'refused') return { ...life, known, end: 'stopped' };
+    state = learn(state, event);
+    if ('status' in event && event.status === 'refused') return { ...life, state, end: 'stopped' };
   }
-  return { known, effects, end: 'endless' };
+  return { state, effects, end: 'endless' };
 }
 
 /** A service without faults, and changes to it. */
@@ -169,7 +169,7 @@ function serviceWith(changes: Partial<Behaviour>): Behaviour {
 }
 
 /** Plain checks: `expect` would take most of the time of some hundred thousand of them. */
-function checkBounded({ end, effects, known }: LifeEnd): void {
+function checkBounded({ end, effects, state }: LifeEnd): void {
   const anew = 1 + bounds.fresh;
   const isBounded =
     end !== 'endless' &&
@@ -178,17 +178,17 @@ function checkBounded({ end, effects, known }: LifeEnd): void {
     effects.launch <= bounds.launches * anew &&
     effects.export <= bounds.exports * bounds.misses;
   if (!isBounded) throw new Error(`without bound: ${JSON.stringify(effects)}`);
-  const isAtEnd = ['exported', 'failed', 'split'].includes(known.stage);
-  if (end === 'nothing' && !isAtEnd) throw new Error(`nothing to do in ${known.stage}`);
-  if (end === 'waiting' && nextStep(known).do !== 'read_status') {
-    throw new Error(`${nextStep(known).do} for ever`);
+  const isAtEnd = ['exported', 'failed', 'split'].includes(state.stage);
+  if (end === 'nothing' && !isAtEnd) throw new Error(`nothing to do in ${state.stage}`);
+  if (end === 'waiting' && nextStep(state).do !== 'read_status') {
+    throw new Error(`${nextStep(state).do} for ever`);
   }
 }
 
 describe('a life', () => {
   it('without faults uploads, prepares, launches and exports once', () => {
-    const { known, effects } = live(serviceWith({}));
-    expect(known).toMatchObject({ stage: 'exported', uuid: 'told', attempt: 1 });
+    const { state, effects } = live(serviceWith({}));
+    expect(state).toMatchObject({ stage: 'exported', uuid: 'told', attempt: 1 });
     expect(effects).toEqual({
       upload: 1,
       find: 0,
@@ -269,7 +269,7 @@ const surelyNot: ReadonlySet<unknown> = new Set([
  * launched. Written without a look at the machine's own notion of doubt.
  */
 class Witness {
-  known: KnownBatch = planned;
+  state: BatchState = planned;
   readonly maybeLaunched = new Set<string>();
   launches = 0;
   /** The launch whose answer has not come yet, when it is the first that its uuid was given. */
@@ -277,15 +277,15 @@ class Witness {
 
   /** Takes the next step, up to its request. */
   step(): Step {
-    const step = nextStep(this.known);
+    const step = nextStep(this.state);
     if (step.do === 'nothing' || step.do === 'give_up') return step;
-    this.#be(before(this.known, step));
+    this.#be(before(this.state, step));
     if (step.do === 'launch') this.#launch();
     return step;
   }
 
   take(event: BatchEvent): void {
-    if (event.of === 'launch' && this.known.stage === 'launching') {
+    if (event.of === 'launch' && this.state.stage === 'launching') {
       if (surelyNot.has(event.status) && this.#firstLaunch !== undefined) {
         this.maybeLaunched.delete(this.#firstLaunch);
       }
@@ -293,48 +293,48 @@ class Witness {
     }
     if (event.of === 'status' && event.status.startsWith('verification') && this.#isReadable()) {
       // The service says so itself.
-      if ('uuid' in this.known && this.known.uuid) this.maybeLaunched.add(this.known.uuid);
+      if ('uuid' in this.state && this.state.uuid) this.maybeLaunched.add(this.state.uuid);
     }
-    this.#be(learn(this.known, event));
+    this.#be(learn(this.state, event));
   }
 
   /** Killed, and taken up again from what was written down. */
   restart(): void {
     this.#firstLaunch = undefined;
-    this.#be(renewTries(this.known));
+    this.#be(renewTries(this.state));
   }
 
   #isReadable(): boolean {
-    return !['done', 'exported', 'failed'].includes(this.known.stage);
+    return !['done', 'exported', 'failed'].includes(this.state.stage);
   }
 
   #launch(): void {
-    const { known } = this;
-    if (known.stage !== 'launching') throw new Error(`a launch in stage ${known.stage}`);
+    const { state } = this;
+    if (state.stage !== 'launching') throw new Error(`a launch in stage ${state.stage}`);
     this.launches += 1;
-    this.#firstLaunch = this.maybeLaunched.has(known.uuid) ? undefined : known.uuid;
-    this.maybeLaunched.add(known.uuid);
+    this.#firstLaunch = this.maybeLaunched.has(state.uuid) ? undefined : state.uuid;
+    this.maybeLaunched.add(state.uuid);
   }
 
-  #be(known: KnownBatch): void {
-    const wasUuid = 'uuid' in this.known ? this.known.uuid : undefined;
+  #be(state: BatchState): void {
+    const wasUuid = 'uuid' in this.state ? this.state.uuid : undefined;
     if (this.maybeLaunched.size > 1) throw new Error('two uploads of one batch may be launched');
     if (this.maybeLaunched.size === 1) {
-      if (known.stage === 'planned' || known.stage === 'uploading') {
-        throw new Error(`goes back to ${known.stage} though it may be paid`);
+      if (state.stage === 'planned' || state.stage === 'uploading') {
+        throw new Error(`goes back to ${state.stage} though it may be paid`);
       }
-      if (known.uuid !== wasUuid || !this.maybeLaunched.has(String(known.uuid))) {
+      if (state.uuid !== wasUuid || !this.maybeLaunched.has(String(state.uuid))) {
         throw new Error('another uuid than the one that may be paid');
       }
-      if (!mayHaveLaunched(known)) throw new Error('takes what may be paid for unpaid');
+      if (!mayHaveLaunched(state)) throw new Error('takes what may be paid for unpaid');
     }
-    this.known = known;
+    this.state = state;
   }
 }
 
 /** What brings a batch on, or into the doubt that this is about. */
-function likely(known: KnownBatch): BatchEvent {
-  switch (known.stage) {
+function likely(state: BatchState): BatchEvent {
+  switch (state.stage) {
     case 'uploaded':
       return { of: 'prepare', status: 'ok' };
     case 'parsing':
@@ -351,12 +351,12 @@ function likely(known: KnownBatch): BatchEvent {
 }
 
 /** Mostly an answer to what was asked, at times any event at all. */
-function pickEvent(step: RequestStep, known: KnownBatch, nextByte: () => number): BatchEvent {
+function pickEvent(step: RequestStep, state: BatchState, nextByte: () => number): BatchEvent {
   const choice = nextByte() < 16 ? allEvents : eventsOf[step];
-  const event = choice[nextByte() % (choice.length * 2)] ?? likely(known);
+  const event = choice[nextByte() % (choice.length * 2)] ?? likely(state);
   if (!('uuid' in event) || event.uuid === undefined) return event;
   // Of each upload there may be two.
-  return { ...event, uuid: `${known.attempt}-${nextByte() & 1}` };
+  return { ...event, uuid: `${state.attempt}-${nextByte() & 1}` };
 }
 
 /** Bytes without end from a seed (mulberry32): arbitraries of their own would take all the time. */
@@ -380,7 +380,7 @@ describe('any sequence of event', () => {
         const step = witness.step();
         if (step.do === 'nothing') break;
         if (step.do === 'give_up' || nextByte() < 6) witness.restart();
-        else witness.take(pickEvent(step.do, witness.known, nextByte));
+        else witness.take(pickEvent(step.do, witness.state, nextByte));
       }
       launches += witness.launches;
       if (witness.launches > 1) repeated += 1;
@@ -398,9 +398,9 @@ describe('any sequence of event', () => {
   it('has a stage for every event in every stage', () => {
     for (const stage of stages) {
       for (const event of allEvents) {
-        const known = learn(stateOf[stage], event);
-        expect(stages).toContain(known.stage);
-        expect(nextStep(known)).toHaveProperty('do');
+        const state = learn(stateOf[stage], event);
+        expect(stages).toContain(state.stage);
+        expect(nextStep(state)).toHaveProperty('do');
       }
     }
   });

@@ -4,15 +4,15 @@ import {
   mayHaveLaunched,
   planned,
   renewTries,
-  type KnownBatch,
+  type BatchState,
 } from '../../../src/engine/batches/batch-state.js';
 import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
 import { before, bounds, nextStep } from '../../../src/engine/batches/state-machine.js';
 import { allEvents, electedAs, stages, stateOf } from './any-event.js';
 
 /** Takes one piece of event after the other. */
-function learnAll(known: KnownBatch, ...event: readonly BatchEvent[]): KnownBatch {
-  return event.reduce(learn, known);
+function learnAll(state: BatchState, ...event: readonly BatchEvent[]): BatchState {
+  return event.reduce(learn, state);
 }
 
 function times<Item>(count: number, item: Item): Item[] {
@@ -41,23 +41,23 @@ describe('an unknown word', () => {
   });
 
   it('as the answer to a launch leaves it to the status', () => {
-    const known = learn(stateOf.launching, launch('accepted'));
-    expect(known).toEqual({ ...stateOf.launching, doubt: true });
-    expect(nextStep(known)).toEqual({ do: 'read_status', wait: true });
+    const state = learn(stateOf.launching, launch('accepted'));
+    expect(state).toEqual({ ...stateOf.launching, doubt: true });
+    expect(nextStep(state)).toEqual({ do: 'read_status', wait: true });
   });
 
   it('as the answer to a preparation leaves it to the status, and fails nothing in the end', () => {
-    let known: KnownBatch = stateOf.uploaded;
+    let state: BatchState = stateOf.uploaded;
     for (let asked = 1; asked < bounds.prepares; asked += 1) {
-      known = learn(known, prepare('queued'));
-      expect(known).toMatchObject({ stage: 'parsing', prepared: false, prepares: asked });
-      known = learnAll(known, ...times(bounds.pollsUnprepared, status('parsing_content')));
-      expect(known.stage).toBe('uploaded');
+      state = learn(state, prepare('queued'));
+      expect(state).toMatchObject({ stage: 'parsing', prepared: false, prepares: asked });
+      state = learnAll(state, ...times(bounds.pollsUnprepared, status('parsing_content')));
+      expect(state.stage).toBe('uploaded');
     }
-    known = learn(known, prepare('queued'));
+    state = learn(state, prepare('queued'));
     // From here on only the deadline ends it.
-    expect(learnAll(known, ...times(1000, status('parsing_content')))).toBe(known);
-    expect(learn(known, status('ready_for_verification')).stage).toBe('ready');
+    expect(learnAll(state, ...times(1000, status('parsing_content')))).toBe(state);
+    expect(learn(state, status('ready_for_verification')).stage).toBe('ready');
   });
 });
 
@@ -160,9 +160,9 @@ describe('an upload', () => {
     const lost = learn(uploading, { of: 'upload', status: 'unknown' });
     expect(accepted).toEqual({ ...uploading, accepted: true });
     expect(lost).toBe(uploading);
-    for (const known of [accepted, lost]) {
-      expect(nextStep(known)).toEqual({ do: 'find', wait: false });
-      expect(learn(known, { of: 'find', uuid: 'listed' })).toEqual({
+    for (const state of [accepted, lost]) {
+      expect(nextStep(state)).toEqual({ do: 'find', wait: false });
+      expect(learn(state, { of: 'find', uuid: 'listed' })).toEqual({
         ...electedAs,
         stage: 'uploaded',
         uuid: 'listed',
@@ -176,19 +176,19 @@ describe('an upload', () => {
     [true, bounds.looksForAcceptedUpload],
   ])('that no list shows (accepted: %s) is sent anew, under a new name', (accepted, looks) => {
     const none: BatchEvent = { of: 'find', uuid: undefined };
-    const known = learnAll({ ...uploading, accepted }, ...times(looks - 1, none));
-    expect(known).toEqual({ ...uploading, accepted, looks: looks - 1 });
-    expect(learn(known, none)).toEqual({ stage: 'planned', attempt: 2, fresh: 0, uploads: 1 });
+    const state = learnAll({ ...uploading, accepted }, ...times(looks - 1, none));
+    expect(state).toEqual({ ...uploading, accepted, looks: looks - 1 });
+    expect(learn(state, none)).toEqual({ stage: 'planned', attempt: 2, fresh: 0, uploads: 1 });
   });
 
   it('that was answered with error is sent anew a few times, then the batch fails', () => {
-    let known: KnownBatch = planned;
+    let state: BatchState = planned;
     for (let sent = 1; sent <= bounds.uploads; sent += 1) {
-      known = before(known, nextStep(known));
-      expect(known).toMatchObject({ stage: 'uploading', attempt: sent });
-      known = learn(known, { of: 'upload', status: 'error' });
+      state = before(state, nextStep(state));
+      expect(state).toMatchObject({ stage: 'uploading', attempt: sent });
+      state = learn(state, { of: 'upload', status: 'error' });
     }
-    expect(known).toMatchObject({
+    expect(state).toMatchObject({
       stage: 'failed',
       reason: 'upload_error',
       uuid: undefined,
@@ -197,19 +197,19 @@ describe('an upload', () => {
   });
 
   it('whose answers are lost again and again is given up for now, not failed', () => {
-    let known: KnownBatch = planned;
-    while (nextStep(known).do === 'upload') {
-      known = before(known, nextStep(known));
+    let state: BatchState = planned;
+    while (nextStep(state).do === 'upload') {
+      state = before(state, nextStep(state));
       const none = times<BatchEvent>(bounds.looksForLostUpload, { of: 'find', uuid: undefined });
-      known = learnAll(known, { of: 'upload', status: 'unknown' }, ...none);
+      state = learnAll(state, { of: 'upload', status: 'unknown' }, ...none);
     }
-    expect(nextStep(known)).toEqual({ do: 'give_up' });
-    expect(known).toMatchObject({ stage: 'planned', attempt: 1 + bounds.uploads });
+    expect(nextStep(state)).toEqual({ do: 'give_up' });
+    expect(state).toMatchObject({ stage: 'planned', attempt: 1 + bounds.uploads });
   });
 
   it('that was refused was never sent', () => {
-    const known = learn(uploading, { of: 'upload', status: 'refused' });
-    expect(known).toEqual({ stage: 'planned', attempt: 1, fresh: 0, uploads: 1 });
+    const state = learn(uploading, { of: 'upload', status: 'refused' });
+    expect(state).toEqual({ stage: 'planned', attempt: 1, fresh: 0, uploads: 1 });
   });
 
   it('with a parse error fails the batch', () => {
@@ -223,29 +223,29 @@ describe('an upload', () => {
 
 describe('a preparation', () => {
   it('answered with ok is waited for as long as it takes', () => {
-    const known = learn(stateOf.uploaded, prepare('ok'));
-    expect(known).toEqual(stateOf.parsing);
-    expect(learnAll(known, ...times(1000, status('parsing_content')))).toBe(known);
+    const state = learn(stateOf.uploaded, prepare('ok'));
+    expect(state).toEqual(stateOf.parsing);
+    expect(learnAll(state, ...times(1000, status('parsing_content')))).toBe(state);
   });
 
   it('answered with error may be under way already: the status decides', () => {
-    const known = learn(stateOf.uploaded, prepare('error'));
-    expect(known).toMatchObject({ stage: 'parsing', prepared: false, prepares: 1 });
-    expect(learn(known, status('ready_for_verification')).stage).toBe('ready');
-    expect(learn(known, status('verification_ongoing')).stage).toBe('verifying');
-    expect(learn(known, status('verification_done')).stage).toBe('done');
+    const state = learn(stateOf.uploaded, prepare('error'));
+    expect(state).toMatchObject({ stage: 'parsing', prepared: false, prepares: 1 });
+    expect(learn(state, status('ready_for_verification')).stage).toBe('ready');
+    expect(learn(state, status('verification_ongoing')).stage).toBe('verifying');
+    expect(learn(state, status('verification_done')).stage).toBe('done');
   });
 
   it('answered with error for ever fails the batch, unpaid', () => {
-    let known: KnownBatch = stateOf.uploaded;
+    let state: BatchState = stateOf.uploaded;
     let asked = 0;
-    while (known.stage === 'uploaded') {
+    while (state.stage === 'uploaded') {
       asked += 1;
       const idle = times(bounds.pollsUnprepared, status('parsing_content'));
-      known = learnAll(known, prepare('error'), ...idle);
+      state = learnAll(state, prepare('error'), ...idle);
     }
     expect(asked).toBe(bounds.prepares);
-    expect(known).toMatchObject({ stage: 'failed', reason: 'prepare_error', launched: false });
+    expect(state).toMatchObject({ stage: 'failed', reason: 'prepare_error', launched: false });
   });
 
   it('with a parse error fails the batch', () => {
@@ -268,12 +268,12 @@ describe('a launch', () => {
   it.each(['lost', 'error', 'accepted'])(
     'answered with %s is settled by the status before any other launch',
     (word) => {
-      const known = learn(stateOf.launching, launch(word));
-      expect(known.stage).toBe('launching');
-      expect(nextStep(known)).toEqual({ do: 'read_status', wait: true });
-      expect(learn(known, status('verification_ongoing')).stage).toBe('verifying');
-      expect(learn(known, status('verification_done')).stage).toBe('done');
-      const again = learn(known, status('ready_for_verification'));
+      const state = learn(stateOf.launching, launch(word));
+      expect(state.stage).toBe('launching');
+      expect(nextStep(state)).toEqual({ do: 'read_status', wait: true });
+      expect(learn(state, status('verification_ongoing')).stage).toBe('verifying');
+      expect(learn(state, status('verification_done')).stage).toBe('done');
+      const again = learn(state, status('ready_for_verification'));
       expect(again).toMatchObject({ stage: 'ready', uuid: 'told', doubt: true, launches: 1 });
       expect(mayHaveLaunched(again)).toBe(true);
     },
@@ -296,18 +296,18 @@ describe('a launch', () => {
   });
 
   it('that is not ready goes back to polling, a bounded number of times', () => {
-    let known: KnownBatch = stateOf.ready;
+    let state: BatchState = stateOf.ready;
     let asked = 0;
-    while (known.stage !== 'failed') {
-      known = before(known, nextStep(known));
+    while (state.stage !== 'failed') {
+      state = before(state, nextStep(state));
       asked += 1;
-      known = learn(known, launch('not_ready_for_verification'));
-      if (known.stage === 'failed') break;
-      expect(known).toMatchObject({ stage: 'parsing' });
-      known = learnAll(known, status('parsing_content'), status('ready_for_verification'));
+      state = learn(state, launch('not_ready_for_verification'));
+      if (state.stage === 'failed') break;
+      expect(state).toMatchObject({ stage: 'parsing' });
+      state = learnAll(state, status('parsing_content'), status('ready_for_verification'));
     }
     expect(asked).toBe(bounds.launches);
-    expect(known).toMatchObject({ reason: 'launch_error', launched: false });
+    expect(state).toMatchObject({ reason: 'launch_error', launched: false });
   });
 
   it('that is not ready is prepared again when nothing moves, unless an earlier one is in doubt', () => {
@@ -319,26 +319,26 @@ describe('a launch', () => {
   });
 
   it('answered with error for ever fails the batch, only after its status was read', () => {
-    let known: KnownBatch = stateOf.ready;
+    let state: BatchState = stateOf.ready;
     let asked = 0;
-    while (known.stage === 'ready') {
-      known = learn(before(known, nextStep(known)), launch('error'));
+    while (state.stage === 'ready') {
+      state = learn(before(state, nextStep(state)), launch('error'));
       asked += 1;
-      expect(known.stage).toBe('launching');
-      known = learn(known, status('ready_for_verification'));
+      expect(state.stage).toBe('launching');
+      state = learn(state, status('ready_for_verification'));
     }
     expect(asked).toBe(bounds.launches);
-    expect(known).toMatchObject({ stage: 'failed', reason: 'launch_error', launched: true });
+    expect(state).toMatchObject({ stage: 'failed', reason: 'launch_error', launched: true });
   });
 
   it('whose answers are lost again and again is given up for now, not failed', () => {
-    let known: KnownBatch = stateOf.ready;
-    while (nextStep(known).do === 'launch') {
-      known = learn(before(known, nextStep(known)), launch('lost'));
-      known = learn(known, status('ready_for_verification'));
+    let state: BatchState = stateOf.ready;
+    while (nextStep(state).do === 'launch') {
+      state = learn(before(state, nextStep(state)), launch('lost'));
+      state = learn(state, status('ready_for_verification'));
     }
-    expect(nextStep(known)).toEqual({ do: 'give_up' });
-    expect(known).toMatchObject({ stage: 'ready', doubt: true, launches: bounds.launches });
+    expect(nextStep(state)).toEqual({ do: 'give_up' });
+    expect(state).toMatchObject({ stage: 'ready', doubt: true, launches: bounds.launches });
   });
 
   it('that the service has forgotten after its yes is asked for once more, for the same uuid', () => {
@@ -350,8 +350,8 @@ describe('a launch', () => {
   });
 
   it('that is said to be parsing waits until it is ready, in doubt', () => {
-    const known = learn(stateOf.launching, status('parsing_content'));
-    expect(known).toMatchObject({ stage: 'parsing', prepared: true, doubt: true });
+    const state = learn(stateOf.launching, status('parsing_content'));
+    expect(state).toMatchObject({ stage: 'parsing', prepared: true, doubt: true });
   });
 });
 
@@ -367,14 +367,14 @@ describe('a running batch', () => {
 
 describe('a batch that is not found', () => {
   it.each([...onItsWay, 'done'] as const)('for a moment stays in stage %s', (stage) => {
-    const known = learnAll(stateOf[stage], ...times(bounds.misses - 1, missing));
-    expect(known).toEqual({ ...stateOf[stage], misses: bounds.misses - 1 });
+    const state = learnAll(stateOf[stage], ...times(bounds.misses - 1, missing));
+    expect(state).toEqual({ ...stateOf[stage], misses: bounds.misses - 1 });
   });
 
   it('now and then is not lost', () => {
     const polls = [...times(bounds.misses - 1, missing), status('parsing_content')];
-    const known = learnAll(stateOf.parsing, ...times(20, polls).flat());
-    expect(known).toEqual(stateOf.parsing);
+    const state = learnAll(stateOf.parsing, ...times(20, polls).flat());
+    expect(state).toEqual(stateOf.parsing);
   });
 
   it.each(['uploaded', 'parsing', 'ready'] as const)(
@@ -413,9 +413,9 @@ describe('a batch that is not found', () => {
   );
 
   it('by its launch was deleted before it: it may be uploaded anew', () => {
-    const known = learn(stateOf.launching, launch('not_found'));
-    expect(known).toMatchObject({ stage: 'parsing', misses: 1, doubt: false });
-    expect(learnAll(known, ...times(bounds.misses - 1, missing))).toMatchObject({
+    const state = learn(stateOf.launching, launch('not_found'));
+    expect(state).toMatchObject({ stage: 'parsing', misses: 1, doubt: false });
+    expect(learnAll(state, ...times(bounds.misses - 1, missing))).toMatchObject({
       stage: 'planned',
       fresh: 1,
     });
@@ -426,8 +426,8 @@ describe('an internal error', () => {
   const broken = status('internal_error');
 
   it('before the launch is answered with one fresh upload', () => {
-    const known = learn(stateOf.parsing, broken);
-    expect(known).toEqual({ stage: 'planned', attempt: 2, fresh: 1, uploads: 0 });
+    const state = learn(stateOf.parsing, broken);
+    expect(state).toEqual({ stage: 'planned', attempt: 2, fresh: 1, uploads: 0 });
     expect(learn({ ...stateOf.parsing, attempt: 2, fresh: 1 }, broken)).toMatchObject({
       stage: 'failed',
       reason: 'internal_error',
@@ -460,8 +460,8 @@ describe('an export', () => {
 
   it('that stays broken is given up for now, and what is paid is never failed', () => {
     const broken: BatchEvent = { of: 'export', result: 'broken' };
-    const known = learnAll(stateOf.done, ...times(bounds.exports, broken));
-    expect(known).toEqual({ ...stateOf.done, broken: bounds.exports });
-    expect(nextStep(known)).toEqual({ do: 'give_up' });
+    const state = learnAll(stateOf.done, ...times(bounds.exports, broken));
+    expect(state).toEqual({ ...stateOf.done, broken: bounds.exports });
+    expect(nextStep(state)).toEqual({ do: 'give_up' });
   });
 });

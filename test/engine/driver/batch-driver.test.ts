@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
-import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { DeadlineError, OutputError } from '../../../src/platform/errors/errors.js';
 import { drive, expectPaidOnce, failure, faults } from './drive-one.js';
@@ -9,7 +9,7 @@ import { FakeService, lostAnswer, refusal } from './fake-service.js';
 
 describe('driveBatch', () => {
   it('asks for what it takes and no more when nothing goes wrong', async () => {
-    const { service, driving, known } = await drive({ polls: 1 });
+    const { service, driving, state } = await drive({ polls: 1 });
     expect(service.asked).toEqual([
       'uploadBatch',
       'prepareBatch',
@@ -20,7 +20,7 @@ describe('driveBatch', () => {
       'batchStatus',
       'exportBatch',
     ]);
-    expect(known).toMatchObject({ stage: 'exported', attempt: 1, launches: 1 });
+    expect(state).toMatchObject({ stage: 'exported', attempt: 1, launches: 1 });
     expect(driving.collected).toEqual([0]);
     expectPaidOnce(service);
   });
@@ -93,15 +93,15 @@ describe('driveBatch', () => {
   });
 
   it('has nothing to do for a batch at its end', async () => {
-    const end: KnownBatch = {
+    const end: BatchState = {
       ...planned,
       stage: 'failed',
       reason: 'parse_error',
       uuid: undefined,
       launched: false,
     };
-    const { service, known, driving } = await drive({}, {}, end);
-    expect(known).toBe(end);
+    const { service, state, driving } = await drive({}, {}, end);
+    expect(state).toBe(end);
     expect(service.requests).toEqual([]);
     expect(driving.recorded).toEqual([]);
   });
@@ -181,12 +181,12 @@ describe('record', () => {
     await drive(
       { onRequest: ({ operation }) => events.push(operation) },
       {
-        record: async ({ known }) => {
-          events.push(`${known.stage} …`);
+        record: async ({ state }) => {
+          events.push(`${state.stage} …`);
           await Promise.resolve();
           await Promise.resolve();
           await Promise.resolve();
-          events.push(known.stage);
+          events.push(state.stage);
         },
       },
     );
@@ -228,8 +228,8 @@ describe('record', () => {
       const { error, service } = await failure(
         {},
         {
-          record: ({ known }) => {
-            if (known.stage === stage) throw full;
+          record: ({ state }) => {
+            if (state.stage === stage) throw full;
           },
         },
       );
@@ -276,7 +276,7 @@ describe('an abort', () => {
       await failed;
       expect(driving.latest()).toMatchObject({ stage: 'launching' });
       const next = await drive(service, {}, driving.latest());
-      expect(next.known.stage).toBe('exported');
+      expect(next.state.stage).toBe('exported');
       expectPaidOnce(service);
     }
   });
@@ -298,8 +298,8 @@ describe('an abort', () => {
   it('before a launch is written down lets no launch begin', async () => {
     const service = new FakeService();
     const driving: Driving = new Driving(service, {
-      record: ({ known }) => {
-        if (known.stage === 'ready') driving.abort.abort('stop');
+      record: ({ state }) => {
+        if (state.stage === 'ready') driving.abort.abort('stop');
       },
     });
     const driven = driving.clock.runUntil(driveBatch(makeBatch(), planned, driving.options));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type KnownBatch, planned } from '../../../src/engine/batches/batch-state.js';
+import { type BatchState, planned } from '../../../src/engine/batches/batch-state.js';
 import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
 import { bounds } from '../../../src/engine/batches/state-machine.js';
 import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
@@ -22,7 +22,7 @@ interface RunOptions {
   readonly maxCredits?: number;
   readonly changes?: Partial<DriveOptions>;
   /** What an earlier process knew, by batch. */
-  readonly known?: ReadonlyMap<number, KnownBatch>;
+  readonly known?: ReadonlyMap<number, BatchState>;
   /** Called with the driver before time moves. */
   readonly during?: (driving: Driving) => void;
 }
@@ -30,7 +30,7 @@ interface RunOptions {
 interface RunEnd {
   readonly driving: Driving;
   readonly gate: LaunchGate;
-  readonly known: readonly (KnownBatch | undefined)[];
+  readonly known: readonly (BatchState | undefined)[];
   /** Why batches did not come to their ends, each reason once. */
   readonly stoppedBy: readonly unknown[];
 }
@@ -56,7 +56,7 @@ async function runAll(options: RunOptions): Promise<RunEnd> {
   };
 }
 
-function isVerified({ stage }: KnownBatch): boolean {
+function isVerified({ stage }: BatchState): boolean {
   return stage === 'done' || stage === 'exported';
 }
 
@@ -84,8 +84,8 @@ describe('BatchPool', () => {
       batches: 12,
       concurrency,
       changes: {
-        record: ({ batch, known }) => {
-          if (isVerified(known)) open.delete(batch.id);
+        record: ({ batch, state }) => {
+          if (isVerified(state)) open.delete(batch.id);
           else open.add(batch.id);
           most = Math.max(most, open.size);
         },
@@ -183,9 +183,9 @@ describe('the first batch of a run', () => {
     const sizes = [9, 3, 2, 2, 2];
     const running = sizes.map(async (size, id) => runner.run(makeBatch(id, size)));
     const ends = await driving.clock.runUntil(
-      Promise.all(running).then(async (known) => {
+      Promise.all(running).then(async (state) => {
         await runner.pool.idle();
-        return known;
+        return state;
       }),
     );
     expect(ends.map(({ stage }) => stage)).toEqual([
@@ -327,7 +327,7 @@ describe('a refused key', () => {
       expect(stoppedBy[0]).toMatchObject({ code: 'unauthorized' });
       expect(service.requests.length - at).toBeLessThanOrEqual(3);
       // A new key: what was known goes on, and what was paid is not paid again.
-      const known = new Map(driving.recorded.map(({ batch, known }) => [batch.id, known]));
+      const known = new Map(driving.recorded.map(({ batch, state }) => [batch.id, state]));
       const cured = new FakeService({ polls: 1 });
       for (const batch of service.batches.values()) cured.add(batch);
       cured.ledger.push(...service.ledger);
@@ -353,7 +353,7 @@ describe('credits', () => {
       expect(first.gate.closedBy?.code).toBe(k < batches ? 'payment_required' : undefined);
       expect(service.ledger).toHaveLength(2 * k);
       service.credit = Infinity;
-      const known = new Map(first.driving.recorded.map(({ batch, known }) => [batch.id, known]));
+      const known = new Map(first.driving.recorded.map(({ batch, state }) => [batch.id, state]));
       await runAll({ ...run, known });
       expect(service.batches.size).toBe(batches);
       expect([...service.chargesPerAddress().values()]).toEqual(
@@ -450,12 +450,12 @@ describe('many batches', () => {
       uuid: undefined,
       launched: false,
     } as const;
-    const ended: KnownBatch = { ...end, attempt, fresh, uploads };
+    const ended: BatchState = { ...end, attempt, fresh, uploads };
     const left: number[] = [];
     const pool = new BatchPool(
       { service, runId, settings: {}, signal },
       {
-        known: () => ended,
+        state: () => ended,
         claim: () => {
           throw new Error('a batch at its end was driven');
         },
@@ -494,10 +494,10 @@ describe('many batches', () => {
             polls: 1,
             faultOf: ({ number, operation }) => oneOf[plan[number] ?? -1]?.(operation),
           });
-          const known = new Map<number, KnownBatch>();
+          const known = new Map<number, BatchState>();
           for (let processes = 0; processes < 100; processes += 1) {
             const record: DriveOptions['record'] = (progress) => {
-              known.set(progress.batch.id, progress.known);
+              known.set(progress.batch.id, progress.state);
             };
             await runAll({ service, batches: 4, concurrency, known, changes: { record } });
             const ends = Array.from({ length: 4 }, (_, id) => (known.get(id) ?? planned).stage);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
-import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import { bounds } from '../../../src/engine/batches/state-machine.js';
 import { DeadlineError, OutputError, TransportError } from '../../../src/platform/errors/errors.js';
@@ -16,21 +16,21 @@ describe('a batch that is too large', () => {
   });
 
   it('is split, which is written down, and is never sent again', async () => {
-    const { service, known, driving } = await drive(
+    const { service, state, driving } = await drive(
       faults('uploadBatch', tooLarge('uploadBatch'), 9),
     );
-    expect(known).toMatchObject({ stage: 'split', uuid: undefined });
+    expect(state).toMatchObject({ stage: 'split', uuid: undefined });
     expect(driving.stages()).toEqual(['uploading', 'split']);
     expect(service.asked).toEqual(['uploadBatch']);
-    const again = await drive(service, {}, known);
-    expect(again.known).toBe(known);
+    const again = await drive(service, {}, state);
+    expect(again.state).toBe(state);
     expect(service.asked).toEqual(['uploadBatch']);
   });
 
   it('only when it is prepared is split, and not launched', async () => {
-    const { service, known } = await drive(faults('prepareBatch', tooLarge('prepareBatch'), 9));
+    const { service, state } = await drive(faults('prepareBatch', tooLarge('prepareBatch'), 9));
     const [uuid] = service.batches.keys();
-    expect(known).toMatchObject({ stage: 'split', uuid });
+    expect(state).toMatchObject({ stage: 'split', uuid });
     expect(service.ledger).toEqual([]);
   });
 
@@ -46,8 +46,8 @@ describe('a batch that is too large', () => {
   it('that is known to be so is split without being sent', async () => {
     const refusedSizes = new RefusedSizes();
     refusedSizes.note(makeBatch());
-    const { service, known } = await drive({}, { refusedSizes });
-    expect(known.stage).toBe('split');
+    const { service, state } = await drive({}, { refusedSizes });
+    expect(state.stage).toBe('split');
     expect(service.asked).toEqual([]);
   });
 
@@ -57,8 +57,8 @@ describe('a batch that is too large', () => {
     const service = new FakeService();
     service.add({ name: 'sluice-run-000001-1', lines: ['0-0@sluice.test', '0-1@sluice.test'] });
     const tries = { attempt: 1, fresh: 0, uploads: 1, accepted: false, looks: 0 };
-    const { known } = await drive(service, { refusedSizes }, { stage: 'uploading', ...tries });
-    expect(known.stage).toBe('exported');
+    const { state } = await drive(service, { refusedSizes }, { stage: 'uploading', ...tries });
+    expect(state.stage).toBe('exported');
     expectPaidOnce(service);
   });
 });
@@ -67,10 +67,10 @@ describe('an uploaded batch', () => {
   it.each(['no', 'nested'] as const)(
     'whose answer does not tell the uuid (%s) is found by its name',
     async (tellsUuid) => {
-      const { service, known } = await drive({ tellsUuid });
+      const { service, state } = await drive({ tellsUuid });
       const before = service.asked.slice(0, service.asked.indexOf('prepareBatch'));
       expect(before).toEqual(['uploadBatch', 'listBatches', 'listBatches']);
-      expect(known).toMatchObject({ stage: 'exported', attempt: 1, isFound: true });
+      expect(state).toMatchObject({ stage: 'exported', attempt: 1, isFound: true });
       expectPaidOnce(service);
     },
   );
@@ -95,10 +95,10 @@ describe('an uploaded batch', () => {
         }
       },
     });
-    const { known } = await drive(service);
+    const { state } = await drive(service);
     expect(service.batches.size).toBe(2);
     const smallest = [...service.batches.keys()].toSorted()[0];
-    expect(known).toMatchObject({ stage: 'exported', uuid: smallest, isFound: true });
+    expect(state).toMatchObject({ stage: 'exported', uuid: smallest, isFound: true });
     expectPaidOnce(service);
   });
 
@@ -113,8 +113,8 @@ describe('an uploaded batch', () => {
       late = all.slice(0, 1);
       return all.length > 1 ? all : [];
     };
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'exported', attempt: 2 });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'exported', attempt: 2 });
     expect(late).toMatchObject([{ name: 'sluice-run-000001-1', launches: 0 }]);
     expectPaidOnce(service);
   });
@@ -149,8 +149,8 @@ describe('an uploaded batch', () => {
         if (operation === 'batchStatus' && ofItsKind === 0 && uuid) service.batches.delete(uuid);
       },
     });
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'exported', attempt: 2, fresh: 1 });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'exported', attempt: 2, fresh: 1 });
     expectPaidOnce(service);
   });
 
@@ -160,8 +160,8 @@ describe('an uploaded batch', () => {
         if (operation === 'launchBatch' && ofItsKind === 0 && uuid) service.batches.delete(uuid);
       },
     });
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'exported', attempt: 2, fresh: 1 });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'exported', attempt: 2, fresh: 1 });
     expectPaidOnce(service);
   });
 
@@ -172,8 +172,8 @@ describe('an uploaded batch', () => {
         if (uuid && service.batches.get(uuid)?.launches === 1) service.batches.delete(uuid);
       },
     });
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'failed', reason: 'batch_missing', launched: true });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'failed', reason: 'batch_missing', launched: true });
     expect(service.count('uploadBatch')).toBe(1);
     expect([...service.chargesPerAddress().values()]).toEqual([1, 1]);
   });
@@ -181,10 +181,10 @@ describe('an uploaded batch', () => {
   it('that breaks before its launch is uploaded anew, once', async () => {
     const broken = { commits: false, answer: { status: 'internal_error' } };
     const once = await drive(faults('batchStatus', broken));
-    expect(once.known).toMatchObject({ stage: 'exported', attempt: 2, fresh: 1 });
+    expect(once.state).toMatchObject({ stage: 'exported', attempt: 2, fresh: 1 });
     expectPaidOnce(once.service);
     const always = await drive(faults('batchStatus', broken, Infinity));
-    expect(always.known).toMatchObject({ stage: 'failed', reason: 'internal_error', fresh: 1 });
+    expect(always.state).toMatchObject({ stage: 'failed', reason: 'internal_error', fresh: 1 });
     expect(always.service.count('uploadBatch')).toBe(2);
     expect(always.service.ledger).toEqual([]);
   });
@@ -196,8 +196,8 @@ describe('an uploaded batch', () => {
         if (batch?.launches === 1) batch.status = 'internal_error';
       },
     });
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'failed', reason: 'internal_error', launched: true });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'failed', reason: 'internal_error', launched: true });
     expect(service.count('uploadBatch')).toBe(1);
   });
 });
@@ -205,15 +205,15 @@ describe('an uploaded batch', () => {
 describe('an upload', () => {
   it('answered with parse_error fails the batch', async () => {
     const fault = { commits: false, answer: { status: 'parse_error' } };
-    const { known, service } = await drive(faults('uploadBatch', fault));
-    expect(known).toMatchObject({ stage: 'failed', reason: 'parse_error', uuid: undefined });
+    const { state, service } = await drive(faults('uploadBatch', fault));
+    expect(state).toMatchObject({ stage: 'failed', reason: 'parse_error', uuid: undefined });
     expect(service.asked).toEqual(['uploadBatch']);
   });
 
   it('answered with error is sent a few times, then the batch fails', async () => {
     const fault = { commits: false, answer: { status: 'error' } };
-    const { known, service } = await drive(faults('uploadBatch', fault, Infinity));
-    expect(known).toMatchObject({ stage: 'failed', reason: 'upload_error' });
+    const { state, service } = await drive(faults('uploadBatch', fault, Infinity));
+    expect(state).toMatchObject({ stage: 'failed', reason: 'upload_error' });
     expect(service.count('uploadBatch')).toBe(bounds.uploads);
     const names = new Set(service.requests.map(({ name }) => name));
     expect(names.size).toBe(bounds.uploads);
@@ -233,7 +233,7 @@ describe('an upload', () => {
     expect(error).toMatchObject({ code: 'service_unavailable', cause: fault.error });
     expect(service.count('uploadBatch')).toBe(bounds.uploads);
     const next = await drive({}, {}, driving.latest());
-    expect(next.known).toMatchObject({ stage: 'exported', attempt: bounds.uploads + 1 });
+    expect(next.state).toMatchObject({ stage: 'exported', attempt: bounds.uploads + 1 });
     expectPaidOnce(next.service);
   });
 
@@ -271,35 +271,35 @@ describe('an upload', () => {
     const service = new FakeService();
     const lines = ['0-0@sluice.test', '0-1@sluice.test'];
     const there = service.add({ name: 'sluice-run-000001-3', lines });
-    const known: KnownBatch = {
+    const state: BatchState = {
       ...planned,
       stage: 'uploading',
       attempt: 3,
       accepted: false,
       looks: 0,
     };
-    const driven = await drive(service, {}, known);
-    expect(driven.known).toMatchObject({ stage: 'exported', uuid: there.uuid });
+    const driven = await drive(service, {}, state);
+    expect(driven.state).toMatchObject({ stage: 'exported', uuid: there.uuid });
     expect(service.count('uploadBatch')).toBe(0);
   });
 
   it('that was interrupted any number of times never fails the batch', async () => {
-    let known: KnownBatch = planned;
+    let state: BatchState = planned;
     for (let process = 1; process <= 3 * bounds.uploads; process += 1) {
       const service = new FakeService(faults('uploadBatch', { commits: false, hangs: true }));
       const driving = new Driving(service, {
         record: (progress) => {
-          known = progress.known;
+          state = progress.state;
         },
       });
-      const driven = driveBatch(makeBatch(), known, driving.options);
+      const driven = driveBatch(makeBatch(), state, driving.options);
       const failed = expect(driven).rejects.toBe('killed');
       await driving.clock.advance(60_000);
       driving.abort.abort('killed');
       await failed;
-      expect(known).toMatchObject({ stage: 'uploading', attempt: process });
+      expect(state).toMatchObject({ stage: 'uploading', attempt: process });
     }
-    const { service } = await drive({}, {}, known);
+    const { service } = await drive({}, {}, state);
     expectPaidOnce(service);
   });
 });
@@ -426,8 +426,8 @@ describe('a launch', () => {
         if (batch && status.endsWith('done')) batch.status = 'verification_done';
         return answer;
       };
-      const { known } = await drive(service);
-      expect(known.stage).toBe('exported');
+      const { state } = await drive(service);
+      expect(state.stage).toBe('exported');
       expect(service.count('launchBatch')).toBe(1);
       expectPaidOnce(service);
     },
@@ -444,8 +444,8 @@ describe('a launch', () => {
     const fault = { commits: false, answer: { status: 'not_ready_for_verification' } };
     const gate = new LaunchGate({ maxCredits: 2 });
     const driven = await drive(faults('launchBatch', fault, Infinity), { gate });
-    const { known, service, driving } = driven;
-    expect(known).toMatchObject({ stage: 'failed', reason: 'launch_error', launched: false });
+    const { state, service, driving } = driven;
+    expect(state).toMatchObject({ stage: 'failed', reason: 'launch_error', launched: false });
     expect(service.count('launchBatch')).toBe(bounds.launches);
     expect(await driving.mayLaunch(2, 2)).toBe(true);
   });
@@ -481,7 +481,7 @@ describe('a launch', () => {
     const cured = new FakeService();
     for (const batch of service.batches.values()) cured.add(batch);
     const next = await drive(cured, {}, driving.latest());
-    expect(next.known).toMatchObject({ stage: 'exported', attempt: 1 });
+    expect(next.state).toMatchObject({ stage: 'exported', attempt: 1 });
     expectPaidOnce(cured);
   });
 
@@ -496,15 +496,15 @@ describe('a launch', () => {
       }
       return launchBatch(uuid, options);
     };
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'exported', launches: 2 });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'exported', launches: 2 });
     expectPaidOnce(service);
   });
 
   it('refused for the money closes the gate and leaves the batch ready', async () => {
     const gate = new LaunchGate({ maxCredits: 2 });
-    const { known, service } = await drive({ credits: 1 }, { gate });
-    expect(known).toMatchObject({ stage: 'ready', doubt: false });
+    const { state, service } = await drive({ credits: 1 }, { gate });
+    expect(state).toMatchObject({ stage: 'ready', doubt: false });
     expect(gate.closedBy).toMatchObject({
       code: 'payment_required',
       status: 402,
@@ -514,15 +514,15 @@ describe('a launch', () => {
     });
     expect(service.ledger).toEqual([]);
     service.credit = 10;
-    const next = await drive(service, {}, known);
-    expect(next.known).toMatchObject({ stage: 'exported', attempt: 1 });
+    const next = await drive(service, {}, state);
+    expect(next.state).toMatchObject({ stage: 'exported', attempt: 1 });
     expectPaidOnce(service);
   });
 
   it('over the budget is not asked for', async () => {
     const gate = new LaunchGate({ maxCredits: 1 });
-    const { known, service } = await drive({}, { gate });
-    expect(known.stage).toBe('ready');
+    const { state, service } = await drive({}, { gate });
+    expect(state.stage).toBe('ready');
     expect(gate.closedBy).toMatchObject({ code: 'budget_exhausted' });
     expect(service.count('launchBatch')).toBe(0);
   });
@@ -545,7 +545,7 @@ describe('a launch', () => {
     expect(error).toBe(fault.error);
     expect(driving.latest()).toMatchObject({ stage: 'launching' });
     const next = await drive(service, {}, driving.latest());
-    expect(next.known.stage).toBe('exported');
+    expect(next.state.stage).toBe('exported');
     expectPaidOnce(service);
   });
 
@@ -554,7 +554,7 @@ describe('a launch', () => {
     const { driving, service } = await failure(faults('launchBatch', fault));
     const gate = new LaunchGate({ maxCredits: 2 });
     const next = await drive(service, { gate }, driving.latest());
-    expect(next.known.stage).toBe('exported');
+    expect(next.state.stage).toBe('exported');
     expect(await next.driving.mayLaunch(1, 2)).toBe(false);
     expectPaidOnce(service);
   });
@@ -582,8 +582,8 @@ describe('a launch', () => {
           else batch.status = 'internal_error';
         },
       });
-      const { known } = await drive(service);
-      expect(known).toMatchObject({ stage: 'failed', launched: true });
+      const { state } = await drive(service);
+      expect(state).toMatchObject({ stage: 'failed', launched: true });
       expect(service.count('uploadBatch')).toBe(1);
       expect([...service.chargesPerAddress().values()]).toEqual([1, 1]);
     }
@@ -612,8 +612,8 @@ describe('an export', () => {
         if (operation === 'exportBatch' && batch) batch.status = 'internal_error';
       },
     });
-    const { known } = await drive(service);
-    expect(known).toMatchObject({ stage: 'failed', reason: 'internal_error', launched: true });
+    const { state } = await drive(service);
+    expect(state).toMatchObject({ stage: 'failed', reason: 'internal_error', launched: true });
     expectPaidOnce(service);
   });
 
@@ -653,8 +653,8 @@ describe('an export', () => {
 
   it('that is not found for long is that of a deleted batch', async () => {
     const fault = { commits: false, error: refusal(404, 'exportBatch') };
-    const { known, service } = await drive(faults('exportBatch', fault, Infinity));
-    expect(known).toMatchObject({ stage: 'failed', reason: 'batch_missing', launched: true });
+    const { state, service } = await drive(faults('exportBatch', fault, Infinity));
+    expect(state).toMatchObject({ stage: 'failed', reason: 'batch_missing', launched: true });
     expect(service.count('exportBatch')).toBe(bounds.misses);
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
-import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import { TransportError } from '../../../src/platform/errors/errors.js';
 import { Driving, makeBatch } from './driving.js';
 import {
@@ -62,10 +62,10 @@ function fits(fault: Fault, { operation, uuid }: FakeRequest, service: FakeServi
   return !isReady || status !== 'parsing_content';
 }
 
-type AtEnd = Extract<KnownBatch, { readonly stage: 'exported' | 'failed' | 'split' }>;
+type AtEnd = Extract<BatchState, { readonly stage: 'exported' | 'failed' | 'split' }>;
 
-function isAtEnd(known: KnownBatch): known is AtEnd {
-  return ['exported', 'failed', 'split'].includes(known.stage);
+function isAtEnd(state: BatchState): state is AtEnd {
+  return ['exported', 'failed', 'split'].includes(state.stage);
 }
 
 /**
@@ -74,24 +74,24 @@ function isAtEnd(known: KnownBatch): known is AtEnd {
  * @throws when no end is in sight
  */
 async function runToEnd(service: FakeService): Promise<AtEnd> {
-  let known: KnownBatch = planned;
+  let state: BatchState = planned;
   for (let processes = 0; processes < 80; processes += 1) {
     const driving = new Driving(service, {
       stageDeadlineMs: 600_000,
       record: (progress) => {
-        known = progress.known;
+        state = progress.state;
       },
     });
-    const driven = driving.clock.runUntil(driveBatch(makeBatch(), known, driving.options));
+    const driven = driving.clock.runUntil(driveBatch(makeBatch(), state, driving.options));
     await driven.then(
       (end) => {
-        known = end;
+        state = end;
       },
       () => undefined,
     );
-    if (isAtEnd(known)) return known;
+    if (isAtEnd(state)) return state;
   }
-  throw new Error(`no end after 80 processes: ${JSON.stringify(known)}`);
+  throw new Error(`no end after 80 processes: ${JSON.stringify(state)}`);
 }
 
 /** What the ledger says, against what the batch came to. */

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
 import type { DriveOptions } from '../../../src/engine/driver/driver-options.js';
-import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { Driving, makeBatch } from './driving.js';
 import { FakeService, type FakeServiceOptions, type Fault } from './fake-service.js';
@@ -9,30 +9,30 @@ import { FakeService, type FakeServiceOptions, type Fault } from './fake-service
 interface Driven {
   readonly service: FakeService;
   readonly driving: Driving;
-  readonly known: KnownBatch;
+  readonly state: BatchState;
 }
 
 /** Brings one batch to its end. */
 export async function drive(
   given: FakeServiceOptions | FakeService = {},
   changes: Partial<DriveOptions> = {},
-  known: KnownBatch = planned,
+  state: BatchState = planned,
 ): Promise<Driven> {
   const service = given instanceof FakeService ? given : new FakeService(given);
   const driving = new Driving(service, changes);
-  const driven = driving.clock.runUntil(driveBatch(makeBatch(), known, driving.options));
-  return { service, driving, known: await driven };
+  const driven = driving.clock.runUntil(driveBatch(makeBatch(), state, driving.options));
+  return { service, driving, state: await driven };
 }
 
 /** Brings one batch as far as it gets, and gives what stopped it. */
 export async function failure(
   given: FakeServiceOptions | FakeService,
   changes: Partial<DriveOptions> = {},
-  known: KnownBatch = planned,
+  state: BatchState = planned,
 ): Promise<{ readonly error: unknown; readonly service: FakeService; readonly driving: Driving }> {
   const service = given instanceof FakeService ? given : new FakeService(given);
   const driving = new Driving(service, changes);
-  const driven = driving.clock.runUntil(driveBatch(makeBatch(), known, driving.options));
+  const driven = driving.clock.runUntil(driveBatch(makeBatch(), state, driving.options));
   try {
     await driven;
   } catch (error) {

@@ -9,7 +9,7 @@ import { type Batch, batchLabel, readLines } from '../../../src/engine/batches/b
 import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
 import type { CollectedExport, DriveOptions } from '../../../src/engine/driver/driver-options.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
-import { planned, type KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import { UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import type { VerificationService } from '../../../src/client/client.js';
@@ -74,12 +74,12 @@ export class Driving {
   stages(batch = 0): string[] {
     const stages = this.recorded
       .filter((progress) => progress.batch.id === batch)
-      .map(({ known }) => known.stage);
+      .map(({ state }) => state.stage);
     return stages.filter((stage, index) => stage !== stages[index - 1]);
   }
 
-  latest(batch = 0): KnownBatch | undefined {
-    return this.recorded.findLast((progress) => progress.batch.id === batch)?.known;
+  latest(batch = 0): BatchState | undefined {
+    return this.recorded.findLast((progress) => progress.batch.id === batch)?.state;
   }
 
   async #collect(batch: Batch, open: ExportOpener): Promise<CollectedExport> {
@@ -100,7 +100,7 @@ export class Driving {
   /** @param maxCredits of each type */
   runner(concurrency: number, provenBefore = false, maxCredits?: number): DrivingRunner {
     const { service, runId, signal, clock, random, pollIntervalMs, stageDeadlineMs } = this.options;
-    const given = new Map<number, { known: KnownBatch; changes: Partial<BatchClaim> }>();
+    const given = new Map<number, { state: BatchState; changes: Partial<BatchClaim> }>();
     const ends = new Map<number, End>();
     const settings = { concurrency, clock, random, pollIntervalMs, maxCredits };
     const pool = new BatchPool(
@@ -112,15 +112,15 @@ export class Driving {
         signal,
       },
       {
-        known: ({ id, part }) => (part ? planned : (given.get(id)?.known ?? planned)),
+        state: ({ id, part }) => (part ? planned : (given.get(id)?.state ?? planned)),
         claim: (batch) => {
-          const { known = planned, changes = {} } = given.get(batch.id) ?? {};
-          return { ...this.claims.claim(batch, known, this.#write), ...changes };
+          const { state = planned, changes = {} } = given.get(batch.id) ?? {};
+          return { ...this.claims.claim(batch, state, this.#write), ...changes };
         },
         collect: async (batch, open) =>
           this.#changed.collect?.(batch, '', signal) ?? this.#collect(batch, open),
-        leave: (batch, known) => {
-          if (!batch.part) ends.get(batch.id)?.resolve(known);
+        leave: (batch, state) => {
+          if (!batch.part) ends.get(batch.id)?.resolve(state);
         },
         lost: (batch) => ends.get(batch.id)?.reject(new ClaimLostError(batchLabel(batch))),
         freed: () => {
@@ -134,7 +134,7 @@ export class Driving {
       pool,
       run: async (batch, known = planned, changes = {}) =>
         new Promise((resolve, reject) => {
-          given.set(batch.id, { known, changes });
+          given.set(batch.id, { state: known, changes });
           ends.set(batch.id, { resolve, reject });
           pool.add([batch]);
         }),
@@ -149,12 +149,12 @@ export class Driving {
 }
 
 interface End {
-  readonly resolve: (known: KnownBatch) => void;
+  readonly resolve: (state: BatchState) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** The service has taken it before. */
-const provenBatch: KnownBatch = {
+const provenBatch: BatchState = {
   stage: 'exported',
   uuid: '99999999-2222-4333-8444-555555555555',
   isFound: false,
@@ -170,7 +170,7 @@ const provenBatch: KnownBatch = {
 /** A pool of batches that no other process has, with a promise for each. */
 interface DrivingRunner {
   readonly pool: BatchPool;
-  run(batch: Batch, known?: KnownBatch, changes?: Partial<BatchClaim>): Promise<KnownBatch>;
+  run(batch: Batch, known?: BatchState, changes?: Partial<BatchClaim>): Promise<BatchState>;
 }
 
 async function readWhole(body: AsyncIterable<Uint8Array>): Promise<string[]> {

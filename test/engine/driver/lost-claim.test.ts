@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ClaimLostError, type BatchClaim } from '../../../src/engine/batches/claim.js';
-import { planned, type KnownBatch, type Stage } from '../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState, type Stage } from '../../../src/engine/batches/batch-state.js';
 import { Driving, makeBatch } from './driving.js';
 import { FakeService } from './fake-service.js';
 
@@ -43,8 +43,8 @@ async function loseFirst(
 /** A claim that is another's from the record of a stage on. */
 function refusedAt(stage: Stage): Partial<BatchClaim> {
   return {
-    record: async ({ known }: { readonly known: KnownBatch }) => {
-      if (known.stage === stage) throw lostError;
+    record: async ({ state }: { readonly state: BatchState }) => {
+      if (state.stage === stage) throw lostError;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import type { BatchState } from '../../../src/engine/batches/batch-state.js';
 import { PollEstimator } from '../../../src/engine/driver/poll-learning.js';
 import { PollSchedule } from '../../../src/engine/driver/poll-schedule.js';
 import { FakeClock } from '../../client/fake-clock.js';
@@ -10,7 +10,7 @@ const { signal } = new AbortController();
 const timed = { type: 'email', addresses: 1000 } as const;
 
 /** A wait with a clock of its own, which only it moves. */
-function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: PollEstimator) {
+function waitIn(state: BatchState, stageDeadlineMs = 1e9, pace?: PollEstimator) {
   const clock = new FakeClock();
   const options = {
     clock,
@@ -19,7 +19,7 @@ function waitIn(known: KnownBatch, stageDeadlineMs = 1e9, pace?: PollEstimator) 
     stageDeadlineMs,
     ...(pace && { pace }),
   };
-  const wait = new PollSchedule(known, timed, options);
+  const wait = new PollSchedule(state, timed, options);
   return {
     clock,
     wait,

@@ -359,7 +359,7 @@ describe('an output whose folder goes away in the middle of a run', () => {
     const at = join(folder, 'removed');
     await mkdir(at);
     const onProgress = (progress: RunProgress): void => {
-      if (progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+      if (progress.stage !== 'batch' || progress.state.stage !== 'verifying') return;
       rmSync(at, { recursive: true, force: true });
     };
     const sink = fileSink(join(at, 'out.csv'));

@@ -160,7 +160,7 @@ export function describeSharedFeatures(
       storeOf = newStore();
       const killed = new AbortController();
       const onProgress: RunOptions['onProgress'] = (progress) => {
-        if (progress.stage === 'batch' && progress.known.stage === 'verifying') {
+        if (progress.stage === 'batch' && progress.state.stage === 'verifying') {
           killed.abort(new Error('ended'));
         }
       };
@@ -220,7 +220,7 @@ export function describeSharedFeatures(
       const before = await charges();
       const ended = new AbortController();
       const onProgress: RunOptions['onProgress'] = (progress) => {
-        const isAgain = progress.stage === 'batch' && progress.known.stage === 'uploading';
+        const isAgain = progress.stage === 'batch' && progress.state.stage === 'uploading';
         if (isAgain) ended.abort(new Error('ended'));
       };
       const asking = work({ retryFailed: true, onProgress, signal: ended.signal });

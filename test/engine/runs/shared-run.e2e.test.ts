@@ -160,7 +160,7 @@ describe('run() with a store that many processes share', () => {
       clock.sleep(ms === beatMs ? 3_600_000 : ms, signal);
     const launched = new Set<string>();
     const onProgress: RunSettings['onProgress'] = (progress) => {
-      if (progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+      if (progress.stage !== 'batch' || progress.state.stage !== 'verifying') return;
       launched.add(batchLabel(progress.batch));
     };
     const summary = work({
@@ -184,7 +184,7 @@ describe('run() with a store that many processes share', () => {
         let isDone = false;
         begin({
           onProgress: (progress) => {
-            if (isDone || progress.stage !== 'batch' || progress.known.stage !== 'verifying')
+            if (isDone || progress.stage !== 'batch' || progress.state.stage !== 'verifying')
               return;
             if (before.has(batchLabel(progress.batch))) return;
             isDone = true;
@@ -258,7 +258,7 @@ describe('run() with a store that many processes share', () => {
       store,
       sink,
       onProgress: (progress) => {
-        if (progress.stage !== 'batch' || progress.known.stage !== 'exported') return;
+        if (progress.stage !== 'batch' || progress.state.stage !== 'exported') return;
         exported += 1;
         if (exported === 2) leaptMs += leaseMs;
       },
@@ -277,7 +277,7 @@ describe('run() with a store that many processes share', () => {
       const first = work({
         signal: ended.signal,
         onProgress: (progress) => {
-          if (progress.stage !== 'batch' || progress.known.stage !== stage) return;
+          if (progress.stage !== 'batch' || progress.state.stage !== stage) return;
           reached += 1;
           if (reached === 2) ended.abort(new Error('ended'));
         },
@@ -442,7 +442,7 @@ describe('run() with a store that many processes share', () => {
     const launched = new Promise<void>((resolve) => (onLaunched = resolve));
     const summary = work({
       onProgress: (progress) => {
-        if (progress.stage === 'batch' && progress.known.stage === 'verifying') onLaunched();
+        if (progress.stage === 'batch' && progress.state.stage === 'verifying') onLaunched();
       },
     });
     await Promise.race([launched, summary]);
@@ -497,7 +497,7 @@ describe('run() with a store that many processes share', () => {
     await Promise.all(
       [1, 2].map(async () => {
         await expect(work({ maxCredits: 7 })).rejects.toMatchObject({ code: 'budget_exhausted' });
-        const stages = [...known().batches.values()].map((batch) => batch.known.stage);
+        const stages = [...known().batches.values()].map((batch) => batch.state.stage);
         expect(stages).toContain('exported');
       }),
     );
@@ -609,7 +609,7 @@ describe('run() with a store that many processes share', () => {
       work({
         batchSize: addresses / 2,
         onProgress: (progress) => {
-          if (progress.stage !== 'batch' || progress.known.stage !== 'verifying') return;
+          if (progress.stage !== 'batch' || progress.state.stage !== 'verifying') return;
           launches += 1;
           if (launches === 2) void stop();
         },
@@ -625,7 +625,7 @@ describe('run() with a store that many processes share', () => {
     const stopped = work({
       store: frozen.store,
       onProgress: (progress) => {
-        const isPaid = progress.stage === 'batch' && progress.known.stage === 'verifying';
+        const isPaid = progress.stage === 'batch' && progress.state.stage === 'verifying';
         if (!isPaid || abandoned) return;
         const thaw = frozen.close();
         abandoned = abandonRun({ store: new Way().store, client: clientOf() });

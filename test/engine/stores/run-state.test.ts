@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { KnownBatch } from '../../../src/engine/batches/batch-state.js';
+import type { BatchState } from '../../../src/engine/batches/batch-state.js';
 import { knownRun } from '../../../src/engine/stores/run-state.js';
 
 const run = {
@@ -24,7 +24,7 @@ const elected = {
 };
 
 /** One of each stage, as it is written down. */
-const stages: readonly KnownBatch[] = [
+const stages: readonly BatchState[] = [
   { stage: 'planned', ...tries },
   { stage: 'uploading', ...tries, accepted: false, looks: 0 },
   { stage: 'uploaded', ...elected },
@@ -63,19 +63,19 @@ function expectDamaged(entries: readonly unknown[], what: string): void {
 
 describe('an entry with a right checksum', () => {
   it('is taken in whatever stage it tells of', () => {
-    for (const known of stages) {
-      const entry = entryOf(known);
+    for (const state of stages) {
+      const entry = entryOf(state);
       expect([...knownRun([run, entry], 'journal').batches.values()]).toEqual([entry]);
     }
   });
 
   it('is damage where a field of a batch is missing or of another kind', () => {
-    for (const known of stages) {
-      for (const field of Object.keys(entryOf(known)['known'] as object)) {
-        const { [field]: _, ...without } = known as unknown as Record<string, unknown>;
-        expectDamaged([run, entryOf(without)], `${known.stage} without ${field}`);
+    for (const state of stages) {
+      for (const field of Object.keys(entryOf(state)['state'] as object)) {
+        const { [field]: _, ...without } = state as unknown as Record<string, unknown>;
+        expectDamaged([run, entryOf(without)], `${state.stage} without ${field}`);
         for (const value of [null, [], {}, -1, 0.5, '']) {
-          expectDamaged([run, entryOf({ ...known, [field]: value })], `${known.stage}.${field}`);
+          expectDamaged([run, entryOf({ ...state, [field]: value })], `${state.stage}.${field}`);
         }
       }
     }

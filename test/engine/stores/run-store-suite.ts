@@ -66,8 +66,8 @@ const other: Batch = { ...whole, id: 7 };
 const calls: Batch = { ...whole, id: 8, group: { type: 'phone', country: 'US' } };
 const three = [whole, other, calls];
 
-function progress(batch: Batch, known: BatchProgress['known'] = exported): BatchProgress {
-  return { batch, known, name: `n-${batch.id}`, charge: undefined };
+function progress(batch: Batch, state: BatchProgress['state'] = exported): BatchProgress {
+  return { batch, state, name: `n-${batch.id}`, charge: undefined };
 }
 
 const summary = exampleSummary();
@@ -201,17 +201,17 @@ export function describeRunStore<Store extends RunStore>(
         const driven = { batch: whole, name: 'n', charge: undefined };
         const tries = { attempt: 1, fresh: 0, uploads: 1 };
         const claim = await claimOne(store, whole);
-        await claim.record({ ...driven, known: { ...tries, stage: 'planned' } });
+        await claim.record({ ...driven, state: { ...tries, stage: 'planned' } });
         const { uuid } = exported;
-        await claim.record({ ...driven, known: { ...tries, stage: 'split', uuid } });
+        await claim.record({ ...driven, state: { ...tries, stage: 'split', uuid } });
         const ofPart = await claimOne(store, part);
-        await ofPart.record({ batch: part, name: 'n.5-5', charge, known: exported }, at);
+        await ofPart.record({ batch: part, name: 'n.5-5', charge, state: exported }, at);
       });
       await inProcess(async (store) => {
         const known = [...store.known.batches.values()];
         expect(known).toMatchObject([
-          { batch: 6, name: 'n', charge: null, known: { stage: 'split' } },
-          { batch: 6, name: 'n.5-5', charge, known: exported, start: 5, addresses: 5, at },
+          { batch: 6, name: 'n', charge: null, state: { stage: 'split' } },
+          { batch: 6, name: 'n.5-5', charge, state: exported, start: 5, addresses: 5, at },
         ]);
       });
     });
@@ -309,7 +309,7 @@ export function describeRunStore<Store extends RunStore>(
       await inProcess(async (store) => {
         const claims = await claimAll(store, three);
         expect(claims.map(({ batch }) => batch.id)).toEqual([6, 7, 8]);
-        expect(claims.map(({ entry }) => entry?.known)).toEqual([ready, launching, ready]);
+        expect(claims.map(({ entry }) => entry?.state)).toEqual([ready, launching, ready]);
         expect(claims[1]?.entry).toMatchObject({ name: 'n-7', at });
         expect(claims[1]?.times).toMatchObject({ launched_at: at });
         for (const claim of claims) await claim.confirm();
@@ -475,7 +475,7 @@ function describeSharing<Store extends RunStore>(
         expect(await two?.claim(three)).toEqual([]);
         await one?.close();
         const [taken] = (await two?.claim(three)) ?? [];
-        expect(taken).toMatchObject({ batch: { id: 6 }, entry: { known: launching } });
+        expect(taken).toMatchObject({ batch: { id: 6 }, entry: { state: launching } });
         expect(await two?.claim(three)).toEqual([]);
       });
     });
@@ -483,17 +483,17 @@ function describeSharing<Store extends RunStore>(
     it('hears what others have done', async () => {
       await withStores(2, async ([one, two]) => {
         const claim = await claimOne(one as Store, whole);
-        const stage = () => two?.known.batches.get(batchLabel(whole))?.known.stage;
+        const stage = () => two?.known.batches.get(batchLabel(whole))?.state.stage;
         const heard = until(two, () => stage() === 'ready');
         await claim.record(progress(whole, ready));
         await outlastClaims();
         await heard;
-        expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(ready);
+        expect(two?.known.batches.get(batchLabel(whole))?.state).toEqual(ready);
         await claim.record(progress(whole));
         await outlastClaims();
         // What came before it was asked for is told at once.
         await until(two, () => stage() === 'exported');
-        expect(two?.known.batches.get(batchLabel(whole))?.known).toEqual(exported);
+        expect(two?.known.batches.get(batchLabel(whole))?.state).toEqual(exported);
       });
     });
 
@@ -505,7 +505,7 @@ function describeSharing<Store extends RunStore>(
         expect(await next?.claim([whole])).toEqual([]);
         await outlastClaims();
         const after = await claimOne(next as Store, whole);
-        expect(after.entry?.known).toEqual(ready);
+        expect(after.entry?.state).toEqual(ready);
         await after.record(progress(whole, launching));
         const said = [
           async () => before.record(progress(whole, planned)),
@@ -671,12 +671,12 @@ function describeSharing<Store extends RunStore>(
         );
         const attempts = [two, three].map(({ known }) => {
           expect(known.finished).toBeUndefined();
-          return known.batches.get(batchLabel(whole))?.known.attempt;
+          return known.batches.get(batchLabel(whole))?.state.attempt;
         });
         expect(new Set(attempts).size).toBe(1);
         await three.reopen([progress(whole, { ...again, attempt: 9 })]);
         const taken = await claimOne(three, whole);
-        expect(taken.entry?.known).toEqual({ ...again, attempt: attempts[0] });
+        expect(taken.entry?.state).toEqual({ ...again, attempt: attempts[0] });
         // What was surely not launched is not paid for.
         expect(await taken.reserve(20)).toEqual({ isGranted: true, credits: 20 });
         await taken.record(progress(whole));

@@ -60,8 +60,8 @@ it('a lost upload that was sent again is deleted at the end of the stream', asyn
       { operation: 'uploadBatch', requests: [3], what: { delayMs: 2000 } },
     ],
     (client) => ({
-      onBatch: ({ known }) => {
-        if (known.stage === 'uploading' && known.attempt === 2) void takeFirst(client);
+      onBatch: ({ state }) => {
+        if (state.stage === 'uploading' && state.attempt === 2) void takeFirst(client);
       },
     }),
     time,
@@ -156,8 +156,8 @@ describe('a stream that ends early', () => {
   /** Calls back once as many batches as there are places wait for the service to prepare them. */
   function whenAllParse(callback: () => void): (progress: BatchProgress) => void {
     const parsing = new Set<number>();
-    return ({ batch, known }) => {
-      if (known.stage !== 'parsing' || !known.prepared || parsing.has(batch.id)) return;
+    return ({ batch, state }) => {
+      if (state.stage !== 'parsing' || !state.prepared || parsing.has(batch.id)) return;
       parsing.add(batch.id);
       if (parsing.size === 4) callback();
     };
@@ -244,8 +244,8 @@ describe('a stream that ends early', () => {
     const stream = verify({
       client,
       ...options,
-      onBatch: ({ known }) => {
-        if (known.stage === 'uploading') stream.destroy();
+      onBatch: ({ state }) => {
+        if (state.stage === 'uploading') stream.destroy();
       },
       onLeftBehind: (names) => told.push(...names),
     });
@@ -261,8 +261,8 @@ describe('a stream that ends early', () => {
       client,
       ...options,
       concurrency: 1,
-      onBatch: ({ known }) => {
-        if (known.stage === 'launching') stream.destroy();
+      onBatch: ({ state }) => {
+        if (state.stage === 'launching') stream.destroy();
       },
       onLeftBehind: (names) => told.push(...names),
     });

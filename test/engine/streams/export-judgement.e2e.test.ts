@@ -86,7 +86,7 @@ describe('the export of a service that does as it should', () => {
         fc.asyncProperty(anyRows, async (rows) => {
           const { failed, batches } = await verifyRows(client, rows);
           expect(failed).toBe(0);
-          const doubted = batches.filter(({ known }) => 'doubts' in known && known.doubts);
+          const doubted = batches.filter(({ state }) => 'doubts' in state && state.doubts);
           expect(doubted).toEqual([]);
         }),
         { numRuns: 3 },

@@ -150,8 +150,8 @@ it('a run collects what a stream has left, and so does the next loop with the sa
   for (const count of [200, 400]) {
     const abort = new AbortController();
     const left = async (): Promise<void> => {
-      const onBatch = ({ known }: BatchProgress): void => {
-        if (known.stage === 'verifying') abort.abort(stop);
+      const onBatch = ({ state }: BatchProgress): void => {
+        if (state.stage === 'verifying') abort.abort(stop);
       };
       const given = { ...options, signal: abort.signal, onBatch };
       for await (const _ of verifyRows(people(count), given)) continue;

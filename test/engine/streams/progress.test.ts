@@ -20,7 +20,7 @@ it('verify() tells how many rows went in and came out, and of each batch', async
     client,
     ...options,
     onProgress: (progress) => told.push(progress),
-    onBatch: ({ known }) => batches.push(known.stage),
+    onBatch: ({ state }) => batches.push(state.stage),
   });
   const count = (await rows.pipe(stream).toArray()).length;
   expect(count).toBe(250);
@@ -33,7 +33,7 @@ it('verify() tells how many rows went in and came out, and of each batch', async
     { stage: 'writing', rows: 200 },
     { stage: 'written', rows: 250 },
   ]);
-  const stages = told.flatMap((one) => (one.stage === 'batch' ? [one.known.stage] : []));
+  const stages = told.flatMap((one) => (one.stage === 'batch' ? [one.state.stage] : []));
   expect(stages).toEqual(batches);
   expect(stages.at(-1)).toBe('exported');
   // From the stage on that asks for a launch.

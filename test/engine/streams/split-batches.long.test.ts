@@ -54,7 +54,7 @@ describe('a stream whose batches the service refuses for their size', () => {
     const options = { client, ...columns, pollIntervalMs: 1, onBatch };
     expectAllVerified(await pass([verify(options)]));
     expect(await paid()).toEqual(addresses.toSorted());
-    const ends = [...told.values()].filter(({ known }) => known.stage === 'exported');
+    const ends = [...told.values()].filter(({ state }) => state.stage === 'exported');
     expect(ends.map(({ name }) => name).toSorted()).toEqual(
       uploads
         .filter(({ isRefused }) => !isRefused)

@@ -233,7 +233,7 @@ describe('rows through verify() and a service over HTTP', () => {
       country: 'US',
       batchName: 'night',
       settings: { description: 'all of it', use_global_cache: false },
-      onBatch: ({ name, known }) => told.push(`${name.split('-')[0] ?? ''} ${known.stage}`),
+      onBatch: ({ name, state }) => told.push(`${name.split('-')[0] ?? ''} ${state.stage}`),
     });
     expect(told).toEqual(
       [

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import {
   type FailedReason,
-  type KnownBatch,
+  type BatchState,
   planned,
 } from '../../../src/engine/batches/batch-state.js';
 import { noTimes, type DrivenBatch } from '../../../src/engine/batches/batch-log.js';
@@ -44,8 +44,8 @@ function batchOf(id: number, type: VerificationType, known: Stage): DrivenBatch 
     open: () => [],
   };
   // What the summary does not read of a stage is left out.
-  const whole = { ...planned, ...known } as unknown as KnownBatch;
-  return { batch, known: whole, name: `n-${id}`, charge: undefined, times: noTimes };
+  const whole = { ...planned, ...known } as unknown as BatchState;
+  return { batch, state: whole, name: `n-${id}`, charge: undefined, times: noTimes };
 }
 
 const exported = { stage: 'exported', uuid: 'u' } as const;

@@ -1,6 +1,6 @@
 import { isLaunched } from './delete-uploads.js';
 import { uuidKey } from '../batch.js';
-import { isExportWrong, mayHaveLaunched, type Elected, type KnownBatch } from '../batch-state.js';
+import { isExportWrong, mayHaveLaunched, type Elected, type BatchState } from '../batch-state.js';
 import { learn } from '../transitions.js';
 
 /** An upload of a batch, as the list of batches has it. */
@@ -22,27 +22,27 @@ export interface BatchUpload {
  *   may have been launched before
  */
 export function adoptUploads(
-  known: KnownBatch,
+  state: BatchState,
   uploads: readonly BatchUpload[],
   isCopied = false,
-): KnownBatch {
-  if (known.stage === 'exported') return known;
+): BatchState {
+  if (state.stage === 'exported') return state;
   const launched = uploads
-    .filter((upload) => isTaken(upload, known) || (isCopied && isBroken(upload, known)))
+    .filter((upload) => isTaken(upload, state) || (isCopied && isBroken(upload, state)))
     .toSorted((a, b) => rankOf(a.status) - rankOf(b.status) || compare(a.uuid, b.uuid));
-  if (launched[0]) return takeLaunched(known, launched, launched[0]);
-  if (mayHaveLaunched(known) || known.stage === 'failed' || known.stage === 'split') return known;
-  return takeUnlaunched(known, uploads);
+  if (launched[0]) return takeLaunched(state, launched, launched[0]);
+  if (mayHaveLaunched(state) || state.stage === 'failed' || state.stage === 'split') return state;
+  return takeUnlaunched(state, uploads);
 }
 
 /** Whether it is launched. Of an earlier attempt a word that is not known says nothing. */
-function isTaken({ status, attempt }: BatchUpload, known: KnownBatch): boolean {
-  return isLaunched(status) && (rankOf(status) !== unknownWord || attempt >= known.attempt);
+function isTaken({ status, attempt }: BatchUpload, state: BatchState): boolean {
+  return isLaunched(status) && (rankOf(status) !== unknownWord || attempt >= state.attempt);
 }
 
 /** Whether it broke, and nobody here knows whether that was before its launch. */
-function isBroken({ status, attempt }: BatchUpload, known: KnownBatch): boolean {
-  return status === 'internal_error' && attempt >= known.attempt;
+function isBroken({ status, attempt }: BatchUpload, state: BatchState): boolean {
+  return status === 'internal_error' && attempt >= state.attempt;
 }
 
 const unknownWord = 2;
@@ -61,25 +61,25 @@ function rankOf(status: string): number {
 }
 
 function takeLaunched(
-  known: Exclude<KnownBatch, { readonly stage: 'exported' }>,
+  state: Exclude<BatchState, { readonly stage: 'exported' }>,
   launched: readonly BatchUpload[],
   first: BatchUpload,
-): KnownBatch {
-  const own = launched.find(({ uuid }) => isOf(known, uuid));
+): BatchState {
+  const own = launched.find(({ uuid }) => isOf(state, uuid));
   const isOwnFine = own !== undefined && own.status !== 'internal_error';
-  if (known.stage === 'failed') {
+  if (state.stage === 'failed') {
     // An export in doubt is asked for again when a person asks. What else failed and is verified now, late
     // or fixed by the service's support, is paid for and gone on with.
-    if ((isExportWrong(known.reason) && isOwnFine) || rankOf(first.status) >= unknownWord)
-      return known;
-  } else if (mayHaveLaunched(known) && (isOwnFine || own === first)) {
-    return known;
+    if ((isExportWrong(state.reason) && isOwnFine) || rankOf(first.status) >= unknownWord)
+      return state;
+  } else if (mayHaveLaunched(state) && (isOwnFine || own === first)) {
+    return state;
   } else if (own === first && rankOf(first.status) === unknownWord) {
     // Its status will tell in time.
-    return known;
+    return state;
   }
   return learn(
-    { ...elect(known, first), doubt: true, stage: 'parsing', prepared: true, polls: 0 },
+    { ...elect(state, first), doubt: true, stage: 'parsing', prepared: true, polls: 0 },
     { of: 'status', status: first.status },
   );
 }
@@ -89,35 +89,35 @@ function takeLaunched(
  * is elected: anyone who uploaded the younger sees the older in the list.
  */
 function takeUnlaunched(
-  known: Exclude<KnownBatch, { readonly stage: 'exported' | 'failed' | 'split' }>,
+  state: Exclude<BatchState, { readonly stage: 'exported' | 'failed' | 'split' }>,
   uploads: readonly BatchUpload[],
-): KnownBatch {
+): BatchState {
   const [best] = uploads
-    .filter(({ attempt, status }) => attempt >= known.attempt && status !== 'internal_error')
+    .filter(({ attempt, status }) => attempt >= state.attempt && status !== 'internal_error')
     .toSorted(
       (a, b) =>
         b.attempt - a.attempt || compare(a.createdAt, b.createdAt) || compare(a.uuid, b.uuid),
     );
   if (best) {
-    if (isOf(known, best.uuid)) return known;
+    if (isOf(state, best.uuid)) return state;
     return learn(
-      { ...elect(known, best), stage: 'uploaded' },
+      { ...elect(state, best), stage: 'uploaded' },
       { of: 'status', status: best.status },
     );
   }
   // A name is given once.
   const newest = Math.max(0, ...uploads.map(({ attempt }) => attempt));
-  const isTaken = newest > known.attempt || (newest === known.attempt && known.stage === 'planned');
-  if ('uuid' in known || !isTaken) return known;
-  return { stage: 'planned', attempt: newest + 1, fresh: known.fresh, uploads: 0 };
+  const isTaken = newest > state.attempt || (newest === state.attempt && state.stage === 'planned');
+  if ('uuid' in state || !isTaken) return state;
+  return { stage: 'planned', attempt: newest + 1, fresh: state.fresh, uploads: 0 };
 }
 
 /** Whether a uuid, however it is spelt, is that of a batch. */
-export function isOf(known: KnownBatch, uuid: string): boolean {
-  return 'uuid' in known && known.uuid !== undefined && uuidKey(known.uuid) === uuidKey(uuid);
+export function isOf(state: BatchState, uuid: string): boolean {
+  return 'uuid' in state && state.uuid !== undefined && uuidKey(state.uuid) === uuidKey(uuid);
 }
 
-function elect({ fresh }: KnownBatch, { uuid, attempt }: BatchUpload): Elected {
+function elect({ fresh }: BatchState, { uuid, attempt }: BatchUpload): Elected {
   const bounded = { fresh, uploads: 0, misses: 0, prepares: 0, launches: 0 };
   return { uuid, attempt, isFound: true, ...bounded, doubt: false };
 }

@@ -4,7 +4,7 @@ import { DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
-import { type KnownBatch, mayHaveLaunched } from '../batch-state.js';
+import { type BatchState, mayHaveLaunched } from '../batch-state.js';
 import { type Batch, batchLabel, parseBatchName, uuidKey } from '../batch.js';
 import { type ListOptions, readList } from './list-uploads.js';
 
@@ -128,7 +128,7 @@ export async function deleteUnwanted(
 /** A batch that is let go of, and what is known of it. */
 export interface LeftBatch {
   readonly batch: Batch;
-  readonly known: KnownBatch;
+  readonly state: BatchState;
   /** Of its elected or latest upload, where that is known. */
   readonly name?: string | undefined;
 }
@@ -138,10 +138,10 @@ export interface LeftBatch {
  * looked for may stand there twice, one that was split is of no use, and so is one that was never
  * launched when the run is given up.
  */
-export function mayHaveOrphans(known: KnownBatch, isGivenUp: boolean): boolean {
-  if (known.stage === 'split' && known.uuid !== undefined) return true;
-  if (isGivenUp && isBeforeLaunch(known)) return true;
-  return known.attempt > 1 || ('isFound' in known && known.isFound);
+export function mayHaveOrphans(state: BatchState, isGivenUp: boolean): boolean {
+  if (state.stage === 'split' && state.uuid !== undefined) return true;
+  if (isGivenUp && isBeforeLaunch(state)) return true;
+  return state.attempt > 1 || ('isFound' in state && state.isFound);
 }
 
 /**
@@ -169,17 +169,17 @@ export async function deleteOrphans(
   } & ListOptions,
 ): Promise<readonly string[]> {
   const { isGivenUp, hasSurplus, deletesRefused = false, isCutOff = false } = options;
-  const isRefused = (known: KnownBatch): boolean =>
-    deletesRefused && known.stage === 'failed' && known.uuid !== undefined && !known.launched;
+  const isRefused = (state: BatchState): boolean =>
+    deletesRefused && state.stage === 'failed' && state.uuid !== undefined && !state.launched;
   const suspects = batches.filter(
-    ({ known }) => isRefused(known) || mayHaveOrphans(known, isGivenUp),
+    ({ state }) => isRefused(state) || mayHaveOrphans(state, isGivenUp),
   );
   if (!hasSurplus && suspects.length === 0) return [];
   /** By label: the upload that stays. */
   const kept = new Map(
-    batches.map(({ batch, known }) => [
+    batches.map(({ batch, state }) => [
       batchLabel(batch),
-      isRefused(known) ? undefined : keptKey(known, isGivenUp),
+      isRefused(state) ? undefined : keptKey(state, isGivenUp),
     ]),
   );
   /** Labels of what the list has. */
@@ -198,8 +198,8 @@ export async function deleteOrphans(
   };
   const left = await deleteUnwanted(service, isUnwanted, options);
   if (!left) return namesOf(suspects, runId);
-  const isAwaited = ({ batch, known }: LeftBatch): boolean =>
-    isCutOff && known.stage === 'uploading' && !listed.has(batchLabel(batch));
+  const isAwaited = ({ batch, state }: LeftBatch): boolean =>
+    isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
   return [...left, ...namesOf(suspects.filter(isAwaited), runId)];
 }
 
@@ -222,7 +222,7 @@ export async function deleteCutOff(
   }: Omit<ListOptions, 'signal'> & { readonly idle: () => Promise<unknown> },
 ): Promise<readonly string[]> {
   const suspects = (): readonly LeftBatch[] =>
-    left().filter(({ known }) => mayHaveOrphans(known, true));
+    left().filter(({ state }) => mayHaveOrphans(state, true));
   let isWorthAnotherTry = false;
   const watched: Deleting = {
     listBatches: async (query, options) => service.listBatches(query, options),
@@ -237,7 +237,7 @@ export async function deleteCutOff(
   const work = async (signal: AbortSignal): Promise<void> => {
     await orAborted(idle(), signal);
     const found = suspects();
-    const isCutOff = found.some(({ known }) => known.stage === 'uploading');
+    const isCutOff = found.some(({ state }) => state.stage === 'uploading');
     const which = { isGivenUp: true, hasSurplus: false, isCutOff: true };
     const options = { ...which, signal, clock, deadlineMs: ms };
     for (let pauseMs = 50; ; pauseMs *= 2) {
@@ -258,19 +258,19 @@ function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[
   return batches.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
 }
 
-function keptKey(known: KnownBatch, isGivenUp: boolean): string | undefined {
-  if (known.stage === 'split' || (isGivenUp && isBeforeLaunch(known))) return undefined;
-  return 'uuid' in known && known.uuid !== undefined ? uuidKey(known.uuid) : undefined;
+function keptKey(state: BatchState, isGivenUp: boolean): string | undefined {
+  if (state.stage === 'split' || (isGivenUp && isBeforeLaunch(state))) return undefined;
+  return 'uuid' in state && state.uuid !== undefined ? uuidKey(state.uuid) : undefined;
 }
 
 /** Whether something was sent that nobody asked to launch. */
-export function isBeforeLaunch(known: KnownBatch): boolean {
-  switch (known.stage) {
+export function isBeforeLaunch(state: BatchState): boolean {
+  switch (state.stage) {
     case 'uploading':
     case 'uploaded':
     case 'parsing':
     case 'ready':
-      return !mayHaveLaunched(known);
+      return !mayHaveLaunched(state);
     default:
       return false;
   }

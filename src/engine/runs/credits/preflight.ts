@@ -38,9 +38,9 @@ export async function readPreflight(
     const batches = ready.filter(({ batch }) => batch.group.type === type);
     if (batches.length === 0) return null;
     const counts = await Promise.all(
-      batches.map(async ({ known }) =>
-        'uuid' in known && known.uuid !== undefined
-          ? readCounts(service, type, known.uuid, signal)
+      batches.map(async ({ state }) =>
+        'uuid' in state && state.uuid !== undefined
+          ? readCounts(service, type, state.uuid, signal)
           : undefined,
       ),
     );

@@ -1,6 +1,6 @@
 import { ClaimLostError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
-import { planned, type KnownBatch } from '../../batches/batch-state.js';
+import { planned, type BatchState } from '../../batches/batch-state.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { batchProgress } from '../../streams/progress.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
@@ -11,7 +11,7 @@ import type { RunClaim } from '../../stores/run-store.js';
 /** The batches of a run and their parts: what is known of each, and which of them this process may drive. */
 export class RunBatches {
   readonly #options: DriveRunOptions;
-  readonly #onRecalled: (batch: Batch, known: KnownBatch, name: string) => void;
+  readonly #onRecalled: (batch: Batch, state: BatchState, name: string) => void;
   /** By label. */
   readonly #claims = new Map<string, RunClaim>();
   readonly log = new BatchLog();
@@ -25,7 +25,7 @@ export class RunBatches {
   /** @param onRecalled told of what was known before, or has become known to another process */
   constructor(
     options: DriveRunOptions,
-    onRecalled: (batch: Batch, known: KnownBatch, name: string) => void,
+    onRecalled: (batch: Batch, state: BatchState, name: string) => void,
   ) {
     this.#options = options;
     this.#onRecalled = onRecalled;
@@ -63,16 +63,16 @@ export class RunBatches {
     this.#changed.add(batch);
   }
 
-  known(batch: Batch): KnownBatch {
-    return this.log.known(batch);
+  state(batch: Batch): BatchState {
+    return this.log.state(batch);
   }
 
   /** Takes up what journal and service know of batches, or of the parts that they were split into. */
   async adopt(batches: readonly Batch[]): Promise<void> {
     const { store, reconciliation } = this.#options;
     for (const batch of batches) {
-      const known = entryOf(store.known, batch)?.known ?? planned;
-      if (reconciliation.lacksLaunch(batch, known)) this.#first.add(batch);
+      const state = entryOf(store.known, batch)?.state ?? planned;
+      if (reconciliation.lacksLaunch(batch, state)) this.#first.add(batch);
     }
     await this.claim(batches);
     for (const batch of batches) {
@@ -96,10 +96,10 @@ export class RunBatches {
   tellRecalled(): void {
     const batches = this.log
       .batches()
-      .flatMap(({ batch, known, name, charge, exported }) =>
-        name === undefined || known.stage === 'planned'
+      .flatMap(({ batch, state, name, charge, exported }) =>
+        name === undefined || state.stage === 'planned'
           ? []
-          : [batchProgress({ batch, known, name, charge, exported })],
+          : [batchProgress({ batch, state, name, charge, exported })],
       );
     if (batches.length > 0) this.#options.run.onProgress?.({ stage: 'recalled', batches });
   }
@@ -114,10 +114,10 @@ export class RunBatches {
   /** Those that failed are sent again, in a run that processes share; one that a process has to itself takes them up so. */
   async reopen(): Promise<void> {
     const { store, reconciliation } = this.#options;
-    const failed = this.log.batches().filter(({ known }) => known.stage === 'failed');
+    const failed = this.log.batches().filter(({ state }) => state.stage === 'failed');
     const again = failed.map((driven) => {
-      const known = reconciliation.tryAgain(driven.batch, driven.known);
-      return { ...withKnown(driven, known), name: reconciliation.nameOf(driven.batch, known) };
+      const state = reconciliation.tryAgain(driven.batch, driven.state);
+      return { ...withKnown(driven, state), name: reconciliation.nameOf(driven.batch, state) };
     });
     if (again.length > 0) await store.reopen?.(again);
     for (const { batch } of failed) await this.applyRemote(batch);
@@ -138,16 +138,16 @@ export class RunBatches {
     const entry = entryOf(store.known, batch);
     const times = store.known.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
-      const { known, name, exported, inVain } = entry;
+      const { state, name, exported, inVain } = entry;
       const charge = entry.charge ?? undefined;
-      const driven = { batch, known, name, charge, exported, inVain };
-      const isNew = this.log.known(batch).stage !== known.stage;
-      this.#onRecalled(batch, known, name);
+      const driven = { batch, state, name, charge, exported, inVain };
+      const isNew = this.log.state(batch).stage !== state.stage;
+      this.#onRecalled(batch, state, name);
       this.log.recall({ ...driven, times });
       if (isNew) this.#options.run.onProgress?.(batchProgress(driven));
     }
-    if (entry && !reconciliation.lacksLaunch(batch, entry.known)) this.#first.delete(batch);
-    if (entry?.known.stage !== 'split') {
+    if (entry && !reconciliation.lacksLaunch(batch, entry.state)) this.#first.delete(batch);
+    if (entry?.state.stage !== 'split') {
       this.#put(batch);
       return;
     }
@@ -222,25 +222,25 @@ export class RunBatches {
 
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
     const { reconciliation, run } = this.#options;
-    const before = entry?.known ?? planned;
+    const before = entry?.state ?? planned;
     const learned = reconciliation.learn(batch, before);
-    const known = run.retryFailed === true ? reconciliation.tryAgain(batch, learned) : learned;
-    const name = known === before && entry ? entry.name : reconciliation.nameOf(batch, known);
+    const state = run.retryFailed === true ? reconciliation.tryAgain(batch, learned) : learned;
+    const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {
       batch,
-      known: before,
+      state: before,
       name,
       charge: entry?.charge ?? undefined,
       exported: entry?.exported,
       inVain: entry?.inVain,
       times,
     };
-    const driven = { ...withKnown(found, known), name };
-    this.#onRecalled(batch, known, driven.name);
+    const driven = { ...withKnown(found, state), name };
+    this.#onRecalled(batch, state, driven.name);
     if (entry) this.log.recall(driven);
-    if (known !== before && !(await this.#isRecorded(driven))) return;
+    if (state !== before && !(await this.#isRecorded(driven))) return;
     this.#first.delete(batch);
-    if (known.stage === 'split') await this.adopt(await halveBatch(batch));
+    if (state.stage === 'split') await this.adopt(await halveBatch(batch));
     else this.#put(batch);
   }
 }

@@ -7,7 +7,7 @@ import {
 } from '../../batches/uploads/delete-uploads.js';
 import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
-import { elected, isAtEnd, mayHaveLaunched, type KnownBatch } from '../../batches/batch-state.js';
+import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
 import { DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -76,14 +76,14 @@ class RunDrive {
         signal,
       },
       {
-        known: (batch) => this.#batches.known(batch),
+        state: (batch) => this.#batches.state(batch),
         charge: (batch) => this.#batches.log.charge(batch),
         leavesLaunched: () => this.#leavesLaunched,
-        lookAgain: async (batch, known) => reconciliation.lookAgain(batch, known),
+        lookAgain: async (batch, state) => reconciliation.lookAgain(batch, state),
         claim: (batch) => this.#batches.observedClaim(batch),
         collect: async (batch, open) =>
           this.#settling.collect(batch, open, this.#batches.held(batch)),
-        leave: async (batch, known, parts) => this.#leave(batch, known, parts),
+        leave: async (batch, state, parts) => this.#leave(batch, state, parts),
         lost: (batch) => this.#batches.lose(batch),
         freed: () => this.#shared.tell(),
       },
@@ -96,23 +96,23 @@ class RunDrive {
         this.#batches.has(batch) &&
         !this.#batches.isHeld(batch) &&
         !this.#settling.isSettled(batch),
-      settle: async (batch, known) => {
-        await this.#settling.settleOther(batch, known, this.#exportedAt(batch));
+      settle: async (batch, state) => {
+        await this.#settling.settleOther(batch, state, this.#exportedAt(batch));
       },
     });
   }
 
   async toEnd(): Promise<DriveRunEnd> {
     for (const { batches } of this.#options.store.known.earlier) {
-      for (const { known, name } of batches.values()) {
-        if ('uuid' in known && known.uuid !== undefined) this.#drive.reserve(known.uuid, name);
+      for (const { state, name } of batches.values()) {
+        if ('uuid' in state && state.uuid !== undefined) this.#drive.reserve(state.uuid, name);
       }
     }
     await this.#batches.adopt(this.#options.batches);
     const { reconciliation, run, store } = this.#options;
     if (run.retryFailed === true && store.known.finished) await this.#batches.reopen();
     this.#batches.tellRecalled();
-    await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
     // A run that collects does not leave again for what is new in the list.
     const isCollecting = store.known.earlier.some(hasPaid);
@@ -121,9 +121,9 @@ class RunDrive {
       (await this.#askBeforeLaunch()) ??
       (await this.#driveAll({
         leavesLaunched: isLeaving,
-        ...(isLeaving && { ofOthers: (known) => !mayHaveLaunched(known) }),
+        ...(isLeaving && { ofOthers: (state) => !mayHaveLaunched(state) }),
       }));
-    const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch)));
+    const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.state(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     // What looks like an orphan to one of many processes may be what another goes on with.
     if ((isWhole || isRefused) && !store.isShared) {
@@ -168,11 +168,11 @@ class RunDrive {
   async toSettled(decide?: (batches: readonly DrivenBatch[]) => Promise<void>): Promise<void> {
     await this.#batches.adopt(this.#options.batches);
     const { reconciliation, run } = this.#options;
-    await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.known(batch)));
+    await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
     for (const driven of this.#batches.log.batches()) {
-      if (isBeforeLaunch(driven.known)) await this.#giveUp(driven);
+      if (isBeforeLaunch(driven.state)) await this.#giveUp(driven);
     }
     // Nothing is launched for a list that is not tonight's, not even what was in doubt.
     this.#drive.gate.hold();
@@ -190,9 +190,9 @@ class RunDrive {
 
   /** Written down before it is deleted: a batch that is elected and gone would be in doubt. */
   async #giveUp(driven: DrivenBatch): Promise<void> {
-    const { attempt, fresh } = driven.known;
-    const known: KnownBatch = { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 };
-    await this.#batches.record({ ...driven, name: driven.name ?? '', known });
+    const { attempt, fresh } = driven.state;
+    const state: BatchState = { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 };
+    await this.#batches.record({ ...driven, name: driven.name ?? '', state });
   }
 
   /**
@@ -204,15 +204,15 @@ class RunDrive {
     const { client, signal } = this.#options;
     let isAnyLaunched = false;
     for (const driven of this.#batches.log.batches()) {
-      const { known, name = '' } = driven;
-      if (known.stage !== 'ready') continue;
+      const { state, name = '' } = driven;
+      if (state.stage !== 'ready') continue;
       await this.#giveUp(driven);
       const end = await this.#drive.inTurn(async () =>
-        deleteBatch(client, known.uuid, false, signal),
+        deleteBatch(client, state.uuid, false, signal),
       );
       if (end !== 'launched') continue;
-      const launched: KnownBatch = { ...elected(known), stage: 'verifying', readies: 0 };
-      await this.#batches.record({ ...driven, name, known: launched });
+      const launched: BatchState = { ...elected(state), stage: 'verifying', readies: 0 };
+      await this.#batches.record({ ...driven, name, state: launched });
       isAnyLaunched = true;
     }
     return isAnyLaunched;
@@ -223,10 +223,10 @@ class RunDrive {
     if (!store.isShared) return;
     await confirm();
     await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
-    for (const { batch, known } of this.#batches.log.batches()) {
-      if (run.deleteBatches !== true || known.stage !== 'exported') continue;
+    for (const { batch, state } of this.#batches.log.batches()) {
+      if (run.deleteBatches !== true || state.stage !== 'exported') continue;
       await confirm();
-      await this.#deleteExported(batch, known);
+      await this.#deleteExported(batch, state);
     }
     this.#tellLeft();
   }
@@ -269,14 +269,14 @@ class RunDrive {
     const { gate } = this.#drive;
     gate.hold();
     const stoppedBy = await this.#driveAll({
-      only: (known) => !mayHaveLaunched(known),
+      only: (state) => !mayHaveLaunched(state),
       // What another process has prepared it keeps.
-      ofOthers: (known) => !mayHaveLaunched(known) && known.stage !== 'ready',
+      ofOthers: (state) => !mayHaveLaunched(state) && state.stage !== 'ready',
     });
     if (stoppedBy !== undefined) return stoppedBy;
     const refusal = await askBeforeLaunch(this.#options, {
       onPrepared: run.onPrepared,
-      ready: () => this.#batches.log.batches().filter(({ known }) => known.stage === 'ready'),
+      ready: () => this.#batches.log.batches().filter(({ state }) => state.stage === 'ready'),
       stoppedByOthers: () => this.#shared.stoppedByOthers,
     });
     if (refusal) return refusal;
@@ -286,8 +286,8 @@ class RunDrive {
 
   #isAnyUnlaunched(): boolean {
     return [...this.#batches.all]
-      .map((batch) => this.#batches.known(batch))
-      .some((known) => !isAtEnd(known) && !mayHaveLaunched(known));
+      .map((batch) => this.#batches.state(batch))
+      .some((state) => !isAtEnd(state) && !mayHaveLaunched(state));
   }
 
   /**
@@ -301,8 +301,8 @@ class RunDrive {
     ofOthers = only,
     leavesLaunched = false,
   }: {
-    readonly only?: (known: KnownBatch) => boolean;
-    readonly ofOthers?: (known: KnownBatch) => boolean;
+    readonly only?: (state: BatchState) => boolean;
+    readonly ofOthers?: (state: BatchState) => boolean;
     readonly leavesLaunched?: boolean;
   }): Promise<unknown> {
     this.#leavesLaunched = leavesLaunched;
@@ -310,7 +310,7 @@ class RunDrive {
     await this.#shared.toEnd(ofOthers);
     const stopped = await this.#drive.idle();
     if (stopped) return stopped.error;
-    if ([...this.#batches.all].every((batch) => isAtEnd(this.#batches.known(batch))))
+    if ([...this.#batches.all].every((batch) => isAtEnd(this.#batches.state(batch))))
       return undefined;
     const { closedBy } = this.#drive.gate;
     if (closedBy || !leavesLaunched) return closedBy;
@@ -318,12 +318,12 @@ class RunDrive {
   }
 
   /** Those that this process may drive. */
-  #unsettled(only: (known: KnownBatch) => boolean): readonly Batch[] {
+  #unsettled(only: (state: BatchState) => boolean): readonly Batch[] {
     return [...this.#batches.all].filter(
       (batch) =>
         this.#batches.isHeld(batch) &&
         !this.#settling.isSettled(batch) &&
-        only(this.#batches.known(batch)),
+        only(this.#batches.state(batch)),
     );
   }
 
@@ -333,19 +333,19 @@ class RunDrive {
     return deleteEarlier(client, store.known.earlier, own, this.#patience);
   }
 
-  async #leave(batch: Batch, known: KnownBatch, parts: readonly Batch[]): Promise<void> {
+  async #leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) await this.#batches.split(batch, parts);
-    if (!isAtEnd(known)) return;
+    if (!isAtEnd(state)) return;
     const { run, store } = this.#options;
-    await this.#settling.settle(batch, known, this.#exportedAt(batch));
-    if (run.deleteBatches !== true || known.stage !== 'exported') return;
+    await this.#settling.settle(batch, state, this.#exportedAt(batch));
+    if (run.deleteBatches !== true || state.stage !== 'exported') return;
     // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
-    if (!store.isShared) await this.#deleteExported(batch, known);
+    if (!store.isShared) await this.#deleteExported(batch, state);
   }
 
   async #deleteExported(
     batch: Batch,
-    known: KnownBatch & { readonly stage: 'exported' },
+    state: BatchState & { readonly stage: 'exported' },
   ): Promise<void> {
     const { client, reconciliation, signal } = this.#options;
     // The process that goes on with the other copy has not fetched its results; what this one lacks, the
@@ -353,8 +353,8 @@ class RunDrive {
     const isNeeded = reconciliation.isCopied || this.#batches.log.lacksResults(batch);
     const end = isNeeded
       ? 'left'
-      : await this.#drive.inTurn(async () => deleteBatch(client, known.uuid, true, signal));
-    if (end !== 'gone') this.#left.push(reconciliation.nameOf(batch, known));
+      : await this.#drive.inTurn(async () => deleteBatch(client, state.uuid, true, signal));
+    if (end !== 'gone') this.#left.push(reconciliation.nameOf(batch, state));
   }
 
   #exportedAt(batch: Batch): string {

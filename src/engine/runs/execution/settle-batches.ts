@@ -39,8 +39,8 @@ export class BatchSettling {
   }
 
   /** One that another process has brought to its end is settled at once where its outcomes are wanted. */
-  async settleOther(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {
-    const settle = async (): Promise<void> => this.settle(batch, known, verifiedAt);
+  async settleOther(batch: Batch, state: EndedBatch, verifiedAt: string): Promise<void> {
+    const settle = async (): Promise<void> => this.settle(batch, state, verifiedAt);
     this.#settled.add(batch);
     if (this.#options.wantsAll?.() ?? true) {
       try {
@@ -61,17 +61,17 @@ export class BatchSettling {
     for (const settle of others) await settle();
   }
 
-  async settle(batch: Batch, known: EndedBatch, verifiedAt: string): Promise<void> {
+  async settle(batch: Batch, state: EndedBatch, verifiedAt: string): Promise<void> {
     const { plan, run } = this.#options;
     const label = batchLabel(batch);
     await plan.settle(
       batch,
-      known.stage === 'failed'
-        ? { failure: known.reason }
+      state.stage === 'failed'
+        ? { failure: state.reason }
         : { results: this.#results.get(label) ?? (await this.#readResults(batch)) },
       {
         verifiedAt,
-        batchUuid: known.uuid,
+        batchUuid: state.uuid,
         history: run.history,
         onSettled: () => {
           this.#results.delete(label);

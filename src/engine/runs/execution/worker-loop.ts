@@ -6,7 +6,7 @@ import {
   isAtEnd,
   mayHaveLaunched,
   type EndedBatch,
-  type KnownBatch,
+  type BatchState,
 } from '../../batches/batch-state.js';
 import type { DriveRunOptions } from './driver-options.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
@@ -22,11 +22,11 @@ export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'sto
     'known' | 'isShared' | 'waitForUpdates' | 'record'
   >;
   readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle' | 'isIdle'>;
-  readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'known'>;
+  readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'state'>;
   /** Whether a batch is not settled, and this process has no claim on it. */
   readonly isOpen: (batch: Batch) => boolean;
   /** Takes in the end that another process has brought a batch to. */
-  readonly settle: (batch: Batch, known: EndedBatch) => Promise<void>;
+  readonly settle: (batch: Batch, state: EndedBatch) => Promise<void>;
 }
 
 /** The part of a run that other processes have a share in: each claims batches as it has room for them. */
@@ -35,7 +35,7 @@ export class WorkerLoop {
   /** What is left to others, or to be claimed. */
   #open = new Set<Batch>();
   /** Which of the open batches are meant. */
-  #isMeant = (_known: KnownBatch): boolean => true;
+  #isMeant = (_known: BatchState): boolean => true;
   /** Whether something may have changed since it was last looked at. */
   #hasChanged = false;
   #wake: (() => void) | undefined;
@@ -67,7 +67,7 @@ export class WorkerLoop {
    *
    * @param isMeant whether a batch that another process may have is to be waited for
    */
-  async toEnd(isMeant: (known: KnownBatch) => boolean): Promise<void> {
+  async toEnd(isMeant: (state: BatchState) => boolean): Promise<void> {
     const { drive, signal, batches } = this.#options;
     this.#isMeant = isMeant;
     await this.applyRemote();
@@ -96,9 +96,9 @@ export class WorkerLoop {
 
   #isOpen(batch: Batch): boolean {
     const { isOpen, batches, drive } = this.#options;
-    const known = batches.known(batch);
-    if (!isOpen(batch) || !this.#isMeant(known)) return false;
-    return isRunning(known) || !drive.gate.isClosedTo(batch);
+    const state = batches.state(batch);
+    if (!isOpen(batch) || !this.#isMeant(state)) return false;
+    return isRunning(state) || !drive.gate.isClosedTo(batch);
   }
 
   /** What may not be launched any more is waited for no longer. */
@@ -123,15 +123,15 @@ export class WorkerLoop {
   get #isOutOfMoney(): boolean {
     const { drive, batches } = this.#options;
     if (!drive.isIdle || !isForMoney(drive.gate.closedBy)) return false;
-    return ![...this.#open].some((batch) => isRunning(batches.known(batch)));
+    return ![...this.#open].some((batch) => isRunning(batches.state(batch)));
   }
 
   /** Whether a budget of one type is used up, and there is more to be launched of another. */
   get #mayLaunchMore(): boolean {
     const { batches, drive } = this.#options;
     for (const batch of batches.all) {
-      const known = batches.known(batch);
-      const isLeft = !isAtEnd(known) && !mayHaveLaunched(known);
+      const state = batches.state(batch);
+      const isLeft = !isAtEnd(state) && !mayHaveLaunched(state);
       if (isLeft && !drive.gate.isClosedTo(batch)) return true;
     }
     return false;
@@ -193,8 +193,8 @@ export class WorkerLoop {
       for (const batch of changed) {
         if (isOpen(batch)) {
           await batches.applyRemote(batch);
-          const known = batches.known(batch);
-          if (isAtEnd(known)) await settle(batch, known);
+          const state = batches.state(batch);
+          if (isAtEnd(state)) await settle(batch, state);
         }
         if (this.#isOpen(batch)) this.#open.add(batch);
         else this.#open.delete(batch);
@@ -237,6 +237,6 @@ function isForMoney(error: unknown): boolean {
 }
 
 /** Whether the service may be at work on it, or be done: it is paid for. */
-function isRunning({ stage }: KnownBatch): boolean {
+function isRunning({ stage }: BatchState): boolean {
   return stage === 'launching' || stage === 'verifying' || stage === 'done';
 }

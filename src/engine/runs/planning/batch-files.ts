@@ -146,7 +146,7 @@ export async function plannedBatches(
 
 /** Numbers of the batches that may be paid for, as a journal knows them. */
 export function paidNumbers({ batches }: Pick<EarlierRun, 'batches'>): ReadonlySet<number> {
-  const paid = [...batches.values()].filter(({ known }) => mayHaveLaunched(known));
+  const paid = [...batches.values()].filter(({ state }) => mayHaveLaunched(state));
   return new Set(paid.map(({ batch }) => batch));
 }
 
@@ -166,7 +166,7 @@ export async function earlierBatches(
   const take = async (batch: Batch): Promise<void> => {
     const entry = run.batches.get(batchLabel(batch));
     if (!entry) return;
-    if (entry.known.stage !== 'split') found.push({ batch, entry });
+    if (entry.state.stage !== 'split') found.push({ batch, entry });
     else for (const part of await halveBatch(batch)) await take(part);
   };
   const { batchesPath } = store.of(run);

@@ -1,6 +1,6 @@
 import type { Batch } from '../../batches/batch.js';
 import type { Charge } from '../../batches/charge.js';
-import { isAtEnd, type KnownBatch } from '../../batches/batch-state.js';
+import { isAtEnd, type BatchState } from '../../batches/batch-state.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import type { VerifyProgress } from '../../streams/progress.js';
 import type { RunProgress } from './run-progress.js';
@@ -35,7 +35,7 @@ export interface Figures {
 export interface NotedBatch {
   readonly addresses: number;
   readonly type: VerificationType;
-  readonly known: KnownBatch;
+  readonly state: BatchState;
   readonly mayHaveLaunched: boolean;
   readonly charge: Charge | undefined;
 }
@@ -82,9 +82,9 @@ export class ProgressFigures {
         this.#rowsWritten = progress.rows;
         return;
       case 'batch': {
-        const { batch, known, mayHaveLaunched, charge } = progress;
+        const { batch, state, mayHaveLaunched, charge } = progress;
         const { addresses, group } = batch;
-        const noted = { addresses, type: group.type, known, mayHaveLaunched, charge };
+        const noted = { addresses, type: group.type, state, mayHaveLaunched, charge };
         this.#batches.set(keyOf(batch), noted);
         return;
       }
@@ -100,8 +100,8 @@ export class ProgressFigures {
   now(): Figures {
     // The parts of a batch are counted in its place.
     const all = [...this.#batches.values()];
-    const batches = all.filter(({ known }) => known.stage !== 'split');
-    const ended = batches.filter(({ known }) => isAtEnd(known));
+    const batches = all.filter(({ state }) => state.stage !== 'split');
+    const ended = batches.filter(({ state }) => isAtEnd(state));
     const launched = batches.filter(({ mayHaveLaunched }) => mayHaveLaunched);
     const creditsOf = (wanted: VerificationType): number =>
       addressesOf(launched.filter(({ type }) => type === wanted));
@@ -117,7 +117,7 @@ export class ProgressFigures {
       batches: batches.length,
       batchesLaunched: launched.length,
       batchesDone: ended.length,
-      batchesFailed: ended.filter(({ known }) => known.stage === 'failed').length,
+      batchesFailed: ended.filter(({ state }) => state.stage === 'failed').length,
       credits: { email: creditsOf('email'), phone: creditsOf('phone') },
       notCharged: launched.reduce(
         (sum, { charge, addresses }) =>

@@ -87,7 +87,7 @@ interface KnownReport {
 function batchReports(known: KnownRun): readonly KnownReport[] {
   return [...known.batches].flatMap(([label, entry]) => {
     const planned = known.plan?.batches[entry.batch];
-    const { known: batch, name, charge, exported, inVain } = entry;
+    const { state: batch, name, charge, exported, inVain } = entry;
     if (!planned || batch.stage === 'split') return [];
     const report = {
       batch_uuid: ('uuid' in batch && batch.uuid) || null,

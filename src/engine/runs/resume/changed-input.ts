@@ -227,12 +227,12 @@ async function measureUse(
   driven: readonly DrivenBatch[],
 ): Promise<PaidUse> {
   const paid = driven.filter(
-    (batch) => batch.known.stage !== 'failed' && mayHaveLaunched(batch.known),
+    (batch) => batch.state.stage !== 'failed' && mayHaveLaunched(batch.state),
   );
   // One that is sent again is not known as failed any more.
   const failedAddresses = driven
     .filter((each) => {
-      const before = entryOf(store.known, each.batch)?.known;
+      const before = entryOf(store.known, each.batch)?.state;
       return before?.stage === 'failed' && before.launched && !paid.includes(each);
     })
     .reduce((sum, { batch }) => sum + batch.addresses, 0);
@@ -259,7 +259,7 @@ async function measureUse(
       if (book.findHashed(hash) !== -1) usedAddresses += 1;
     });
   }
-  const unfinished = paid.filter((batch) => batch.known.stage !== 'exported').length;
+  const unfinished = paid.filter((batch) => batch.state.stage !== 'exported').length;
   return {
     paidBatches: paid.length,
     usedBatches,

@@ -57,9 +57,9 @@ export async function keepCarried(options: CarriedOptions, history: History): Pr
 
 /** Uuids of what the runs before have launched. */
 export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
-  const known = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.known));
+  const state = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.state));
   return new Set(
-    known.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
+    state.flatMap((batch) => (mayHaveLaunched(batch) && 'uuid' in batch ? [batch.uuid ?? ''] : [])),
   );
 }
 
@@ -76,18 +76,18 @@ async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<
     const { results } = store.of(run);
     const outcomes = new OutcomeTable();
     for (const { batch, entry } of await earlierBatches(files, store, run)) {
-      const { known } = entry;
-      if (!mayHaveLaunched(known)) continue;
+      const { state } = entry;
+      if (!mayHaveLaunched(state)) continue;
       // One whose export was in doubt may have been asked for again since.
-      const again = isOwed(known) ? await results.find(batch, outcomes) : undefined;
-      const kept = known.stage === 'failed' ? again : await results.read(batch, outcomes);
-      const reason = known.stage === 'failed' ? known.reason : 'batch_missing';
+      const again = isOwed(state) ? await results.find(batch, outcomes) : undefined;
+      const kept = state.stage === 'failed' ? again : await results.read(batch, outcomes);
+      const reason = state.stage === 'failed' ? state.reason : 'batch_missing';
       const failed = new Uint32Array(batch.addresses);
       if (!kept) failed.fill(outcomes.idOf('failed', reason));
       yield {
         isKept: kept !== undefined,
-        isRetried: !kept && !isOwed(known),
-        batchUuid: 'uuid' in known ? (known.uuid ?? '') : '',
+        isRetried: !kept && !isOwed(state),
+        batchUuid: 'uuid' in state ? (state.uuid ?? '') : '',
         atMs: Date.parse(entry.at),
         addresses: batch.addresses,
         outcomes,
@@ -103,12 +103,12 @@ export async function keepBatches(
   batches: readonly DrivenBatch[],
   history: History,
 ): Promise<void> {
-  for (const { batch, known, times } of batches) {
-    if (known.stage !== 'exported') continue;
+  for (const { batch, state, times } of batches) {
+    if (state.stage !== 'exported') continue;
     const outcomes = new OutcomeTable();
     const kept = await store.readResults(batch, outcomes);
     await history.keep({
-      batchUuid: known.uuid,
+      batchUuid: state.uuid,
       atMs: Date.parse(times.exported_at ?? ''),
       addresses: batch.addresses,
       outcomes,
@@ -152,7 +152,7 @@ export async function deleteEarlier(
   options: ListOptions,
 ): Promise<readonly string[]> {
   const ids = earlier
-    .filter(({ batches }) => [...batches.values()].some(({ known }) => mayHaveOrphans(known, true)))
+    .filter(({ batches }) => [...batches.values()].some(({ state }) => mayHaveOrphans(state, true)))
     .map(({ run }) => run.id);
   if (ids.length === 0) return [];
   const used = new Set([...carriedUuids(earlier), ...own.uuids].map(uuidKey));

@@ -217,7 +217,7 @@ export class RunOpening implements Opening {
     const { earlier, finished } = this.#store.known;
     if (!this.#wantsRetry || !finished) return false;
     return earlier.some(({ batches }) =>
-      [...batches.values()].some(({ known }) => known.stage === 'failed'),
+      [...batches.values()].some(({ state }) => state.stage === 'failed'),
     );
   }
 

@@ -47,7 +47,7 @@ export async function planBeside(
   try {
     // What is still verified has no results yet: tonight they are not finished.
     const ended = new Map(
-      [...batches].filter(([, { known: batch }]) => isAtEnd(batch) || batch.stage === 'split'),
+      [...batches].filter(([, { state: batch }]) => isAtEnd(batch) || batch.stage === 'split'),
     );
     const current: EarlierRun = { run: entry, plan, batches, generation };
     const earlier = [...known.earlier, { ...current, batches: ended }];

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
-import { mayHaveLaunched, planned, retried, type KnownBatch } from '../../batches/batch-state.js';
+import { mayHaveLaunched, planned, retried, type BatchState } from '../../batches/batch-state.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { isOf, adoptUploads } from '../../batches/uploads/adopt-uploads.js';
 import { RunUploads } from '../../batches/uploads/run-uploads.js';
@@ -110,25 +110,25 @@ export class Reconciliation {
   }
 
   /** What is known of a batch when the journal and the list are taken together. */
-  learn(batch: Batch, known: KnownBatch): KnownBatch {
-    if (!this.#isTakenUp || this.#isNewerThanList(batch, known)) return known;
+  learn(batch: Batch, state: BatchState): BatchState {
+    if (!this.#isTakenUp || this.#isNewerThanList(batch, state)) return state;
     const listed = this.uploads.of(batch);
     for (const { uuid, name, attempt, status } of listed) {
-      const isOwn = isOf(known, uuid);
+      const isOwn = isOf(state, uuid);
       const mayBeOwn =
-        known.stage === 'planned' ? attempt < known.attempt : attempt <= known.attempt;
-      const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(known));
+        state.stage === 'planned' ? attempt < state.attempt : attempt <= state.attempt;
+      const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(state));
       if (!mayBeOwn || isNewlyLaunched) this.#learned.add(name);
     }
-    const learned = adoptUploads(known, listed, this.isCopied);
-    const wasLaunched = learned !== known && mayHaveLaunched(learned);
-    if (wasLaunched || mayHaveLaunched(known) || !this.uploads.hasParts(batch)) {
+    const learned = adoptUploads(state, listed, this.isCopied);
+    const wasLaunched = learned !== state && mayHaveLaunched(learned);
+    if (wasLaunched || mayHaveLaunched(state) || !this.uploads.hasParts(batch)) {
       this.#noteMissing(learned, listed.length);
       return learned;
     }
-    if (known.stage === 'split') return known;
-    const { attempt, fresh, uploads } = known;
-    const uuid = 'uuid' in known ? known.uuid : undefined;
+    if (state.stage === 'split') return state;
+    const { attempt, fresh, uploads } = state;
+    const uuid = 'uuid' in state ? state.uuid : undefined;
     return { stage: 'split', uuid, attempt, fresh, uploads };
   }
 
@@ -136,8 +136,8 @@ export class Reconciliation {
    * Whether a store that has lost its last writes lacks the launch of a batch, or of its parts: no credits
    * are reserved for it there.
    */
-  lacksLaunch(batch: Batch, known: KnownBatch): boolean {
-    if (!this.#sharedBefore || mayHaveLaunched(known) || known.stage === 'split') return false;
+  lacksLaunch(batch: Batch, state: BatchState): boolean {
+    if (!this.#sharedBefore || mayHaveLaunched(state) || state.stage === 'split') return false;
     const isOwn = this.uploads.of(batch).some(({ status }) => isLaunched(status));
     return isOwn || this.uploads.hasParts(batch);
   }
@@ -147,21 +147,21 @@ export class Reconciliation {
    * or has one that is to be launched in place of this one. The first process of a run has nobody beside
    * it, and asks only for a batch that was lost or sent again.
    */
-  async lookAgain(batch: Batch, known: KnownBatch): Promise<KnownBatch> {
+  async lookAgain(batch: Batch, state: BatchState): Promise<BatchState> {
     // A shared run's store lets nobody launch who has not read the list since it was restored, as far as it
     // knows: where its files were put back as they were, only its new start shows.
     const isShared = this.#sharedBefore !== undefined;
     const isAlone = !this.#isTakenUp || (isShared && !this.#isRestarted());
-    if (isAlone && known.attempt === 1) return known;
+    if (isAlone && state.attempt === 1) return state;
     await this.uploads.read();
     // Another process sends the same lines in other parts: one of the two would pay for them again.
     if (this.uploads.overlapping(batch).some(({ status }) => isLaunched(status))) {
       throw this.#doubt();
     }
     const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuidKey(uuid)));
-    const learned = adoptUploads(known, uploads, this.isCopied);
+    const learned = adoptUploads(state, uploads, this.isCopied);
     // It was lost before, and nobody else's is there: anyone who deleted that may have verified it first.
-    if (this.isCopied && learned === known && known.fresh > 0) throw this.#doubt();
+    if (this.isCopied && learned === state && state.fresh > 0) throw this.#doubt();
     return learned;
   }
 
@@ -170,8 +170,8 @@ export class Reconciliation {
    * of its state would pay for again. The same holds for a batch that was elected and is not there any
    * more: its status decides, as a list may be late or empty.
    */
-  async check(known: readonly KnownBatch[]): Promise<void> {
-    const isOpen = known.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
+  async check(state: readonly BatchState[]): Promise<void> {
+    const isOpen = state.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
     if (isOpen && this.isCopied && this.#deletes) throw this.#doubt();
     for (const uuid of this.#missing) if (!(await this.#exists(uuid))) throw this.#doubt();
   }
@@ -211,15 +211,15 @@ export class Reconciliation {
    * A failed batch is tried again. A new upload is an attempt after all that were made, by whichever
    * process, and the one that failed is not gone back to.
    */
-  tryAgain(batch: Batch, known: KnownBatch): KnownBatch {
-    const again = retried(known);
-    if (again === known || again.stage !== 'planned') return again;
+  tryAgain(batch: Batch, state: BatchState): BatchState {
+    const again = retried(state);
+    if (again === state || again.stage !== 'planned') return again;
     const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);
-    if ('uuid' in known && known.uuid !== undefined) this.#givenUp.add(uuidKey(known.uuid));
+    if ('uuid' in state && state.uuid !== undefined) this.#givenUp.add(uuidKey(state.uuid));
     return { ...again, attempt: Math.max(again.attempt, ...attempts) };
   }
 
-  nameOf(batch: Batch, { attempt }: KnownBatch): string {
+  nameOf(batch: Batch, { attempt }: BatchState): string {
     return batchName(this.#namePrefix, { runId: this.runId, batch, attempt });
   }
 
@@ -230,16 +230,16 @@ export class Reconciliation {
       .some(({ uuid, status }) => !isLaunched(status) && !kept.has(uuidKey(uuid)));
   }
 
-  #noteMissing(known: KnownBatch, listed: number): void {
+  #noteMissing(state: BatchState, listed: number): void {
     if (listed > 0 || !(this.isCopied || this.#deletes)) return;
-    if (isElected(known) && !mayHaveLaunched(known)) this.#missing.push(known.uuid);
+    if (isElected(state) && !mayHaveLaunched(state)) this.#missing.push(state.uuid);
     if (this.#sharedBefore && this.#missing.length > 0) throw this.#doubt();
   }
 
   /** Whether another process has gone on with it since the list was read: it had read the list, too. */
-  #isNewerThanList(batch: Batch, known: KnownBatch): boolean {
+  #isNewerThanList(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore) return false;
-    return !isDeepStrictEqual(known, entryOf(this.#sharedBefore, batch)?.known ?? planned);
+    return !isDeepStrictEqual(state, entryOf(this.#sharedBefore, batch)?.state ?? planned);
   }
 
   #doubt(): StateError {
@@ -258,9 +258,9 @@ export class Reconciliation {
 }
 
 function isElected(
-  known: KnownBatch,
-): known is Extract<KnownBatch, { readonly stage: 'uploaded' | 'parsing' | 'ready' }> {
-  return known.stage === 'uploaded' || known.stage === 'parsing' || known.stage === 'ready';
+  state: BatchState,
+): state is Extract<BatchState, { readonly stage: 'uploaded' | 'parsing' | 'ready' }> {
+  return state.stage === 'uploaded' || state.stage === 'parsing' || state.stage === 'ready';
 }
 
 function isVerified(status: string): boolean {

@@ -94,7 +94,7 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
  * paid for. What has failed otherwise is sent again, as by any run that follows.
  */
 function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
-  const owed = [...known.batches.values()].filter((entry) => isOwed(entry.known)).length;
+  const owed = [...known.batches.values()].filter((entry) => isOwed(entry.state)).length;
   if (!known.hasEnded || owed === 0 || run.retryFailed === true || !known.run) return run;
   run.onProgress?.({
     stage: 'notice',

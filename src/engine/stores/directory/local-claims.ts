@@ -46,7 +46,7 @@ export class LocalRunClaims {
     return {
       ...this.#claims.claim(
         batch,
-        entry?.known ?? planned,
+        entry?.state ?? planned,
         async (progress, at) => this.#ports.record(progress, at),
         entry?.inVain,
       ),

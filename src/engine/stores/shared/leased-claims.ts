@@ -50,7 +50,7 @@ export class LeasedClaims {
         const record = recordOf(progress, at, nextCall());
         await say(async () => steps.record(token, record));
         if (record.hasEnded) this.#end(held);
-        if (isAtEnd(progress.known)) this.#countDone(batch);
+        if (isAtEnd(progress.state)) this.#countDone(batch);
       },
       confirm: async () => say(async () => steps.confirm(token)),
       reserve: async () => {
@@ -106,13 +106,13 @@ export class LeasedClaims {
 
 /** What is written down of a batch in a store that processes share, and what follows for the store. */
 function recordOf(progress: BatchProgress, at: string, call: number): BatchRecord {
-  const { known } = progress;
+  const { state } = progress;
   return {
     entry: batchEntryOf(progress, at),
     call,
-    hasEnded: isAtEnd(known) || known.stage === 'split',
-    mayBePaid: mayHaveLaunched(known),
-    isProven: isPrepared(known) || (known.stage === 'parsing' && known.prepared),
+    hasEnded: isAtEnd(state) || state.stage === 'split',
+    mayBePaid: mayHaveLaunched(state),
+    isProven: isPrepared(state) || (state.stage === 'parsing' && state.prepared),
   };
 }
 
@@ -121,6 +121,6 @@ export function reopenedRecordOf(progress: BatchProgress, at: string): ReopenedB
   return {
     label: batchLabel(progress.batch),
     entry: batchEntryOf(progress, at),
-    mayBePaid: mayHaveLaunched(progress.known),
+    mayBePaid: mayHaveLaunched(progress.state),
   };
 }

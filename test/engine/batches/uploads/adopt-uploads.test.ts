@@ -4,7 +4,7 @@ import { isLaunched } from '../../../../src/engine/batches/uploads/delete-upload
 import {
   mayHaveLaunched,
   planned,
-  type KnownBatch,
+  type BatchState,
 } from '../../../../src/engine/batches/batch-state.js';
 import {
   adoptUploads,
@@ -13,8 +13,8 @@ import {
 
 const bounded = { fresh: 0, uploads: 1, misses: 0, prepares: 0, launches: 0 };
 const elected = { ...bounded, uuid: 'own', isFound: false, attempt: 1, doubt: false };
-const ready: KnownBatch = { ...elected, stage: 'ready' };
-const verifying: KnownBatch = { ...elected, stage: 'verifying', readies: 0 };
+const ready: BatchState = { ...elected, stage: 'ready' };
+const verifying: BatchState = { ...elected, stage: 'verifying', readies: 0 };
 
 function upload(uuid: string, status: string, attempt = 1, at = 0): BatchUpload {
   const createdAt = new Date(at).toISOString();
@@ -36,21 +36,21 @@ describe('adoptUploads', () => {
   it('keeps its own that is launched, and what has ended', () => {
     const others = [upload('own', 'verification_ongoing'), upload('other', 'verification_done')];
     expect(adoptUploads(verifying, others)).toBe(verifying);
-    const exported: KnownBatch = { ...elected, stage: 'exported' };
+    const exported: BatchState = { ...elected, stage: 'exported' };
     expect(adoptUploads(exported, others)).toBe(exported);
     const { attempt, fresh, uploads } = elected;
     const failed = { stage: 'failed', uuid: 'own', attempt, fresh, uploads } as const;
-    const doubtful: KnownBatch = { ...failed, reason: 'export_foreign', launched: true };
+    const doubtful: BatchState = { ...failed, reason: 'export_foreign', launched: true };
     expect(adoptUploads(doubtful, [upload('own', 'verification_done')])).toBe(doubtful);
-    const refused: KnownBatch = { ...failed, reason: 'parse_error', launched: false };
+    const refused: BatchState = { ...failed, reason: 'parse_error', launched: false };
     expect(adoptUploads(refused, [upload('own', 'expired')])).toBe(refused);
-    const broken: KnownBatch = { ...failed, reason: 'internal_error', launched: true };
+    const broken: BatchState = { ...failed, reason: 'internal_error', launched: true };
     expect(adoptUploads(broken, [upload('own', 'internal_error')])).toBe(broken);
     expect(adoptUploads(broken, [upload('own', 'verification_done')])).toMatchObject({
       stage: 'done',
       uuid: 'own',
     });
-    const missing: KnownBatch = { ...failed, reason: 'batch_missing', launched: true };
+    const missing: BatchState = { ...failed, reason: 'batch_missing', launched: true };
     expect(adoptUploads(missing, [upload('own', 'verification_done')])).toMatchObject({
       stage: 'done',
     });
@@ -64,7 +64,7 @@ describe('adoptUploads', () => {
     ];
     expect(adoptUploads(ready, uploads)).toMatchObject({ stage: 'ready', uuid: 'b', attempt: 2 });
     // What an attempt that was given up has left is an orphan.
-    const later: KnownBatch = { ...planned, attempt: 3 };
+    const later: BatchState = { ...planned, attempt: 3 };
     expect(adoptUploads(later, uploads)).toBe(later);
   });
 
@@ -95,7 +95,7 @@ describe('adoptUploads', () => {
       })
       .map(({ uuid, status: word, attempt }) => upload(uuid, word, attempt));
     const uploads = fc.uniqueArray(anyUpload, { selector: ({ uuid }) => uuid });
-    const states: readonly KnownBatch[] = [
+    const states: readonly BatchState[] = [
       planned,
       { ...planned, attempt: 3 },
       { stage: 'uploading', attempt: 2, fresh: 0, uploads: 1, accepted: false, looks: 0 },
@@ -105,8 +105,8 @@ describe('adoptUploads', () => {
       verifying,
     ];
     fc.assert(
-      fc.property(fc.constantFrom(...states), uploads, fc.boolean(), (known, listed, isCopied) => {
-        const learned = adoptUploads(known, listed, isCopied);
+      fc.property(fc.constantFrom(...states), uploads, fc.boolean(), (state, listed, isCopied) => {
+        const learned = adoptUploads(state, listed, isCopied);
         if (!listed.some((each) => isLaunched(each.status))) return;
         expect(mayHaveLaunched(learned)).toBe(true);
         expect(['verifying', 'done', 'launching']).toContain(learned.stage);

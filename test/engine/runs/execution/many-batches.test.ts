@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Batch } from '../../../../src/engine/batches/batch.js';
-import { planned, type KnownBatch } from '../../../../src/engine/batches/batch-state.js';
+import { planned, type BatchState } from '../../../../src/engine/batches/batch-state.js';
 import { LaunchGate } from '../../../../src/engine/driver/launch-limits.js';
 import { KnownJournal, nothingKnown } from '../../../../src/engine/stores/run-state.js';
 import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/journal-entries.js';
@@ -22,7 +22,7 @@ const runEntry: RunEntry = {
   decides: {},
 };
 const at = '2026-01-02T03:04:05.000Z';
-const exported: KnownBatch = {
+const exported: BatchState = {
   stage: 'exported',
   uuid: '11111111-2222-4333-8444-555555555555',
   attempt: 1,
@@ -34,9 +34,9 @@ const exported: KnownBatch = {
   launches: 1,
   doubt: false,
 };
-const progress = (batch: Batch, known = exported) => ({
+const progress = (batch: Batch, state = exported) => ({
   batch,
-  known,
+  state,
   name: 'n',
   charge: undefined,
 });
@@ -55,7 +55,7 @@ it('takes in an entry at the same cost, however many batches are known', () => {
 
 it('looks at a batch when something is heard of it, not in every round', async () => {
   let looks = 0;
-  const known = new Map<Batch, KnownBatch>();
+  const known = new Map<Batch, BatchState>();
   const settled = new Set<Batch>();
   const told = [...batches];
   let changed = new Set(batches);
@@ -90,7 +90,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
       applyRemote: async () => {
         looks += 1;
       },
-      known: (batch) => {
+      state: (batch) => {
         looks += 1;
         return known.get(batch) ?? planned;
       },

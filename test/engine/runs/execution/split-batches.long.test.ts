@@ -140,9 +140,9 @@ describe('a batch that the service refuses for its size', () => {
     const { client } = await withSizeLimit({ maxRows: 3 });
     const onProgress = (progress: RunProgress): void => {
       if (progress.stage !== 'batch') return;
-      const { name, known } = progress;
-      if (known.stage === 'uploading') open.add(name);
-      else if (['done', 'failed', 'split'].includes(known.stage)) open.delete(name);
+      const { name, state } = progress;
+      if (state.stage === 'uploading') open.add(name);
+      else if (['done', 'failed', 'split'].includes(state.stage)) open.delete(name);
       most = Math.max(most, open.size);
     };
     await verify(client, { concurrency: 4, onProgress });
@@ -217,7 +217,7 @@ describe('a run whose batches were split', () => {
     const { client, uploads, paid } = await withSizeLimit({ maxRows: 10 });
     const stop = new AbortController();
     const onProgress = (progress: RunProgress): void => {
-      if (progress.stage === 'batch' && progress.known.stage === 'split') stop.abort();
+      if (progress.stage === 'batch' && progress.state.stage === 'split') stop.abort();
     };
     const options = { batchSize: 12, concurrency: 1 };
     const stopped = verify(client, { ...options, onProgress, signal: stop.signal });

@@ -75,7 +75,7 @@ describe('the ends of a run, named by paths and URLs', () => {
       ...options,
       signal: stop.signal,
       onProgress: (progress) => {
-        if (progress.stage === 'batch' && progress.known.stage === 'exported') stop.abort();
+        if (progress.stage === 'batch' && progress.state.stage === 'exported') stop.abort();
       },
     });
     await expect(stopped).rejects.toThrow('aborted');

@@ -45,7 +45,7 @@ async function verify(changes: Given<RunOptions> = {}): Promise<Summary> {
     concurrency: 1,
     pollIntervalMs: 1,
     onProgress: (progress) => {
-      if (progress.stage === 'batch' && progress.known.stage === 'exported') events.push('batch');
+      if (progress.stage === 'batch' && progress.state.stage === 'exported') events.push('batch');
       if (progress.stage !== 'batch') events.push(progress.stage);
     },
     ...changes,

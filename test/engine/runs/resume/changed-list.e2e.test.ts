@@ -306,7 +306,7 @@ describe('a list that has changed since its run stopped', () => {
     onTestFinished(async () => client.close());
     const stages: string[] = [];
     const onProgress = (progress: RunProgress): void => {
-      if (progress.stage === 'batch') stages.push(progress.known.stage);
+      if (progress.stage === 'batch') stages.push(progress.state.stage);
     };
     await expect(nights.runWith(list, { client, onProgress, signal: stop.signal })).rejects.toThrow(
       'stopped',

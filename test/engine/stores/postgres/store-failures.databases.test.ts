@@ -69,7 +69,7 @@ describe('a run whose database', () => {
     const { known } = await open();
     for (const [at, { written }] of writing.entries()) {
       const stage = written() % 2 === 1 ? 'ready' : 'launching';
-      expect(known.batches.get(`00000${at + 1}`)?.known).toEqual(stages[stage]);
+      expect(known.batches.get(`00000${at + 1}`)?.state).toEqual(stages[stage]);
     }
     expect(ahead.lost?.aborted).toBe(false);
   });
@@ -121,7 +121,7 @@ describe('a run whose database', () => {
     });
     // Whoever begins now knows what there is, and asks the service for the rest.
     const next = await open();
-    expect(next.known.batches.get('000001')?.known).toEqual(stages.ready);
+    expect(next.known.batches.get('000001')?.state).toEqual(stages.ready);
     await two.close();
     const taken = await claimOne(next, batch(1));
     await taken.record(progress(batch(1), 'ready'));

@@ -63,7 +63,7 @@ export const stages = {
 } as const;
 
 export function progress(of: Batch, stage: keyof typeof stages): BatchProgress {
-  return { batch: of, known: stages[stage], name: `n-${of.id}`, charge: undefined };
+  return { batch: of, state: stages[stage], name: `n-${of.id}`, charge: undefined };
 }
 
 /** Looks until it is to be had: nobody has a batch at once whose row another call just holds. */
@@ -96,7 +96,7 @@ export async function liveThrough(options: Partial<PostgresStoreOptions>): Promi
     await before.record(progress(batch(0), 'launching'));
     await one.close();
     const after = await claimOne(two, batch(0));
-    expect(after.entry?.known).toEqual(stages.launching);
+    expect(after.entry?.state).toEqual(stages.launching);
     await after.confirm();
     expect(await after.reserve(10)).toEqual({ isGranted: true, credits: 10 });
     const outcomes = new OutcomeTable();

@@ -105,7 +105,7 @@ describe('a run in PostgreSQL', () => {
       [run],
     );
     expect(written?.['calls']).toBe(60);
-    expect((await openedAnew({ run, schema })).batches.get('000001')?.known.stage).toBe(
+    expect((await openedAnew({ run, schema })).batches.get('000001')?.state.stage).toBe(
       'launching',
     );
   });

@@ -119,7 +119,7 @@ describe('a table of PostgreSQL', () => {
       batchSize: rows / 3,
       concurrency: 1,
       onProgress(progress) {
-        if (progress.stage === 'batch' && progress.known.stage === 'exported') events.push('batch');
+        if (progress.stage === 'batch' && progress.state.stage === 'exported') events.push('batch');
       },
     });
     expect(summary.rows).toBe(rows);

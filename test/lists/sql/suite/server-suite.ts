@@ -146,7 +146,7 @@ export function describeServer({ numbers, open }: Database, server: DatabaseServ
           pollIntervalMs: 20,
           signal: controller.signal,
           onProgress: (progress: RunProgress) => {
-            if (progress.stage === 'batch' && progress.known.stage === 'verifying') isVerifying();
+            if (progress.stage === 'batch' && progress.state.stage === 'verifying') isVerifying();
           },
         }),
       );
