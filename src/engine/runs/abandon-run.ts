@@ -65,7 +65,7 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   try {
     await checkService(client, store, signal);
     if (options.store) await stopAll(store, options.store, signal);
-    const { run, batches, earlier } = store.known;
+    const { run, batches, earlier } = store.state;
     const ids = [...(run ? [run.id] : []), ...earlier.map((before) => before.run.id)];
     const exported: string[] = [];
     const all = [batches, ...earlier.map((before) => before.batches)];
@@ -105,7 +105,7 @@ const lookMs = 100;
  */
 async function stopAll(store: RunStore, shared: SharedStore, signal: AbortSignal): Promise<void> {
   const { name } = shared;
-  if (!store.known.run) throw new ConfigurationError(`there is no ${name}`);
+  if (!store.state.run) throw new ConfigurationError(`there is no ${name}`);
   await store.record({
     entry: 'stopped',
     code: 'abandoned',
@@ -124,7 +124,7 @@ async function checkService(
   store: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run } = store.known;
+  const { run } = store.state;
   if (!client || !run) return;
   if (run.service !== client.baseUrl) {
     throw new StateError(`the run's batches are on ${run.service}, not on ${client.baseUrl}`, {
@@ -141,11 +141,11 @@ async function checkService(
 export async function isOfAccount(
   client: Client,
   run: RunEntry,
-  { known }: RunStore,
+  { state }: RunStore,
   signal: AbortSignal,
 ): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
   if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
-  const uuids = [{ batches: known.batches }, ...known.earlier]
+  const uuids = [{ batches: state.batches }, ...state.earlier]
     .flatMap(({ batches }) => [...batches.values()])
     .map((entry) => ('uuid' in entry.state ? entry.state.uuid : undefined))
     .filter((uuid) => uuid !== undefined);
@@ -156,13 +156,13 @@ export async function isOfAccount(
 /** Notices another account before anything is paid again. */
 export async function checkAccount(
   client: Client,
-  known: RunEntry,
+  state: RunEntry,
   store: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await isOfAccount(client, known, store, signal);
+  const found = await isOfAccount(client, state, store, signal);
   if (found === 'replaced') {
-    await store.record({ entry: 'account', account: await client.keyFingerprint(known.seed) });
+    await store.record({ entry: 'account', account: await client.keyFingerprint(state.seed) });
   }
   if (found !== 'other') return;
   throw new StateError(

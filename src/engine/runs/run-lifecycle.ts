@@ -47,7 +47,7 @@ export class RunLifecycle {
     this.#store = place.store;
     this.#signal = AbortSignal.any([checked.signal, this.#stop.signal]);
     // Until something is sent there is nothing to go on with.
-    this.isRemovable = !hasSent(place.store.known);
+    this.isRemovable = !hasSent(place.store.state);
   }
 
   /** @throws what stops it */
@@ -57,12 +57,12 @@ export class RunLifecycle {
     const finished = await opening.finishedSummary();
     if (finished) return this.#end(finished);
     // What a plan is of may have been sent by another process.
-    this.isRemovable = !hasSent(store.known) && store.known.plan === undefined;
+    this.isRemovable = !hasSent(store.state) && store.state.plan === undefined;
     const client = await this.#place.connect();
     const opened = await this.#open(client);
     if ('store' in opened) return this.#writeBeside(client, opened);
     const { entry, plannedInput } = opened;
-    const isFirst = !hasSent(store.known);
+    const isFirst = !hasSent(store.state);
     this.#options.onProgress?.({
       stage: 'read',
       rows: plannedInput.entry.rows,
@@ -123,7 +123,7 @@ export class RunLifecycle {
       await this.#join(opened);
       const driving = this.#driving(client, reconciliation, opened);
       const end = await settleStopped({ ...driving, store }, stoppedBy);
-      const { earlier } = store.known;
+      const { earlier } = store.state;
       return await this.#finish(opened, { client, end }, async () =>
         this.#withHistory(async (history) =>
           this.#write(opened, end, { client, before: undefined, history, earlier }),
@@ -152,7 +152,7 @@ export class RunLifecycle {
       isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
     // The process that begins a shared run has asked before.
     if (this.isRemovable && !store.isShared) await checkBeforeSending(this.#options, plannedInput);
-    const isUnknown = store.known.balance === undefined;
+    const isUnknown = store.state.balance === undefined;
     const before = await readBalance(client, store, this.#surroundings(), (why) =>
       this.#options.onProgress?.({
         stage: 'notice',
@@ -195,7 +195,7 @@ export class RunLifecycle {
     // Refused in its form, the run has nothing on the service that is worth going on with.
     this.isRemovable =
       end.isRefused &&
-      store.known.earlier.length === 0 &&
+      store.state.earlier.length === 0 &&
       !end.batches.some(({ state }) => mayHaveLaunched(state));
     return end;
   }
@@ -276,7 +276,7 @@ export class RunLifecycle {
   /** @throws StateError `state_mismatch` when another process has given the run up */
   #summaryOfOthers(): Summary | undefined {
     if (!this.#store.isShared) return undefined;
-    const { run, finished } = this.#store.known;
+    const { run, finished } = this.#store.state;
     if (run) return finished?.summary;
     throw new StateError('the run was abandoned', { code: 'state_mismatch' });
   }
@@ -288,7 +288,7 @@ export class RunLifecycle {
       client,
       before,
       history,
-      earlier: runsBefore = this.#store.known.earlier,
+      earlier: runsBefore = this.#store.state.earlier,
     }: {
       readonly client: Client;
       readonly before: CreditBalance | undefined;

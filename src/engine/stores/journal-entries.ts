@@ -69,7 +69,7 @@ const ofStage = new Map(
 const staged = z.object({ stage: z.string() });
 
 /** What is known of a batch, as it comes back from the journal. */
-const knownBatch = z.custom<BatchState>((value) => {
+const batchState = z.custom<BatchState>((value) => {
   const { data } = staged.safeParse(value);
   return data !== undefined && ofStage.get(data.stage)?.safeParse(value).success === true;
 });
@@ -206,7 +206,7 @@ const batchEntry = z.object({
   /** Number of the batch, from 0. */
   batch: z.int().min(0),
   name: z.string(),
-  state: knownBatch,
+  state: batchState,
   charge: charge.nullable(),
   /** What launched uploads before this one have cost; `null` where that is not known. */
   inVain: charge.nullable().optional(),

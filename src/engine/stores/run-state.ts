@@ -17,7 +17,7 @@ import {
 } from './journal-entries.js';
 
 /** What a journal tells of a run. */
-export interface KnownRun {
+export interface RunState {
   readonly run: RunEntry | undefined;
   /** The input that can be read once, whole on disk. */
   readonly kept: KeptEntry | undefined;
@@ -53,7 +53,7 @@ export interface EarlierRun {
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
 }
 
-export const nothingKnown: KnownRun = {
+export const emptyRunState: RunState = {
   run: undefined,
   kept: undefined,
   plan: undefined,
@@ -71,15 +71,15 @@ export const nothingKnown: KnownRun = {
 };
 
 /** What is known of the run that takes the place of another. */
-function nextRun(known: KnownRun, retries = false): KnownRun {
-  const { run, plan, batches, kept, generation } = known;
+function stateOfNextRun(state: RunState, retries = false): RunState {
+  const { run, plan, batches, kept, generation } = state;
   // What an output was written of is needed no more.
-  const isOver = known.finished !== undefined && !retries;
-  const earlier = isOver ? [] : [...known.earlier];
+  const isOver = state.finished !== undefined && !retries;
+  const earlier = isOver ? [] : [...state.earlier];
   if (run && plan && batches.size > 0 && !isOver) {
     earlier.push({ generation, run, plan, batches });
   }
-  return { ...nothingKnown, kept, earlier, generation: generation + 1 };
+  return { ...emptyRunState, kept, earlier, generation: generation + 1 };
 }
 
 /**
@@ -87,18 +87,18 @@ function nextRun(known: KnownRun, retries = false): KnownRun {
  *
  * @param path the journal's, for messages
  */
-export function knownRun(entries: readonly unknown[], path: string): KnownRun {
-  const journal = new KnownJournal(path);
-  journal.take(entries);
-  return journal.known;
+export function replayJournal(entries: readonly unknown[], path: string): RunState {
+  const journal = new JournalReplay(path);
+  journal.apply(entries);
+  return journal.state;
 }
 
 /** What the entries of a journal tell that come bit by bit: each costs the same, however many came before. */
-export class KnownJournal {
+export class JournalReplay {
   readonly #path: string;
   #batches = new Map<string, BatchEntry | PartEntry>();
   #times = new Map<string, BatchTimes>();
-  #known: KnownRun = { ...nothingKnown, batches: this.#batches, times: this.#times };
+  #state: RunState = { ...emptyRunState, batches: this.#batches, times: this.#times };
 
   /** @param path for messages */
   constructor(path: string) {
@@ -106,16 +106,16 @@ export class KnownJournal {
   }
 
   /** Its maps take in what comes later, until another run begins. */
-  get known(): KnownRun {
-    return this.#known;
+  get state(): RunState {
+    return this.#state;
   }
 
   /** @returns the labels of the batches, and of the parts of them, that were told of */
-  take(entries: readonly unknown[]): readonly string[] {
+  apply(entries: readonly unknown[]): readonly string[] {
     const labels: string[] = [];
     for (const [index, value] of entries.entries()) {
       const parsed = journalEntry.safeParse(value);
-      if (!parsed.success || (!this.#known.run && parsed.data.entry !== 'run')) {
+      if (!parsed.success || (!this.#state.run && parsed.data.entry !== 'run')) {
         throw damaged(
           this.#path,
           `or of another version of Sluice: its entry ${index + 1} cannot be read`,
@@ -123,75 +123,75 @@ export class KnownJournal {
         );
       }
       const entry = parsed.data;
-      if (entry.entry === 'batch' || entry.entry === 'part') labels.push(this.#note(entry));
-      else this.#take(entry);
+      if (entry.entry === 'batch' || entry.entry === 'part') labels.push(this.#applyBatch(entry));
+      else this.#apply(entry);
     }
     return labels;
   }
 
-  #take(entry: Exclude<JournalEntry, BatchEntry | PartEntry>): void {
-    const known = this.#known;
+  #apply(entry: Exclude<JournalEntry, BatchEntry | PartEntry>): void {
+    const state = this.#state;
     switch (entry.entry) {
       case 'run':
         this.#batches = new Map();
         this.#times = new Map();
-        this.#known = {
-          ...nextRun(known, entry.retries),
+        this.#state = {
+          ...stateOfNextRun(state, entry.retries),
           run: entry,
           batches: this.#batches,
           times: this.#times,
         };
         return;
       case 'account':
-        if (known.run) this.#know({ run: { ...known.run, account: entry.account } });
+        if (state.run) this.#set({ run: { ...state.run, account: entry.account } });
         return;
       case 'place':
-        if (known.run) this.#know({ run: { ...known.run, place: entry.place } });
+        if (state.run) this.#set({ run: { ...state.run, place: entry.place } });
         return;
       case 'kept':
-        this.#know({ kept: entry });
+        this.#set({ kept: entry });
         return;
       case 'plan':
-        this.#know({ plan: entry });
+        this.#set({ plan: entry });
         return;
       case 'carry':
-        this.#know({ isCarried: true });
+        this.#set({ isCarried: true });
         return;
       case 'balance':
         // The first was read before anything was launched.
-        this.#know({ balance: known.balance ?? entry });
+        this.#set({ balance: state.balance ?? entry });
         return;
       case 'stopped':
-        this.#know({ stopped: entry });
+        this.#set({ stopped: entry });
         return;
       case 'resumed':
-        this.#know({ stopped: undefined });
+        this.#set({ stopped: undefined });
         return;
       case 'budget':
-        this.#know({ budget: entry });
+        this.#set({ budget: entry });
         return;
       case 'approved':
-        this.#know({ isApproved: true });
+        this.#set({ isApproved: true });
         return;
       case 'finished':
-        this.#know({ finished: entry });
+        this.#set({ finished: entry });
         return;
       case 'ended':
-        this.#know({ hasEnded: true });
+        this.#set({ hasEnded: true });
     }
   }
 
-  #note(entry: BatchEntry | PartEntry): string {
+  #applyBatch(entry: BatchEntry | PartEntry): string {
     const label = labelOf(entry);
     this.#batches.set(label, entry);
     this.#times.set(label, noteTime(this.#times.get(label) ?? noTimes, entry.state, entry.at));
     // A batch that is sent again makes the run unfinished.
-    if (this.#known.finished) this.#know({ finished: undefined, hasEnded: false });
+    if (this.#state.finished) this.#set({ finished: undefined, hasEnded: false });
     return label;
   }
 
-  #know(more: Partial<KnownRun>): void {
-    this.#known = { ...this.#known, ...more };
+  #set(more: Partial<RunState>): void {
+    this.#state = { ...this.#state, ...more };
   }
 }
 
@@ -202,18 +202,18 @@ function labelOf(entry: BatchEntry | PartEntry): string {
 }
 
 /** Whether a run may have launched something. */
-export function hasPaid({ batches }: Pick<KnownRun, 'batches'>): boolean {
+export function hasPaid({ batches }: Pick<RunState, 'batches'>): boolean {
   return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
 }
 
 /** Whether anything was sent, by this run or by those in whose place it began. */
-export function hasSent({ batches, earlier }: KnownRun): boolean {
+export function hasSent({ batches, earlier }: RunState): boolean {
   return batches.size > 0 || earlier.length > 0;
 }
 
 /** What the journal knows of a batch, or of a part of one. */
 export function entryOf(
-  { batches }: Pick<KnownRun, 'batches'>,
+  { batches }: Pick<RunState, 'batches'>,
   batch: Batch,
 ): BatchEntry | PartEntry | undefined {
   return batches.get(batchLabel(batch));
@@ -221,7 +221,7 @@ export function entryOf(
 
 /** Number of addresses of a batch, or of a part of one, that the journal tells of. */
 export function addressesOf(
-  { plan }: Pick<KnownRun, 'plan'>,
+  { plan }: Pick<RunState, 'plan'>,
   entry: BatchEntry | PartEntry,
 ): number {
   if (entry.entry === 'part') return entry.addresses;
@@ -229,9 +229,9 @@ export function addressesOf(
 }
 
 /** Addresses of the batches whose results are not on disk yet. */
-export function addressesToFetch(known: KnownRun, batches: readonly Batch[]): number {
+export function addressesToFetch(state: RunState, batches: readonly Batch[]): number {
   const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
-  return [...known.batches.values()]
+  return [...state.batches.values()]
     .filter((entry) => entry.state.stage === 'exported')
-    .reduce((left, entry) => left - addressesOf(known, entry), all);
+    .reduce((left, entry) => left - addressesOf(state, entry), all);
 }

@@ -9,7 +9,7 @@ import {
   mayHaveLaunched,
 } from '../batches/batch-state.js';
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
-import { addressesOf, type KnownRun } from './run-state.js';
+import { addressesOf, type RunState } from './run-state.js';
 
 /** What a state directory, or a store that processes share, says of its run. */
 export interface RunStatus {
@@ -55,17 +55,17 @@ export interface RunStatus {
 }
 
 /** What a journal says that was read. */
-export function statusOf(known: KnownRun, stateDir: string): RunStatus {
-  const { run, plan, stopped } = known;
+export function statusOf(state: RunState, stateDir: string): RunStatus {
+  const { run, plan, stopped } = state;
   if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
-  const batches = [...known.batches.values()].map((entry) => entry.state);
+  const batches = [...state.batches.values()].map((entry) => entry.state);
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;
-  const closed = creditsOf(known, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
+  const closed = creditsOf(state, (batch) => mayHaveLaunched(batch) || isAtEnd(batch));
   const charged = (entry: BatchEntry | PartEntry): number =>
-    entry.charge?.spent ?? addressesOf(known, entry);
+    entry.charge?.spent ?? addressesOf(state, entry);
   const inVain = (entry: BatchEntry | PartEntry): number =>
-    entry.inVain === undefined ? 0 : (entry.inVain?.spent ?? addressesOf(known, entry));
+    entry.inVain === undefined ? 0 : (entry.inVain?.spent ?? addressesOf(state, entry));
   return {
     stateDir,
     input: textOf(run.decides['input']),
@@ -74,21 +74,21 @@ export function statusOf(known: KnownRun, stateDir: string): RunStatus {
     startedAt: run.startedAt,
     rows: plan?.rows ?? null,
     // Each that was split makes room for two.
-    batches: (plan?.batches.length ?? 0) + splits(known),
+    batches: (plan?.batches.length ?? 0) + splits(state),
     done: batches.filter(isAtEnd).length,
     running: batches.filter((batch) => mayHaveLaunched(batch) && !isAtEnd(batch)).length,
     inDoubt: batches.filter(isLaunchInDoubt).length,
-    uploads: uploads(known),
-    stages: stagesOf(known),
+    uploads: uploads(state),
+    stages: stagesOf(state),
     launchedCredits: creditsOf(
-      known,
+      state,
       () => true,
       (entry) => (mayHaveLaunched(entry.state) ? charged(entry) : 0) + inVain(entry),
     ),
-    doubtfulCredits: creditsOf(known, isLaunchInDoubt),
+    doubtfulCredits: creditsOf(state, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
-    isFinished: known.finished !== undefined,
-    retry: retryOf(failedBatches(known)),
+    isFinished: state.finished !== undefined,
+    retry: retryOf(failedBatches(state)),
     stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
   };
 }
@@ -97,40 +97,40 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function uploads({ batches }: KnownRun): number {
+function uploads({ batches }: RunState): number {
   return [...batches.values()].filter(({ state }) => 'uuid' in state && state.uuid !== undefined)
     .length;
 }
 
-function stagesOf(known: KnownRun): Readonly<Record<string, number>> {
+function stagesOf(state: RunState): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
-  for (const { state: batch } of known.batches.values()) {
+  for (const { state: batch } of state.batches.values()) {
     if (batch.stage === 'split') continue;
     counts.set(batch.stage, (counts.get(batch.stage) ?? 0) + 1);
   }
   return Object.fromEntries(counts);
 }
 
-function failedBatches(known: KnownRun): Parameters<typeof retryOf>[0] {
-  return [...known.batches.values()].flatMap((entry) => {
+function failedBatches(state: RunState): Parameters<typeof retryOf>[0] {
+  return [...state.batches.values()].flatMap((entry) => {
     const { state: batch } = entry;
     if (batch.stage !== 'failed') return [];
-    return [{ ...batch, addresses: addressesOf(known, entry) }];
+    return [{ ...batch, addresses: addressesOf(state, entry) }];
   });
 }
 
-function splits({ batches }: KnownRun): number {
+function splits({ batches }: RunState): number {
   return [...batches.values()].filter(({ state }) => state.stage === 'split').length;
 }
 
 function creditsOf(
-  known: KnownRun,
+  state: RunState,
   isMeant: (batch: BatchState) => boolean,
-  of = (entry: BatchEntry | PartEntry): number => addressesOf(known, entry),
+  of = (entry: BatchEntry | PartEntry): number => addressesOf(state, entry),
 ): Record<VerificationType, number> {
   const credits = { email: 0, phone: 0 };
-  for (const entry of known.batches.values()) {
-    const planned = known.plan?.batches[entry.batch];
+  for (const entry of state.batches.values()) {
+    const planned = state.plan?.batches[entry.batch];
     if (!planned || entry.state.stage === 'split' || !isMeant(entry.state)) continue;
     credits[kindOf(planned.type)] += of(entry);
   }

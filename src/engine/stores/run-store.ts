@@ -5,7 +5,7 @@ import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { BatchTimes } from '../batches/batch-log.js';
-import type { KnownRun } from './run-state.js';
+import type { RunState } from './run-state.js';
 import type {
   BatchEntry,
   FinishedEntry,
@@ -30,7 +30,7 @@ export type RunNote = Exclude<
  */
 export interface RunStore {
   /** What the run has come to, as far as this process has heard. */
-  readonly known: KnownRun;
+  readonly state: RunState;
 
   /** Whether other processes may work on the run at the same time. */
   readonly isShared: boolean;

@@ -19,7 +19,7 @@ export interface RunScratch {
 }
 
 /** A scratch of one process, which goes with it. */
-export interface OwnScratch extends RunScratch {
+export interface PrivateScratch extends RunScratch {
   readonly remove: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface OwnScratch extends RunScratch {
 export async function makeScratch(
   files: FileSystem,
   parent: string | undefined,
-): Promise<OwnScratch> {
+): Promise<PrivateScratch> {
   const { path, remove } =
     parent === undefined ? await makePrivateFolder() : await makeFolderIn(files, parent);
   const batchesPath = join(path, 'batches');

@@ -6,7 +6,7 @@ import type { RunOptions } from '../../../src/engine/runs/options/run-options.js
 import { abandonRun } from '../../../src/engine/runs/abandon-run.js';
 import { run } from '../../../src/engine/runs/run.js';
 import type { SharedStore } from '../../../src/engine/stores/run-store.js';
-import { nothingKnown } from '../../../src/engine/stores/run-state.js';
+import { emptyRunState } from '../../../src/engine/stores/run-state.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
 import type { Given } from '../../platform/given.js';
@@ -69,7 +69,7 @@ it('lets go of a state directory or a store that cannot be cleared', async () =>
   const calls: string[] = [];
   const failed = new Error('cannot be cleared');
   const state = {
-    known: nothingKnown,
+    state: emptyRunState,
     clear: async () => Promise.reject(failed),
     remove: async () => void calls.push('removed'),
     close: async () => void calls.push('closed'),
@@ -79,7 +79,7 @@ it('lets go of a state directory or a store that cannot be cleared', async () =>
     open: async () =>
       Promise.resolve({
         ...state,
-        known: { ...nothingKnown, run: {} },
+        known: { ...emptyRunState, run: {} },
         record: async () => undefined,
       }),
     look: async () => Promise.resolve(undefined),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeOutage } from '../../../src/client/rate/outage.js';
 import { checkDiskSpace } from '../../../src/engine/runs/planning/external-dedup-plan.js';
 import { takeHistoryKey } from '../../../src/engine/history/history-key.js';
-import { nothingKnown, type KnownRun } from '../../../src/engine/stores/run-state.js';
+import { emptyRunState, type RunState } from '../../../src/engine/stores/run-state.js';
 import { statusOf } from '../../../src/engine/stores/run-status.js';
 import { systemFiles, type FileSystem } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
@@ -42,12 +42,12 @@ describe('what is said', () => {
     const planned = { type: 'email', country: 'US', addresses: 100 };
     const run = { decides: {}, service: 'local', startedAt: '' };
     const store = {
-      ...nothingKnown,
+      ...emptyRunState,
       run,
       plan: { rows: 200, batches: [planned, planned] },
       batches,
     };
-    const { launchedCredits, openCredits } = statusOf(store as unknown as KnownRun, 'state');
+    const { launchedCredits, openCredits } = statusOf(store as unknown as RunState, 'state');
     expect([launchedCredits.email, openCredits.email]).toEqual([198, 0]);
   });
 });

@@ -8,7 +8,7 @@ import { fileSink } from '../../../src/lists/files/file-sink.js';
 import type { Sink } from '../../../src/lists/rows/sink.js';
 import type { Source } from '../../../src/lists/rows/source.js';
 import type { RunOptions, RunSettings } from '../../../src/engine/runs/options/run-options.js';
-import { knownRun, type KnownRun } from '../../../src/engine/stores/run-state.js';
+import { replayJournal, type RunState } from '../../../src/engine/stores/run-state.js';
 import { abandonRun } from '../../../src/engine/runs/abandon-run.js';
 import { run } from '../../../src/engine/runs/run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
@@ -46,8 +46,8 @@ beforeEach(async () => {
   shared = new MemoryDatabase(() => clock.now());
 });
 
-function known(): KnownRun {
-  return knownRun(shared.entries, 'in memory');
+function state(): RunState {
+  return replayJournal(shared.entries, 'in memory');
 }
 
 async function serve(changes: ServiceOptions = {}): Promise<void> {
@@ -179,7 +179,7 @@ describe('run() with a store that many processes share', () => {
     let thaw = (): void => undefined;
     // It has paid for a batch itself when nobody else works beside it, and nobody had it before.
     const untilPaid = async (act: () => void, begin: (on: Partial<RunSettings>) => void) => {
-      const before = known().batches;
+      const before = state().batches;
       return new Promise<void>((resolve) => {
         let isDone = false;
         begin({
@@ -283,7 +283,7 @@ describe('run() with a store that many processes share', () => {
         },
       });
       await expect(first).rejects.toThrow('ended');
-      const { run: begun, plan } = known();
+      const { run: begun, plan } = state();
       shared = new MemoryDatabase(() => clock.now());
       const restored = await openMemoryStore(shared, { clock, leaseMs });
       if (begun && plan) await restored.begin(begun, plan);
@@ -485,9 +485,9 @@ describe('run() with a store that many processes share', () => {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
     }
     expect(await charges()).toHaveLength(30);
-    const { stopped, budget } = known();
+    const { stopped, budget } = state();
     await expect(work({ batchSize: 4 })).rejects.toMatchObject({ code: 'state_mismatch' });
-    expect(known()).toMatchObject({ stopped, budget });
+    expect(state()).toMatchObject({ stopped, budget });
     await Promise.all([work(), work({ maxCredits: addresses })]);
     await expectPaidOnce();
   });
@@ -497,7 +497,7 @@ describe('run() with a store that many processes share', () => {
     await Promise.all(
       [1, 2].map(async () => {
         await expect(work({ maxCredits: 7 })).rejects.toMatchObject({ code: 'budget_exhausted' });
-        const stages = [...known().batches.values()].map((batch) => batch.state.stage);
+        const stages = [...state().batches.values()].map((batch) => batch.state.stage);
         expect(stages).toContain('exported');
       }),
     );
@@ -567,7 +567,7 @@ describe('run() with a store that many processes share', () => {
     const time = new TestClock();
     await serve({ clock: time, verifyDelayMs: 1000 });
     const works = Promise.allSettled([work({ maxCredits: 10 }), work(), work()]);
-    await expect.poll(() => known().budget, { message: 'a budget' }).toMatchObject({ most: 10 });
+    await expect.poll(() => state().budget, { message: 'a budget' }).toMatchObject({ most: 10 });
     time.run();
     for (const end of await works) {
       expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
@@ -630,7 +630,7 @@ describe('run() with a store that many processes share', () => {
         const thaw = frozen.close();
         abandoned = abandonRun({ store: new Way().store, client: clientOf() });
         void abandoned.then(() => told.push('abandoned'));
-        void eventually(() => known().stopped)
+        void eventually(() => state().stopped)
           .toBeDefined()
           .then(thaw);
       },
@@ -662,6 +662,6 @@ describe('run() with a store that many processes share', () => {
         message: expect.stringContaining(named) as string,
       });
     }
-    expect(known().run).toBeUndefined();
+    expect(state().run).toBeUndefined();
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchState } from '../../../src/engine/batches/batch-state.js';
-import { knownRun } from '../../../src/engine/stores/run-state.js';
+import { replayJournal } from '../../../src/engine/stores/run-state.js';
 
 const run = {
   entry: 'run',
@@ -51,7 +51,7 @@ function entryOf(known: object): Record<string, unknown> {
 }
 
 function expectDamaged(entries: readonly unknown[], what: string): void {
-  expect(() => knownRun(entries, 'journal'), what).toThrow(
+  expect(() => replayJournal(entries, 'journal'), what).toThrow(
     expect.objectContaining({
       code: 'state_damaged',
       message: expect.stringMatching(
@@ -65,7 +65,7 @@ describe('an entry with a right checksum', () => {
   it('is taken in whatever stage it tells of', () => {
     for (const state of stages) {
       const entry = entryOf(state);
-      expect([...knownRun([run, entry], 'journal').batches.values()]).toEqual([entry]);
+      expect([...replayJournal([run, entry], 'journal').batches.values()]).toEqual([entry]);
     }
   });
 
@@ -122,21 +122,21 @@ describe('a run that takes the place of another', () => {
 
   it('knows nothing but what the other had sent, and the input on disk', () => {
     const entries = [run, { entry: 'kept', file: 'input.2' }, plan, { entry: 'carry' }, exported];
-    const known = knownRun([...entries, next], 'journal');
-    expect(known).toMatchObject({
+    const state = replayJournal([...entries, next], 'journal');
+    expect(state).toMatchObject({
       run: next,
       plan: undefined,
       isCarried: false,
       kept: { file: 'input.2' },
       generation: 2,
     });
-    expect(known.batches.size).toBe(0);
-    expect(known.earlier).toMatchObject([{ run, plan, generation: 1 }]);
-    expect([...(known.earlier[0]?.batches.values() ?? [])]).toEqual([exported]);
+    expect(state.batches.size).toBe(0);
+    expect(state.earlier).toMatchObject([{ run, plan, generation: 1 }]);
+    expect([...(state.earlier[0]?.batches.values() ?? [])]).toEqual([exported]);
     // What has sent nothing is not remembered, what was before it is.
     const third = { ...run, id: '0000000000000003' };
-    const after = knownRun([...entries, next, plan, third], 'journal');
-    expect(after.earlier).toEqual(known.earlier);
+    const after = replayJournal([...entries, next, plan, third], 'journal');
+    expect(after.earlier).toEqual(state.earlier);
     expect(after.generation).toBe(3);
   });
 });

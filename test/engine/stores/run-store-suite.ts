@@ -186,7 +186,7 @@ export function describeRunStore<Store extends RunStore>(
 
   describe(`${name} as the store of a run`, () => {
     it('knows nothing at first', async () => {
-      const { run, plan, finished, batches } = await inProcess(async (store) => store.known);
+      const { run, plan, finished, batches } = await inProcess(async (store) => store.state);
       expect({ run, plan, finished }).toEqual({});
       expect(batches.size).toBe(0);
     });
@@ -197,7 +197,7 @@ export function describeRunStore<Store extends RunStore>(
         await store.record(balance);
       });
       await inProcess(async (store) => {
-        expect(store.known).toMatchObject({ run: runEntry, balance: { credits: balance.credits } });
+        expect(store.state).toMatchObject({ run: runEntry, balance: { credits: balance.credits } });
         const driven = { batch: whole, name: 'n', charge: undefined };
         const tries = { attempt: 1, fresh: 0, uploads: 1 };
         const claim = await claimOne(store, whole);
@@ -208,7 +208,7 @@ export function describeRunStore<Store extends RunStore>(
         await ofPart.record({ batch: part, name: 'n.5-5', charge, state: exported }, at);
       });
       await inProcess(async (store) => {
-        const known = [...store.known.batches.values()];
+        const known = [...store.state.batches.values()];
         expect(known).toMatchObject([
           { batch: 6, name: 'n', charge: null, state: { stage: 'split' } },
           { batch: 6, name: 'n.5-5', charge, state: exported, start: 5, addresses: 5, at },
@@ -225,9 +225,9 @@ export function describeRunStore<Store extends RunStore>(
         await begin(store, runEntry);
         await Promise.all(credits.map(async (entry) => store.record(entry)));
       });
-      const { known } = await inProcess(async (store) => ({ known: store.known }));
+      const { state } = await inProcess(async (store) => ({ state: store.state }));
       // It was read before anything was launched.
-      expect(known.balance).toEqual(credits[0]);
+      expect(state.balance).toEqual(credits[0]);
     });
 
     const itIsAlone = shared ? undefined : it;
@@ -270,12 +270,12 @@ export function describeRunStore<Store extends RunStore>(
         await begin(store, runEntry);
         await keep(store, whole, results);
         await store.startOver();
-        expect(store.known.run).toBeUndefined();
+        expect(store.state.run).toBeUndefined();
         await expect(told(store, whole)).rejects.toThrow();
         if (!shared) await expect(openAnew()).rejects.toMatchObject({ code: 'state_locked' });
         await begin(store, { ...runEntry, id: 'fedcba9876543210' });
       });
-      const { run } = await inProcess(async (store) => store.known);
+      const { run } = await inProcess(async (store) => store.state);
       expect(run?.id).toBe('fedcba9876543210');
     });
 
@@ -287,11 +287,11 @@ export function describeRunStore<Store extends RunStore>(
         await store.clear();
       });
       const store = await openAnew();
-      expect(store.known.run).toEqual(runEntry);
+      expect(store.state.run).toEqual(runEntry);
       await expect(told(store, whole)).rejects.toThrow();
       await store.clear();
       await store.remove();
-      expect((await inProcess(async (next) => next.known)).run).toBeUndefined();
+      expect((await inProcess(async (next) => next.state)).run).toBeUndefined();
     });
 
     it('gives each batch to one claim, with what was known of it before', async () => {
@@ -321,11 +321,11 @@ export function describeRunStore<Store extends RunStore>(
         await begin(store, runEntry);
         const last = await store.join();
         await last?.confirm();
-        expect(store.known.finished).toBeUndefined();
+        expect(store.state.finished).toBeUndefined();
       });
       await inProcess(async (store) => (await store.join())?.finish(summary));
       await inProcess(async (store) => {
-        expect(store.known.finished?.summary).toEqual(summary);
+        expect(store.state.finished?.summary).toEqual(summary);
       });
     });
 
@@ -461,8 +461,8 @@ function describeSharing<Store extends RunStore>(
         await limit(one as Store, null);
         expect(await last.reserve(0)).toEqual({ isGranted: true, credits: 40 });
         await outlastClaims();
-        await until(two, () => two?.known.budget?.most === null);
-        expect(two?.known.budget).toEqual({ entry: 'budget', most: null });
+        await until(two, () => two?.state.budget?.most === null);
+        expect(two?.state.budget).toEqual({ entry: 'budget', most: null });
       });
     });
 
@@ -483,17 +483,17 @@ function describeSharing<Store extends RunStore>(
     it('hears what others have done', async () => {
       await withStores(2, async ([one, two]) => {
         const claim = await claimOne(one as Store, whole);
-        const stage = () => two?.known.batches.get(batchLabel(whole))?.state.stage;
+        const stage = () => two?.state.batches.get(batchLabel(whole))?.state.stage;
         const heard = until(two, () => stage() === 'ready');
         await claim.record(progress(whole, ready));
         await outlastClaims();
         await heard;
-        expect(two?.known.batches.get(batchLabel(whole))?.state).toEqual(ready);
+        expect(two?.state.batches.get(batchLabel(whole))?.state).toEqual(ready);
         await claim.record(progress(whole));
         await outlastClaims();
         // What came before it was asked for is told at once.
         await until(two, () => stage() === 'exported');
-        expect(two?.known.batches.get(batchLabel(whole))?.state).toEqual(exported);
+        expect(two?.state.batches.get(batchLabel(whole))?.state).toEqual(exported);
       });
     });
 
@@ -529,11 +529,11 @@ function describeSharing<Store extends RunStore>(
       await Promise.all(
         stores.map(async (store, at) => begin(store, { ...runEntry, id: `${at}`.repeat(16) })),
       );
-      const ids = stores.map(({ known }) => known.run?.id);
+      const ids = stores.map(({ state }) => state.run?.id);
       expect(new Set(ids).size).toBe(1);
       expect(ids[0]).toMatch(/^\d{16}$/);
       for (const store of stores) {
-        expect(store.known.plan).toEqual(planEntry);
+        expect(store.state.plan).toEqual(planEntry);
         await store.close();
       }
     });
@@ -559,8 +559,8 @@ function describeSharing<Store extends RunStore>(
         await after?.finish(summary);
         expect(await other.join()).toBeUndefined();
         await outlastClaims();
-        await until(other, () => other.known.finished !== undefined);
-        expect(other.known.finished?.summary).toEqual(summary);
+        await until(other, () => other.state.finished !== undefined);
+        expect(other.state.finished?.summary).toEqual(summary);
         await frozen.close();
       });
     });
@@ -582,7 +582,7 @@ function describeSharing<Store extends RunStore>(
         expect(await three?.claim([other])).toEqual([]);
         expect(await three?.join()).toBeUndefined();
         await outlastClaims();
-        await until(three, () => three?.known.run === undefined);
+        await until(three, () => three?.state.run === undefined);
       });
     });
 
@@ -591,11 +591,11 @@ function describeSharing<Store extends RunStore>(
         const stop = { entry: 'stopped', code: 'payment_required', message: 'none', at } as const;
         await one?.record(stop);
         await outlastClaims();
-        await until(two, () => two?.known.stopped !== undefined);
-        expect(two?.known.stopped).toEqual(stop);
+        await until(two, () => two?.state.stopped !== undefined);
+        expect(two?.state.stopped).toEqual(stop);
         await two?.record({ entry: 'resumed' });
         await outlastClaims();
-        await until(one, () => one?.known.stopped === undefined);
+        await until(one, () => one?.state.stopped === undefined);
       });
     });
 
@@ -614,8 +614,8 @@ function describeSharing<Store extends RunStore>(
         }
         expect(await store?.claim([whole])).toEqual([]);
         await outlastClaims();
-        await until(store, () => store?.known.stopped !== undefined);
-        expect(store?.known.stopped).toMatchObject({
+        await until(store, () => store?.state.stopped !== undefined);
+        expect(store?.state.stopped).toMatchObject({
           code: 'processes_lost',
           message: expect.stringContaining(batchLabel(whole)) as string,
         });
@@ -661,7 +661,7 @@ function describeSharing<Store extends RunStore>(
         await claim.record(progress(whole, broken));
         await (await one.join())?.finish(summary);
         await outlastClaims();
-        await until(two as unknown as Store, () => two.known.finished !== undefined);
+        await until(two as unknown as Store, () => two.state.finished !== undefined);
         // What is said of the run is nothing of its batches.
         await limit(one, 20);
         await Promise.all(
@@ -669,9 +669,9 @@ function describeSharing<Store extends RunStore>(
             await store.reopen([progress(whole, { ...again, attempt: 2 + at })]);
           }),
         );
-        const attempts = [two, three].map(({ known }) => {
-          expect(known.finished).toBeUndefined();
-          return known.batches.get(batchLabel(whole))?.state.attempt;
+        const attempts = [two, three].map(({ state }) => {
+          expect(state.finished).toBeUndefined();
+          return state.batches.get(batchLabel(whole))?.state.attempt;
         });
         expect(new Set(attempts).size).toBe(1);
         await three.reopen([progress(whole, { ...again, attempt: 9 })]);

@@ -102,7 +102,7 @@ export async function readBalance(
   surroundings: Surroundings,
   onUntold: (why: string) => void,
 ): Promise<CreditBalance | undefined> {
-  if (store.known.balance) return store.known.balance.credits ?? undefined;
+  if (store.state.balance) return store.state.balance.credits ?? undefined;
   const credits = await readCredits(client, surroundings, onUntold);
   await store.record({ entry: 'balance', credits: credits ?? null });
   return credits;

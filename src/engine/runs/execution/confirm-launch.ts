@@ -25,7 +25,7 @@ export async function askBeforeLaunch(
     readonly stoppedByOthers: () => StoppedEntry | undefined;
   },
 ): Promise<SluiceError | undefined> {
-  while (!store.known.isApproved) {
+  while (!store.state.isApproved) {
     const stopped = stoppedByOthers();
     if (stopped) return stopOfOthers(stopped);
     if (!join || (await join())) {

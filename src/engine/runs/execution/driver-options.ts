@@ -15,7 +15,7 @@ export interface DriveRunOptions {
   readonly batches: readonly Batch[];
   readonly store: Pick<
     RunStore,
-    'known' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
+    'state' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &
     Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
   readonly signal: AbortSignal;

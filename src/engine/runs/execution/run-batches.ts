@@ -71,7 +71,7 @@ export class RunBatches {
   async adopt(batches: readonly Batch[]): Promise<void> {
     const { store, reconciliation } = this.#options;
     for (const batch of batches) {
-      const state = entryOf(store.known, batch)?.state ?? planned;
+      const state = entryOf(store.state, batch)?.state ?? planned;
       if (reconciliation.lacksLaunch(batch, state)) this.#first.add(batch);
     }
     await this.claim(batches);
@@ -135,8 +135,8 @@ export class RunBatches {
   /** Takes in what another process has written down of a batch. */
   async applyRemote(batch: Batch): Promise<void> {
     const { store, reconciliation } = this.#options;
-    const entry = entryOf(store.known, batch);
-    const times = store.known.times.get(batchLabel(batch)) ?? noTimes;
+    const entry = entryOf(store.state, batch);
+    const times = store.state.times.get(batchLabel(batch)) ?? noTimes;
     if (entry) {
       const { state, name, exported, inVain } = entry;
       const charge = entry.charge ?? undefined;

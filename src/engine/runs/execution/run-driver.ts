@@ -103,19 +103,19 @@ class RunDrive {
   }
 
   async toEnd(): Promise<DriveRunEnd> {
-    for (const { batches } of this.#options.store.known.earlier) {
+    for (const { batches } of this.#options.store.state.earlier) {
       for (const { state, name } of batches.values()) {
         if ('uuid' in state && state.uuid !== undefined) this.#drive.reserve(state.uuid, name);
       }
     }
     await this.#batches.adopt(this.#options.batches);
     const { reconciliation, run, store } = this.#options;
-    if (run.retryFailed === true && store.known.finished) await this.#batches.reopen();
+    if (run.retryFailed === true && store.state.finished) await this.#batches.reopen();
     this.#batches.tellRecalled();
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
     // A run that collects does not leave again for what is new in the list.
-    const isCollecting = store.known.earlier.some(hasPaid);
+    const isCollecting = store.state.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
       (await this.#askBeforeLaunch()) ??
@@ -330,7 +330,7 @@ class RunDrive {
   async #deleteEarlier(): Promise<readonly string[]> {
     const { client, store, reconciliation } = this.#options;
     const own = { runId: reconciliation.runId, uuids: this.#batches.log.uuids() };
-    return deleteEarlier(client, store.known.earlier, own, this.#patience);
+    return deleteEarlier(client, store.state.earlier, own, this.#patience);
   }
 
   async #leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> {

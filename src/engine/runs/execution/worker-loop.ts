@@ -19,7 +19,7 @@ export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'sto
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
   readonly store: Pick<
     DriveRunOptions['store'],
-    'known' | 'isShared' | 'waitForUpdates' | 'record'
+    'state' | 'isShared' | 'waitForUpdates' | 'record'
   >;
   readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle' | 'isIdle'>;
   readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'state'>;
@@ -51,7 +51,7 @@ export class WorkerLoop {
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
     this.#knownBudget = options.run.maxCredits ?? null;
-    this.#stoppedBefore = options.store.known.stopped?.at;
+    this.#stoppedBefore = options.store.state.stopped?.at;
   }
 
   /** There may be room for another batch. */
@@ -139,13 +139,13 @@ export class WorkerLoop {
 
   /** Whether there is nothing left of the run to be driven by anybody. */
   get #isEnded(): boolean {
-    const { isShared, known } = this.#options.store;
-    return isShared && (known.finished !== undefined || known.run === undefined);
+    const { isShared, state } = this.#options.store;
+    return isShared && (state.finished !== undefined || state.run === undefined);
   }
 
   /** What has stopped another process since this one works on the run. */
   get stoppedByOthers(): StoppedEntry | undefined {
-    const { stopped } = this.#options.store.known;
+    const { stopped } = this.#options.store.state;
     return stopped?.at === this.#stoppedBefore ? undefined : stopped;
   }
 
@@ -163,7 +163,7 @@ export class WorkerLoop {
   /** Another process may have been told otherwise. */
   #applyBudget(): void {
     const { store, run } = this.#options;
-    const { budget } = store.known;
+    const { budget } = store.state;
     if (!budget || budget.most === this.#knownBudget) return;
     this.#knownBudget = budget.most;
     run.onProgress?.({

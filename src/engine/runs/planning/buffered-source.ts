@@ -24,7 +24,7 @@ export async function bufferSource(
   signal: AbortSignal,
 ): Promise<BufferedSource> {
   if (!source.keep || !source.kept) return { source, adopt: async () => source };
-  const { kept } = store.known;
+  const { kept } = store.state;
   const before = store.inputPath;
   if (!kept) {
     const first = await source.keep(before, signal);

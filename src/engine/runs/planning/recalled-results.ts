@@ -14,7 +14,7 @@ import type { History } from '../../history/history.js';
 import type { Recall } from '../../plan/result-cache.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
-import type { KnownRun } from '../../stores/run-state.js';
+import type { RunState } from '../../stores/run-state.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import { carriedUuids } from '../resume/earlier-results.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -130,7 +130,7 @@ export interface OpenRecall {
 }
 
 interface RecallOptions {
-  readonly known: Pick<KnownRun, 'plan' | 'earlier'>;
+  readonly state: Pick<RunState, 'plan' | 'earlier'>;
   readonly scratch: RunScratch;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
@@ -147,9 +147,9 @@ interface RecallOptions {
  * @returns `undefined` where it has neither
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
-  const { known, scratch, files, seed, history } = options;
+  const { state, scratch, files, seed, history } = options;
   const withOrigin = wantsOrigin(options.columns);
-  const { plan, earlier } = known;
+  const { plan, earlier } = state;
   const own = carriedUuids(earlier);
   if (plan) {
     const entry = plan.recalled;

@@ -6,7 +6,7 @@ import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { systemFiles } from '../../../platform/files/file-system.js';
 import { aFolder, checkValue } from '../../../platform/check-options.js';
-import { readKnownRun } from '../../stores/directory/state-directory.js';
+import { readRunState } from '../../stores/directory/state-directory.js';
 import { type RunStatus, statusOf } from '../../stores/run-status.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import { type SharedRunStatus, sharedStatusOf } from '../../stores/shared/shared-status.js';
@@ -41,8 +41,8 @@ export async function readRunStatus(place: string | SharedStore): Promise<RunSta
 async function readDirectory(stateDir: string): Promise<RunStatus> {
   const ofOutput = defaultStateDir(stateDir);
   for (const path of [stateDir, ofOutput]) {
-    const known = await readKnownRun(systemFiles, path);
-    if (known) return statusOf(known, path);
+    const state = await readRunState(systemFiles, path);
+    if (state) return statusOf(state, path);
   }
   throw new ConfigurationError(
     `there is no unfinished run in ${stateDir} or ${ofOutput}: it has finished, or never began`,

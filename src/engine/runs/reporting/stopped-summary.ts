@@ -5,13 +5,13 @@ import { noTimes } from '../../batches/batch-log.js';
 import type { BatchEntry } from '../../stores/journal-entries.js';
 import {
   addressesOf,
-  knownRun,
-  nothingKnown,
+  replayJournal,
+  emptyRunState,
   type EarlierRun,
-  type KnownRun,
+  type RunState,
 } from '../../stores/run-state.js';
 import { statusOf, type RunStatus } from '../../stores/run-status.js';
-import { readKnownRun } from '../../stores/directory/state-directory.js';
+import { readRunState } from '../../stores/directory/state-directory.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import type { BatchReport, CreditSummary } from '../../summary/figures.js';
 import type { Summary } from '../../summary/summary.js';
@@ -36,25 +36,25 @@ export async function readStoppedRun(
   place: string | SharedStore,
   files: FileSystem = systemFiles,
 ): Promise<StoppedRun> {
-  const known =
-    typeof place === 'string' ? await readKnownRun(files, place) : await readShared(place);
-  return stoppedRunOf(known ?? nothingKnown, typeof place === 'string' ? place : place.name);
+  const state =
+    typeof place === 'string' ? await readRunState(files, place) : await readShared(place);
+  return stoppedRunOf(state ?? emptyRunState, typeof place === 'string' ? place : place.name);
 }
 
-async function readShared(store: SharedStore): Promise<KnownRun> {
+async function readShared(store: SharedStore): Promise<RunState> {
   const stored = await store.look({ signal: AbortSignal.timeout(lookMs) });
-  return knownRun(stored?.entries ?? [], store.name);
+  return replayJournal(stored?.entries ?? [], store.name);
 }
 
-function stoppedRunOf(known: KnownRun, name: string): StoppedRun {
-  const batches = batchReports(known);
+function stoppedRunOf(state: RunState, name: string): StoppedRun {
+  const batches = batchReports(state);
   const creditsFor = (type: VerificationType): CreditSummary | null => {
-    const columns = known.run?.decides[type];
+    const columns = state.run?.decides[type];
     if (Array.isArray(columns) && columns.length === 0) return null;
     return creditsOf(batches.filter(({ report }) => report.type === type));
   };
   return {
-    status: statusOf(known, name),
+    status: statusOf(state, name),
     credits: { email: creditsFor('email'), phone: creditsFor('phone') },
     batches: batches.map(({ report }) => report),
   };
@@ -66,7 +66,7 @@ function stoppedRunOf(known: KnownRun, name: string): StoppedRun {
  */
 export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_before'] {
   const reports = earlier.flatMap(({ run, plan, batches }) =>
-    batchReports({ ...nothingKnown, run, plan, batches }),
+    batchReports({ ...emptyRunState, run, plan, batches }),
   );
   const of = (type: VerificationType): number => {
     const credits = creditsOf(reports.filter(({ report }) => report.type === type));
@@ -76,7 +76,7 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
   return credits.email + credits.phone > 0 ? credits : undefined;
 }
 
-interface KnownReport {
+interface StoppedReport {
   readonly report: BatchReport;
   /** What launched uploads before its own have cost. */
   readonly inVain: BatchEntry['inVain'];
@@ -84,9 +84,9 @@ interface KnownReport {
   readonly isInDoubt: boolean;
 }
 
-function batchReports(known: KnownRun): readonly KnownReport[] {
-  return [...known.batches].flatMap(([label, entry]) => {
-    const planned = known.plan?.batches[entry.batch];
+function batchReports(state: RunState): readonly StoppedReport[] {
+  return [...state.batches].flatMap(([label, entry]) => {
+    const planned = state.plan?.batches[entry.batch];
     const { state: batch, name, charge, exported, inVain } = entry;
     if (!planned || batch.stage === 'split') return [];
     const report = {
@@ -94,12 +94,12 @@ function batchReports(known: KnownRun): readonly KnownReport[] {
       name,
       type: planned.type as VerificationType,
       country: planned.country,
-      addresses: addressesOf(known, entry),
+      addresses: addressesOf(state, entry),
       stage: batch.stage,
       reason: batch.stage === 'failed' ? batch.reason : null,
       charge,
       export: exported ?? null,
-      times: known.times.get(label) ?? noTimes,
+      times: state.times.get(label) ?? noTimes,
     };
     const isLaunched = mayHaveLaunched(batch);
     return [{ report, inVain, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
@@ -107,7 +107,7 @@ function batchReports(known: KnownRun): readonly KnownReport[] {
 }
 
 /** A batch whose cost the service has not told yet costs no more than its addresses. */
-function creditsOf(batches: readonly KnownReport[]): CreditSummary {
+function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
   const launched = batches
     .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)
     .map(({ report }) => report);

@@ -12,7 +12,7 @@ import { addressOf } from '../../plan/result-join.js';
 import { LocalRunClaims } from '../../stores/directory/local-claims.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
-import { entryOf, hasPaid, nothingKnown } from '../../stores/run-state.js';
+import { entryOf, hasPaid, emptyRunState } from '../../stores/run-state.js';
 import type { DriveRunOptions } from '../execution/driver-options.js';
 import { settleRun } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -36,7 +36,7 @@ export interface SettleOptions {
 
 interface CarryOverOptions extends SettleOptions {
   /** The run whose list has changed, and its plan. */
-  readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
+  readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
   /** Tonight's list, under the seed of that run. */
   readonly tonight: PlannedInput;
   /** What has changed, in words; `undefined` where only failed addresses are sent again. */
@@ -54,14 +54,14 @@ interface CarryOverOptions extends SettleOptions {
  *   sent; what stops the batches
  */
 export async function carryOver(options: CarryOverOptions): Promise<void> {
-  const { store, known, change, run } = options;
+  const { store, state, change, run } = options;
   // The service has no say in it.
   if (run.onChange === 'stop' && change !== undefined) {
     throw refusalOf(options, change, `${optionName('onChange', 'stop')} ends the run here`);
   }
-  const reconciliation = await reconciliationOf(options, known.run);
+  const reconciliation = await reconciliationOf(options, state.run);
   reconciliation.refuseCopy();
-  const settled = { ...known, batchesPath: store.batchesPath };
+  const settled = { ...state, batchesPath: store.batchesPath };
   await settle(options, { reconciliation, store, ...settled }, async (driven) => {
     if (change !== undefined) await decide(options, change, driven);
     await options.onDecided();
@@ -75,11 +75,11 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
  */
 export async function retryEarlier(options: SettleOptions): Promise<void> {
   const { store } = options;
-  for (const earlier of store.known.earlier.filter(hasPaid)) {
+  for (const earlier of store.state.earlier.filter(hasPaid)) {
     const { batchesPath, results } = store.of(earlier);
     const { run, plan, batches } = earlier;
-    const known = { ...nothingKnown, run, plan, batches };
-    const claims = new LocalRunClaims(known, {
+    const state = { ...emptyRunState, run, plan, batches };
+    const claims = new LocalRunClaims(state, {
       // Nothing of it is launched any more: that its results are there says all.
       record: async () => undefined,
       keepResults: async (...kept) => results.keep(...kept),
@@ -90,7 +90,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
       plan,
       batchesPath,
       store: {
-        known,
+        state,
         isShared: false,
         claim: async (wanted) => claims.claim(wanted),
         readResults: async (...kept) => results.read(...kept),
@@ -115,7 +115,7 @@ async function settle(
     reconciliation,
     store,
     batchesPath,
-    ...known
+    ...state
   }: {
     readonly reconciliation: Reconciliation;
     readonly store: DriveRunOptions['store'];
@@ -126,16 +126,16 @@ async function settle(
   decide?: Parameters<typeof settleRun>[1],
 ): Promise<void> {
   const launched = new Set([
-    ...paidNumbers(store.known),
+    ...paidNumbers(store.state),
     ...reconciliation.uploads.launchedNumbers(),
   ]);
-  const batches = await plannedBatches(files, batchesPath, known.plan, launched);
+  const batches = await plannedBatches(files, batchesPath, state.plan, launched);
   const plan = new Plan({
     layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
     country: undefined,
     batchSize: 1,
     storage: { append: () => undefined, open: () => [] },
-    seed: Buffer.from(known.run.seed, 'hex'),
+    seed: Buffer.from(state.run.seed, 'hex'),
   });
   for (const batch of batches) {
     for await (const line of readLines(batch)) {
@@ -172,16 +172,16 @@ async function decide(
   change: string,
   driven: readonly DrivenBatch[],
 ): Promise<void> {
-  const { run, store, known } = options;
+  const { run, store, state } = options;
   const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
   const { onChange: way = 'auto' } = run;
   const isEnough =
     run.history !== undefined ||
     use.usedAddresses * 2 >= use.paidAddresses ||
     // Killed behind its output: a query may give what is left to be verified.
-    (await run.sink.hasWritten?.(outputIdOf(known.run))) === true;
-  const isForced = way === 'carry' || store.known.isCarried;
-  const carried = { startedAt: known.run.startedAt, change, ...use };
+    (await run.sink.hasWritten?.(outputIdOf(state.run))) === true;
+  const isForced = way === 'carry' || store.state.isCarried;
+  const carried = { startedAt: state.run.startedAt, change, ...use };
   const isLossAsked =
     way === 'auto' &&
     !isForced &&
@@ -195,14 +195,14 @@ async function decide(
       : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw refusalOf(options, change, why);
   }
-  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !store.known.isCarried)
+  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)
     await store.record({ entry: 'carry' });
   run.onProgress?.({ stage: 'carried', ...carried });
 }
 
-function refusalOf({ run, known }: CarryOverOptions, change: string, why: string): StateError {
+function refusalOf({ run, state }: CarryOverOptions, change: string, why: string): StateError {
   return new StateError(
-    `${run.source.name} or its options have changed since the run of ${describeStart(known.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
+    `${run.source.name} or its options have changed since the run of ${describeStart(state.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
     { code: 'state_mismatch' },
   );
 }
@@ -214,12 +214,12 @@ type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
 async function measureUse(
   {
     store,
-    known,
+    state,
     book,
     files,
   }: {
     readonly store: StateDirectory;
-    readonly known: { readonly run: RunEntry; readonly plan: PlanEntry };
+    readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
     /** Of the other list, under the seed of the run. */
     readonly book: AddressBook;
     readonly files: FileSystem;
@@ -232,7 +232,7 @@ async function measureUse(
   // One that is sent again is not known as failed any more.
   const failedAddresses = driven
     .filter((each) => {
-      const before = entryOf(store.known, each.batch)?.state;
+      const before = entryOf(store.state, each.batch)?.state;
       return before?.stage === 'failed' && before.launched && !paid.includes(each);
     })
     .reduce((sum, { batch }) => sum + batch.addresses, 0);
@@ -248,11 +248,11 @@ async function measureUse(
     if (used > 0) usedBatches += 1;
   }
   let paidAddresses = paid.reduce((sum, { batch }) => sum + batch.addresses, 0);
-  const recalled = known.plan.recalled;
-  if (recalled && store.known.earlier.length > 0) {
-    const seed = Buffer.from(known.run.seed, 'hex');
+  const recalled = state.plan.recalled;
+  if (recalled && store.state.earlier.length > 0) {
+    const seed = Buffer.from(state.run.seed, 'hex');
     const entries = await readRecalled(files, store.recalledPath, seed, recalled);
-    const own = carriedUuids(store.known.earlier);
+    const own = carriedUuids(store.state.earlier);
     entries.forEach((hash, place) => {
       if (!own.has(entries.origin(entries.originAt(place)).batchUuid)) return;
       paidAddresses += 1;

@@ -55,14 +55,14 @@ export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
 
 /** Which options differ that say how the service is asked, and which service: by their names. */
 export function differingSettings(
-  known: RunEntry,
+  state: RunEntry,
   given: { readonly decides: RunEntry['decides']; readonly service: string | undefined },
 ): readonly string[] {
   const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
     (decides['settings'] ?? {}) as RunEntry['decides'];
-  const names = differingNames(settings(known.decides), settings(given.decides));
+  const names = differingNames(settings(state.decides), settings(given.decides));
   const options = names.map((name) => optionName(`settings.${name}`));
-  if (known.service !== given.service) options.push(optionName('baseUrl'));
+  if (state.service !== given.service) options.push(optionName('baseUrl'));
   // A command line may have one option for two of them.
   return [...new Set(options)];
 }
@@ -81,23 +81,23 @@ export function refuseOthers(differing: readonly string[]): void {
 
 /** Which options differ that every process of a run must be given alike: by their names. */
 export function differingShared(
-  known: RunEntry,
+  state: RunEntry,
   given: { readonly decides: RunEntry['decides']; readonly service: string },
 ): readonly string[] {
-  const options = differingOptions(known.decides, given.decides)
+  const options = differingOptions(state.decides, given.decides)
     .filter((name) => name !== 'settings' && !comparedItself.has(name))
     .map(shownName);
-  return [...differingSettings(known, given), ...options];
+  return [...differingSettings(state, given), ...options];
 }
 
 /** Whether a run of the same rows writes the same output. */
-export function hasSameOutput(known: RunEntry, decides: RunEntry['decides']): boolean {
-  return differingOptions(known.decides, decides).every((name) => comparedItself.has(name));
+export function hasSameOutput(state: RunEntry, decides: RunEntry['decides']): boolean {
+  return differingOptions(state.decides, decides).every((name) => comparedItself.has(name));
 }
 
 /** Whether a run whose list was never read to its end is the one that is asked for. */
-export function isSameRun(known: RunEntry, decides: RunEntry['decides'], service: string): boolean {
-  return known.service === service && differingOptions(known.decides, decides).length === 0;
+export function isSameRun(state: RunEntry, decides: RunEntry['decides'], service: string): boolean {
+  return state.service === service && differingOptions(state.decides, decides).length === 0;
 }
 
 /**
@@ -107,26 +107,26 @@ export function isSameRun(known: RunEntry, decides: RunEntry['decides'], service
  * @returns `undefined` when the rows make the same batches
  */
 export function findChange(
-  known: { readonly run: RunEntry; readonly plan: PlanEntry },
+  state: { readonly run: RunEntry; readonly plan: PlanEntry },
   found: { readonly decides: RunEntry['decides']; readonly plan: PlanEntry },
 ): string | undefined {
   // Where its header is may be said by now, or found.
-  const [before, now] = [known.plan, found.plan].map((plan) =>
+  const [before, now] = [state.plan, found.plan].map((plan) =>
     asJson({ ...plan, headers: undefined }),
   );
   if (isDeepStrictEqual(before, now)) return undefined;
-  const options = differingOptions(known.run.decides, found.decides).filter(
+  const options = differingOptions(state.run.decides, found.decides).filter(
     (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
   );
   if (options.length > 0) {
-    return `these differ: ${shownOptions(options, known.run.decides, found.decides)}`;
+    return `these differ: ${shownOptions(options, state.run.decides, found.decides)}`;
   }
-  if (known.plan.rows !== found.plan.rows) {
-    return `it has ${found.plan.rows} rows now and had ${known.plan.rows}`;
+  if (state.plan.rows !== found.plan.rows) {
+    return `it has ${found.plan.rows} rows now and had ${state.plan.rows}`;
   }
-  const isHeader = !isDeepStrictEqual(known.plan.headers, found.plan.headers);
+  const isHeader = !isDeepStrictEqual(state.plan.headers, found.plan.headers);
   return isHeader
-    ? `its header is found in line ${headerLine(found.plan)} now and was in line ${headerLine(known.plan)}`
+    ? `its header is found in line ${headerLine(found.plan)} now and was in line ${headerLine(state.plan)}`
     : 'its content differs';
 }
 

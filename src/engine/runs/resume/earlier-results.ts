@@ -15,14 +15,14 @@ import { addressOf } from '../../plan/result-join.js';
 import type { LineResults } from '../../results/match-export.js';
 import { OutcomeTable } from '../../results/outcome-table.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import { type EarlierRun, hasPaid, type KnownRun } from '../../stores/run-state.js';
+import { type EarlierRun, hasPaid, type RunState } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { earlierBatches } from '../planning/batch-files.js';
 
 /** Whose state it is, and who reads it. */
 interface CarriedOptions {
-  readonly store: Pick<StateDirectory, 'of'> & { readonly known: Pick<KnownRun, 'earlier'> };
+  readonly store: Pick<StateDirectory, 'of'> & { readonly state: Pick<RunState, 'earlier'> };
   readonly files: FileSystem;
 }
 
@@ -72,7 +72,7 @@ interface EarlierResults extends ReportedResults {
 
 /** What may have been paid for counts, also without a result: it is never paid for again by itself. */
 async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<EarlierResults> {
-  for (const run of store.known.earlier.filter(hasPaid)) {
+  for (const run of store.state.earlier.filter(hasPaid)) {
     const { results } = store.of(run);
     const outcomes = new OutcomeTable();
     for (const { batch, entry } of await earlierBatches(files, store, run)) {

@@ -70,7 +70,7 @@ export class SharedOpening implements Opening {
   /** A name that is used twice would leave a new list unverified, with nobody told. */
   #refuseOtherThanFinished(): void {
     const { run, name, store } = this.#options;
-    const differing = store.known.run && othersThanFinished(store.known.run, decidingOptions(run));
+    const differing = store.state.run && othersThanFinished(store.state.run, decidingOptions(run));
     if (differing === undefined) return;
     throw mismatch(
       `${name} has finished with another list or other options; these differ: ${differing}. Give the new run a name of its own`,
@@ -79,9 +79,9 @@ export class SharedOpening implements Opening {
 
   #finishedSummary(): Summary | undefined {
     const { store, run, name } = this.#options;
-    const { finished } = store.known;
+    const { finished } = store.state;
     if (run.retryFailed !== true) return finished?.summary;
-    if (!store.known.run) {
+    if (!store.state.run) {
       throw new ConfigurationError(
         `there is no ${name}: ${optionName('retryFailed')} goes with the same command that ended with failed addresses`,
       );
@@ -90,7 +90,7 @@ export class SharedOpening implements Opening {
   }
 
   async open(client: Client): Promise<OpenedRun> {
-    const { stopped } = this.#options.store.known;
+    const { stopped } = this.#options.store.state;
     if (stopped?.code === 'abandoned') throw stopOfOthers(stopped);
     const begun = await this.#begun(client);
     await this.#refuseOther(client, begun.run);
@@ -105,13 +105,13 @@ export class SharedOpening implements Opening {
   /** What is begun, with what this process has planned for it where it had to. */
   async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
     const { run, store, checked } = this.#options;
-    const isNeeded = (): boolean => store.known.plan === undefined;
+    const isNeeded = (): boolean => store.state.plan === undefined;
     const history = await openInTurn(run, { signal: checked.signal, isNeeded });
     try {
       checkHistoryService(history, serviceOf(client, run));
       if (history) await collectLeft(history, client, { ...run, signal: checked.signal });
-      const { known } = store;
-      if (known.run && known.plan) return { run: known.run, plan: known.plan };
+      const { state } = store;
+      if (state.run && state.plan) return { run: state.run, plan: state.plan };
       const own = {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
         version: ownVersion,
@@ -120,7 +120,7 @@ export class SharedOpening implements Opening {
       await checkListSize(run, plannedInput.entry.rows, history);
       const begun = await this.#begin(own, plannedInput);
       // Another process may have found other results in the history. A run that has ended since has no plan.
-      const isOver = store.known.plan === undefined;
+      const isOver = store.state.plan === undefined;
       const isOwn = begun.run.id === own.id || isOver || !begun.plan.recalled;
       return { ...begun, ...(isOwn && { plannedInput }) };
     } finally {
@@ -131,7 +131,7 @@ export class SharedOpening implements Opening {
   /** What has stopped the run before this process worked on it may be otherwise by now. */
   async #adoptStop(stopped: StoppedEntry | undefined): Promise<void> {
     const { store } = this.#options;
-    if (!stopped || store.known.stopped?.at !== stopped.at) return;
+    if (!stopped || store.state.stopped?.at !== stopped.at) return;
     // Before another process can go on within what is used up.
     if (stopped.code === 'budget_exhausted') await this.#limit(this.#options.run.maxCredits);
     await store.record({ entry: 'resumed' });
@@ -145,7 +145,7 @@ export class SharedOpening implements Opening {
 
   async #limit(most: number | null = null): Promise<void> {
     const { store, run, name } = this.#options;
-    const { budget } = store.known;
+    const { budget } = store.state;
     await store.record({ entry: 'budget', most });
     if (!budget || budget.most === most) return;
     const message = `from now on all processes of ${name} together may use ${budgetWords(most)}, in place of ${budgetWords(budget.most)}`;
@@ -155,9 +155,9 @@ export class SharedOpening implements Opening {
   async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {
     const { run, scratch, checked, store } = this.#options;
     const { files } = checked;
-    const { known } = store;
+    const { state } = store;
     const seed = Buffer.from(entry.seed, 'hex');
-    if (known.plan?.recalled) {
+    if (state.plan?.recalled) {
       const bytes = await store.readRecalled();
       const path = scratch.recalledPath;
       await onDisk(`write ${path}`, async () =>
@@ -170,7 +170,7 @@ export class SharedOpening implements Opening {
       source: this.#source ?? run.source,
       columns: run,
       seed,
-      recalled: await openRecall({ known, scratch, files, seed, history, columns: run }),
+      recalled: await openRecall({ state, scratch, files, seed, history, columns: run }),
       runId: outputIdOf(entry),
       scratch,
       planned: undefined,

@@ -10,7 +10,7 @@ import { carriedEntries, collectLeft } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
 import { planBeside, type PlannedBeside } from './plan-beside.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
-import { addressesToFetch, hasSent, type KnownRun } from '../../stores/run-state.js';
+import { addressesToFetch, hasSent, type RunState } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
 import {
   readIntoBatches,
@@ -73,7 +73,7 @@ interface Compared {
   readonly change: string | undefined;
 }
 
-type Planned = KnownRun & { readonly run: RunEntry; readonly plan: PlanEntry };
+type Planned = RunState & { readonly run: RunEntry; readonly plan: PlanEntry };
 
 /**
  * Finds out which run this is: the one that the state directory knows, or another that takes its place
@@ -100,27 +100,27 @@ export class RunOpening implements Opening {
    * @returns the run and what it has told, when the same is asked for again
    */
   async finishedSummary(): Promise<Summary | undefined> {
-    const { known } = this.#store;
-    if (this.#wantsRetry && !known.run) {
+    const { state } = this.#store;
+    if (this.#wantsRetry && !state.run) {
       throw new ConfigurationError(
         `there is no run with failed addresses in ${this.#store.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
       );
     }
-    if (!known.finished || this.#wantsRetry) return undefined;
-    if (known.hasEnded) {
+    if (!state.finished || this.#wantsRetry) return undefined;
+    if (state.hasEnded) {
       await this.#store.startOver();
       return undefined;
     }
     const { client, serviceName } = this.#options;
     // One that is yet to be connected is the run's own as far as anybody knows.
-    const connected = typeof client === 'function' ? known.run?.service : client.baseUrl;
-    if (!isPlanned(known) || this.#differing(known.run, serviceName ?? connected).length > 0) {
+    const connected = typeof client === 'function' ? state.run?.service : client.baseUrl;
+    if (!isPlanned(state) || this.#differing(state.run, serviceName ?? connected).length > 0) {
       return undefined;
     }
-    const { change } = await this.#compare(known);
-    if (change !== undefined || !hasSameOutput(known.run, this.#decides)) return undefined;
+    const { change } = await this.#compare(state);
+    if (change !== undefined || !hasSameOutput(state.run, this.#decides)) return undefined;
     // The journal wrote it down itself, as it was told then.
-    return known.finished.summary;
+    return state.finished.summary;
   }
 
   /**
@@ -131,54 +131,54 @@ export class RunOpening implements Opening {
    */
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
-    const toFetch = addressesToFetch(this.#store.known, opened.plannedInput.batches);
+    const toFetch = addressesToFetch(this.#store.state, opened.plannedInput.batches);
     await checkDiskSpace(this.#checked.files, this.#store.path, toFetch);
     return opened;
   }
 
   async #open(client: Client): Promise<OpenedRun> {
-    const { known } = this.#store;
+    const { state } = this.#store;
     const { history } = this.#options;
     const service = serviceOf(client, this.#options);
     checkHistoryService(history, service);
     if (history)
       await collectLeft(history, client, { ...this.#options, signal: this.#checked.signal });
-    const differing = known.run ? this.#differing(known.run, service) : [];
-    if (known.run && hasSent(known) && !this.#isOver) {
+    const differing = state.run ? this.#differing(state.run, service) : [];
+    if (state.run && hasSent(state) && !this.#isOver) {
       refuseOthers(differing);
-      await checkAccount(client, known.run, this.#store, this.#checked.signal);
-      const status = statusOf(known, this.#store.path);
+      await checkAccount(client, state.run, this.#store, this.#checked.signal);
+      const status = statusOf(state, this.#store.path);
       this.#options.onProgress?.({ stage: 'going_on', status });
     }
     const sendsAgain = this.#sendsEarlierAgain();
-    if (isPlanned(known) && differing.length === 0) {
-      const { plannedInput, change } = await this.#compare(known);
+    if (isPlanned(state) && differing.length === 0) {
+      const { plannedInput, change } = await this.#compare(state);
       if (change === undefined && !sendsAgain) {
-        return { entry: known.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
+        return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
       await checkListSize(this.#options, plannedInput.entry.rows, history);
-      if (!this.#isOver) await this.#carryOver(client, known, change);
+      if (!this.#isOver) await this.#carryOver(client, state, change);
     }
     if (sendsAgain) await retryEarlier(this.#settling(client));
     return this.#begin(client, service);
   }
 
   async planBeside(): Promise<PlannedBeside | undefined> {
-    const { known } = this.#store;
-    if (!isPlanned(known) || this.#isOver) return undefined;
-    const { plannedInput, change } = await this.#compare(known);
+    const { state } = this.#store;
+    if (!isPlanned(state) || this.#isOver) return undefined;
+    const { plannedInput, change } = await this.#compare(state);
     if (change === undefined) return undefined;
     await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
     const { files } = this.#checked;
     return planBeside(this.#store, {
       files,
       run: this.#options,
-      read: async (given) => this.#read(known.run, given),
+      read: async (given) => this.#read(state.run, given),
     });
   }
 
   async #begin(client: Client, service: string): Promise<OpenedRun> {
-    const { run, plan } = this.#store.known;
+    const { run, plan } = this.#store.state;
     if (this.#source) await this.#adopt();
     // A process that was killed while it read its list has sent nothing under its name.
     const isBegun = run && !plan && isSameRun(run, this.#decides, service);
@@ -201,7 +201,7 @@ export class RunOpening implements Opening {
 
   /** Its output is there: what it has paid for is needed no more. */
   get #isOver(): boolean {
-    return this.#store.known.finished !== undefined && !this.#wantsRetry;
+    return this.#store.state.finished !== undefined && !this.#wantsRetry;
   }
 
   get #decides(): RunEntry['decides'] {
@@ -214,30 +214,30 @@ export class RunOpening implements Opening {
 
   /** Whether a person wants addresses again that failed before the list changed. */
   #sendsEarlierAgain(): boolean {
-    const { earlier, finished } = this.#store.known;
+    const { earlier, finished } = this.#store.state;
     if (!this.#wantsRetry || !finished) return false;
     return earlier.some(({ batches }) =>
       [...batches.values()].some(({ state }) => state.stage === 'failed'),
     );
   }
 
-  async #compare(known: Planned): Promise<Compared> {
+  async #compare(state: Planned): Promise<Compared> {
     if (this.#compared) return this.#compared;
-    const plannedInput = await this.#read(known.run);
+    const plannedInput = await this.#read(state.run);
     const found = { decides: this.#decides, plan: plannedInput.entry };
-    this.#compared = { plannedInput, change: findChange(known, found) };
+    this.#compared = { plannedInput, change: findChange(state, found) };
     return this.#compared;
   }
 
-  async #carryOver(client: Client, known: Planned, change: string | undefined): Promise<void> {
-    const { plannedInput } = await this.#compare(known);
+  async #carryOver(client: Client, state: Planned, change: string | undefined): Promise<void> {
+    const { plannedInput } = await this.#compare(state);
     // Where the addresses of tonight's list were handed over, it takes a reading that keeps them.
     const tonight = plannedInput.plan.book.isHandedOver
-      ? await this.#read(known.run, { partitionFrom: Infinity })
+      ? await this.#read(state.run, { partitionFrom: Infinity })
       : plannedInput;
     await carryOver({
       ...this.#settling(client),
-      known,
+      state,
       tonight,
       change,
       onDecided: async () => {
@@ -284,7 +284,7 @@ export class RunOpening implements Opening {
       seed,
       ...(!('recalled' in options) && {
         recalled: await openRecall({
-          known: this.#store.known,
+          state: this.#store.state,
           scratch: this.#store,
           files,
           seed,
@@ -296,12 +296,12 @@ export class RunOpening implements Opening {
       }),
       runId: outputIdOf(entry),
       scratch: this.#store,
-      planned: this.#store.known.plan,
+      planned: this.#store.state.plan,
       ...options,
     });
   }
 }
 
-function isPlanned(known: KnownRun): known is Planned {
-  return known.run !== undefined && known.plan !== undefined;
+function isPlanned(state: RunState): state is Planned {
+  return state.run !== undefined && state.plan !== undefined;
 }

@@ -2,7 +2,7 @@ import { isAtEnd } from '../../batches/batch-state.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
-import { type EarlierRun, nothingKnown } from '../../stores/run-state.js';
+import { type EarlierRun, emptyRunState } from '../../stores/run-state.js';
 import { makeScratch } from '../../stores/scratch.js';
 import type { DriveRunOptions } from '../execution/driver-options.js';
 import type { PlanInputOptions, PlannedInput } from '../planning/plan-input.js';
@@ -40,8 +40,8 @@ export async function planBeside(
     ) => Promise<PlannedInput>;
   },
 ): Promise<PlannedBeside> {
-  const { known } = before;
-  const { run: entry, plan, batches, generation } = known;
+  const { state } = before;
+  const { run: entry, plan, batches, generation } = state;
   if (!entry || !plan) throw new Error('there is no run to plan a list beside');
   const scratch = await makeScratch(files, undefined);
   try {
@@ -50,14 +50,14 @@ export async function planBeside(
       [...batches].filter(([, { state: batch }]) => isAtEnd(batch) || batch.stage === 'split'),
     );
     const current: EarlierRun = { run: entry, plan, batches, generation };
-    const earlier = [...known.earlier, { ...current, batches: ended }];
+    const earlier = [...state.earlier, { ...current, batches: ended }];
     const seed = Buffer.from(entry.seed, 'hex');
-    const store = { known: { ...known, earlier }, of: (kept: EarlierRun) => before.of(kept) };
+    const store = { state: { ...state, earlier }, of: (kept: EarlierRun) => before.of(kept) };
     const plannedInput = await read({
       scratch,
       planned: undefined,
       recalled: await openRecall({
-        known: { plan: undefined, earlier },
+        state: { plan: undefined, earlier },
         scratch,
         files,
         seed,
@@ -70,11 +70,11 @@ export async function planBeside(
       entry,
       plannedInput,
       store: {
-        known: {
-          ...nothingKnown,
+        state: {
+          ...emptyRunState,
           run: entry,
           plan: plannedInput.entry,
-          earlier: [...known.earlier, current],
+          earlier: [...state.earlier, current],
         },
         isShared: false,
         claim: async () => [],

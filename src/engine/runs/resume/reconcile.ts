@@ -9,7 +9,7 @@ import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { defaults, namePrefixOf, type DriveSettings } from '../../driver/driver-options.js';
-import { entryOf, type KnownRun } from '../../stores/run-state.js';
+import { entryOf, type RunState } from '../../stores/run-state.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import type { RunSettings } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
@@ -28,7 +28,7 @@ export class Reconciliation {
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
   /** What a store that other processes share had before the list was read. */
-  readonly #sharedBefore: Pick<KnownRun, 'batches'> | undefined;
+  readonly #sharedBefore: Pick<RunState, 'batches'> | undefined;
   /**
    * Whether the state directory was copied from where the run was begun: another process may go on
    * with the other copy.
@@ -56,7 +56,7 @@ export class Reconciliation {
       readonly takenUp: boolean;
       readonly copied: boolean;
       readonly deleting: boolean;
-      readonly sharedBefore: Pick<KnownRun, 'batches'> | undefined;
+      readonly sharedBefore: Pick<RunState, 'batches'> | undefined;
       readonly restarted: () => boolean;
       readonly there: (uuid: string) => Promise<boolean>;
       readonly reading: () => Promise<void>;
@@ -77,7 +77,7 @@ export class Reconciliation {
   static async of(
     service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
     run: RunEntry,
-    store: Pick<RunStore, 'known' | 'record' | 'isShared' | 'isRestarted'> &
+    store: Pick<RunStore, 'state' | 'record' | 'isShared' | 'isRestarted'> &
       Partial<Pick<StateDirectory, 'place'>>,
     options: DriveSettings &
       Pick<RunSettings, 'deleteBatches' | 'moved'> & { readonly signal: AbortSignal },
@@ -87,9 +87,9 @@ export class Reconciliation {
       clock: options.clock ?? systemClock,
       deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
     });
-    const takenUp = store.known.run !== undefined;
+    const takenUp = store.state.run !== undefined;
     // Its maps take in what comes later.
-    const sharedBefore = store.isShared ? { batches: new Map(store.known.batches) } : undefined;
+    const sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
     const here = await store.place?.();
     const moved = options.moved === true;
     return new Reconciliation(

@@ -7,7 +7,7 @@ import { describeStart } from '../reporting/describe-status.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/driver-options.js';
 import type { History } from '../../history/history.js';
-import type { KnownRun } from '../../stores/run-state.js';
+import type { RunState } from '../../stores/run-state.js';
 import { RunOpening, type CheckedRun, type Opening } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { makeScratch } from '../../stores/scratch.js';
@@ -49,7 +49,7 @@ export async function locateInDirectory(
     signal?.throwIfAborted();
     throw error;
   });
-  const run = withOwed(given, store.known);
+  const run = withOwed(given, store.state);
   return {
     run,
     store,
@@ -70,7 +70,7 @@ export async function locateInDirectory(
         throw error;
       }
       // A run that has sent nothing is gone before anybody says what is kept of it.
-      if (run.lastAct && store.known.finished) run.lastAct(async () => store.remove());
+      if (run.lastAct && store.state.finished) run.lastAct(async () => store.remove());
       else await store.remove();
     },
   };
@@ -93,13 +93,13 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
  * A run over whose results some are owed asks for them before anything else, whatever list comes: they are
  * paid for. What has failed otherwise is sent again, as by any run that follows.
  */
-function withOwed(run: ResolvedRun, known: KnownRun): ResolvedRun {
-  const owed = [...known.batches.values()].filter((entry) => isOwed(entry.state)).length;
-  if (!known.hasEnded || owed === 0 || run.retryFailed === true || !known.run) return run;
+function withOwed(run: ResolvedRun, state: RunState): ResolvedRun {
+  const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;
+  if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
   run.onProgress?.({
     stage: 'notice',
     isWarning: true,
-    message: `${counted(owed, 'batch')} of the run of ${describeStart(known.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+    message: `${counted(owed, 'batch')} of the run of ${describeStart(state.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
   });
   return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
 }

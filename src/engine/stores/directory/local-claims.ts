@@ -10,25 +10,25 @@ import { type BatchProgress, LocalClaims } from '../../batches/claim.js';
 import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import { decodeResults, encodeResults } from '../result-codec.js';
-import { entryOf, type KnownRun } from '../run-state.js';
+import { entryOf, type RunState } from '../run-state.js';
 import type { RunClaim } from '../run-store.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** Where what becomes of the batches of a run is written. */
-interface OwnRunPorts {
+interface LocalClaimPorts {
   record(progress: BatchProgress, at?: string): Promise<void>;
   keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
 }
 
 /** Claims of the one process that has a run to itself: it has every batch that it wants at once. */
 export class LocalRunClaims {
-  readonly #known: Pick<KnownRun, 'batches' | 'times'>;
-  readonly #ports: OwnRunPorts;
+  readonly #state: Pick<RunState, 'batches' | 'times'>;
+  readonly #ports: LocalClaimPorts;
   readonly #claims = new LocalClaims();
   readonly #claimed = new Set<string>();
 
-  constructor(known: Pick<KnownRun, 'batches' | 'times'>, ports: OwnRunPorts) {
-    this.#known = known;
+  constructor(state: Pick<RunState, 'batches' | 'times'>, ports: LocalClaimPorts) {
+    this.#state = state;
     this.#ports = ports;
   }
 
@@ -42,7 +42,7 @@ export class LocalRunClaims {
   #claim(batch: Batch): RunClaim {
     const label = batchLabel(batch);
     this.#claimed.add(label);
-    const entry = entryOf(this.#known, batch);
+    const entry = entryOf(this.#state, batch);
     return {
       ...this.#claims.claim(
         batch,
@@ -52,7 +52,7 @@ export class LocalRunClaims {
       ),
       batch,
       entry,
-      times: this.#known.times.get(label) ?? noTimes,
+      times: this.#state.times.get(label) ?? noTimes,
       keepResults: async (results, outcomes) => this.#ports.keepResults(batch, results, outcomes),
     };
   }

@@ -17,7 +17,13 @@ import type { FileLock, LockWaitOptions } from '../../../platform/files/file-loc
 import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
 import { Journal } from './journal.js';
-import { hasPaid, knownRun, nothingKnown, type EarlierRun, type KnownRun } from '../run-state.js';
+import {
+  hasPaid,
+  replayJournal,
+  emptyRunState,
+  type EarlierRun,
+  type RunState,
+} from '../run-state.js';
 import { LocalRunClaims, ResultStore } from './local-claims.js';
 import {
   batchEntryOf,
@@ -36,20 +42,20 @@ export class StateDirectory implements RunStore, RunScratch {
   readonly #lock: FileLock;
   #released: Promise<void> | undefined;
   #journal: Journal;
-  #known: KnownRun;
+  #state: RunState;
   #claims: LocalRunClaims;
 
   private constructor(
     files: FileSystem,
     path: string,
     lock: FileLock,
-    opened: { readonly journal: Journal; readonly known: KnownRun },
+    opened: { readonly journal: Journal; readonly state: RunState },
   ) {
     this.#files = files;
     this.path = path;
     this.#lock = lock;
     this.#journal = opened.journal;
-    this.#known = opened.known;
+    this.#state = opened.state;
     this.#claims = this.#ownClaims();
   }
 
@@ -87,12 +93,12 @@ export class StateDirectory implements RunStore, RunScratch {
     });
   }
 
-  get known(): KnownRun {
-    return this.#known;
+  get state(): RunState {
+    return this.#state;
   }
 
   get batchesPath(): string {
-    return join(this.path, folderOf('batches', this.#known.generation));
+    return join(this.path, folderOf('batches', this.#state.generation));
   }
 
   /** Where the batches and results of an earlier run are. */
@@ -122,7 +128,7 @@ export class StateDirectory implements RunStore, RunScratch {
 
   /** Where an input that can be read once is kept. */
   get inputPath(): string {
-    return join(this.path, this.#known.kept?.file ?? 'input');
+    return join(this.path, this.#state.kept?.file ?? 'input');
   }
 
   /** Where the in-process local service keeps its data. */
@@ -149,10 +155,10 @@ export class StateDirectory implements RunStore, RunScratch {
 
   /** The lock is on all batches at once. */
   #ownClaims(): LocalRunClaims {
-    return new LocalRunClaims(this.#known, {
+    return new LocalRunClaims(this.#state, {
       record: async (progress, at = new Date().toISOString()) =>
         this.record(batchEntryOf(progress, at)),
-      keepResults: async (...kept) => this.of(this.#known).results.keep(...kept),
+      keepResults: async (...kept) => this.of(this.#state).results.keep(...kept),
     });
   }
 
@@ -161,19 +167,19 @@ export class StateDirectory implements RunStore, RunScratch {
    * continues. What that has paid for stays where it is, for as long as the new one needs it.
    */
   async begin(entry: RunEntry): Promise<void> {
-    if (!this.#known.run) return this.record(entry);
-    const generation = this.#known.generation + 1;
+    if (!this.#state.run) return this.record(entry);
+    const generation = this.#state.generation + 1;
     await onDisk(`use the state directory ${this.path}`, async () => {
       await makeFolders(this.#files, this.path, generation);
       await syncDirectory(this.#files, this.path);
     });
     await this.record(entry);
     const path = journalPath(this.path);
-    const known = await onDisk(`read ${path}`, async () =>
-      knownRun(await Journal.read(this.#files, path), path),
+    const state = await onDisk(`read ${path}`, async () =>
+      replayJournal(await Journal.read(this.#files, path), path),
     );
     // No earlier process has worked on it.
-    this.#known = { ...known, run: undefined };
+    this.#state = { ...state, run: undefined };
     this.#claims = this.#ownClaims();
     await this.#dropUnused();
   }
@@ -183,12 +189,12 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   async readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
-    return this.of(this.#known).results.read(batch, outcomes);
+    return this.of(this.#state).results.read(batch, outcomes);
   }
 
   /** Removes the batches of runs that have launched nothing. What cannot be removed goes with the rest. */
   async #dropUnused(): Promise<void> {
-    const { earlier, generation } = this.#known;
+    const { earlier, generation } = this.#state;
     const used = earlier.filter(hasPaid).map((run) => run.generation);
     const names = [...used, generation].flatMap(foldersOf);
     const found = await this.#files.readdir(this.path).catch(() => []);
@@ -205,7 +211,7 @@ export class StateDirectory implements RunStore, RunScratch {
       await forget(this.#files, this.path);
       ({ journal: this.#journal } = await openJournal(this.#files, this.path));
     });
-    this.#known = nothingKnown;
+    this.#state = emptyRunState;
     this.#claims = this.#ownClaims();
   }
 
@@ -250,15 +256,15 @@ function journalPath(path: string): string {
 async function openJournal(
   files: FileSystem,
   path: string,
-): Promise<{ readonly journal: Journal; readonly known: KnownRun }> {
+): Promise<{ readonly journal: Journal; readonly state: RunState }> {
   // Before the journal, whose opening makes every name in the directory outlast a power cut.
   await makeFolders(files, path, 1);
   const { journal, entries } = await Journal.open(files, journalPath(path));
   try {
-    const known = knownRun(entries, journalPath(path));
+    const state = replayJournal(entries, journalPath(path));
     // They are gone where the run was over and is not asked for again.
-    await makeFolders(files, path, known.generation);
-    return { journal, known };
+    await makeFolders(files, path, state.generation);
+    return { journal, state };
   } catch (error) {
     await journal.close();
     throw error;
@@ -299,7 +305,7 @@ async function clear(files: FileSystem, path: string): Promise<void> {
  *
  * @returns `undefined` when there is none
  */
-export async function readKnownRun(files: FileSystem, path: string): Promise<KnownRun | undefined> {
+export async function readRunState(files: FileSystem, path: string): Promise<RunState | undefined> {
   return onDisk(`read the state directory ${path}`, async () => {
     const entries = await Journal.read(files, journalPath(path)).catch((error: unknown) => {
       if (['ENOENT', 'ENOTDIR'].includes(systemErrorCode(error) ?? '')) return undefined;
@@ -307,6 +313,6 @@ export async function readKnownRun(files: FileSystem, path: string): Promise<Kno
     });
     if (!entries) return undefined;
     await files.checkPrivateFolder(path);
-    return knownRun(entries, journalPath(path));
+    return replayJournal(entries, journalPath(path));
   });
 }

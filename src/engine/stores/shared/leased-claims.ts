@@ -6,7 +6,7 @@ import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { BatchProgress } from '../../batches/claim.js';
 import { batchEntryOf } from '../journal-entries.js';
 import { encodeResults } from '../result-codec.js';
-import { entryOf, type KnownRun } from '../run-state.js';
+import { entryOf, type RunState } from '../run-state.js';
 import type { JoinClaim, RunClaim } from '../run-store.js';
 import type { Lease, Leases } from './leases.js';
 import type { BatchRecord, ReopenedBatch, SharedSteps } from './store-protocol.js';
@@ -37,14 +37,14 @@ export class LeasedClaims {
     return this.#done;
   }
 
-  ofBatch(batch: Batch, held: Lease, known: KnownRun): RunClaim {
+  ofBatch(batch: Batch, held: Lease, state: RunState): RunClaim {
     const { steps, clock, ask, nextCall } = this.#options;
     const { token, lost } = held;
     const say = this.sayUnder(held);
     return {
       batch,
-      entry: entryOf(known, batch),
-      times: known.times.get(token.label) ?? noTimes,
+      entry: entryOf(state, batch),
+      times: state.times.get(token.label) ?? noTimes,
       lost: lost.signal,
       record: async (progress, at = new Date(clock.wallNow()).toISOString()) => {
         const record = recordOf(progress, at, nextCall());

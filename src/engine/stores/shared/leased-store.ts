@@ -12,7 +12,7 @@ import { Heartbeat, Leases, type Lease, Notifier } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
-import { KnownJournal, type KnownRun } from '../run-state.js';
+import { JournalReplay, type RunState } from '../run-state.js';
 import { LeasedRate } from './leased-rate.js';
 import type { PlanEntry, RunEntry } from '../journal-entries.js';
 import type {
@@ -65,7 +65,7 @@ export class LeasedRunStore implements SharedRunStore {
   readonly #claiming = new InTurn();
   #pace: LeasedRate | undefined;
   #calls = 0;
-  #journal: KnownJournal;
+  #journal: JournalReplay;
   /** Labels of the batches that were told of since somebody asked. */
   #updated = new Set<string>();
   /** Number of the latest entry that is known. */
@@ -77,7 +77,7 @@ export class LeasedRunStore implements SharedRunStore {
   private constructor(steps: SharedSteps, options: LeasedStoreOptions) {
     const { clock, leaseMs, rows, copyLimitBytes = Infinity } = options;
     this.#steps = steps;
-    this.#journal = new KnownJournal(steps.name);
+    this.#journal = new JournalReplay(steps.name);
     this.#clock = clock;
     this.#rows = rows;
     this.#leaseMs = leaseMs;
@@ -128,8 +128,8 @@ export class LeasedRunStore implements SharedRunStore {
     return this.#isRestarted;
   }
 
-  get known(): KnownRun {
-    return this.#journal.known;
+  get state(): RunState {
+    return this.#journal.state;
   }
 
   takeUpdates(): ReadonlySet<string> {
@@ -148,7 +148,7 @@ export class LeasedRunStore implements SharedRunStore {
   async begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun> {
     const call = this.#nextCall();
     this.#adopt(await this.#do(async () => this.#steps.begin(run, plan, call)));
-    const { run: begun = run, plan: planned = plan } = this.known;
+    const { run: begun = run, plan: planned = plan } = this.state;
     return { run: begun, plan: planned };
   }
 
@@ -194,11 +194,11 @@ export class LeasedRunStore implements SharedRunStore {
       if (isRestarted === true) this.#isRestarted = true;
       this.#adopt(updates);
       // All hear of it with the next sign of life, this process among them.
-      if (breaking !== undefined && !this.known.stopped) await this.record(stopForLosses(breaking));
+      if (breaking !== undefined && !this.state.stopped) await this.record(stopForLosses(breaking));
       const batch = some.find((each) => batchLabel(each) === token?.label);
       if (token && batch) {
         const held = this.#held.add(token, sentAt, this.#clock.now());
-        return [this.#claims.ofBatch(batch, held, this.known)];
+        return [this.#claims.ofBatch(batch, held, this.state)];
       }
       if (breaking !== undefined || !isProven) return [];
     }
@@ -218,7 +218,7 @@ export class LeasedRunStore implements SharedRunStore {
     if (results) return results;
     // A process that was frozen may not have heard that another process has ended the run, and cleared it.
     await this.#beat();
-    if (this.known.finished || !this.known.run) throw new ClaimLostError(label);
+    if (this.state.finished || !this.state.run) throw new ClaimLostError(label);
     throw new StateError(
       `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; put back a backup of it, or begin a run of another name: that pays again for what was sent`,
       { code: 'state_damaged' },
@@ -237,7 +237,7 @@ export class LeasedRunStore implements SharedRunStore {
   async startOver(): Promise<void> {
     this.#held.loseAll();
     const updates = await this.#do(async () => this.#steps.startOver());
-    this.#journal = new KnownJournal(this.#steps.name);
+    this.#journal = new JournalReplay(this.#steps.name);
     this.#seq = 0;
     this.#adopt(updates);
   }
@@ -287,7 +287,7 @@ export class LeasedRunStore implements SharedRunStore {
     const last = later.at(-1);
     if (!last) return;
     const entries = later.map(({ entry }) => entry);
-    for (const label of this.#journal.take(entries)) this.#updated.add(label);
+    for (const label of this.#journal.apply(entries)) this.#updated.add(label);
     this.#seq = last.seq;
     this.#heartbeat.hurry();
     this.#notifier.notify();
@@ -295,8 +295,8 @@ export class LeasedRunStore implements SharedRunStore {
 
   #forget(): void {
     this.#held.loseAll();
-    if (!this.known.run) return;
-    this.#journal = new KnownJournal(this.#steps.name);
+    if (!this.state.run) return;
+    this.#journal = new JournalReplay(this.#steps.name);
     this.#notifier.notify();
   }
 

@@ -1,11 +1,11 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { Summary } from '../../summary/summary.js';
-import { knownRun, type KnownRun } from '../run-state.js';
+import { replayJournal, type RunState } from '../run-state.js';
 import { type RunStatus, statusOf } from '../run-status.js';
 
 /** How far one of the processes of a run is with its rows. */
-interface OwnRows {
+interface WorkerRows {
   /** Each process reads the list by itself. */
   readonly rowsRead: number;
   /** Of the output; 0 in a process that does not write it. */
@@ -13,7 +13,7 @@ interface OwnRows {
 }
 
 /** What one of the processes of a run has done. */
-export interface WorkerFigures extends OwnRows {
+export interface WorkerFigures extends WorkerRows {
   /** Batches that it brought to their end. */
   readonly batchesDone: number;
   /** Addresses of these batches. */
@@ -22,12 +22,12 @@ export interface WorkerFigures extends OwnRows {
 
 /** The rows of a run that many processes work on: what this one has to tell of them. */
 export interface RowFigures {
-  readonly own: OwnRows;
+  readonly own: WorkerRows;
   /** Takes in how many rows another process has written. */
   applyRemote(rowsWritten: number): void;
 }
 
-export const noRows: OwnRows = { rowsRead: 0, rowsWritten: 0 };
+export const noRows: WorkerRows = { rowsRead: 0, rowsWritten: 0 };
 
 /** A process that works on a run, or has died in it. */
 export interface WorkerStatus {
@@ -77,14 +77,14 @@ export function sharedStatusOf(
   { run, madeAt, entries, workers }: StoredRun,
   name: string,
 ): SharedRunStatus {
-  const known = knownRun(entries, name);
+  const state = replayJournal(entries, name);
   const isAlive = workers.some((worker) => worker.isAlive);
-  if (!known.run && !isAlive) throw new ConfigurationError(`there is no ${name}`);
-  const { finished } = known;
+  if (!state.run && !isAlive) throw new ConfigurationError(`there is no ${name}`);
+  const { finished } = state;
   return {
     run,
-    state: stateOf(known, isAlive),
-    ...(known.run ? statusOf(known, name) : { ...nothingRead, stateDir: name, startedAt: madeAt }),
+    state: stateOf(state, isAlive),
+    ...(state.run ? statusOf(state, name) : { ...nothingRead, stateDir: name, startedAt: madeAt }),
     // All but the end is dropped with it.
     ...(finished && figuresOf(finished.summary)),
     workers,
@@ -110,7 +110,7 @@ const nothingRead = {
   retry: { exports: 0, addresses: 0, paidTwice: 0 },
 };
 
-function stateOf({ run, stopped, finished }: KnownRun, isAlive: boolean): SharedRunStatus['state'] {
+function stateOf({ run, stopped, finished }: RunState, isAlive: boolean): SharedRunStatus['state'] {
   if (!run) return 'reading';
   if (finished) return 'finished';
   if (stopped) return 'stopped';

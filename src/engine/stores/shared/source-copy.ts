@@ -127,7 +127,7 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
   const of = JSON.stringify([source.name, source.decides ?? {}]);
   for (let missed = 0; !isOver();) {
     // It was whole when the run was begun, and is dropped when it ends, which is got a little later.
-    const isBegun = store.known.run !== undefined;
+    const isBegun = store.state.run !== undefined;
     const copy = await store.copy.read();
     if (isBegun && !copy) missed += 1;
     if (missed > mostMissed || (copy && copy.of !== of)) throw otherSource(options);

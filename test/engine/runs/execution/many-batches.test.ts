@@ -2,7 +2,7 @@ import { expect, it, onTestFinished, vi } from 'vitest';
 import type { Batch } from '../../../../src/engine/batches/batch.js';
 import { planned, type BatchState } from '../../../../src/engine/batches/batch-state.js';
 import { LaunchGate } from '../../../../src/engine/driver/launch-limits.js';
-import { KnownJournal, nothingKnown } from '../../../../src/engine/stores/run-state.js';
+import { JournalReplay, emptyRunState } from '../../../../src/engine/stores/run-state.js';
 import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js';
 import { makeBatch } from '../../driver/driving.js';
@@ -42,13 +42,13 @@ const progress = (batch: Batch, state = exported) => ({
 });
 
 it('takes in an entry at the same cost, however many batches are known', () => {
-  const journal = new KnownJournal('journal');
-  journal.take([runEntry]);
+  const journal = new JournalReplay('journal');
+  journal.apply([runEntry]);
   const set = vi.spyOn(Map.prototype, 'set');
   onTestFinished(() => set.mockRestore());
-  for (const batch of batches) journal.take([batchEntryOf(progress(batch), at)]);
+  for (const batch of batches) journal.apply([batchEntryOf(progress(batch), at)]);
   const steps = set.mock.calls.length;
-  expect(journal.known.batches.size).toBe(many);
+  expect(journal.state.batches.size).toBe(many);
   // What is known of a batch, and since when; and what the parser needs.
   expect(steps).toBeLessThan(many * 20);
 });
@@ -63,7 +63,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
     run: {},
     signal: new AbortController().signal,
     store: {
-      known: { ...nothingKnown, run: runEntry },
+      state: { ...emptyRunState, run: runEntry },
       isShared: true,
       waitForUpdates: async () => {
         const batch = told.pop() as Batch;
@@ -128,7 +128,7 @@ it('asks for as many batches as others have at the front, and speaks only of tho
     const [claim] = await store.claim(batches);
     await claim?.record(progress(claim.batch));
   }
-  expect(store.known.batches.size).toBeGreaterThanOrEqual(claims);
+  expect(store.state.batches.size).toBeGreaterThanOrEqual(claims);
   expect(named('claim').reduce((sum, labels) => sum + labels, 0)).toBeLessThan(claims * 400);
   call.mockClear();
   await clock.advance(2000);

@@ -71,7 +71,7 @@ describe('differingSettings', () => {
 });
 
 describe('hasSameOutput', () => {
-  const known = { decides: decidingOptions(optionsOf()) } as RunEntry;
+  const state = { decides: decidingOptions(optionsOf()) } as RunEntry;
 
   it.each<[string, Partial<ResolvedRun>]>([
     ['another output', { sink: { name: 'other.csv' } as ResolvedRun['sink'] }],
@@ -80,13 +80,13 @@ describe('hasSameOutput', () => {
     ['other names of columns', { prefix: { email: 'x' } }],
     ['more columns', { provenance: true }],
   ])('knows %s', (_, change) => {
-    expect(hasSameOutput(known, decidingOptions(optionsOf(change)))).toBe(false);
+    expect(hasSameOutput(state, decidingOptions(optionsOf(change)))).toBe(false);
   });
 
   it('takes no notice of how a path is written, nor of a size that is the default one', () => {
     const sink = { name: resolve('out.csv') } as ResolvedRun['sink'];
     const same = optionsOf({ sink, batchSize: 50_000 });
-    expect(hasSameOutput(known, decidingOptions(same))).toBe(true);
+    expect(hasSameOutput(state, decidingOptions(same))).toBe(true);
     const source = { name: './list.csv' } as ResolvedRun['source'];
     expect(isSameRun({ ...entryOf(same) }, decidingOptions(optionsOf({ source })), service)).toBe(
       true,

@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { systemFiles } from '../../../../src/platform/files/file-system.js';
 import type { RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import {
-  readKnownRun,
+  readRunState,
   StateDirectory,
 } from '../../../../src/engine/stores/directory/state-directory.js';
 import { withFolder } from '../../../service/with-service.js';
@@ -51,10 +51,10 @@ describe('StateDirectory', () => {
     await writeFile(join(path, 'results', '000001'), '{}');
     await first.close();
     const second = await open(true);
-    expect(second.known.run).toBeUndefined();
+    expect(second.state.run).toBeUndefined();
     expect(await readdir(join(path, 'results'))).toEqual([]);
     await second.close();
-    expect((await readKnownRun(systemFiles, path))?.run).toBeUndefined();
+    expect((await readRunState(systemFiles, path))?.run).toBeUndefined();
   });
 
   it('loses its journal last when the run is over, and first when it is forgotten', async () => {

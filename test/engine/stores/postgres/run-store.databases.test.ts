@@ -49,6 +49,6 @@ it('gives a batch to the next however often processes were lost later than a min
     );
   }
   const next = await open();
-  expect(next.known.stopped).toBeUndefined();
+  expect(next.state.stopped).toBeUndefined();
   await next.remove();
 });

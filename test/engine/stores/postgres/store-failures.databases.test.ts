@@ -66,10 +66,10 @@ describe('a run whose database', () => {
         .toBe(true);
     }
     await Promise.all(writing.map(async ({ stop }) => stop()));
-    const { known } = await open();
+    const { state } = await open();
     for (const [at, { written }] of writing.entries()) {
       const stage = written() % 2 === 1 ? 'ready' : 'launching';
-      expect(known.batches.get(`00000${at + 1}`)?.state).toEqual(stages[stage]);
+      expect(state.batches.get(`00000${at + 1}`)?.state).toEqual(stages[stage]);
     }
     expect(ahead.lost?.aborted).toBe(false);
   });
@@ -121,7 +121,7 @@ describe('a run whose database', () => {
     });
     // Whoever begins now knows what there is, and asks the service for the rest.
     const next = await open();
-    expect(next.known.batches.get('000001')?.state).toEqual(stages.ready);
+    expect(next.state.batches.get('000001')?.state).toEqual(stages.ready);
     await two.close();
     const taken = await claimOne(next, batch(1));
     await taken.record(progress(batch(1), 'ready'));
@@ -161,7 +161,7 @@ describe('a run whose database', () => {
     await askPostgres(`SELECT ${schema}.clear(run, life) FROM ${schema}.run`);
     const next = await openStore({ run, schema, leaseMs: 60_000 });
     onTestFinished(async () => next.close());
-    expect(next.known.plan).toMatchObject(planEntry);
+    expect(next.state.plan).toMatchObject(planEntry);
   });
 
   test('lost an entry, and has others after it, lets nobody go on who knows the lost one', async () => {

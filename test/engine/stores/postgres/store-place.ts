@@ -110,8 +110,8 @@ export async function liveThrough(options: Partial<PostgresStoreOptions>): Promi
     await two.record({ entry: 'balance', credits: null });
     await (await two.join())?.finish(exampleSummary());
     await two.clear();
-    while (!two.known.finished) await two.waitForUpdates(signal);
-    expect(two.known).toMatchObject({ run: runEntry, finished: { summary: exampleSummary() } });
+    while (!two.state.finished) await two.waitForUpdates(signal);
+    expect(two.state).toMatchObject({ run: runEntry, finished: { summary: exampleSummary() } });
     await two.remove();
   } finally {
     await one.close();

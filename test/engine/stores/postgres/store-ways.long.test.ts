@@ -146,7 +146,7 @@ describe('a run in PostgreSQL', () => {
 async function openedAnew(options: { readonly run: string; readonly schema: string }) {
   const next = await openStore(options);
   await next.close();
-  return next.known;
+  return next.state;
 }
 
 describe('a run behind PgBouncer in transaction mode', () => {
