@@ -79,7 +79,7 @@ it('lets go of a state directory or a store that cannot be cleared', async () =>
     open: async () =>
       Promise.resolve({
         ...state,
-        known: { ...emptyRunState, run: {} },
+        state: { ...emptyRunState, run: {} },
         record: async () => undefined,
       }),
     look: async () => Promise.resolve(undefined),

@@ -34,10 +34,10 @@ describe('what is said', () => {
   });
 
   it('of credits is what the service has charged, where it is known', () => {
-    const known = { stage: 'exported', uuid: 'a' };
+    const state = { stage: 'exported', uuid: 'a' };
     const batches = new Map([
-      ['1', { batch: 0, known, charge: { spent: 98, refunded: 0, net: 98 } }],
-      ['2', { batch: 1, known }],
+      ['1', { batch: 0, state, charge: { spent: 98, refunded: 0, net: 98 } }],
+      ['2', { batch: 1, state }],
     ]);
     const planned = { type: 'email', country: 'US', addresses: 100 };
     const run = { decides: {}, service: 'local', startedAt: '' };

@@ -38,16 +38,16 @@ const stages: readonly BatchState[] = [
   { stage: 'failed', ...tries, reason: 'internal_error', uuid: undefined, launched: true },
 ];
 
-function entryOf(known: object): Record<string, unknown> {
+function entryOf(state: object): Record<string, unknown> {
   const entry = {
     entry: 'batch',
     batch: 0,
     name: 'sluice-0123456789abcdef-000001-1',
-    known,
+    state,
     charge: null,
     at: '2026-01-01T00:00:01.000Z',
   };
-  return JSON.parse(JSON.stringify(entry)) as Record<string, unknown>;
+  return JSON.parse(JSON.stringify(entry)) as Record<string, unstate>;
 }
 
 function expectDamaged(entries: readonly unknown[], what: string): void {
