@@ -47,7 +47,7 @@ function entryOf(state: object): Record<string, unknown> {
     charge: null,
     at: '2026-01-01T00:00:01.000Z',
   };
-  return JSON.parse(JSON.stringify(entry)) as Record<string, unstate>;
+  return JSON.parse(JSON.stringify(entry)) as Record<string, unknown>;
 }
 
 function expectDamaged(entries: readonly unknown[], what: string): void {
