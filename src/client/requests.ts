@@ -204,7 +204,7 @@ export class Requests {
     const startedAt = clock.now();
     const attempted = await this.#send(request, read, call);
     permit.settle(outcomeOf(attempted));
-    this.#report({
+    this.#report(request, {
       operation: request.operation,
       status: attempted.status,
       code:
@@ -256,11 +256,11 @@ export class Requests {
     }
   }
 
-  #report(report: RequestReport): void {
+  #report({ method, origin }: WireRequest, report: RequestReport): void {
     if (hasSubscribers('sluice:request')) {
       const { run, batch } = currentScope();
       const { date: _, ...published } = report;
-      publish('sluice:request', { run, batch, ...published });
+      publish('sluice:request', { run, batch, method, origin, ...published });
     }
     try {
       this.#options.settings.onRequest?.(report);

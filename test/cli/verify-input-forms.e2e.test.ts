@@ -142,7 +142,7 @@ describe('a workbook of several sheets', () => {
       return ended.stderr.split('\n').filter((line) => line.includes('sheet'));
     };
     const line =
-      'sluice: list.xlsx: only the sheet "Gäste 2024" is verified and in the output; 2 other sheets ("Helfer", "Alt") are not (--sheet names one)';
+      'sluice: list.xlsx: only the sheet "Gäste 2024" is verified and in the output; 2 other sheets ("Helfer", "Alt") are not (--sheet names one, several with commas between them, or all)';
     expect(await said('-o', 'out.xlsx')).toEqual([line]);
     expect(await said('-o', 'out.xlsx', '--dry-run')).toEqual([line]);
     expect(await said('--output-format', 'csv')).toEqual([line]);

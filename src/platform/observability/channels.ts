@@ -87,6 +87,9 @@ export interface RequestEvent {
   readonly run: string | undefined;
   readonly batch: string | undefined;
   readonly operation: OperationName;
+  readonly method: string;
+  /** Scheme, host and port of the service. */
+  readonly origin: string;
   /** HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
   readonly code: SluiceErrorCode | undefined;

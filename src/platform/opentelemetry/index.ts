@@ -19,6 +19,27 @@ import {
   type RequestEvent,
 } from '../observability/channels.js';
 
+/** Seconds, as the semantic conventions of HTTP advise. */
+const requestBuckets = [
+  0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+] as const;
+
+/** What the semantic conventions of HTTP ask of a client's spans and metrics. */
+function httpAttributes({ method, origin, status }: RequestEvent): Attributes {
+  const { hostname, port, protocol } = new URL(origin);
+  return given({
+    'http.request.method': method,
+    'http.response.status_code': status,
+    'server.address': hostname,
+    'server.port': Number(port || (protocol === 'https:' ? 443 : 80)),
+  });
+}
+
+/** The status where there is one, as the conventions want it; else a code of Sluice's. */
+function errorType({ status, code }: RequestEvent): string {
+  return status === undefined || status < 400 ? (code ?? 'unknown') : String(status);
+}
+
 /** Counters of rows, credits, requests and retries, and how long requests take. */
 function countInto(meter: Meter): DiagnosticsListeners {
   const counter = (name: string, unit: string, description: string): Counter =>
@@ -36,9 +57,14 @@ function countInto(meter: Meter): DiagnosticsListeners {
   );
   const requests = counter('sluice.requests', '{request}', 'Attempts of requests.');
   const retries = counter('sluice.retries', '{request}', 'Attempts of requests after their first.');
-  const durations = meter.createHistogram('sluice.request.duration', {
-    unit: 'ms',
-    description: 'From the beginning of an attempt to the end of its answer.',
+  const batches = meter.createUpDownCounter('sluice.batches.active', {
+    unit: '{batch}',
+    description: 'Batches that are worked on.',
+  });
+  const durations = meter.createHistogram('http.client.request.duration', {
+    unit: 's',
+    description: 'Duration of HTTP client requests.',
+    advice: { explicitBucketBoundaries: [...requestBuckets] },
   });
 
   /** Rows are counted as they come. */
@@ -54,7 +80,9 @@ function countInto(meter: Meter): DiagnosticsListeners {
     'sluice:run:end': ({ run }) => {
       for (const direction of ['read', 'written']) counted.delete(`${run} ${direction}`);
     },
+    'sluice:batch:start': ({ type }) => batches.add(1, { 'sluice.type': type }),
     'sluice:batch:end': ({ type, addresses: count, launched, spent, refunded }) => {
+      batches.add(-1, { 'sluice.type': type });
       // At its end: on its way, a launch may be asked for again, and by another process.
       if (launched) addresses.add(count, { 'sluice.type': type });
       if (spent !== undefined && spent > 0) {
@@ -64,11 +92,12 @@ function countInto(meter: Meter): DiagnosticsListeners {
         credits.add(refunded, { 'sluice.type': type, 'sluice.kind': 'refunded' });
       }
     },
-    'sluice:request': ({ operation, code, attempt, ms }) => {
-      const attributes = { 'sluice.operation': operation, 'sluice.outcome': code ?? 'ok' };
-      requests.add(1, attributes);
+    'sluice:request': (event) => {
+      const { operation, code, attempt, ms } = event;
+      requests.add(1, { 'sluice.operation': operation, 'sluice.outcome': code ?? 'ok' });
       if (attempt > 1) retries.add(1, { 'sluice.operation': operation });
-      durations.record(ms, attributes);
+      const failure = code === undefined ? {} : { 'error.type': errorType(event) };
+      durations.record(ms / 1000, { ...httpAttributes(event), ...failure });
     },
   };
 }
@@ -148,7 +177,7 @@ function traceInto(
       endSpan(span, stage === 'failed' || stage === undefined ? (stage ?? 'stopped') : undefined);
     },
     'sluice:request': (event) => {
-      const { operation, status, attempt, code, ms } = event;
+      const { operation, attempt, code, ms } = event;
       const span = tracer.startSpan(
         'sluice.request',
         {
@@ -157,7 +186,8 @@ function traceInto(
           attributes: given({
             'sluice.operation': operation,
             'sluice.attempt': attempt,
-            'http.response.status_code': status,
+            'http.request.resend_count': attempt > 1 ? attempt - 1 : undefined,
+            ...httpAttributes(event),
           }),
         },
         parentOf(event),

@@ -35,7 +35,7 @@ it.each([
   ['all', 'abc'],
 ])('--sheet %s is one list, in the order of the names', async (sheet, expected) => {
   await write({ Leads: leads, Customers: customers, Empty: [] });
-  const rows = [...expected].map((one) => `${one}@x.example,${one.toUpperCase()}`);
+  const rows = expected.split('').map((one) => `${one}@x.example,${one.toUpperCase()}`);
   expect(await rowsOf(sheet)).toEqual(['email,name', ...rows]);
 });
 

@@ -1,7 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { SpanStatusCode } from '@opentelemetry/api';
+import { isDeepStrictEqual } from 'node:util';
+import { type Attributes, SpanStatusCode } from '@opentelemetry/api';
 import {
   AggregationTemporality,
   InMemoryMetricExporter,
@@ -17,7 +18,7 @@ import {
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client, rowsSink, rowsSource, run } from '../../../src/index.js';
 import { instrument } from '../../../src/platform/opentelemetry/index.js';
-import { createService, type ServiceOptions } from '../../../src/service/index.js';
+import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
 
 const emails = ['good@sluice.test', 'bad@sluice.test', 'risky@sluice.test'];
 
@@ -29,6 +30,8 @@ async function observed(
   readonly spans: readonly ReadableSpan[];
   /** The sum of a metric by its attributes, as JSON. */
   readonly sums: ReadonlyMap<string, number>;
+  readonly histograms: readonly { readonly name: string; readonly attributes: Attributes }[];
+  readonly service: Service;
 }> {
   const spanExporter = new InMemorySpanExporter();
   const tracerProvider = new BasicTracerProvider({
@@ -65,17 +68,19 @@ async function observed(
   stop();
   await reader.forceFlush();
   const sums = new Map<string, number>();
+  const histograms: { name: string; attributes: Attributes }[] = [];
   for (const { scopeMetrics } of metricExporter.getMetrics()) {
     for (const { metrics } of scopeMetrics) {
       for (const { descriptor, dataPoints } of metrics) {
         for (const { attributes, value } of dataPoints) {
           const words = [descriptor.name, ...Object.values(attributes)].join(' ');
           if (typeof value === 'number') sums.set(words, value);
+          else histograms.push({ name: descriptor.name, attributes });
         }
       }
     }
   }
-  return { spans: spanExporter.getFinishedSpans(), sums };
+  return { spans: spanExporter.getFinishedSpans(), sums, histograms, service };
 }
 
 describe('the OpenTelemetry adapter', () => {
@@ -117,6 +122,30 @@ describe('the OpenTelemetry adapter', () => {
     expect(sums.get('sluice.credits email spent')).toBe(3);
     expect(sums.get('sluice.requests launchBatch ok')).toBe(2);
     expect(sums.has('sluice.retries launchBatch')).toBe(false);
+    // All batches that were taken up are let go of.
+    expect(sums.get('sluice.batches.active email')).toBe(0);
+  });
+
+  it('names requests as the conventions of HTTP do', async () => {
+    const { spans, service, histograms } = await observed();
+    const launches = spans.filter(
+      ({ attributes }) => attributes['sluice.operation'] === 'launchBatch',
+    );
+    const server = new URL(service.baseUrl);
+    const expected = {
+      'http.request.method': 'POST',
+      'http.response.status_code': 200,
+      'server.address': server.hostname,
+      'server.port': Number(server.port),
+    };
+    expect(launches.map(({ attributes }) => attributes)).toEqual([
+      expect.objectContaining(expected),
+      expect.objectContaining(expected),
+    ]);
+    const durations = histograms.filter(({ attributes }) =>
+      isDeepStrictEqual(attributes, expected),
+    );
+    expect(durations).toEqual([expect.objectContaining({ name: 'http.client.request.duration' })]);
   });
 
   it('shows what went wrong, by its code', async () => {
