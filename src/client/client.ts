@@ -80,22 +80,22 @@ export class Client {
     const base = parseBaseUrl(options.baseUrl, options);
     const keys = options.apiKey === undefined ? undefined : new KeyRing(options.apiKey);
     this.#keys = keys;
-    const own = options.dispatcher
+    const connections = options.dispatcher
       ? { dispatcher: options.dispatcher, close: async () => undefined }
       : createDispatcher({ ...settings, isLoopback: base.isLoopback });
     this.#wire = {
       base,
       hasKey: keys !== undefined,
       userAgent: settings.userAgent,
-      isOwnDispatcher: options.dispatcher === undefined,
+      isDefaultDispatcher: options.dispatcher === undefined,
     };
     this.#requests = new Requests({
       settings,
-      dispatcher: own.dispatcher,
+      dispatcher: connections.dispatcher,
       origin: base.origin,
       keys,
     });
-    this.#closeConnections = own.close;
+    this.#closeConnections = connections.close;
     const { requestsPerMinute, giveUpAfterMs } = settings;
     this.giveUpAfterMs = giveUpAfterMs;
     this.intervalMs = requestsPerMinute === undefined ? 0 : intervalOf(requestsPerMinute);

@@ -226,9 +226,9 @@ export class Requests {
     const { settings, dispatcher, keys } = this.#options;
     const redact = (text: string): string => keys?.redact(text) ?? text;
     const { clock, timeoutMs, connectTimeoutMs, maxAnswerBytes } = settings;
-    const ownLimitMs =
+    const requestLimitMs =
       settings.totalTimeoutMs ?? (unhurried.has(request.operation) ? Infinity : 4 * timeoutMs);
-    const totalTimeoutMs = Math.min(ownLimitMs, Math.ceil(call.untilMs - clock.now()));
+    const totalTimeoutMs = Math.min(requestLimitMs, Math.ceil(call.untilMs - clock.now()));
     let status: number | undefined;
     let limits: RateLimit | undefined;
     let date: string | undefined;

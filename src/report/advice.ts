@@ -8,7 +8,7 @@ import {
   missingCountrySentence,
   unknownCountrySentence,
   foreignNumbersSentence,
-  lostDigitsSentence,
+  missingDigitsSentence,
   missingPlusSentence,
 } from './sentences/address-sentences.js';
 import { fewerRowsSentence, noTextSentence } from './sentences/list-sentences.js';
@@ -60,7 +60,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);
   const ofCells = [
     ...summary.columns.flatMap(({ name, reasons }) =>
-      lostDigitsAdvice(reasons['scientific_notation'] ?? 0, name),
+      missingDigitsAdvice(reasons['scientific_notation'] ?? 0, name),
     ),
     ...noTextAdvice(refused('invalid_encoding'), summary.input),
     ...countryAdvice(summary),
@@ -119,7 +119,7 @@ export function adviceOnEstimate({
     [email, phone].reduce((sum, type) => sum + (type?.not_submitted[reason] ?? 0), 0);
   const phones = columns.filter(({ type }) => type === 'phone').map(({ name }) => name);
   const inTheList = [
-    ...lostDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
+    ...missingDigitsAdvice(refused('scientific_notation'), phones.join(', ')),
     ...noTextAdvice(refused('invalid_encoding'), input),
     ...columns.flatMap(formsAdvice),
     ...columns.flatMap(suggestedAdvice),
@@ -207,12 +207,12 @@ function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonl
 
 /** A row is kept for all of its verified columns, which is easily forgotten where one is seldom filled. */
 function validLeftOutAdvice({ columns }: Summary): readonly string[] {
-  const lost = columns
+  const missing = columns
     .flatMap(({ name, valid_left_out: rows = 0 }) => (rows > 0 ? [{ name, rows }] : []))
     .toSorted((one, other) => other.rows - one.rows);
-  const [most] = lost;
+  const [most] = missing;
   if (!most) return [];
-  const counts = lost.map(({ name, rows }, at) => {
+  const counts = missing.map(({ name, rows }, at) => {
     const are =
       at > 0 ? grouped(rows) : `${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} left out`;
     return `${are} although ${name} is valid`;
@@ -222,8 +222,8 @@ function validLeftOutAdvice({ columns }: Summary): readonly string[] {
   ];
 }
 
-function lostDigitsAdvice(lost: number, name: string): readonly CellAdvice[] {
-  return lost > 0 ? [{ cells: lost, text: lostDigitsSentence(lost, name) }] : [];
+function missingDigitsAdvice(missing: number, name: string): readonly CellAdvice[] {
+  return missing > 0 ? [{ cells: missing, text: missingDigitsSentence(missing, name) }] : [];
 }
 
 function noTextAdvice(cells: number, input: string): readonly CellAdvice[] {

@@ -7,7 +7,7 @@ import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 
 /** Connections of one client, and their end. */
-interface OwnDispatcher {
+interface ClosableDispatcher {
   readonly dispatcher: Dispatcher;
   /** Ends all connections, those that are only being made included. */
   readonly close: () => Promise<void>;
@@ -22,7 +22,7 @@ const proxyVariables = ['https_proxy', 'HTTPS_PROXY', 'http_proxy', 'HTTP_PROXY'
 export function createDispatcher(options: {
   readonly connectTimeoutMs: number;
   readonly isLoopback: boolean;
-}): OwnDispatcher {
+}): ClosableDispatcher {
   const closing = new AbortController();
   // One listener for each open connection is no leak.
   setMaxListeners(0, closing.signal);

@@ -42,7 +42,7 @@ export interface WireSettings {
   readonly hasKey: boolean;
   readonly userAgent: string;
   /** Connections of our own are known to send a chunk before they ask for another. */
-  readonly isOwnDispatcher: boolean;
+  readonly isDefaultDispatcher: boolean;
 }
 
 /**
@@ -137,7 +137,7 @@ function addBody(
       );
       headers['content-type'] = form.contentType;
       headers['content-length'] = String(form.contentLength);
-      return () => form.open(settings.isOwnDispatcher);
+      return () => form.open(settings.isDefaultDispatcher);
     }
   }
 }

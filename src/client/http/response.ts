@@ -30,7 +30,7 @@ export async function readRefusal(
 ): Promise<ApiError> {
   const { status, header } = answer;
   const time = { date: header('date'), wallNowMs: options.wallNowMs };
-  const told = isCompressed(answer) ? {} : await readBody(request, answer, options.redact);
+  const details = isCompressed(answer) ? {} : await readBody(request, answer, options.redact);
   answer.body.destroy();
   return toApiError({
     subject: request.subject,
@@ -38,8 +38,8 @@ export async function readRefusal(
     repeatable: operations[request.operation].repeatable,
     creditType: request.creditType,
     status,
-    serviceMessage: told.words,
-    body: told.body,
+    serviceMessage: details.words,
+    body: details.body,
     requestId: requestIdOf(answer, options.redact),
     retryAfterMs: parseRetryAfter(header('retry-after'), time),
   });

@@ -28,7 +28,7 @@ const againMs = 60_000;
 export class OutageWatch {
   readonly #clock: Clock;
   readonly #giveUp: GiveUpPolicy;
-  readonly #tell: (trouble: ServiceOutage) => void;
+  readonly #listener: (trouble: ServiceOutage) => void;
   readonly #isAsked: () => boolean;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
@@ -41,11 +41,11 @@ export class OutageWatch {
   constructor(
     clock: Clock,
     giveUp: GiveUpPolicy,
-    ports: { readonly tell: (trouble: ServiceOutage) => void; readonly isAsked: () => boolean },
+    ports: { readonly report: (trouble: ServiceOutage) => void; readonly isAsked: () => boolean },
   ) {
     this.#clock = clock;
     this.#giveUp = giveUp;
-    this.#tell = ports.tell;
+    this.#listener = ports.report;
     this.#isAsked = ports.isAsked;
     this.#alarm = new Alarm(clock, () => {
       this.#look();
@@ -78,7 +78,7 @@ export class OutageWatch {
     const wasReported = this.#reports > 0;
     this.#since = this.#clock.now();
     this.#reports = 0;
-    if (wasReported) this.#say({ state: 'over', forMs });
+    if (wasReported) this.#report({ state: 'over', forMs });
   }
 
   #watch(): void {
@@ -98,12 +98,12 @@ export class OutageWatch {
     }
     this.#reports += 1;
     const leftMs = failing && Math.max(0, failing.giveUpAt - now);
-    this.#say({ state: 'waiting', error: failing?.error, forMs, leftMs });
+    this.#report({ state: 'waiting', error: failing?.error, forMs, leftMs });
   }
 
-  #say(trouble: ServiceOutage): void {
+  #report(trouble: ServiceOutage): void {
     try {
-      this.#tell(trouble);
+      this.#listener(trouble);
     } catch {
       // A launch that was paid for is not lost to an observer's defect.
     }

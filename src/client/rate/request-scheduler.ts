@@ -83,7 +83,7 @@ export class RequestScheduler {
     this.#outage =
       onOutage &&
       new OutageWatch(clock, this.#giveUp, {
-        tell: onOutage,
+        report: onOutage,
         isAsked: () => this.#running > 0,
       });
   }

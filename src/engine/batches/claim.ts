@@ -19,8 +19,8 @@ export type Reservation = {
  * once it is lost, nothing more is written or sent under it.
  */
 export interface BatchClaim {
-  /** Aborted with a {@link ClaimLostError} when another process may have the batch; absent where none can. */
-  readonly lost?: AbortSignal;
+  /** Aborted with a {@link ClaimRevokedError} when another process may have the batch; absent where none can. */
+  readonly revoked?: AbortSignal;
 
   /**
    * Writes down what is known from now on. Where that was surely not launched, its credits are free again.
@@ -44,8 +44,8 @@ export interface BatchClaim {
 }
 
 /** Another process may have it by now: this one leaves it alone, and continues with what it has. */
-export class ClaimLostError extends Error {
-  override readonly name = 'ClaimLostError';
+export class ClaimRevokedError extends Error {
+  override readonly name = 'ClaimRevokedError';
 
   /** @param what a batch by its label, or the output */
   constructor(what: string) {

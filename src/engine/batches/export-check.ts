@@ -63,8 +63,8 @@ export function judgeExport(facts: ExportFacts): ExportDoubt | undefined {
 
 function countMissing(facts: ExportFacts): number {
   const { addresses, counted, wellFormed, named } = facts;
-  const isTold = counted !== null && counted > 0;
-  return Math.max(0, (isTold ? Math.min(counted, addresses) : wellFormed) - named);
+  const isCountGiven = counted !== null && counted > 0;
+  return Math.max(0, (isCountGiven ? Math.min(counted, addresses) : wellFormed) - named);
 }
 
 /**

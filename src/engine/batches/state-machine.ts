@@ -24,7 +24,7 @@ export type Step =
 /** Bounds on what is tried again. */
 export const bounds = {
   /** Readings of the list before an upload without an answer counts as never arrived. */
-  looksForLostUpload: 4,
+  looksForMissingUpload: 4,
   /** The same for an upload that the service said it has. */
   looksForAcceptedUpload: 12,
   /** Uploads answered with `error`, or lost. */

@@ -47,15 +47,15 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
     case 'status':
       // Results that were there may be lost with the batch.
       if (state.stage === 'done' && event.status === 'internal_error') {
-        return lost(state, 'internal_error');
+        return startOver(state, 'internal_error');
       }
-      return isOnItsWay(state) ? learnStatus(found(state), event.status) : state;
+      return isInProgress(state) ? learnStatus(found(state), event.status) : state;
     case 'launch':
       return state.stage === 'launching' ? learnLaunch(found(state), event.status) : state;
     case 'export':
       return state.stage === 'done' ? learnExport(found(state), event.result) : state;
     case 'missing':
-      return isOnItsWay(state) || state.stage === 'done' ? learnMissing(state) : state;
+      return isInProgress(state) || state.stage === 'done' ? learnMissing(state) : state;
     case 'another':
       return isOpenToDoubt(state) ? lookFor(state) : state;
   }
@@ -65,7 +65,7 @@ type Of<S extends Stage> = Extract<BatchState, { readonly stage: S }>;
 type InProgress = Of<'uploaded' | 'parsing' | 'ready' | 'launching' | 'verifying'>;
 
 /** Whether the status has something to tell: elected, and its end not yet known. */
-function isOnItsWay(state: BatchState): state is InProgress {
+function isInProgress(state: BatchState): state is InProgress {
   return 'misses' in state && state.stage !== 'done' && state.stage !== 'exported';
 }
 
@@ -105,13 +105,13 @@ function learnTooLarge(state: BatchState, addresses: number): BatchState {
 function learnFind(state: Of<'uploading'>, uuid: string | undefined): BatchState {
   if (uuid !== undefined) return elect(state, uuid, true);
   const looks = state.looks + 1;
-  const most = state.accepted ? bounds.looksForAcceptedUpload : bounds.looksForLostUpload;
+  const most = state.accepted ? bounds.looksForAcceptedUpload : bounds.looksForMissingUpload;
   return looks < most ? { ...state, looks } : uploadAgain(state);
 }
 
 /** Whether only the answer to its upload has said which uuid it has, and nothing was launched for that. */
 export function isOpenToDoubt(state: BatchState): state is InProgress {
-  return isOnItsWay(state) && !state.isFound && !mayHaveLaunched(state) && state.launches === 0;
+  return isInProgress(state) && !state.isFound && !mayHaveLaunched(state) && state.launches === 0;
 }
 
 function lookFor({ attempt, fresh, uploads }: Elected): BatchState {
@@ -150,7 +150,7 @@ function learnStatus(state: InProgress, status: Open<BatchStatus>): BatchState {
     case 'verification_done':
       return toDone(state);
     case 'internal_error':
-      return lost(state, 'internal_error');
+      return startOver(state, 'internal_error');
     default:
       // An unknown word is neither success nor failure: the stage's deadline decides.
       return state;
@@ -240,16 +240,16 @@ function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt)
 function learnMissing(state: InProgress | Of<'done'>): BatchState {
   // A batch may be invisible for a moment, right after its upload most of all.
   const misses = state.misses + 1;
-  return misses < bounds.misses ? { ...state, misses } : lost(state, 'batch_missing');
+  return misses < bounds.misses ? { ...state, misses } : startOver(state, 'batch_missing');
 }
 
 /** An answer about the batch ends a row of those that did not find it. */
-function found<Known extends InProgress | Of<'done'>>(known: Known): Known {
-  return known.misses === 0 ? known : { ...known, misses: 0 };
+function found<State extends InProgress | Of<'done'>>(state: State): State {
+  return state.misses === 0 ? state : { ...state, misses: 0 };
 }
 
 /** What was never launched was never paid: it may be uploaded again. */
-function lost(state: InProgress | Of<'done'>, reason: FailedReason): BatchState {
+function startOver(state: InProgress | Of<'done'>, reason: FailedReason): BatchState {
   if (mayHaveLaunched(state) || state.fresh >= bounds.fresh) return fail(state, reason);
   return { stage: 'planned', attempt: state.attempt + 1, fresh: state.fresh + 1, uploads: 0 };
 }

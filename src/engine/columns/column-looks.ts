@@ -90,7 +90,7 @@ const mostCountries = 10;
 class CallingCodeTally {
   readonly #country: CountryCode;
   readonly #code: string;
-  #own = 0;
+  #withCode = 0;
   #national = 0;
   #foreign = 0;
   readonly #countries = new Map<string, number>();
@@ -108,20 +108,20 @@ class CallingCodeTally {
 
   /** @param number in E.164 */
   addNumber(number: string, hasCode: boolean): void {
-    if (number.startsWith(this.#code)) this.addOwn(hasCode);
+    if (number.startsWith(this.#code)) this.addDomestic(hasCode);
     else this.#addForeign(number.slice(1));
   }
 
   /** Counts a number of the country's own calling code. */
-  addOwn(hasCode: boolean): void {
-    if (hasCode) this.#own += 1;
+  addDomestic(hasCode: boolean): void {
+    if (hasCode) this.#withCode += 1;
     else this.#national += 1;
   }
 
   #addForeign(digits: string): void {
     const family = familyOf(digits);
-    const { own, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
-    const country = own ?? main;
+    const { exact, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
+    const country = exact ?? main;
     if (country === undefined) return;
     this.#foreign += 1;
     this.#countries.set(country, (this.#countries.get(country) ?? 0) + 1);
@@ -130,7 +130,7 @@ class CallingCodeTally {
   /** @returns `undefined` where they are so few that one country may well be meant */
   foreign(): ForeignNumbers | undefined {
     const cells = this.#foreign;
-    const of = cells + this.#own;
+    const of = cells + this.#withCode;
     const all = of + this.#national;
     if (cells < leastCells || cells <= of * leastOfCodes || cells <= all * leastOfAll) {
       return undefined;

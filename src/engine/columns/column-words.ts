@@ -65,7 +65,7 @@ const countryTokens = [
 ];
 
 /** What stands beside a contact of other people: whoever keeps the list has these addresses. */
-const ownPeople = [
+const staffWords = [
   'owner, created by, modified by, updated by, assigned, assignee, agent, salesperson, sales rep',
   'added by, imported by, account manager, logged by, referrer, recruiter',
   'besitzer, betreuer, bearbeiter, ersteller, zustandig, verantwortlich, angelegt von',
@@ -102,7 +102,7 @@ export type ColumnMeaning = 'email' | 'phone' | 'fax' | 'country';
 export interface NamedColumn {
   readonly meaning: ColumnMeaning | undefined;
   /** Whether its addresses seem to be those of people who keep the list. */
-  readonly isOfOwnPeople: boolean;
+  readonly isOfStaff: boolean;
   /** Whether its digits are said to be no phone. */
   readonly isOtherNumber: boolean;
   /** Whether its letters are said to be no country. */
@@ -128,7 +128,7 @@ export function readColumnName(name: string): NamedColumn {
           : isCountry
             ? 'country'
             : undefined,
-    isOfOwnPeople: has(ownParts),
+    isOfStaff: has(staffParts),
     isOtherNumber: isPhone ? hasWord(aboutParts) : hasWord(numberParts) || has(longNumberParts),
     isOtherCode: hasWord(otherCodes),
   };
@@ -154,7 +154,7 @@ function partsOf(lines: readonly string[]): readonly string[] {
 const emailParts = partsOf(emailWords);
 const phoneParts = partsOf(phoneWords);
 const faxParts = partsOf(faxWords);
-const ownParts = partsOf(ownPeople);
+const staffParts = partsOf(staffWords);
 const aboutParts = partsOf(aboutPhone);
 const numberParts = partsOf(otherNumbers);
 /** Long enough to be a part of a word without being it by chance: `Bestellnummer`. */

@@ -156,16 +156,15 @@ class Column {
   }
 
   #roleOf(isAlone: boolean): Role {
-    const { meaning, isOfOwnPeople, isOtherNumber } = readColumnName(this.#title);
+    const { meaning, isOfStaff, isOtherNumber } = readColumnName(this.#title);
     const emails = this.#share(isEmail);
     const least = meaning === 'email' ? enough.named : isAlone ? enough.alone : enough.unnamed;
     if (emails >= least) {
-      return isOfOwnPeople ? 'own_people' : 'email';
+      return isOfStaff ? 'own_people' : 'email';
     }
     const phones = this.#share(isPhone);
     if (meaning === 'fax') return phones >= enough.named ? 'fax' : undefined;
-    if (meaning === 'phone' && phones >= enough.named)
-      return isOfOwnPeople ? 'own_people' : 'phone';
+    if (meaning === 'phone' && phones >= enough.named) return isOfStaff ? 'own_people' : 'phone';
     if (meaning !== undefined || isOtherNumber) return undefined;
     // A list of one column is what its cells are.
     const isPhones = isAlone ? phones : this.#share(isSurelyPhone);

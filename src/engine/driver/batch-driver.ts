@@ -42,7 +42,7 @@ const launchGraceMs = 5000;
  * @returns what is known at the end: `exported`, `failed`, `split` when it is too large for the service
  *   and its halves want to be driven, `ready` when the gate lets nothing more be launched, or `verifying`
  *   or `done` when it is left to the service
- * @throws ClaimLostError when another process may have it; whatever stops the run: a refused key, an
+ * @throws ClaimRevokedError when another process may have it; whatever stops the run: a refused key, an
  *   unreachable service, a deadline, a failing disk
  */
 export async function driveBatch(
@@ -86,7 +86,7 @@ class Drive {
   async toEnd(): Promise<BatchState> {
     const { signal } = this.#options;
     for (;;) {
-      this.#tellPrepared();
+      this.#reportPrepared();
       const step = nextStep(this.#state);
       if (step.do === 'nothing' || this.#isLeft()) return this.#state;
       if (step.do === 'give_up') throw givenUpError(this.#stopped());
@@ -109,7 +109,7 @@ class Drive {
   }
 
   /** What the service says yes to preparing was taken: what it refuses it has refused by then. */
-  #tellPrepared(): void {
+  #reportPrepared(): void {
     const state = this.#state;
     const isTaken = state.stage === 'parsing' && state.prepared;
     if (this.#isPrepared || !(isTaken || isPrepared(state))) return;

@@ -6,7 +6,7 @@ import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
 import type { Charge } from '../batches/charge.js';
-import { type BatchClaim, ClaimLostError } from '../batches/claim.js';
+import { type BatchClaim, ClaimRevokedError } from '../batches/claim.js';
 import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
@@ -24,7 +24,7 @@ import { PollEstimator } from './poll-learning.js';
 
 /** Where it is recorded what becomes known of batches, and where their results go. */
 export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookAgain'> {
-  /** The right to drive a batch that was added, or a part of one. @throws ClaimLostError */
+  /** The right to drive a batch that was added, or a part of one. @throws ClaimRevokedError */
   claim(batch: Batch): BatchClaim;
   /** What an earlier process knew. @default nothing */
   state?(batch: Batch): BatchState;
@@ -38,7 +38,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
    */
   leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> | void;
   /** Another process may have the batch by now. */
-  lost?(batch: Batch): void;
+  claimRevoked?(batch: Batch): void;
   /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
   freed?(): void;
 }
@@ -214,7 +214,7 @@ export class BatchPool {
       await this.#ports.leave(batch, state, parts);
       if (!this.#stoppedBy) this.#waiting.push(...parts.toReversed());
     } catch (error) {
-      if (error instanceof ClaimLostError) this.#ports.lost?.(batch);
+      if (error instanceof ClaimRevokedError) this.#ports.claimRevoked?.(batch);
       else this.#halt(error);
     }
     leaveService();
@@ -249,7 +249,7 @@ export class BatchPool {
       return await observeDrive(batch, state, this.#ports.charge?.(batch), {
         ...this.#options,
         claim,
-        signal: claim.lost ? AbortSignal.any([this.#signal, claim.lost]) : this.#signal,
+        signal: claim.revoked ? AbortSignal.any([this.#signal, claim.revoked]) : this.#signal,
         record: async (progress) => {
           await claim.record(progress);
           if (progress.state.stage === 'done') on.onVerified();
@@ -257,7 +257,7 @@ export class BatchPool {
         onPrepared: on.onPrepared,
       });
     } catch (error) {
-      if (error instanceof ClaimLostError || this.#isProven) throw error;
+      if (error instanceof ClaimRevokedError || this.#isProven) throw error;
       throw refusedAtOnce(error);
     }
   }
@@ -304,8 +304,9 @@ async function observeDrive(
         },
       }),
     (ended) => {
-      const isTold = state.stage === 'done' && state.isRetried === true;
-      const launched = ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isTold;
+      const isReported = state.stage === 'done' && state.isRetried === true;
+      const launched =
+        ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isReported;
       const { spent, refunded } = {
         spent: undefined,
         refunded: undefined,

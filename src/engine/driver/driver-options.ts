@@ -96,7 +96,7 @@ export interface DriveOptions {
   readonly pace?: PollEstimator;
   readonly gate: LaunchGate;
   /** The right to drive the batch. */
-  readonly claim: Pick<BatchClaim, 'lost' | 'confirm' | 'reserve'>;
+  readonly claim: Pick<BatchClaim, 'revoked' | 'confirm' | 'reserve'>;
   /** Which uuids the uploads of the run have. */
   readonly uuids: UploadRegistry;
   /** What the service has refused for its size, in all batches of the run. */

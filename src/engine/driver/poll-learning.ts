@@ -97,7 +97,7 @@ class SizePace {
   look(ms: number): void {
     if (ms <= this.lookedMs) return;
     this.lookedMs = ms;
-    if (this.upperMs === undefined) this.#tell();
+    if (this.upperMs === undefined) this.#notify();
   }
 
   /** A look came too soon: the next batch waits a little longer. */
@@ -109,7 +109,7 @@ class SizePace {
       const later = Math.max(2 * (upperMs - lowerMs), ms * slowerAtFirst);
       this.upperMs = ms + Math.min(later, ms * slowerBy, intervalMs * slowerByOfInterval);
     }
-    this.#tell();
+    this.#notify();
   }
 
   learn(missedMs: number, foundMs: number, intervalMs: number): void {
@@ -129,10 +129,10 @@ class SizePace {
         this.lowerMs /= 2;
       }
     }
-    this.#tell();
+    this.#notify();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.listeners) listener();
   }
 }

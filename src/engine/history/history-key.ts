@@ -41,7 +41,7 @@ export async function takeHistoryKey(
       const isBegun = await exists();
       if (!keyForm.test(text)) {
         // Written before the history itself: without one, it is what a kill has left of it.
-        if (isBegun) throw keyLost(path, keyPath);
+        if (isBegun) throw missingKey(path, keyPath);
         text = await writeKey(files, keyPath);
       } else if (!isBegun) {
         // The process that wrote it may have been killed before it was safe.
@@ -85,7 +85,7 @@ function fingerprintOf(seed: Uint8Array): string {
   return createHash('sha256').update('sluice history key').update(seed).digest('hex').slice(0, 16);
 }
 
-function keyLost(path: string, keyPath: string): StateError {
+function missingKey(path: string, keyPath: string): StateError {
   return new StateError(
     `the history ${path} is of no use without its key: put back ${keyPath}, or name another history`,
     { code: 'state_damaged' },

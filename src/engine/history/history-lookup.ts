@@ -21,7 +21,7 @@ export class HistoryRecall implements Recall {
   readonly #entries: HistoryEntries;
   readonly #outcomes: OutcomeTable;
   readonly #withOrigin: boolean;
-  readonly #own: ReadonlySet<string> | undefined;
+  readonly #launchedByRun: ReadonlySet<string> | undefined;
   readonly #age: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
   /** By outcome and origin of the history: the plan's id, or -1 where it is too old. */
   readonly #ids = new Map<number, number>();
@@ -37,14 +37,14 @@ export class HistoryRecall implements Recall {
     options: {
       readonly withOrigin: boolean;
       readonly age?: { readonly oldest: Oldest; readonly nowMs: number } | undefined;
-      readonly own?: ReadonlySet<string>;
+      readonly launchedByRun?: ReadonlySet<string>;
     },
   ) {
     this.#entries = entries;
     this.#outcomes = outcomes;
     this.#withOrigin = options.withOrigin;
     this.#age = options.age;
-    this.#own = options.own;
+    this.#launchedByRun = options.launchedByRun;
   }
 
   outcomeOf(hash: HashWords): number {
@@ -78,7 +78,7 @@ export class HistoryRecall implements Recall {
     const id = this.#outcomes.idOfKey(this.#entries.outcomeKey(number));
     if (!this.#withOrigin) return id;
     const verifiedAt = new Date(atMs).toISOString();
-    const source = this.#own?.has(batchUuid) === true ? 'service' : 'history';
+    const source = this.#launchedByRun?.has(batchUuid) === true ? 'service' : 'history';
     return this.#outcomes.withOrigin(id, { verifiedAt, source, batchUuid });
   }
 }

@@ -197,7 +197,7 @@ export class History implements ResultHistory {
       await this.#append(frame);
       this.#launched.take(frame);
     }
-    this.#launched.own(batchUuid, owner);
+    this.#launched.assignTo(batchUuid, owner);
   }
 
   takeLaunched(owner: object): readonly LaunchedBatch[] {

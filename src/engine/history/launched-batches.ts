@@ -58,7 +58,7 @@ export class LaunchedBatches {
     return true;
   }
 
-  own(batchUuid: string, owner: object): void {
+  assignTo(batchUuid: string, owner: object): void {
     this.#owners.set(batchUuid, owner);
   }
 
@@ -73,7 +73,7 @@ export class LaunchedBatches {
       const before = this.#owners.get(batchUuid);
       return before === undefined || this.#gone.has(before);
     });
-    for (const batchUuid of free) this.own(batchUuid, owner);
+    for (const batchUuid of free) this.assignTo(batchUuid, owner);
     return free.map((batchUuid) => ({
       batchUuid,
       group: (this.#batches.get(batchUuid) as Launched).group,

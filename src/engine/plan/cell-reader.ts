@@ -247,7 +247,7 @@ export class CellReader {
       mayMissPlusSign(plainDigits, count) && missingPlusSignOf(plainText(count), country);
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     // Digits that are written as they are have their calling code.
-    if (family && family === plan?.family) looks.callingCodes?.addOwn(length === count);
+    if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
     else if (looks.callingCodes) {
       const number = numbers.toString('latin1', start, start + length);
       looks.callingCodes.addNumber(number, hasCallingCode(plainText(count)));

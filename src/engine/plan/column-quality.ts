@@ -56,7 +56,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     if (!looks) return [];
     const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = looks;
     const foreign = looks.callingCodes?.foreign();
-    if (malformed * 2 <= filled && !isPlusLost(looks) && !foreign) return [];
+    if (malformed * 2 <= filled && !isPlusMissing(looks) && !foreign) return [];
     return [
       {
         name,
@@ -78,7 +78,11 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
  * as fixed ones of another country are common in some places (Kiel's 0431 and Austria's +43), as mobile
  * ones they are rare.
  */
-export function isPlusLost({ filled, ambiguous, ambiguousMobiles: mobiles }: ColumnLooks): boolean {
+export function isPlusMissing({
+  filled,
+  ambiguous,
+  ambiguousMobiles: mobiles,
+}: ColumnLooks): boolean {
   return ambiguous * 2 > filled || (mobiles > 1 && mobiles * 20 >= filled);
 }
 

@@ -48,7 +48,7 @@ export class Plan {
   readonly planner: Planner;
   readonly join: ResultJoin;
   /** By verified column: where what is of the cell itself stands. */
-  readonly #own: readonly (readonly { readonly at: number; readonly field: string }[])[];
+  readonly #perCell: readonly (readonly { readonly at: number; readonly field: string }[])[];
   readonly #places: ColumnPlaces;
   readonly #wholePlaces: ColumnPlaces;
 
@@ -56,8 +56,8 @@ export class Plan {
     this.layout = settings.layout;
     this.#places = placesOf(settings.layout, settings.layout.added);
     this.#wholePlaces = placesOf(settings.layout, settings.layout.whole ?? settings.layout.added);
-    this.#own = settings.layout.added.map((columns) =>
-      columns.flatMap(({ field }, at) => (ownFields.has(field) ? [{ at, field }] : [])),
+    this.#perCell = settings.layout.added.map((columns) =>
+      columns.flatMap(({ field }, at) => (perCellFields.has(field) ? [{ at, field }] : [])),
     );
     this.book = new AddressBook({ seed: settings.seed ?? randomBytes(32) });
     this.cutter = new BatchCutter(settings);
@@ -120,8 +120,8 @@ export class Plan {
   }
 
   /** Whether cells that are added depend on the row, not on their outcome alone. */
-  get hasOwnCells(): boolean {
-    return this.#own.some((places) => places.length > 0);
+  get hasPerCellValues(): boolean {
+    return this.#perCell.some((places) => places.length > 0);
   }
 
   /** Cells that an outcome adds in the k-th verified column; null for what is of the cell itself. */
@@ -135,14 +135,14 @@ export class Plan {
   }
 
   /** Fills in what is of the cell itself. */
-  withOwn(
+  withPerCellValues(
     cells: readonly OutputCell[],
     chunk: RowChunk,
     row: number,
     column: number,
   ): readonly OutputCell[] {
     let filled = cells;
-    for (const { at, field } of this.#own[column] ?? []) {
+    for (const { at, field } of this.#perCell[column] ?? []) {
       const value =
         field === 'submitted'
           ? this.planner.lineOf(chunk, row, column)
@@ -169,7 +169,7 @@ function placesOf({ columns }: ColumnLayout, added: ColumnLayout['added']): Colu
 }
 
 /** What follows from the cell, not from what became of it. */
-const ownFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
+const perCellFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
 
 export type CountryCodeOrName = Open<CountryCode>;
 

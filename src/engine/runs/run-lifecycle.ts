@@ -1,4 +1,4 @@
-import { ClaimLostError } from '../batches/claim.js';
+import { ClaimRevokedError } from '../batches/claim.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
 import type { Client } from '../../client/client.js';
 import { stopsForNow } from '../driver/batch-errors.js';
@@ -6,7 +6,12 @@ import type { CreditBalance } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
-import { readBalance, readBalanceAfter, untoldNotice, withBalance } from './credits/preflight.js';
+import {
+  readBalance,
+  readBalanceAfter,
+  unknownBalanceNotice,
+  withBalance,
+} from './credits/preflight.js';
 import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
 import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
@@ -156,7 +161,7 @@ export class RunLifecycle {
     const before = await readBalance(client, store, this.#surroundings(), (why) =>
       this.#options.onProgress?.({
         stage: 'notice',
-        message: untoldNotice(why),
+        message: unknownBalanceNotice(why),
         isWarning: true,
       }),
     );
@@ -212,7 +217,7 @@ export class RunLifecycle {
       batches: plannedInput.batches,
       store,
       signal: this.#signal,
-      onSettled: () => this.#outputClaim?.output.tell(),
+      onSettled: () => this.#outputClaim?.output.batchSettled(),
       wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
       ...(store.isShared && { stop: (error) => this.#stop.abort(error) }),
@@ -234,13 +239,13 @@ export class RunLifecycle {
       confirm: async () => claim.confirm(),
     });
     // The answer that gave it may have come when its time was over.
-    if (claim.lost?.aborted) {
+    if (claim.revoked?.aborted) {
       await output.stop();
       return false;
     }
     const outputClaim = { claim, output };
     this.#outputClaim = outputClaim;
-    claim.lost?.addEventListener('abort', () => {
+    claim.revoked?.addEventListener('abort', () => {
       if (this.#outputClaim !== outputClaim) return;
       this.#outputClaim = undefined;
       this.#dropped = output.stop();
@@ -266,7 +271,7 @@ export class RunLifecycle {
           return await write();
         } catch (error) {
           // Where another process may write the output by now, what this one's says counts for nothing.
-          if (!(error instanceof ClaimLostError) && this.#outputClaim) throw error;
+          if (!(error instanceof ClaimRevokedError) && this.#outputClaim) throw error;
         }
       }
       await this.#store.waitForUpdates?.(this.#signal);
@@ -299,7 +304,7 @@ export class RunLifecycle {
   ): Promise<Summary> {
     const { onProgress, source, limit } = this.#options;
     const outputClaim = this.#outputClaim;
-    if (!outputClaim) throw new ClaimLostError('the output');
+    if (!outputClaim) throw new ClaimRevokedError('the output');
     await end.settleAll();
     if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
     const { tally, sink, isSuspect } = await outputClaim.output.finish();
@@ -326,7 +331,7 @@ export class RunLifecycle {
       ...(earlier && { credits_before: earlier }),
       ...(compared && { compared }),
     };
-    if (!end.isWhole) return this.#tell(summary);
+    if (!end.isWhole) return this.#report(summary);
     if (compared) await history?.keepRun(entry.id, summary);
     await outputClaim.claim.finish(summary);
     return this.#end(summary);
@@ -336,14 +341,14 @@ export class RunLifecycle {
     return { signal: this.#signal, clock: this.#options.clock ?? systemClock };
   }
 
-  async #tell(summary: Summary): Promise<Summary> {
+  async #report(summary: Summary): Promise<Summary> {
     await this.#options.onSummary?.(summary);
     return summary;
   }
 
   /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
   async #end(summary: Summary): Promise<Summary> {
-    await this.#tell(summary);
+    await this.#report(summary);
     const isWorthKeeping = isRetriable(summary);
     await this.#place.end(isWorthKeeping);
     this.isRemovable = !isWorthKeeping;

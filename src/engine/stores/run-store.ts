@@ -88,7 +88,7 @@ export interface RunStore {
    *
    * @param outcomes the table that their outcomes get ids in
    * @returns by the numbers of addresses where an earlier version kept them
-   * @throws StateError `state_damaged`; ClaimLostError where the run is over meanwhile; OutputError
+   * @throws StateError `state_damaged`; ClaimRevokedError where the run is over meanwhile; OutputError
    */
   readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults>;
 
@@ -120,41 +120,41 @@ export interface RunClaim extends BatchClaim {
    * Keeps what a whole export told of the batch. It counts once the batch is recorded as exported. When
    * it has returned, it outlasts a power cut.
    *
-   * @throws ClaimLostError, OutputError
+   * @throws ClaimRevokedError, OutputError
    */
   keepResults(results: LineResults, outcomes: OutcomeTable): Promise<void>;
 }
 
 /** The right to write the output of a run and to end it. */
 export interface JoinClaim {
-  /** Aborted with a ClaimLostError when another process may have it; absent where none can. */
-  readonly lost?: AbortSignal;
+  /** Aborted with a ClaimRevokedError when another process may have it; absent where none can. */
+  readonly revoked?: AbortSignal;
 
   /**
    * Makes sure that the claim still holds, before an output is put into its place or anything is deleted.
    *
-   * @throws ClaimLostError
+   * @throws ClaimRevokedError
    */
   confirm(): Promise<void>;
 
   /**
    * Writes down that the output is in its place: the run has finished.
    *
-   * @throws ClaimLostError with nothing written; OutputError
+   * @throws ClaimRevokedError with nothing written; OutputError
    */
   finish(summary: Summary): Promise<void>;
 }
 
 /** The right to copy a source into a store. */
 export interface CopyClaim {
-  /** Aborted with a ClaimLostError when another process may have it. */
-  readonly lost: AbortSignal;
+  /** Aborted with a ClaimRevokedError when another process may have it. */
+  readonly revoked: AbortSignal;
 
   /**
    * Writes all of it; when it has returned, the copy is whole.
    *
    * @param of what it is a copy of
-   * @throws ClaimLostError: another process begins again; what the bytes fail with
+   * @throws ClaimRevokedError: another process begins again; what the bytes fail with
    */
   write(bytes: AsyncIterable<Uint8Array>, of: string): Promise<void>;
 }

@@ -160,11 +160,11 @@ export class DriveBatches extends PatientDuplex {
       deadlineMs: cleanUpMs,
       idle,
     });
-    this.#tellLeft(names);
+    this.#reportLeft(names);
     if (names.length > 0) await this.#calledBack.settled();
   }
 
-  #tellLeft(names: readonly string[]): void {
+  #reportLeft(names: readonly string[]): void {
     this.#left = [];
     if (names.length > 0) this.#options.onLeftBehind?.(names);
   }
@@ -208,7 +208,7 @@ export class DriveBatches extends PatientDuplex {
         clock,
         deadlineMs: batchDeadlineMs ?? defaults.batchDeadlineMs,
       });
-      this.#tellLeft(names);
+      this.#reportLeft(names);
       await this.#calledBack.settled();
     } catch (error) {
       this.destroy(error as Error);

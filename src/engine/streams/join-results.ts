@@ -164,8 +164,8 @@ class JoinResults extends PatientDuplex {
       return ending;
     }
     const results = await this.#plan.plan.join.match(batch, ending.results);
-    const told = { ...tallyOf(results), counted: null };
-    const { doubt, exported } = await checkExport(batch, told, askingsForFew - 1);
+    const tally = { ...tallyOf(results), counted: null };
+    const { doubt, exported } = await checkExport(batch, tally, askingsForFew - 1);
     const { strangers, missing = 0 } = exported;
     if (!doubt && (strangers === 0 || missing === 0)) return { results };
     throw new ContractError(

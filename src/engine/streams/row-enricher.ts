@@ -42,12 +42,14 @@ export class RowEnricher {
     const enriched = { ...this.#shape.model };
     // Every key is the model's own by now: not even `__proto__` reaches a setter.
     for (const column of columns) enriched[column] = input[column];
-    const { layout, hasOwnCells } = this.#plan;
+    const { layout, hasPerCellValues } = this.#plan;
     const start = (row - joined.from) * joined.width;
     for (let k = 0; k < joined.width; k += 1) {
       const added = layout.added[k] ?? [];
       const outcome = this.#cellsOf(joined.outcomes[start + k] ?? 0, k);
-      const cells = hasOwnCells ? this.#plan.withOwn(outcome, joined.chunk, row, k) : outcome;
+      const cells = hasPerCellValues
+        ? this.#plan.withPerCellValues(outcome, joined.chunk, row, k)
+        : outcome;
       for (let n = 0; n < added.length; n += 1) {
         enriched[(added[n] as AddedColumn).name] = cells[n] ?? null;
       }

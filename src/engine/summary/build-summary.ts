@@ -3,7 +3,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
 import type { Charge } from '../batches/charge.js';
 import { addCharges, chargeOf, type DrivenBatch } from '../batches/batch-log.js';
-import { isPlusLost } from '../plan/column-quality.js';
+import { isPlusMissing } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
 import type { RejectedCells } from './rejected-cells.js';
@@ -165,7 +165,8 @@ export function columnHints(
   return {
     ...(forms && { forms }),
     ...(domains && { misspelt: domains }),
-    ...(looks && isPlusLost(looks) && { ambiguous: looks.ambiguous, ambiguous_rows: looks.rows }),
+    ...(looks &&
+      isPlusMissing(looks) && { ambiguous: looks.ambiguous, ambiguous_rows: looks.rows }),
     ...(foreign && { foreign }),
   };
 }

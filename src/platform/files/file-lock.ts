@@ -20,7 +20,7 @@ export interface LockWaitOptions {
   readonly clock?: Clock | undefined;
 }
 
-export interface LockedThing {
+export interface LockTarget {
   /** How messages call what the lock guards. */
   readonly name: string;
   /** The file that is locked; made if need be. */
@@ -42,10 +42,10 @@ const longestPauseMs = 1000;
 /** Locks a file. */
 export async function lockFile(
   files: FileSystem,
-  thing: LockedThing,
+  target: LockTarget,
   { waitLockMs = 0, signal, clock = systemClock }: LockWaitOptions = {},
 ): Promise<FileLock> {
-  const { name, path, remake } = thing;
+  const { name, path, remake } = target;
   const untilMs = clock.now() + waitLockMs;
   for (let tries = 0; tries < maxTries; tries += 1) {
     const file = await waitToOpen();
@@ -66,17 +66,17 @@ export async function lockFile(
         }
       } catch (error) {
         if (remake && systemErrorCode(error) === 'ENOENT') return undefined;
-        refuseLock(thing, error);
+        refuseLock(target, error);
       }
       const leftMs = untilMs - clock.now();
-      if (leftMs <= 0) throw busyError(thing, waitLockMs);
+      if (leftMs <= 0) throw busyError(target, waitLockMs);
       await clock.sleep(Math.min(pauseMs, leftMs), signal);
     }
   }
 
   async function isHeld(file: FileHandle): Promise<boolean> {
     try {
-      if (await isStillThere(files, path, file)) return true;
+      if (await stillExists(files, path, file)) return true;
     } catch (error) {
       await lockOf(path, file).release();
       throw error;
@@ -99,7 +99,7 @@ function lockOf(path: string, file: FileHandle): FileLock {
 }
 
 function busyError(
-  { name, path, canWait, does = 'is working in' }: LockedThing,
+  { name, path, canWait, does = 'is working in' }: LockTarget,
   waitLockMs: number,
 ): StateError {
   const waited = waitLockMs > 0 ? ` after ${waitLockMs / 1000} s` : '';
@@ -114,7 +114,7 @@ function busyError(
 /** What the system says where a file system has no locks, such as some network folders. */
 const noLocks: readonly unknown[] = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
-function refuseLock({ name, path, option }: LockedThing, cause: unknown): never {
+function refuseLock({ name, path, option }: LockTarget, cause: unknown): never {
   if (isSluiceError(cause) || !(cause instanceof Error)) throw cause;
   if (systemErrorCode(cause) === 'ENOENT') {
     throw new ConfigurationError(`cannot write ${name}: its folder does not exist`, { cause });
@@ -128,11 +128,11 @@ function refuseLock({ name, path, option }: LockedThing, cause: unknown): never 
   );
 }
 
-async function isStillThere(files: FileSystem, path: string, file: FileHandle): Promise<boolean> {
-  const own = await file.stat();
+async function stillExists(files: FileSystem, path: string, file: FileHandle): Promise<boolean> {
+  const held = await file.stat();
   try {
-    const there = await files.stat(path);
-    return there.ino === own.ino && there.dev === own.dev;
+    const current = await files.stat(path);
+    return current.ino === held.ino && current.dev === held.dev;
   } catch {
     return false;
   }

@@ -28,7 +28,7 @@ const openFlags: Readonly<Record<OpenFlags, number>> = {
 };
 
 /** Nor may a planted pipe make the opening wait for ever. */
-const ownFlags = (flags: OpenFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
+const safeFlags = (flags: OpenFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
 
 /** Anyone who is told of a wall looks for a way around it. */
 const elsewhere =
@@ -46,7 +46,7 @@ export async function openPrivateFile(
   flags: OpenFlags = 'r',
   mode = 0o600,
 ): Promise<FileHandle> {
-  const file = await open(path, ownFlags(flags), mode).catch(async (error: unknown) => {
+  const file = await open(path, safeFlags(flags), mode).catch(async (error: unknown) => {
     if (!strangeErrors.includes((error as NodeJS.ErrnoException).code ?? '')) throw error;
     const folder =
       flags === 'r' ? await open(path, O_RDONLY | O_DIRECTORY).catch(() => undefined) : undefined;
@@ -67,7 +67,7 @@ export async function openPrivateFile(
 
 /** {@link openPrivateFile} for who cannot wait. */
 export function openPrivateFileSync(path: string, flags: OpenFlags, mode = 0o600): number {
-  const fd = openSync(path, ownFlags(flags), mode);
+  const fd = openSync(path, safeFlags(flags), mode);
   try {
     refuseStrange(path, fstatSync(fd));
     if (flags === 'w') ftruncateSync(fd);

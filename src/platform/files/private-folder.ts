@@ -59,7 +59,7 @@ async function makeProcessFolder(): Promise<ProcessFolder> {
     // Between its making and its lock another process may take it for one that was left.
     const lock = await lockFolder(path).catch(ifTaken);
     if (!lock) continue;
-    if (!(await isOwnFolder(path))) {
+    if (!(await isPrivateFolder(path))) {
       await lock.release();
       continue;
     }
@@ -89,7 +89,7 @@ async function sweep(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names.filter((found) => form.test(found))) {
     const path = join(tmpdir(), name);
-    if (!(await isOwnFolder(path, Date.now() - youngestMs))) continue;
+    if (!(await isPrivateFolder(path, Date.now() - youngestMs))) continue;
     const lock = await lockFolder(path).catch(() => undefined);
     if (!lock) continue;
     // What cannot be removed now is left to the next.
@@ -99,7 +99,7 @@ async function sweep(): Promise<void> {
 }
 
 /** Whether a path is a folder of this user's, and no link to one. */
-async function isOwnFolder(path: string, changedBeforeMs = Infinity): Promise<boolean> {
+async function isPrivateFolder(path: string, changedBeforeMs = Infinity): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   const uid = process.geteuid?.();
   return (

@@ -135,7 +135,7 @@ export function hasSubscribers(name: keyof DiagnosticsEvents): boolean {
 }
 
 /** Whether anybody listens to any of them. */
-function isAnyHeard(): boolean {
+function hasAnySubscriber(): boolean {
   return diagnosticsChannels.some((name) => hasSubscribers(name));
 }
 
@@ -166,6 +166,6 @@ export function currentScope(): Scope {
  * makes every promise of the process dearer.
  */
 export async function inScope<Result>(scope: Scope, work: () => Promise<Result>): Promise<Result> {
-  if (!isAnyHeard()) return work();
+  if (!hasAnySubscriber()) return work();
   return storage.run({ ...currentScope(), ...scope }, work);
 }

@@ -23,25 +23,29 @@ type ObserveStage = (
 /**
  * Tells whoever listens of a batch's way through the service.
  *
- * @param tell what its end comes to, also when the work fails
+ * @param describeEnd what its end comes to, also when the work fails
  */
 export async function observeBatch<Result>(
   facts: Omit<BatchStartEvent, 'run'>,
   work: (observe: ObserveStage) => Promise<Result>,
-  tell: (result: Result | undefined) => ObservedBatchEnd,
+  describeEnd: (result: Result | undefined) => ObservedBatchEnd,
 ): Promise<Result> {
   const { run } = currentScope();
-  const told = { run, ...facts };
+  const event = { run, ...facts };
   const startedMs = performance.now();
-  publish('sluice:batch:start', told);
+  publish('sluice:batch:start', event);
   let result: Result | undefined;
   try {
     result = await inScope({ batch: facts.batch }, async () =>
-      work((stage) => publish('sluice:batch:stage', { ...told, ...stage })),
+      work((stage) => publish('sluice:batch:stage', { ...event, ...stage })),
     );
     return result;
   } finally {
-    publish('sluice:batch:end', { ...told, ms: performance.now() - startedMs, ...tell(result) });
+    publish('sluice:batch:end', {
+      ...event,
+      ms: performance.now() - startedMs,
+      ...describeEnd(result),
+    });
   }
 }
 
@@ -54,12 +58,12 @@ export interface ObservedEnd {
 /**
  * Tells whoever listens of a run's beginning and end.
  *
- * @param tell what the end comes to
+ * @param describeEnd what the end comes to
  */
 export async function observeRun<Result>(
   start: Omit<RunStartEvent, 'run'>,
   work: (run: string) => Promise<Result>,
-  tell: (result: Result) => ObservedEnd,
+  describeEnd: (result: Result) => ObservedEnd,
 ): Promise<Result> {
   const run = randomBytes(8).toString('hex');
   const startedMs = performance.now();
@@ -70,7 +74,7 @@ export async function observeRun<Result>(
   };
   try {
     const result = await inScope({ run }, async () => work(run));
-    end({ ...tell(result), code: undefined });
+    end({ ...describeEnd(result), code: undefined });
     return result;
   } catch (error) {
     end({ rows: undefined, hasFailed: false, code: codeOf(error) });

@@ -4,7 +4,7 @@ type OptionValue = string | number | boolean | Readonly<Record<string, string>>;
 /** @returns `undefined` for an option that is not theirs */
 export type OptionNaming = (name: string, value?: OptionValue) => string | undefined;
 
-let ownNaming: OptionNaming = () => undefined;
+let currentNaming: OptionNaming = () => undefined;
 
 /**
  * Has every text of this process name options so: a command line calls them by its flags. A text is made with
@@ -14,16 +14,18 @@ let ownNaming: OptionNaming = () => undefined;
  * @returns what names them as before
  */
 export function nameOptionsBy(naming: OptionNaming): () => void {
-  const before = ownNaming;
-  ownNaming = naming;
+  const before = currentNaming;
+  currentNaming = naming;
   return () => {
-    ownNaming = before;
+    currentNaming = before;
   };
 }
 
 /** An option as texts call it: in a program by its property, in backticks. */
 export function optionName(name: string, value?: OptionValue): string {
-  return ownNaming(name, value) ?? `\`${name}${value === undefined ? '' : `: ${inCode(value)}`}\``;
+  return (
+    currentNaming(name, value) ?? `\`${name}${value === undefined ? '' : `: ${inCode(value)}`}\``
+  );
 }
 
 function inCode(value: OptionValue): string {

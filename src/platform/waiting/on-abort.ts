@@ -10,11 +10,11 @@ const listeners = new WeakMap<AbortSignal, Set<Listener>>();
  */
 export function onAbort(signal: AbortSignal | undefined, listener: Listener): () => void {
   if (signal === undefined) return () => undefined;
-  const own = (reason: unknown): void => listener(reason);
+  const onceAborted = (reason: unknown): void => listener(reason);
   const waiting = listeners.get(signal) ?? listenTo(signal);
-  waiting.add(own);
+  waiting.add(onceAborted);
   return () => {
-    if (!waiting.delete(own) || waiting.size > 0) return;
+    if (!waiting.delete(onceAborted) || waiting.size > 0) return;
     signal.removeEventListener('abort', callAll);
     listeners.delete(signal);
   };

@@ -34,13 +34,13 @@ export function guardAgainstCsrf(
 ): void {
   const { method = '', headers } = request;
   if (isOfOtherOrigin(method, headers)) throw new HttpProblem(403, reasons.origin);
-  if (!isFromThisMachine(request) || isOwnHost(headers.host, host)) return;
+  if (!isFromThisMachine(request) || isSameHost(headers.host, host)) return;
   if (!hasKey()) throw new HttpProblem(403, reasons.host);
 }
 
 function isOfOtherOrigin(method: string, headers: IncomingHttpHeaders): boolean {
   const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
-  if (origin !== undefined) return !isOwnOrigin(origin, headers);
+  if (origin !== undefined) return !isSameOrigin(origin, headers);
   if (site === undefined || site === 'same-origin' || site === 'none') return false;
   // A link that a person follows: the page that holds it sees nothing of what it leads to.
   const isFollowed = mode === 'navigate' && headers['sec-fetch-dest'] === 'document';
@@ -48,14 +48,14 @@ function isOfOtherOrigin(method: string, headers: IncomingHttpHeaders): boolean 
 }
 
 /** Whether an origin is the one that the request was sent to, as the client or its proxy names it. */
-function isOwnOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
+function isSameOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, host } = new URL(origin);
   const named = [headers.host, headers['x-forwarded-host']].flatMap((name) => name ?? []);
   return named.some((name) => hostOf(protocol, name)?.host === host);
 }
 
-function isOwnHost(named: string | undefined, given: string): boolean {
+function isSameHost(named: string | undefined, given: string): boolean {
   const hostname = hostOf('http:', named ?? '')?.hostname.replace(/\.$/, '');
   if (hostname === undefined) return false;
   return (

@@ -172,7 +172,7 @@ describe('an upload', () => {
   });
 
   it.each([
-    [false, bounds.looksForLostUpload],
+    [false, bounds.looksForMissingUpload],
     [true, bounds.looksForAcceptedUpload],
   ])('that no list shows (accepted: %s) is sent anew, under a new name', (accepted, looks) => {
     const none: BatchEvent = { of: 'find', uuid: undefined };
@@ -200,7 +200,7 @@ describe('an upload', () => {
     let state: BatchState = planned;
     while (nextStep(state).do === 'upload') {
       state = before(state, nextStep(state));
-      const none = times<BatchEvent>(bounds.looksForLostUpload, { of: 'find', uuid: undefined });
+      const none = times<BatchEvent>(bounds.looksForMissingUpload, { of: 'find', uuid: undefined });
       state = learnAll(state, { of: 'upload', status: 'unknown' }, ...none);
     }
     expect(nextStep(state)).toEqual({ do: 'give_up' });

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import {
   type BatchClaim,
   type BatchProgress,
-  ClaimLostError,
+  ClaimRevokedError,
   LocalClaims,
 } from '../../../src/engine/batches/claim.js';
 import { type Batch, batchLabel, readLines } from '../../../src/engine/batches/batch.js';
@@ -122,7 +122,8 @@ export class Driving {
         leave: (batch, state) => {
           if (!batch.part) ends.get(batch.id)?.resolve(state);
         },
-        lost: (batch) => ends.get(batch.id)?.reject(new ClaimLostError(batchLabel(batch))),
+        claimRevoked: (batch) =>
+          ends.get(batch.id)?.reject(new ClaimRevokedError(batchLabel(batch))),
         freed: () => {
           if (!pool.stoppedBy || !pool.isIdle) return;
           for (const end of ends.values()) end.reject(pool.stoppedBy.error);

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { batchLabel, type Batch } from '../../../src/engine/batches/batch.js';
-import { ClaimLostError, type BatchProgress } from '../../../src/engine/batches/claim.js';
+import { ClaimRevokedError, type BatchProgress } from '../../../src/engine/batches/claim.js';
 import { planned } from '../../../src/engine/batches/batch-state.js';
 import type { LineResults } from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
@@ -513,8 +513,8 @@ function describeSharing<Store extends RunStore>(
           async () => before.reserve(1e6),
           async () => before.keepResults(otherResults, outcomes),
         ];
-        for (const say of said) await expect(say()).rejects.toBeInstanceOf(ClaimLostError);
-        expect(before.lost?.aborted).toBe(true);
+        for (const say of said) await expect(say()).rejects.toBeInstanceOf(ClaimRevokedError);
+        expect(before.revoked?.aborted).toBe(true);
         await after.keepResults(results, outcomes);
         await after.record(progress(whole));
         expect(await told(next as Store, whole)).toEqual(whatWasTold);
@@ -545,7 +545,7 @@ function describeSharing<Store extends RunStore>(
         const [joiner] = asked.filter((claim) => claim !== undefined);
         expect(asked.filter((claim) => claim !== undefined)).toHaveLength(1);
         await stores[asked.findIndex((claim) => claim !== undefined)]?.close();
-        await expect(joiner?.finish(summary)).rejects.toBeInstanceOf(ClaimLostError);
+        await expect(joiner?.finish(summary)).rejects.toBeInstanceOf(ClaimRevokedError);
         const before = await frozen.join();
         await before?.confirm();
         const rest = stores.filter((_, at) => asked[at] === undefined);
@@ -553,9 +553,9 @@ function describeSharing<Store extends RunStore>(
         expect(await next.join()).toBeUndefined();
         await outlastClaims();
         const after = await next.join();
-        await expect(before?.confirm()).rejects.toBeInstanceOf(ClaimLostError);
-        await expect(before?.finish(summary)).rejects.toBeInstanceOf(ClaimLostError);
-        expect(before?.lost?.aborted).toBe(true);
+        await expect(before?.confirm()).rejects.toBeInstanceOf(ClaimRevokedError);
+        await expect(before?.finish(summary)).rejects.toBeInstanceOf(ClaimRevokedError);
+        expect(before?.revoked?.aborted).toBe(true);
         await after?.finish(summary);
         expect(await other.join()).toBeUndefined();
         await outlastClaims();
@@ -572,11 +572,11 @@ function describeSharing<Store extends RunStore>(
         expect(await three?.claim([other])).toEqual([]);
         await two?.clear();
         // Results that are not there any more are no damage.
-        await expect(told(one as Store, whole)).rejects.toBeInstanceOf(ClaimLostError);
+        await expect(told(one as Store, whole)).rejects.toBeInstanceOf(ClaimRevokedError);
         expect(await three?.claim([other])).toEqual([]);
         expect(await three?.join()).toBeUndefined();
         await expect(held.record(progress(whole, launching))).rejects.toBeInstanceOf(
-          ClaimLostError,
+          ClaimRevokedError,
         );
         await two?.remove();
         expect(await three?.claim([other])).toEqual([]);
@@ -717,7 +717,9 @@ function describeSharing<Store extends RunStore>(
           await isAsked;
           yield Buffer.from('late');
         };
-        const half = expect(before?.write(slow(), 'half')).rejects.toBeInstanceOf(ClaimLostError);
+        const half = expect(before?.write(slow(), 'half')).rejects.toBeInstanceOf(
+          ClaimRevokedError,
+        );
         await isHalf;
         expect(await copyOf(next).read()).toBeUndefined();
         await outlastClaims();
@@ -762,7 +764,7 @@ function describeSharing<Store extends RunStore>(
         const claim = await claimOne(store as Store, whole);
         await outlastClaims();
         await claim.confirm();
-        expect(claim.lost?.aborted).toBe(false);
+        expect(claim.revoked?.aborted).toBe(false);
       });
     });
   });

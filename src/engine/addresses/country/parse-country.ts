@@ -11,7 +11,7 @@ const maxNameLength = 80;
 
 let byName: ReadonlyMap<string, CountryCode> | undefined;
 /** Asked last: the names of so many languages take a moment to read. */
-let byOwnName: ReadonlyMap<string, CountryCode | undefined> | undefined;
+let byNativeName: ReadonlyMap<string, CountryCode | undefined> | undefined;
 
 /**
  * The country that a text surely names: by its code, by a code of three letters, or by a name, in any case,
@@ -20,26 +20,28 @@ let byOwnName: ReadonlyMap<string, CountryCode | undefined> | undefined;
  */
 export function findCountry(text: string): CountryCode | undefined {
   if (text.length > maxNameLength) return undefined;
-  return codeIn(text) ?? named(text) ?? named(turned(text)) ?? namedTwice(text) ?? ownName(text);
+  return (
+    codeIn(text) ?? named(text) ?? named(turned(text)) ?? namedTwice(text) ?? nativeNameOf(text)
+  );
 }
 
 /** The country that has a name in its own language. */
-function ownName(text: string): CountryCode | undefined {
+function nativeNameOf(text: string): CountryCode | undefined {
   if (!/\p{L}{3}|[^\p{ASCII}]/u.test(text)) return undefined;
-  byOwnName ??= readOwnNames();
-  return byOwnName.get(plain(text));
+  byNativeName ??= readNativeNames();
+  return byNativeName.get(plain(text));
 }
 
 /** In the language that most people of a country speak, and in Latin letters where it is written in both. */
-function readOwnNames(): ReadonlyMap<string, CountryCode | undefined> {
+function readNativeNames(): ReadonlyMap<string, CountryCode | undefined> {
   const names = new Map<string, CountryCode | undefined>();
   const inLanguage = new Map<string, Intl.DisplayNames>();
   for (const code of countryCodes) {
     const { language, script } = new Intl.Locale(`und-${code}`).maximize();
     for (const locale of script === 'Cyrl' ? [language, `${language}-Latn`] : [language]) {
-      const own = inLanguage.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region' });
-      inLanguage.set(locale, own);
-      const name = plain(own.of(code) ?? '');
+      const native = inLanguage.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region' });
+      inLanguage.set(locale, native);
+      const name = plain(native.of(code) ?? '');
       // What two countries call themselves names none.
       names.set(name, names.has(name) && names.get(name) !== code ? undefined : code);
     }
@@ -164,8 +166,8 @@ function readOtherNames(): ReadonlyMap<string, string> {
     // Old codes have the name of a country of today.
     if (name === undefined || named(name) !== undefined) continue;
     names.set(code, name);
-    for (const own of [name, ...others.map((each) => each.of(code) ?? '')]) {
-      if (!names.has(plain(own))) names.set(plain(own), name);
+    for (const native of [name, ...others.map((each) => each.of(code) ?? '')]) {
+      if (!names.has(plain(native))) names.set(plain(native), name);
     }
   }
   return names;

@@ -154,14 +154,14 @@ export class PlanFamily {
    */
   countriesOf(national: string | undefined): {
     readonly main: string | undefined;
-    readonly own: string | undefined;
+    readonly exact: string | undefined;
   } {
     const [main = ''] = this.#plans.keys();
-    if (main === this.callingCode) return { main: undefined, own: undefined };
+    if (main === this.callingCode) return { main: undefined, exact: undefined };
     const plan = national === undefined ? undefined : this.#planOf(national);
-    const isOwn = national !== undefined && plan?.isValid(national) === true;
-    const own = isOwn ? [...this.#plans].find(([, each]) => each === plan)?.[0] : undefined;
-    return { main, own };
+    const isExact = national !== undefined && plan?.isValid(national) === true;
+    const exact = isExact ? [...this.#plans].find(([, each]) => each === plan)?.[0] : undefined;
+    return { main, exact };
   }
 
   /**

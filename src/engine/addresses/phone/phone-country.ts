@@ -20,10 +20,10 @@ export function phoneCountry(
   const digits = internationalDigits(cell);
   const family = digits && familyOf(digits.digits.slice(1));
   if (!family) return undefined;
-  const { main, own } = family.countriesOf(nationalOf(digits, family.callingCode));
+  const { main, exact } = family.countriesOf(nationalOf(digits, family.callingCode));
   if (main === undefined) return undefined;
   if (!isCountryCode(main)) return { reason: 'country_unsupported' };
-  return own !== undefined && isCountryCode(own) ? own : main;
+  return exact !== undefined && isCountryCode(exact) ? exact : main;
 }
 
 /** Digits with a `+` in front; `00` means one where a possible number follows it. */

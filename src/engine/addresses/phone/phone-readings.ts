@@ -276,8 +276,8 @@ export function doubtfulForms(number: string, country: CountryCode): readonly st
   const callingCode = planOf(country)?.family.callingCode;
   const forms = [plainPrefix + digits];
   if (callingCode !== undefined && digits.startsWith(callingCode)) {
-    const own = digits.slice(callingCode.length);
-    forms.push(digits, own, `0${own}`);
+    const nationalDigits = digits.slice(callingCode.length);
+    forms.push(digits, nationalDigits, `0${nationalDigits}`);
   }
   return forms.filter((form) => {
     const numbers = possibleNumbers({ digits: form }, country);
@@ -329,22 +329,22 @@ function international(digits: string): readonly string[] {
   const family = familyOf(digits);
   if (!family) return none;
   const { main, callingCode } = family;
-  const own = digits.slice(callingCode.length);
-  const number = family.possible(main.withoutPrefix(own), main, own);
+  const nationalDigits = digits.slice(callingCode.length);
+  const number = family.possible(main.withoutPrefix(nationalDigits), main, nationalDigits);
   return number === undefined ? none : [number];
 }
 
 /** Reads digits as a country's own: with or without its national prefix, or with its calling code. */
 function national(digits: string, plan: NumberingPlan): Readings {
   const { family } = plan;
-  const own = plan.withoutPrefix(digits);
-  const number = family.possible(own, plan, digits);
+  const nationalDigits = plan.withoutPrefix(digits);
+  const number = family.possible(nationalDigits, plan, digits);
   const likely = number === undefined ? [] : [number];
   if (digits.startsWith(family.callingCode)) {
     const [withCode] = international(digits);
     if (withCode !== undefined && withCode !== number) likely.push(withCode);
   }
-  if (own !== digits || !digits.startsWith('0')) return { likely, ifValid: none };
+  if (nationalDigits !== digits || !digits.startsWith('0')) return { likely, ifValid: none };
   // A zero that the plan does not take for a prefix, though numbers are written with one (Gabon).
   const shorter = digits.slice(1);
   const other = plan.matches(shorter) ? family.possible(shorter, plan) : undefined;

@@ -1,4 +1,4 @@
-import { ClaimLostError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
+import { ClaimRevokedError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
 import { planned, type BatchState } from '../../batches/batch-state.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
@@ -93,7 +93,7 @@ export class RunBatches {
   }
 
   /** Tells what an earlier process has begun. */
-  tellRecalled(): void {
+  reportRecalled(): void {
     const batches = this.log
       .batches()
       .flatMap(({ batch, state, name, charge, exported }) =>
@@ -116,7 +116,7 @@ export class RunBatches {
     const { store, reconciliation } = this.#options;
     const failed = this.log.batches().filter(({ state }) => state.stage === 'failed');
     const again = failed.map((driven) => {
-      const state = reconciliation.tryAgain(driven.batch, driven.state);
+      const state = reconciliation.retry(driven.batch, driven.state);
       return { ...withKnown(driven, state), name: reconciliation.nameOf(driven.batch, state) };
     });
     if (again.length > 0) await store.reopen?.(again);
@@ -128,7 +128,7 @@ export class RunBatches {
     const claimed = await this.claim(wanted);
     for (const batch of claimed) await this.#recall(this.held(batch));
     const { reconciliation, run } = this.#options;
-    if (claimed.length > 0) reconciliation.tell(() => this.log.uuids(), run.onProgress);
+    if (claimed.length > 0) reconciliation.reportChanges(() => this.log.uuids(), run.onProgress);
     return claimed.filter((batch) => this.has(batch) && this.isHeld(batch));
   }
 
@@ -169,11 +169,11 @@ export class RunBatches {
   held(batch: Batch): RunClaim {
     const label = batchLabel(batch);
     const claim = this.#claims.get(label);
-    if (!claim) throw new ClaimLostError(label);
+    if (!claim) throw new ClaimRevokedError(label);
     return claim;
   }
 
-  lose(batch: Batch): void {
+  dropClaim(batch: Batch): void {
     this.#claims.delete(batchLabel(batch));
     this.#changed.add(batch);
   }
@@ -182,7 +182,7 @@ export class RunBatches {
   observedClaim(batch: Batch): BatchClaim {
     const claim = this.held(batch);
     return {
-      ...(claim.lost && { lost: claim.lost }),
+      ...(claim.revoked && { revoked: claim.revoked }),
       confirm: async () => claim.confirm(),
       reserve: async (most) => claim.reserve(most),
       record: async (progress) => this.#record(claim, progress),
@@ -213,8 +213,8 @@ export class RunBatches {
       await this.record(progress);
       return true;
     } catch (error) {
-      if (!(error instanceof ClaimLostError)) throw error;
-      this.lose(progress.batch);
+      if (!(error instanceof ClaimRevokedError)) throw error;
+      this.dropClaim(progress.batch);
       this.#put(progress.batch);
       return false;
     }
@@ -224,7 +224,7 @@ export class RunBatches {
     const { reconciliation, run } = this.#options;
     const before = entry?.state ?? planned;
     const learned = reconciliation.learn(batch, before);
-    const state = run.retryFailed === true ? reconciliation.tryAgain(batch, learned) : learned;
+    const state = run.retryFailed === true ? reconciliation.retry(batch, learned) : learned;
     const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {
       batch,

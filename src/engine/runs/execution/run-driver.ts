@@ -84,8 +84,8 @@ class RunDrive {
         collect: async (batch, open) =>
           this.#settling.collect(batch, open, this.#batches.held(batch)),
         leave: async (batch, state, parts) => this.#leave(batch, state, parts),
-        lost: (batch) => this.#batches.lose(batch),
-        freed: () => this.#shared.tell(),
+        claimRevoked: (batch) => this.#batches.dropClaim(batch),
+        freed: () => this.#shared.notify(),
       },
     );
     this.#shared = new WorkerLoop({
@@ -111,9 +111,9 @@ class RunDrive {
     await this.#batches.adopt(this.#options.batches);
     const { reconciliation, run, store } = this.#options;
     if (run.retryFailed === true && store.state.finished) await this.#batches.reopen();
-    this.#batches.tellRecalled();
+    this.#batches.reportRecalled();
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
-    reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
+    reconciliation.reportChanges(() => this.#batches.log.uuids(), run.onProgress);
     // A run that collects does not leave again for what is new in the list.
     const isCollecting = store.state.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
@@ -130,7 +130,7 @@ class RunDrive {
       await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
     }
     if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
-    this.#tellLeft();
+    this.#reportLeft();
     return this.#endOf(stoppedBy, isWhole);
   }
 
@@ -138,7 +138,7 @@ class RunDrive {
   async toStop(stoppedBy: unknown): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#batches.applyRemote(batch);
     await this.#shared.applyRemote();
-    this.#batches.tellRecalled();
+    this.#batches.reportRecalled();
     return this.#endOf(stoppedBy, false);
   }
 
@@ -169,7 +169,7 @@ class RunDrive {
     await this.#batches.adopt(this.#options.batches);
     const { reconciliation, run } = this.#options;
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
-    reconciliation.tell(() => this.#batches.log.uuids(), run.onProgress);
+    reconciliation.reportChanges(() => this.#batches.log.uuids(), run.onProgress);
     await decide?.(this.#batches.log.batches());
     for (const driven of this.#batches.log.batches()) {
       if (isBeforeLaunch(driven.state)) await this.#giveUp(driven);
@@ -185,7 +185,7 @@ class RunDrive {
     if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
       return;
     await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
-    this.#tellLeft();
+    this.#reportLeft();
   }
 
   /** Written down before it is deleted: a batch that is elected and gone would be in doubt. */
@@ -228,7 +228,7 @@ class RunDrive {
       await confirm();
       await this.#deleteExported(batch, state);
     }
-    this.#tellLeft();
+    this.#reportLeft();
   }
 
   get #hasSurplus(): boolean {
@@ -253,7 +253,7 @@ class RunDrive {
     return { signal, clock, deadlineMs: batchDeadlineMs };
   }
 
-  #tellLeft(): void {
+  #reportLeft(): void {
     const names = this.#left;
     if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });
   }

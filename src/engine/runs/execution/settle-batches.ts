@@ -1,4 +1,4 @@
-import { ClaimLostError } from '../../batches/claim.js';
+import { ClaimRevokedError } from '../../batches/claim.js';
 import { batchLabel, type Batch } from '../../batches/batch.js';
 import type { CollectedExport } from '../../driver/driver-options.js';
 import { tallyOf } from '../../batches/export-check.js';
@@ -48,7 +48,7 @@ export class BatchSettling {
         return;
       } catch (error) {
         // The run was ended by another process meanwhile: the outcomes are not wanted here.
-        if (!(error instanceof ClaimLostError)) throw error;
+        if (!(error instanceof ClaimRevokedError)) throw error;
       }
     }
     this.#others.push(settle);

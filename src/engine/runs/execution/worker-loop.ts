@@ -35,7 +35,7 @@ export class WorkerLoop {
   /** What is left to others, or to be claimed. */
   #open = new Set<Batch>();
   /** Which of the open batches are meant. */
-  #isMeant = (_known: BatchState): boolean => true;
+  #isMeant = (_state: BatchState): boolean => true;
   /** Whether something may have changed since it was last looked at. */
   #hasChanged = false;
   #wake: (() => void) | undefined;
@@ -46,16 +46,16 @@ export class WorkerLoop {
   /** How often the gate was closed when the open batches were last looked through. */
   #closings = 0;
   /** Which budget counts, as far as anybody who reads along knows. */
-  #knownBudget: number | null;
+  #currentBudget: number | null;
 
   constructor(options: WorkerLoopOptions) {
     this.#options = options;
-    this.#knownBudget = options.run.maxCredits ?? null;
+    this.#currentBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.store.state.stopped?.at;
   }
 
   /** There may be room for another batch. */
-  tell(): void {
+  notify(): void {
     this.#hasChanged = true;
     this.#wake?.();
   }
@@ -77,13 +77,13 @@ export class WorkerLoop {
       this.#applyStop();
       this.#applyBudget();
       this.#dropClosed();
-      await this.#tellStop();
+      await this.#recordStop();
       if (this.#isStopped || (this.#open.size === 0 && drive.isIdle)) {
         await drive.idle();
         // Meanwhile a claim may have been lost, and the last batch may have stopped this process.
         await this.applyRemote();
         this.#dropClosed();
-        await this.#tellStop();
+        await this.#recordStop();
         if (this.#open.size === 0) return;
         if (!drive.stoppedBy) signal.throwIfAborted();
         if (this.#isStopped) return;
@@ -164,8 +164,8 @@ export class WorkerLoop {
   #applyBudget(): void {
     const { store, run } = this.#options;
     const { budget } = store.state;
-    if (!budget || budget.most === this.#knownBudget) return;
-    this.#knownBudget = budget.most;
+    if (!budget || budget.most === this.#currentBudget) return;
+    this.#currentBudget = budget.most;
     run.onProgress?.({
       stage: 'notice',
       isWarning: true,
@@ -174,7 +174,7 @@ export class WorkerLoop {
   }
 
   /** What stops one launches nothing more in any. */
-  async #tellStop(): Promise<void> {
+  async #recordStop(): Promise<void> {
     const { store, drive, stop } = this.#options;
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
     const stopped = stop && stopForAll(error);
@@ -215,13 +215,13 @@ export class WorkerLoop {
   async #nextChange(): Promise<void> {
     const { store, signal } = this.#options;
     const over = new AbortController();
-    const ownChange = new Promise<void>((resolve) => {
+    const localChange = new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#hasChanged) resolve();
     });
-    const updates = store.waitForUpdates?.(AbortSignal.any([signal, over.signal])) ?? ownChange;
+    const updates = store.waitForUpdates?.(AbortSignal.any([signal, over.signal])) ?? localChange;
     try {
-      await Promise.race([ownChange, updates]);
+      await Promise.race([localChange, updates]);
     } catch (error) {
       // The next round sees the abort.
       if (!signal.aborted) throw error;

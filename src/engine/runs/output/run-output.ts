@@ -57,7 +57,7 @@ export class RunOutput {
   }
 
   /** Another batch is settled. */
-  tell(): void {
+  batchSettled(): void {
     this.#settled += 1;
     this.#early?.notify();
   }

@@ -46,7 +46,7 @@ interface WriteOutputOptions {
  */
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
-  const readsCells = plan.hasOwnCells || sink.readsAddresses === true;
+  const readsCells = plan.hasPerCellValues || sink.readsAddresses === true;
   const reading = await source.open({
     signal,
     // What is of a cell itself is read from it again.
@@ -83,7 +83,7 @@ export async function openSink(
   reading: SourceReading,
   onTextColumn?: OpenSinkOptions['onTextColumn'],
 ): Promise<SinkWriting> {
-  const own = plan.hasOwnCells ? new PerCellValues(plan) : undefined;
+  const perCell = plan.hasPerCellValues ? new PerCellValues(plan) : undefined;
   const { added, whole } = plan.layout;
   try {
     const permissions = await source.permissions?.();
@@ -97,16 +97,17 @@ export async function openSink(
       added,
       ...(onTextColumn && { onTextColumn }),
       addressOf: (chunk, row, column) => plan.planner.addressOf(chunk, row, column)?.key,
-      cellsOf: own?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
+      cellsOf: perCell?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
       ...(whole && {
         whole: {
           added: whole,
-          cellsOf: own?.wholeCellsOf ?? ((outcome, column) => plan.wholeCellsOf(outcome, column)),
+          cellsOf:
+            perCell?.wholeCellsOf ?? ((outcome, column) => plan.wholeCellsOf(outcome, column)),
         },
       }),
     });
     checkWriting(writing, { name: sink.name, isKept: runId !== undefined });
-    return own?.over(writing) ?? writing;
+    return perCell?.over(writing) ?? writing;
   } catch (error) {
     await closeReading(reading);
     throw error;
@@ -175,7 +176,12 @@ class PerCellValues {
   readonly cellsOf: AddedCells['cellsOf'] = (id, column): readonly OutputCell[] => {
     const { rows, at, outcome } = this.#find(id);
     const row = rows.from + Math.floor(at / rows.width);
-    return this.#plan.withOwn(this.#plan.cellsOf(outcome, column), rows.chunk, row, column);
+    return this.#plan.withPerCellValues(
+      this.#plan.cellsOf(outcome, column),
+      rows.chunk,
+      row,
+      column,
+    );
   };
 
   readonly wholeCellsOf: AddedCells['cellsOf'] = (id, column) =>

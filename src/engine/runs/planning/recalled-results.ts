@@ -150,13 +150,13 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
   const { state, scratch, files, seed, history } = options;
   const withOrigin = wantsOrigin(options.columns);
   const { plan, earlier } = state;
-  const own = carriedUuids(earlier);
+  const launchedByRun = carriedUuids(earlier);
   if (plan) {
     const entry = plan.recalled;
     if (!entry) return undefined;
     const entries = await readRecalled(files, scratch.recalledPath, seed, entry);
     return {
-      recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, own }),
+      recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, launchedByRun }),
       flush: async () => undefined,
       finish: async () => entry,
       close: async () => undefined,
@@ -169,7 +169,7 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
     recall: (outcomes) =>
       writer.from([
         // What this night has paid for counts, however old the history wants its results.
-        ...(carried ? [new HistoryRecall(carried, outcomes, { withOrigin, own })] : []),
+        ...(carried ? [new HistoryRecall(carried, outcomes, { withOrigin, launchedByRun })] : []),
         ...(history ? [history.recall(outcomes, withOrigin)] : []),
       ]),
     flush: async () => writer.flush(),

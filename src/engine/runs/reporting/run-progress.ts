@@ -114,7 +114,7 @@ export function observedEnd(summary: Summary): ObservedEnd {
 /** How far this process is with the rows of a shared run, and the one that writes them. */
 export class SharedRows implements RowFigures {
   readonly #onProgress: (progress: RunProgress) => void;
-  #own = noRows;
+  #local = noRows;
   #remoteRows = 0;
 
   /** @param onProgress told of what this process does, and of the rows that another writes */
@@ -122,23 +122,23 @@ export class SharedRows implements RowFigures {
     this.#onProgress = onProgress;
   }
 
-  get own(): RowFigures['own'] {
-    return this.#own;
+  get local(): RowFigures['local'] {
+    return this.#local;
   }
 
   /** Takes in what this process does. */
   readonly note = (progress: RunProgress): void => {
     const { stage } = progress;
     if (stage === 'reading' || stage === 'read') {
-      this.#own = { ...this.#own, rowsRead: progress.rows };
+      this.#local = { ...this.#local, rowsRead: progress.rows };
     } else if (stage === 'writing' || stage === 'written') {
-      this.#own = { ...this.#own, rowsWritten: progress.rows };
+      this.#local = { ...this.#local, rowsWritten: progress.rows };
     }
     this.#onProgress(progress);
   };
 
   applyRemote(rowsWritten: number): void {
-    if (rowsWritten === this.#remoteRows || this.#own.rowsWritten > 0) return;
+    if (rowsWritten === this.#remoteRows || this.#local.rowsWritten > 0) return;
     this.#remoteRows = rowsWritten;
     this.#onProgress({ stage: 'writing', rows: rowsWritten });
   }

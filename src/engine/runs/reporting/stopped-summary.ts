@@ -118,14 +118,14 @@ function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
     ...launched,
     ...again.map(({ inVain, report }) => ({ charge: inVain, addresses: report.addresses })),
   ];
-  const isTold = inDoubt === 0 && costs.every(({ charge }) => charge);
+  const isComplete = inDoubt === 0 && costs.every(({ charge }) => charge);
   const sum = (of: (cost: (typeof costs)[number]) => number): number =>
     costs.reduce((total, cost) => total + of(cost), 0);
   return {
     spent: sum(({ charge, addresses }) => charge?.spent ?? addresses),
-    refunded: isTold ? sum(({ charge }) => charge?.refunded ?? 0) : null,
-    net: isTold ? sum(({ charge }) => charge?.net ?? 0) : null,
-    source: isTold ? 'cost_objects' : 'launched',
+    refunded: isComplete ? sum(({ charge }) => charge?.refunded ?? 0) : null,
+    net: isComplete ? sum(({ charge }) => charge?.net ?? 0) : null,
+    source: isComplete ? 'cost_objects' : 'launched',
     ...(inDoubt > 0 && { in_doubt: inDoubt }),
   };
 }

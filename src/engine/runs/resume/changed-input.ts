@@ -149,7 +149,7 @@ async function settle(
   await settleRun(
     {
       // What was launched was allowed by the budget of its night.
-      run: { ...settings, onProgress: (progress) => tell(progress, onProgress) },
+      run: { ...settings, onProgress: (progress) => report(progress, onProgress) },
       client,
       reconciliation,
       concurrency,
@@ -163,7 +163,7 @@ async function settle(
 }
 
 /** How far the batches of another list are is no progress of tonight's. */
-function tell(progress: RunProgress, onProgress: ResolvedRun['onProgress']): void {
+function report(progress: RunProgress, onProgress: ResolvedRun['onProgress']): void {
   if (progress.stage !== 'batch') onProgress?.(progress);
 }
 
@@ -252,9 +252,9 @@ async function measureUse(
   if (recalled && store.state.earlier.length > 0) {
     const seed = Buffer.from(state.run.seed, 'hex');
     const entries = await readRecalled(files, store.recalledPath, seed, recalled);
-    const own = carriedUuids(store.state.earlier);
+    const launchedByRun = carriedUuids(store.state.earlier);
     entries.forEach((hash, place) => {
-      if (!own.has(entries.origin(entries.originAt(place)).batchUuid)) return;
+      if (!launchedByRun.has(entries.origin(entries.originAt(place)).batchUuid)) return;
       paidAddresses += 1;
       if (book.findHashed(hash) !== -1) usedAddresses += 1;
     });

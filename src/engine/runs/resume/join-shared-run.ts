@@ -112,17 +112,17 @@ export class SharedOpening implements Opening {
       if (history) await collectLeft(history, client, { ...run, signal: checked.signal });
       const { state } = store;
       if (state.run && state.plan) return { run: state.run, plan: state.plan };
-      const own = {
+      const begunHere = {
         ...(await newRun(client, { ...run, ...(history && { history }) })),
-        version: ownVersion,
+        version: runningVersion,
       };
-      const plannedInput = await this.#read(own, history);
+      const plannedInput = await this.#read(begunHere, history);
       await checkListSize(run, plannedInput.entry.rows, history);
-      const begun = await this.#begin(own, plannedInput);
+      const begun = await this.#begin(begunHere, plannedInput);
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = store.state.plan === undefined;
-      const isOwn = begun.run.id === own.id || isOver || !begun.plan.recalled;
-      return { ...begun, ...(isOwn && { plannedInput }) };
+      const isBegunHere = begun.run.id === begunHere.id || isOver || !begun.plan.recalled;
+      return { ...begun, ...(isBegunHere && { plannedInput }) };
     } finally {
       await history?.close();
     }
@@ -178,7 +178,7 @@ export class SharedOpening implements Opening {
   }
 
   /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
-  async #begin(own: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
+  async #begin(begunHere: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
     const { run, store, scratch, checked } = this.#options;
     await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
@@ -187,14 +187,14 @@ export class SharedOpening implements Opening {
         await onDisk(`read ${path}`, async () => checked.files.readFile(path)),
       );
     }
-    return store.begin(own, plannedInput.entry);
+    return store.begin(begunHere, plannedInput.entry);
   }
 
   async #refuseOther(client: Client, begun: RunEntry): Promise<void> {
     const { run, name, store, checked } = this.#options;
-    if (begun.version !== ownVersion) {
+    if (begun.version !== runningVersion) {
       throw mismatch(
-        `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${ownVersion}: give all processes the same version`,
+        `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${runningVersion}: give all processes the same version`,
       );
     }
     const given = { decides: decidingOptions(run), service: serviceOf(client, run) };
@@ -223,7 +223,7 @@ export class SharedOpening implements Opening {
 }
 
 /** Processes of one minor version work on a run together. */
-const ownVersion = version.split('.').slice(0, 2).join('.');
+const runningVersion = version.split('.').slice(0, 2).join('.');
 
 function mismatch(message: string): StateError {
   return new StateError(`${message}. Nothing was sent by this process`, { code: 'state_mismatch' });

@@ -58,7 +58,7 @@ export class Reconciliation {
       readonly deleting: boolean;
       readonly sharedBefore: Pick<RunState, 'batches'> | undefined;
       readonly restarted: () => boolean;
-      readonly there: (uuid: string) => Promise<boolean>;
+      readonly exists: (uuid: string) => Promise<boolean>;
       readonly reading: () => Promise<void>;
     },
   ) {
@@ -69,7 +69,7 @@ export class Reconciliation {
     this.#sharedBefore = is.sharedBefore;
     this.isCopied = is.copied;
     this.#isRestarted = is.restarted;
-    this.#exists = is.there;
+    this.#exists = is.exists;
     this.#deletes = is.deleting;
     this.readList = is.reading;
   }
@@ -99,7 +99,7 @@ export class Reconciliation {
         copied: takenUp && !moved && isElsewhere(run.place, here),
         sharedBefore,
         restarted: () => store.isRestarted === true,
-        there: async (uuid) => isVisible(service, uuid, options.signal),
+        exists: async (uuid) => isVisible(service, uuid, options.signal),
         deleting: !moved && (options.deleteBatches === true || run.deletes === true),
         reading: async () => {
           if (takenUp) await uploads.read();
@@ -115,10 +115,10 @@ export class Reconciliation {
     const listed = this.uploads.of(batch);
     for (const { uuid, name, attempt, status } of listed) {
       const isOwn = isOf(state, uuid);
-      const mayBeOwn =
+      const mayBeOfThisState =
         state.stage === 'planned' ? attempt < state.attempt : attempt <= state.attempt;
       const isNewlyLaunched = isVerified(status) && !(isOwn && mayHaveLaunched(state));
-      if (!mayBeOwn || isNewlyLaunched) this.#learned.add(name);
+      if (!mayBeOfThisState || isNewlyLaunched) this.#learned.add(name);
     }
     const learned = adoptUploads(state, listed, this.isCopied);
     const wasLaunched = learned !== state && mayHaveLaunched(learned);
@@ -185,7 +185,7 @@ export class Reconciliation {
   }
 
   /** @param keeping keys of the uuids of the uploads that the run continues with */
-  tell(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
+  reportChanges(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
     const learned = [...this.#learned];
     this.#learned.clear();
     // What is unused to one of many processes may be what another continues with.
@@ -211,7 +211,7 @@ export class Reconciliation {
    * A failed batch is tried again. A new upload is an attempt after all that were made, by whichever
    * process, and the one that failed is not gone back to.
    */
-  tryAgain(batch: Batch, state: BatchState): BatchState {
+  retry(batch: Batch, state: BatchState): BatchState {
     const again = retried(state);
     if (again === state || again.stage !== 'planned') return again;
     const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);

@@ -56,7 +56,7 @@ export class StateDirectory implements RunStore, RunScratch {
     this.#lock = lock;
     this.#journal = opened.journal;
     this.#state = opened.state;
-    this.#claims = this.#ownClaims();
+    this.#claims = this.#localClaims();
   }
 
   /**
@@ -154,7 +154,7 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /** The lock is on all batches at once. */
-  #ownClaims(): LocalRunClaims {
+  #localClaims(): LocalRunClaims {
     return new LocalRunClaims(this.#state, {
       record: async (progress, at = new Date().toISOString()) =>
         this.record(batchEntryOf(progress, at)),
@@ -180,7 +180,7 @@ export class StateDirectory implements RunStore, RunScratch {
     );
     // No earlier process has worked on it.
     this.#state = { ...state, run: undefined };
-    this.#claims = this.#ownClaims();
+    this.#claims = this.#localClaims();
     await this.#dropUnused();
   }
 
@@ -212,7 +212,7 @@ export class StateDirectory implements RunStore, RunScratch {
       ({ journal: this.#journal } = await openJournal(this.#files, this.path));
     });
     this.#state = emptyRunState;
-    this.#claims = this.#ownClaims();
+    this.#claims = this.#localClaims();
   }
 
   /** Leaves the directory as it is, for the next process. */

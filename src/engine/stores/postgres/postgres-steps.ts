@@ -279,12 +279,12 @@ export class PostgresSteps implements SharedSteps {
       },
       this.#beats,
     );
-    if (answer === gone) return { lost: tokens, mayClaim: false, rowsWritten: 0, updates: gone };
+    if (answer === gone) return { revoked: tokens, mayClaim: false, rowsWritten: 0, updates: gone };
     const { held, pace, mayClaim, rowsWritten, updates } = answer;
     const kept = new Set(held);
-    const lost = tokens.filter(({ label }) => !kept.has(label));
+    const revoked = tokens.filter(({ label }) => !kept.has(label));
     return {
-      lost,
+      revoked,
       mayClaim,
       pace,
       rowsWritten,

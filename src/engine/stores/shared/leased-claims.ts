@@ -16,7 +16,7 @@ interface LeasedClaimsOptions {
   readonly clock: Clock;
   readonly held: Leases;
   /** Waits for a step, but not longer than the claim that it is done under holds. */
-  readonly ask: <Answer>(step: () => Promise<Answer>, lost: AbortSignal) => Promise<Answer>;
+  readonly ask: <Answer>(step: () => Promise<Answer>, revoked: AbortSignal) => Promise<Answer>;
   /** Each call has a number of its own. */
   readonly nextCall: () => number;
   /** Nothing is left to be done under a claim. */
@@ -39,52 +39,52 @@ export class LeasedClaims {
 
   ofBatch(batch: Batch, held: Lease, state: RunState): RunClaim {
     const { steps, clock, ask, nextCall } = this.#options;
-    const { token, lost } = held;
-    const say = this.sayUnder(held);
+    const { token, revoked } = held;
+    const send = this.underLease(held);
     return {
       batch,
       entry: entryOf(state, batch),
       times: state.times.get(token.label) ?? noTimes,
-      lost: lost.signal,
+      revoked: revoked.signal,
       record: async (progress, at = new Date(clock.wallNow()).toISOString()) => {
         const record = recordOf(progress, at, nextCall());
-        await say(async () => steps.record(token, record));
+        await send(async () => steps.record(token, record));
         if (record.hasEnded) this.#end(held);
         if (isAtEnd(progress.state)) this.#countDone(batch);
       },
-      confirm: async () => say(async () => steps.confirm(token)),
+      confirm: async () => send(async () => steps.confirm(token)),
       reserve: async () => {
-        lost.signal.throwIfAborted();
-        const reservation = await ask(async () => steps.reserve(token), lost.signal);
+        revoked.signal.throwIfAborted();
+        const reservation = await ask(async () => steps.reserve(token), revoked.signal);
         return reservation ?? this.#options.held.refused(held);
       },
       keepResults: async (results, outcomes) => {
         const bytes = encodeResults(results, outcomes);
-        await say(async () => steps.keepResults(token, bytes, nextCall));
+        await send(async () => steps.keepResults(token, bytes, nextCall));
       },
     };
   }
 
   ofLastStep(held: Lease): JoinClaim {
     const { steps, nextCall } = this.#options;
-    const { token, lost } = held;
-    const say = this.sayUnder(held);
+    const { token, revoked } = held;
+    const send = this.underLease(held);
     return {
-      lost: lost.signal,
-      confirm: async () => say(async () => steps.confirm(token)),
+      revoked: revoked.signal,
+      confirm: async () => send(async () => steps.confirm(token)),
       finish: async (summary) => {
         const entry = { entry: 'finished', summary } as const;
         const call = nextCall();
         const facts = { hasEnded: true, mayBePaid: false, isProven: false };
-        await say(async () => steps.record(token, { entry, call, ...facts }));
+        await send(async () => steps.record(token, { entry, call, ...facts }));
         this.#end(held);
       },
     };
   }
 
   /** Says one thing after the other under a claim: a repeated call comes before the next. */
-  sayUnder(held: Lease): (step: () => Promise<boolean>) => Promise<void> {
-    const { signal } = held.lost;
+  underLease(held: Lease): (step: () => Promise<boolean>) => Promise<void> {
+    const { signal } = held.revoked;
     const calls = new InTurn();
     return async (step) =>
       calls.next(async () => {

@@ -1,5 +1,5 @@
 import { batchLabel, type Batch } from '../../batches/batch.js';
-import { ClaimLostError, type BatchProgress } from '../../batches/claim.js';
+import { ClaimRevokedError, type BatchProgress } from '../../batches/claim.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { RateMember } from '../../../client/rate/shared-rate.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -90,7 +90,7 @@ export class LeasedRunStore implements SharedRunStore {
       isWaiting: () => this.#held.tokens.every(({ label }) => label === lastStep),
       tick: () => {
         // One that has no answer must not keep it from seeing that the time is over.
-        this.#held.loseOverdue(clock.now());
+        this.#held.revokeOverdue(clock.now());
         return this.#endedBy === undefined;
       },
       beat: async () => this.#beat(),
@@ -99,7 +99,7 @@ export class LeasedRunStore implements SharedRunStore {
       steps,
       clock,
       held: this.#held,
-      ask: async (step, lost) => this.#do(step, lost),
+      ask: async (step, revoked) => this.#do(step, revoked),
       nextCall: () => this.#nextCall(),
       onEnded: () => this.#heartbeat.lookNow(),
     });
@@ -108,7 +108,7 @@ export class LeasedRunStore implements SharedRunStore {
       limitBytes: copyLimitBytes,
       claim: async () => this.#claimStep(copyStep, async () => steps.claimCopy(this.#seq)),
       ask: async (step) => this.#do(step),
-      under: (held) => this.#claims.sayUnder(held),
+      under: (held) => this.#claims.underLease(held),
     });
   }
 
@@ -218,7 +218,7 @@ export class LeasedRunStore implements SharedRunStore {
     if (results) return results;
     // A process that was frozen may not have heard that another process has ended the run, and cleared it.
     await this.#beat();
-    if (this.state.finished || !this.state.run) throw new ClaimLostError(label);
+    if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
     throw new StateError(
       `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; put back a backup of it, or begin a run of another name: that pays again for what was sent`,
       { code: 'state_damaged' },
@@ -235,7 +235,7 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   async startOver(): Promise<void> {
-    this.#held.loseAll();
+    this.#held.revokeAll();
     const updates = await this.#do(async () => this.#steps.startOver());
     this.#journal = new JournalReplay(this.#steps.name);
     this.#seq = 0;
@@ -245,7 +245,7 @@ export class LeasedRunStore implements SharedRunStore {
   async close(): Promise<void> {
     if (this.#closing.signal.aborted) return;
     this.#closing.abort();
-    this.#held.loseAll();
+    this.#held.revokeAll();
     await this.#steps.close();
   }
 
@@ -259,12 +259,12 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   /** Waits for a step, but not longer than the claim that it is done under holds. */
-  async #do<Answer>(step: () => Promise<Answer>, lost?: AbortSignal): Promise<Answer> {
+  async #do<Answer>(step: () => Promise<Answer>, revoked?: AbortSignal): Promise<Answer> {
     // Whatever it was, it is an error that a step has thrown.
     // oxlint-disable-next-line typescript/only-throw-error
     if (this.#endedBy !== undefined) throw this.#endedBy;
     try {
-      return await orAborted(step(), lost);
+      return await orAborted(step(), revoked);
     } catch (error) {
       // A store that was restored, removed or given up: the process has no more say, in no batch.
       if (isSluiceError(error)) this.#giveUp(error);
@@ -294,7 +294,7 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   #forget(): void {
-    this.#held.loseAll();
+    this.#held.revokeAll();
     if (!this.state.run) return;
     this.#journal = new JournalReplay(this.#steps.name);
     this.#notifier.notify();
@@ -305,16 +305,16 @@ export class LeasedRunStore implements SharedRunStore {
     const { tokens } = this.#held;
     const { batches: batchesDone, addresses: addressesDone } = this.#claims.done;
     try {
-      const { lost, mayClaim, pace, rowsWritten, updates } = await this.#steps.beat(
+      const { revoked, mayClaim, pace, rowsWritten, updates } = await this.#steps.beat(
         tokens,
         this.#seq,
         {
-          ...(this.#rows?.own ?? noRows),
+          ...(this.#rows?.local ?? noRows),
           batchesDone,
           addressesDone,
         },
       );
-      this.#held.renew(tokens, lost, sentAt);
+      this.#held.renew(tokens, revoked, sentAt);
       if (pace) this.#pace?.applyRemote(pace);
       this.#rows?.applyRemote(rowsWritten);
       this.#adopt(updates);
@@ -330,7 +330,7 @@ export class LeasedRunStore implements SharedRunStore {
   /** Nothing more is driven here. */
   #giveUp(error: unknown): void {
     this.#endedBy ??= error;
-    this.#held.loseAll();
+    this.#held.revokeAll();
     this.#notifier.notify();
   }
 }

@@ -1,12 +1,12 @@
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { onAbort } from '../../../platform/waiting/on-abort.js';
-import { ClaimLostError } from '../../batches/claim.js';
+import { ClaimRevokedError } from '../../batches/claim.js';
 import type { Token } from './store-protocol.js';
 
 /** A claim that this process has, as far as it knows. */
 export interface Lease {
   readonly token: Token;
-  readonly lost: AbortController;
+  readonly revoked: AbortController;
 }
 
 interface Held extends Lease {
@@ -37,17 +37,17 @@ export class Leases {
 
   /** @param sentAt when it was asked for: the answer may have come when the lease was over */
   add(token: Token, sentAt: number, now: number): Lease {
-    const held = { token, lost: new AbortController(), renewedAt: sentAt };
-    this.lose(token.label);
+    const held = { token, revoked: new AbortController(), renewedAt: sentAt };
+    this.revoke(token.label);
     this.#held.set(token.label, held);
-    this.loseOverdue(now);
+    this.revokeOverdue(now);
     return held;
   }
 
   /** Takes in the answer to a sign of life. */
-  renew(tokens: readonly Token[], lost: readonly Token[], sentAt: number): void {
-    for (const { label, epoch } of lost) {
-      if (this.#held.get(label)?.token.epoch === epoch) this.lose(label);
+  renew(tokens: readonly Token[], revoked: readonly Token[], sentAt: number): void {
+    for (const { label, epoch } of revoked) {
+      if (this.#held.get(label)?.token.epoch === epoch) this.revoke(label);
     }
     for (const { label, epoch } of tokens) {
       const held = this.#held.get(label);
@@ -56,31 +56,31 @@ export class Leases {
   }
 
   /** No process can have it any more: nothing more has to be said of it. */
-  end({ token, lost }: Lease): void {
-    if (this.#held.get(token.label)?.lost === lost) this.#held.delete(token.label);
+  end({ token, revoked }: Lease): void {
+    if (this.#held.get(token.label)?.revoked === revoked) this.#held.delete(token.label);
   }
 
-  loseOverdue(now: number): void {
+  revokeOverdue(now: number): void {
     for (const { token, renewedAt } of this.#held.values()) {
-      if (now - renewedAt >= this.#validMs) this.lose(token.label);
+      if (now - renewedAt >= this.#validMs) this.revoke(token.label);
     }
   }
 
-  loseAll(): void {
-    for (const label of this.#held.keys()) this.lose(label);
+  revokeAll(): void {
+    for (const label of this.#held.keys()) this.revoke(label);
   }
 
   refused(held: Lease): never {
-    const { token, lost } = held;
+    const { token, revoked } = held;
     this.end(held);
-    lost.abort(new ClaimLostError(token.label));
-    throw lost.signal.reason;
+    revoked.abort(new ClaimRevokedError(token.label));
+    throw revoked.signal.reason;
   }
 
-  lose(label: string): void {
+  revoke(label: string): void {
     const held = this.#held.get(label);
     this.#held.delete(label);
-    held?.lost.abort(new ClaimLostError(label));
+    held?.revoked.abort(new ClaimRevokedError(label));
   }
 }
 

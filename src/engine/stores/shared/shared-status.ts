@@ -22,7 +22,7 @@ export interface WorkerFigures extends WorkerRows {
 
 /** The rows of a run that many processes work on: what this one has to tell of them. */
 export interface RowFigures {
-  readonly own: WorkerRows;
+  readonly local: WorkerRows;
   /** Takes in how many rows another process has written. */
   applyRemote(rowsWritten: number): void;
 }

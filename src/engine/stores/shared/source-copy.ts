@@ -6,7 +6,7 @@ import { onDisk } from '../../../platform/files/disk-errors.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 import { type Clock, systemClock } from '../../../platform/waiting/clock.js';
-import { ClaimLostError } from '../../batches/claim.js';
+import { ClaimRevokedError } from '../../batches/claim.js';
 import type { CopyClaim, SharedRunStore, SourceCopy } from '../run-store.js';
 import type { Lease } from './leases.js';
 import type { SharedSteps } from './store-protocol.js';
@@ -41,18 +41,18 @@ export class LeasedCopy implements SourceCopy {
     const { steps, under } = this.#options;
     const held = await this.#options.claim();
     if (!held) return undefined;
-    const { token, lost } = held;
-    const say = under(held);
+    const { token, revoked } = held;
+    const send = under(held);
     return {
-      lost: lost.signal,
+      revoked: revoked.signal,
       async write(bytes, of) {
         let parts = 0;
         for await (const block of blocksOf(bytes)) {
           const part = parts;
-          await say(async () => steps.copy.keep(token, part, block));
+          await send(async () => steps.copy.keep(token, part, block));
           parts += 1;
         }
-        await say(async () => steps.copy.end(token, { parts, of }));
+        await send(async () => steps.copy.end(token, { parts, of }));
       },
     };
   }
@@ -147,12 +147,12 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
       continue;
     }
     try {
-      const kept = await keepWithin(options, path, AbortSignal.any([signal, claim.lost]));
+      const kept = await keepWithin(options, path, AbortSignal.any([signal, claim.revoked]));
       await claim.write(readFileBytes(files, path), of);
       return kept;
     } catch (error) {
       // Another process begins again.
-      if (!(error instanceof ClaimLostError)) throw error;
+      if (!(error instanceof ClaimRevokedError)) throw error;
     }
   }
   return undefined;

@@ -73,7 +73,7 @@ export interface Claimed {
 
 export interface Beat {
   /** Which of the claims another process may have. */
-  readonly lost: readonly Token[];
+  readonly revoked: readonly Token[];
   /** Whether there is something that no process has any more. */
   readonly mayClaim: boolean;
   /** Nothing until it is joined. */

@@ -21,7 +21,7 @@ export interface MysqlConnection extends Connection {
   /** A statement whose rows come one by one. */
   stream(sql: string): Query;
   /** Resolves when the connection is lost. */
-  readonly lost: Promise<Error>;
+  readonly disconnected: Promise<Error>;
 }
 
 const connectTimeoutMs = 30_000;
@@ -55,7 +55,7 @@ export async function connect(
     (tls) => open(mysql.createConnection(optionsFor(server, tls)), signal),
     isOfOtherWay,
   );
-  const lost = new Promise<Error>((resolve) => {
+  const disconnected = new Promise<Error>((resolve) => {
     connection.on('error', resolve);
     connection.on('end', () => {
       resolve(new Error('connection lost'));
@@ -78,7 +78,7 @@ export async function connect(
     store: server.store,
     query,
     stream: (sql) => connection.query(sql),
-    lost,
+    disconnected,
     close,
   };
 }

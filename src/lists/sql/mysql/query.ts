@@ -31,10 +31,10 @@ export async function ask(
   const rows = asked.stream({ highWaterMark: rowsAtOnce, ...(signal && { signal }) });
   // Anyone who reads gets it; the driver itself leaves a stream waiting whose connection is lost.
   rows.on('error', () => undefined);
-  void connection.lost.then((error) => rows.destroy(error));
+  void connection.disconnected.then((error) => rows.destroy(error));
   const found = await Promise.race([
     fields,
-    connection.lost.then((error) => Promise.reject(error)),
+    connection.disconnected.then((error) => Promise.reject(error)),
   ]);
   refuseGeometry(found);
   return {

@@ -22,7 +22,7 @@ export interface OpenClient {
   /** Ends it, at once where an answer is waited for. Never fails. */
   readonly close: () => Promise<void>;
   /** Resolves when the connection is lost, and at no other time. */
-  readonly lost: Promise<Error>;
+  readonly disconnected: Promise<Error>;
 }
 
 /** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
@@ -56,7 +56,7 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
     isOpen = false;
     await client.end().catch(() => undefined);
   }, signal);
-  const lost = new Promise<Error>((resolve) => {
+  const disconnected = new Promise<Error>((resolve) => {
     client.on('error', resolve);
     client.on('end', () => {
       if (isOpen) resolve(new Error('Connection terminated'));
@@ -65,7 +65,7 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
   try {
     // The driver says nothing of a connection that is ended while it is made.
     await orAborted(client.connect(), signal);
-    return { client, close, lost };
+    return { client, close, disconnected };
   } catch (error) {
     await close();
     throw error;

@@ -24,7 +24,7 @@ export interface PostgresConnection extends Connection {
   /** What speaks the protocol of COPY. */
   readonly copy: typeof copyStreams;
   /** Resolves when the connection is lost, and at no other time. */
-  readonly lost: Promise<Error>;
+  readonly disconnected: Promise<Error>;
 }
 
 /** What is installed to speak to PostgreSQL. */
@@ -68,7 +68,7 @@ export async function connect(
     import('pg').catch(missing),
     import('pg-copy-streams').catch(missing),
   ]);
-  const { client, close, lost } = await openClient(pg, url, signal);
+  const { client, close, disconnected } = await openClient(pg, url, signal);
   try {
     await client.query(session);
     if (purpose !== 'read') await refuseSharedSession(client, () => openClient(pg, url, signal));
@@ -80,7 +80,7 @@ export async function connect(
   return {
     store: `postgres://${host}:${port}/${database ?? ''}`,
     copy,
-    lost,
+    disconnected,
     close,
     async query(text, values = []) {
       const { rows } = await ask(client, text, values);

@@ -127,7 +127,10 @@ async function openCursor(
   // The stream itself does not end when it is destroyed and its connection is lost.
   const cursor = stream.cursor as Cursor;
   const read = async (): Promise<readonly PrintedRow[]> =>
-    Promise.race([cursor.read(rowsAtOnce), connection.lost.then((error) => Promise.reject(error))]);
+    Promise.race([
+      cursor.read(rowsAtOnce),
+      connection.disconnected.then((error) => Promise.reject(error)),
+    ]);
   // The columns are known when the first rows are.
   const first = await read();
   const { fields } = cursor._result;

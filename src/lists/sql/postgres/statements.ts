@@ -134,7 +134,7 @@ function copyIn(connection: PostgresConnection, table: string, { columns }: Tabl
   // A write whose server is gone, or has refused, may wait for ever: the failure ends the wait.
   const failed = new Promise<never>((_, reject) => {
     stream.on('error', reject);
-    void connection.lost.then(reject);
+    void connection.disconnected.then(reject);
   });
   failed.catch(() => undefined);
   const orFail = (start: (done: (error?: Error | null) => void) => void): Promise<void> =>

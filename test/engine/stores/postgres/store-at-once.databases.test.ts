@@ -96,7 +96,7 @@ describe(`${many} processes at once`, () => {
     const beats = await Promise.all(
       all.map(async (steps, at) => steps.beat([tokens[at] as Token, token], 0, noFigures)),
     );
-    expect(beats.map(({ lost }) => lost.length)).toEqual(
+    expect(beats.map(({ revoked }) => revoked.length)).toEqual(
       all.map((_, at) => (at === holder ? 0 : 1)),
     );
     await Promise.all(all.map(async (steps) => steps.append({ entry: 'resumed' }, 0, 9)));

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { ClaimLostError } from '../../../../src/engine/batches/claim.js';
+import { ClaimRevokedError } from '../../../../src/engine/batches/claim.js';
 import { exitCodeOf } from '../../../../src/cli/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
@@ -71,7 +71,7 @@ describe('a run whose database', () => {
       const stage = written() % 2 === 1 ? 'ready' : 'launching';
       expect(state.batches.get(`00000${at + 1}`)?.state).toEqual(stages[stage]);
     }
-    expect(ahead.lost?.aborted).toBe(false);
+    expect(ahead.revoked?.aborted).toBe(false);
   });
 
   test('was started again may have been set back: whoever claims after it hears so', async () => {
@@ -107,13 +107,13 @@ describe('a run whose database', () => {
       ];
       for (const say of said) {
         const refused = await rejection(say());
-        if (refused instanceof ClaimLostError) continue;
+        if (refused instanceof ClaimRevokedError) continue;
         expect(refused).toMatchObject({ code: 'service_unavailable' });
         expect(refused.message).toContain('was restored, or another server has taken its place');
         // Whatever starts the processes starts another, which asks the service first.
         expect(exitCodeOf(refused)).toBe(7);
       }
-      expect(claim.lost?.aborted).toBe(true);
+      expect(claim.revoked?.aborted).toBe(true);
     }
     await expect(two.claim([batch(2)])).rejects.toMatchObject({ code: 'service_unavailable' });
     await expect(two.record({ entry: 'resumed' })).rejects.toMatchObject({
@@ -197,12 +197,12 @@ describe('a run whose database', () => {
     };
     const first = await lease();
     await expect.poll(lease, { timeout: 60_000 }).toBeGreaterThan(first + 6);
-    expect(claim.lost?.aborted).toBe(false);
+    expect(claim.revoked?.aborted).toBe(false);
     const blocking = new pg.Client({ connectionString: inject('postgresUrl') });
     await blocking.connect();
     await blocking.query(`BEGIN; LOCK TABLE ${schema}.batch, ${schema}.run`);
-    await expect.poll(() => claim.lost?.aborted).toBe(true);
-    await expect(claim.confirm()).rejects.toBeInstanceOf(ClaimLostError);
+    await expect.poll(() => claim.revoked?.aborted).toBe(true);
+    await expect(claim.confirm()).rejects.toBeInstanceOf(ClaimRevokedError);
     await blocking.end();
     // It has it again when nobody else took it.
     await (await claimOne(store, batch(0))).confirm();

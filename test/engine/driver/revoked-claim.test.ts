@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { ClaimLostError, type BatchClaim } from '../../../src/engine/batches/claim.js';
+import { ClaimRevokedError, type BatchClaim } from '../../../src/engine/batches/claim.js';
 import { planned, type BatchState, type Stage } from '../../../src/engine/batches/batch-state.js';
 import { Driving, makeBatch } from './driving.js';
 import { FakeService } from './fake-service.js';
 
-const lostError = new ClaimLostError('0');
+const lostError = new ClaimRevokedError('0');
 
 interface Ended {
   readonly service: FakeService;
@@ -61,7 +61,7 @@ describe('a batch that another process may have', () => {
     'is left alone once %s cannot be recorded, and the others go on',
     async (stage, asked) => {
       const ended = await loseFirst(() => refusedAt(stage));
-      expect(ended.error).toBeInstanceOf(ClaimLostError);
+      expect(ended.error).toBeInstanceOf(ClaimRevokedError);
       expect(ended.asked.filter((operation) => operation !== 'batchStatus')).toEqual(asked);
     },
   );
@@ -70,7 +70,7 @@ describe('a batch that another process may have', () => {
     const { error, asked } = await loseFirst(() => ({
       confirm: async () => Promise.reject(lostError),
     }));
-    expect(error).toBeInstanceOf(ClaimLostError);
+    expect(error).toBeInstanceOf(ClaimRevokedError);
     expect(asked).toEqual(['uploadBatch']);
   });
 
@@ -78,20 +78,20 @@ describe('a batch that another process may have', () => {
     const { error, asked } = await loseFirst(() => ({
       reserve: async () => Promise.reject(lostError),
     }));
-    expect(error).toBeInstanceOf(ClaimLostError);
+    expect(error).toBeInstanceOf(ClaimRevokedError);
     expect(asked).not.toContain('launchBatch');
   });
 
   it('is left alone at once when its process hears of it, in the middle of a wait', async () => {
-    const lost = new AbortController();
+    const revoked = new AbortController();
     const { error, asked } = await loseFirst(
       ({ clock }) => {
-        void clock.sleep(1500).then(() => lost.abort(lostError));
-        return { lost: lost.signal };
+        void clock.sleep(1500).then(() => revoked.abort(lostError));
+        return { revoked: revoked.signal };
       },
       new FakeService({ polls: 50 }),
     );
-    expect(error).toBeInstanceOf(ClaimLostError);
+    expect(error).toBeInstanceOf(ClaimRevokedError);
     expect(asked.length).toBeLessThan(6);
     expect(asked).not.toContain('launchBatch');
   });
