@@ -27,7 +27,7 @@ export function loadScript(path: string): CompiledScript {
   const { Script } = process.getBuiltinModule('node:vm');
   const { cachedDataVersionTag } = process.getBuiltinModule('node:v8');
   const source = readFileSync(path);
-  const folder = ownFolder();
+  const folder = cacheFolder();
   const tag = cachedDataVersionTag();
   const name = `${tag.toString(16)}-${digestOf(path).toString('hex', 0, 8)}`;
   const file = folder === undefined ? undefined : join(folder, name);
@@ -82,7 +82,7 @@ function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
  * A folder of the user's own, among the temporary files unless the user has decided it for Node. Anyone
  * who can write there decides what is run, so a folder of anybody else, or open to others, is not used.
  */
-function ownFolder(): string | undefined {
+function cacheFolder(): string | undefined {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
   const isNode = !('bun' in process.versions || 'deno' in process.versions);
   if (!isNode || NODE_DISABLE_COMPILE_CACHE === '1') return undefined;

@@ -76,9 +76,9 @@ export type Target =
     };
 
 /** What of the service is told while it is used. */
-export interface ConnectionNews {
-  readonly tell: (client: Client, trouble: ServiceOutage) => void;
-  readonly fail?: (error: Error) => void;
+export interface ConnectionListeners {
+  readonly onOutage: (client: Client, outage: ServiceOutage) => void;
+  readonly onFailure?: (error: Error) => void;
 }
 
 /** A client, and what must be closed behind it. */
@@ -139,7 +139,7 @@ export async function connect(
   target: Target,
   options: ParsedOptions<PatienceOption>,
   dataDir: string | undefined,
-  { tell, fail }: ConnectionNews,
+  { onOutage, onFailure }: ConnectionListeners,
 ): Promise<Connection> {
   const waits = options.libraryValues(patienceOptions);
   if (target.kind === 'service') {
@@ -148,16 +148,16 @@ export async function connect(
       baseUrl: target.baseUrl,
       apiKey: target.apiKey,
       ...waits,
-      onOutage: (trouble) => tell(client, trouble),
+      onOutage: (outage) => onOutage(client, outage),
     });
     return { client, close: async () => client.close() };
   }
   // Only when it is wanted: its tables take a quarter of the command's start.
   const { createService } = await import('../service/index.js');
   const onError =
-    fail &&
+    onFailure &&
     ((error: unknown): void => {
-      if (isFull(error)) fail(fullDisk(dataDir, error));
+      if (isFull(error)) onFailure(fullDisk(dataDir, error));
       else process.emitWarning(error instanceof Error ? error : String(error));
     });
   const service = await createService({
@@ -211,8 +211,8 @@ async function readKeyFile(file: string): Promise<string> {
 }
 
 /** What takes the troubles of a service for commands that log little else. */
-export function tellTrouble(log: MessageLog): ConnectionNews['tell'] {
-  return (client, trouble) => log.log(outageMessage(client, trouble));
+export function outageReporter(log: MessageLog): ConnectionListeners['onOutage'] {
+  return (client, outage) => log.log(outageMessage(client, outage));
 }
 
 /**
@@ -249,7 +249,7 @@ async function askAt<Answer>(
   { options, log }: CommandInput<PatienceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await connect(target, options, undefined, { tell: tellTrouble(log) });
+  const connection = await connect(target, options, undefined, { onOutage: outageReporter(log) });
   try {
     return await ask(connection.client);
   } finally {

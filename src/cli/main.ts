@@ -3,13 +3,13 @@ import { fileURLToPath } from 'node:url';
 import { loadScript } from './compiled-script.js';
 import { errorText } from './messages/describe-error.js';
 import { endWith, start, asksVersion, printVersion } from './start.js';
-import { sayLines } from './terminal/print.js';
+import { printLines } from './terminal/print.js';
 import type { CommandLine } from './run-command-line.js';
 
 if (asksVersion(process.argv.slice(2))) {
   // Whoever asks for it does not wait for the rest.
   const failed = (error: unknown): void => {
-    sayLines(`sluice: ${errorText(error)}\n`, process.stderr);
+    printLines(`sluice: ${errorText(error)}\n`, process.stderr);
   };
   await start(
     async ({ stdout }) => endWith(async () => printVersion(stdout), failed),

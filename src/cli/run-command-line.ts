@@ -30,7 +30,7 @@ import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './start.js';
 import { message } from './messages/message.js';
 import { Logger } from './terminal/logger.js';
-import { print, sayLines } from './terminal/print.js';
+import { print, printLines } from './terminal/print.js';
 import { restoreCollections } from './v8-tuning.js';
 
 /** What the built command loads. */
@@ -119,7 +119,7 @@ async function runCommand(
   const found = findCommand(isHelp ? args.slice(1) : args);
   if (!found) {
     if (args.length > 0) throw troubleWith((isHelp ? args[1] : name) ?? '', isHelp, surroundings);
-    sayLines(programHelp(commands, version), surroundings.stderr);
+    printLines(programHelp(commands, version), surroundings.stderr);
     return exitCodes.usage;
   }
   const { command, rest } = found;

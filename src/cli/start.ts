@@ -5,7 +5,7 @@ import { exitCodeOf, exitCodes, abortOnSignals } from './exit-code.js';
 import { outliveClosedPipes, print, printed } from './terminal/print.js';
 
 /** What a process says that belongs to no command. */
-interface ProcessNews {
+interface ProcessListeners {
   readonly failed: (error: unknown) => void;
   /** @default Node prints it */
   readonly warned?: (warning: Error) => void;
@@ -16,7 +16,7 @@ interface ProcessNews {
  */
 export async function start(
   work: (surroundings: Surroundings) => Promise<number>,
-  newsOf: (surroundings: Surroundings) => ProcessNews,
+  listenersOf: (surroundings: Surroundings) => ProcessListeners,
 ): Promise<never> {
   // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
   process.exitCode = exitCodes.defect;
@@ -35,7 +35,7 @@ export async function start(
     signal: abortOnSignals(process),
     lastAct: (act) => lastActs.push(act),
   };
-  const { failed, warned } = newsOf(surroundings);
+  const { failed, warned } = listenersOf(surroundings);
   process.on('uncaughtException', (error) => {
     failed(error);
     process.exit(exitCodes.defect);

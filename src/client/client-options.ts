@@ -105,7 +105,7 @@ export interface ClientOptions {
    * it answers again; what it throws is ignored.
    * @default one warning of the process (`SLUICE_SERVICE_WAITING`) for each client
    */
-  readonly onOutage?: ((trouble: ServiceOutage) => void) | undefined;
+  readonly onOutage?: ((outage: ServiceOutage) => void) | undefined;
 }
 
 const shape: OptionShape<ClientOptions> = {

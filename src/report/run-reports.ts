@@ -270,8 +270,8 @@ export class RunReports {
   async #areOfAnother(isBegun: boolean): Promise<boolean> {
     const files = this.#files();
     if (await isAnyFresh(files)) return true;
-    const there = await Promise.all(files.map(async ({ path }) => exists(path)));
-    return isBegun && files.length > 0 && !there.includes(true);
+    const existing = await Promise.all(files.map(async ({ path }) => exists(path)));
+    return isBegun && files.length > 0 && !existing.includes(true);
   }
 
   /** Whether the report is there of the process that wrote the rows: it knows more of them than this one. */

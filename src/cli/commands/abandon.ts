@@ -4,7 +4,7 @@ import { defineCommand, type CommandInput } from '../command.js';
 import {
   chooseTarget,
   connect,
-  tellTrouble,
+  outageReporter,
   connectionOptions,
   type ConnectionOption,
 } from '../connect.js';
@@ -62,7 +62,7 @@ async function abandon(
   const connection =
     status.service === 'local'
       ? undefined
-      : await connect(target, options, undefined, { tell: tellTrouble(log) });
+      : await connect(target, options, undefined, { onOutage: outageReporter(log) });
   try {
     const { deleted, left, launched } = await abandonRun({
       ...(store ? { store } : { stateDir }),

@@ -71,7 +71,7 @@ async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promis
     try {
       return await client.uploadBatch({ ...settings, ...group, name, file }, { signal });
     } catch (error) {
-      sayWhetherItArrived(error, name, input);
+      reportArrival(error, name, input);
       throw error;
     }
   });
@@ -94,7 +94,7 @@ function describe(answer: UploadAnswer, name: string, input: Called): string {
   return `uploaded; the service did not say under which uuid: ${programName(input)} batch list shows it as ${printableLine(name)}\n`;
 }
 
-function sayWhetherItArrived(
+function reportArrival(
   error: unknown,
   name: string,
   input: Called & Pick<CommandInput, 'log'>,

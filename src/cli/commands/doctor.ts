@@ -88,14 +88,16 @@ const usesOf: Readonly<Record<string, string>> = {
 
 async function checkPackages(): Promise<readonly Check[]> {
   const packages = await installedPackages();
-  const there = packages.flatMap(([name, found]) =>
+  const installed = packages.flatMap(([name, found]) =>
     found === undefined ? [] : [`${name} ${found}`],
   );
   const missing = packages.flatMap(([name, found]) =>
     found === undefined ? [`${name} (${usesOf[name]})`] : [],
   );
   return [
-    ...(there.length > 0 ? [{ ...passed('packages', there.join(', ')), isList: true }] : []),
+    ...(installed.length > 0
+      ? [{ ...passed('packages', installed.join(', ')), isList: true }]
+      : []),
     ...(missing.length > 0
       ? [
           {

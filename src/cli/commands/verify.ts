@@ -10,7 +10,7 @@ import { Reporter } from '../terminal/reporter.js';
 import { runDurably, stream, runShared } from '../job/run-list.js';
 import { openReports } from '../job/run-settings.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
-import { sayStopped, type RunContext } from '../messages/failure-messages.js';
+import { reportStopped, type RunContext } from '../messages/failure-messages.js';
 import {
   refuseStandardInput,
   sharedRunOf,
@@ -23,7 +23,7 @@ import {
   lacksCountry,
   namesNoColumn,
   proposeFile,
-  showWayIn,
+  showGuide,
 } from '../guide/guide.js';
 import { withAdded, type AddedOption } from '../guide/whole-command.js';
 import { Workers } from '../job/workers.js';
@@ -45,36 +45,36 @@ export const verifyCommand = defineCommand<VerifyOption>({
   ],
   async run(input) {
     if (namesNoColumn(input) || lacksCountry(input, terminal(input))) {
-      return wayIn(input, showWayIn);
+      return guide(input, showGuide);
     }
     const isFileProposed = isToTerminal(input, terminal(input), input.stdout.isTTY);
-    return isFileProposed ? wayIn(input, proposeFile) : verifyList(input);
+    return isFileProposed ? guide(input, proposeFile) : verifyList(input);
   },
 });
 
-async function verifyList(input: CommandInput<VerifyOption>, isCostSaid = false): Promise<number> {
+async function verifyList(input: CommandInput<VerifyOption>, isCostShown = false): Promise<number> {
   const to = locationOf(input.options.text('output') ?? standard, input);
-  return sayIfStopped(input, to, verifyTo, isCostSaid);
+  return reportIfStopped(input, to, verifyTo, isCostShown);
 }
 
 /** A list is looked at first: what runs then is the command that was shown. */
-async function wayIn(input: CommandInput<VerifyOption>, show: typeof showWayIn): Promise<number> {
+async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide): Promise<number> {
   const to = locationOf(input.options.text('output') ?? 'verified.csv', input);
   const withMore = (added: readonly AddedOption[]): CommandInput<VerifyOption> => ({
     ...input,
     options: withAdded(input.options, added, input.cwd),
   });
-  let isCostSaid = false;
-  return sayIfStopped(input, to, async (_, _input, { reporter }) =>
+  let isCostShown = false;
+  return reportIfStopped(input, to, async (_, _input, { reporter }) =>
     show(input, {
       reporter,
       person: terminal(input),
       estimate: async (added) => {
         const estimated = await estimateList(withMore([...added, ['dry-run', true]]), reporter);
-        isCostSaid = true;
+        isCostShown = true;
         return estimated;
       },
-      verify: async (added) => verifyList(withMore(added), isCostSaid),
+      verify: async (added) => verifyList(withMore(added), isCostShown),
     }),
   );
 }
@@ -82,22 +82,22 @@ async function wayIn(input: CommandInput<VerifyOption>, show: typeof showWayIn):
 type Work = (to: Location, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
 
 /** Does a run's work; one that stops says why, and leaves its reports. */
-async function sayIfStopped(
+async function reportIfStopped(
   input: CommandInput<VerifyOption>,
   to: Location,
   work: Work,
-  isCostSaid = false,
+  isCostShown = false,
 ): Promise<number> {
   const { options, env, positionals, stdout, stderr, clock, onMessage } = input;
   const reporter = new Reporter(stderr, {
-    isTargetSaid: isCostSaid,
+    isTargetShown: isCostShown,
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
     isJson: options.has('json-log'),
     mode: progressMode(options, {
       env,
       isTerminal: stderr.isTTY,
-      isOutputThere: to.path === standard && stdout.isTTY,
+      isOutputOnTerminal: to.path === standard && stdout.isTTY,
     }),
     isTerminal: stderr.isTTY,
     env,
@@ -115,9 +115,9 @@ async function sayIfStopped(
   };
   try {
     await refuseUnquoted(input);
-    return await work(to, input, { run, reporter, reports, isCostSaid });
+    return await work(to, input, { run, reporter, reports, isCostShown });
   } catch (error) {
-    return sayStopped(error, run, { reporter, reports, program: programName(input) });
+    return reportStopped(error, run, { reporter, reports, program: programName(input) });
   }
 }
 
@@ -156,19 +156,19 @@ async function verifyTo(
   });
   run.store = await sharedRunOf(input, storePatience(options));
   if (run.store) refuseStandardInput(input.positionals);
-  const { job, history, sink, tell, exitCode } = await prepareJob(to, input, parts);
+  const { job, history, sink, reportSummary, exitCode } = await prepareJob(to, input, parts);
   try {
     const isOutputHeldBack = await isHeldBack(to, sink, options);
     const isDurable = options.has('state') || isOutputHeldBack;
     const stateDir = isDurable && !run.store ? run.stateDir : undefined;
     if (options.has('dry-run')) {
       await reports.begin();
-      await tell(await dryRun(job, stateDir, reports));
+      await reportSummary(await dryRun(job, stateDir, reports));
     } else if (run.store) {
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {
       run.isStreaming = true;
-      await tell(await stream(job));
+      await reportSummary(await stream(job));
     } else await runDurably(job, stateDir);
     input.keepCode?.();
     return exitCode();

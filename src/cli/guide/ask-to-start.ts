@@ -14,7 +14,7 @@ import type { Reporter } from '../terminal/reporter.js';
 import type { ChosenCountry } from './choose-country.js';
 import { type AddedOption, wholeCommand } from './whole-command.js';
 
-export interface WayIn {
+export interface GuideContext {
   readonly reporter: Reporter;
   readonly person: Person;
   /** Counts what the command with these options would send and cost. */
@@ -32,7 +32,7 @@ export interface WayIn {
  */
 export async function askToStart(
   input: CommandInput<VerifyOption>,
-  { reporter, person, estimate, verify }: WayIn,
+  { reporter, person, estimate, verify }: GuideContext,
   {
     added,
     proposed,
@@ -54,10 +54,10 @@ export async function askToStart(
   }
   let counted = await estimate(command());
   const { countries } = counted.estimate;
-  if (countries) reporter.tell([message('countries', { countries })]);
+  if (countries) reporter.report([message('countries', { countries })]);
   if ((countries?.missing ?? 0) > 0 && !options.has('country')) {
     if (fallback) {
-      reporter.tell([message('fallback_country', fallback)]);
+      reporter.report([message('fallback_country', fallback)]);
     }
     const country = fallback?.country ?? (await askFallback({ person, reporter }, signal));
     if (country !== undefined) {
@@ -75,8 +75,8 @@ export async function askToStart(
     added.push(['history', beside.history]);
     if (await isTaken(resolvePath(cwd, beside.history))) counted = await estimate(command());
   }
-  reporter.tell([message('cost', counted.estimate), ...counted.more]);
-  if (isHistoryAdded) reporter.tell([message('proposed_history', { history: beside.history })]);
+  reporter.report([message('cost', counted.estimate), ...counted.more]);
+  if (isHistoryAdded) reporter.report([message('proposed_history', { history: beside.history })]);
   show(command());
   const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
@@ -96,9 +96,9 @@ export async function askToStart(
     if (answer === '') break;
     const choice = trial ? 'y, a or n' : 'y or n';
     const refused = `${shownCell(answer)} is no answer to this question: ${choice}`;
-    reporter.tell([message('answer_refused', { message: refused })]);
+    reporter.report([message('answer_refused', { message: refused })]);
   }
-  reporter.tell([message('not_started', {})]);
+  reporter.report([message('not_started', {})]);
   return exitCodes.usage;
 }
 
@@ -124,7 +124,7 @@ export function showCommand(
 ): void {
   const { line: command, hidden } = wholeCommand(input, added);
   reporter.close();
-  reporter.tell([
+  reporter.report([
     message('command', { what, command }),
     ...hidden.map((place) => message('hidden_password', { place })),
   ]);
@@ -135,14 +135,14 @@ const mostTries = 3;
 
 /** @throws ConfigurationError when no country is answered */
 export async function askCountry(
-  wayIn: Pick<WayIn, 'reporter' | 'person'>,
+  context: Pick<GuideContext, 'reporter' | 'person'>,
   signal: AbortSignal,
 ): Promise<AddedOption> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const question = 'Country of these addresses, such as DE or Germany:';
-    const answer = await ask(question, wayIn.person, signal);
+    const answer = await ask(question, context.person, signal);
     if (answer === undefined) break;
-    const country = countryIn(answer, wayIn.reporter);
+    const country = countryIn(answer, context.reporter);
     if (country !== undefined) return ['country', country];
   }
   throw new ConfigurationError('a target country is needed: --country <CC>; nothing was sent', {
@@ -152,7 +152,7 @@ export async function askCountry(
 
 /** @returns `undefined` when rows without a country are not to be sent */
 async function askFallback(
-  { person, reporter }: Pick<WayIn, 'reporter' | 'person'>,
+  { person, reporter }: Pick<GuideContext, 'reporter' | 'person'>,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (let tries = 0; tries < mostTries; tries += 1) {
@@ -172,7 +172,7 @@ function countryIn(answer: string, reporter: Reporter): string | undefined {
     return parseCountry(answer);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    reporter.tell([message('answer_refused', { message: error.message })]);
+    reporter.report([message('answer_refused', { message: error.message })]);
     return undefined;
   }
 }

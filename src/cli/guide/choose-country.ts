@@ -71,14 +71,14 @@ export function chooseCountry(
     if (isKnown) return { added: [['country', mostly.country]], why: `${mostly.country}: ${why}` };
     return { why: `not known: ${why}, and are read by the country that you give` };
   }
-  const own = locale && (['country', locale.country] as const);
+  const fromLocale = locale && (['country', locale.country] as const);
   const ofLocale = `${locale?.country}, ${locale?.why}`;
-  if (!byCode) return own ? { added: [own], why: ofLocale } : { why: 'not known' };
+  if (!byCode) return fromLocale ? { added: [fromLocale], why: ofLocale } : { why: 'not known' };
   const { known, of } = callingCodes;
   const some = known < of ? `, which ${grouped(known)} of ${counted(of, 'number')} have` : '';
   const why = `by ${ofColumn}${some}`;
-  if (!own || known >= of * nearlyAll) return { added: [byCode], why, fallback };
-  return { added: [byCode, own], why: `${why}; for the others ${ofLocale}` };
+  if (!fromLocale || known >= of * nearlyAll) return { added: [byCode], why, fallback };
+  return { added: [byCode, fromLocale], why: `${why}; for the others ${ofLocale}` };
 }
 
 /** `19 of 210 numbers have a calling code, all of CH; the others have none` */

@@ -27,7 +27,7 @@ interface FoundSheet {
   /** To be named: another than the first, or one of several that have addresses. */
   readonly sheet?: string;
   /** What the sheets hold, where there are several. */
-  readonly said: readonly Message[];
+  readonly messages: readonly Message[];
 }
 
 /** Of more sheets the first are looked at. */
@@ -52,14 +52,14 @@ export async function findInSheets(
   const isAlone = isSheetGiven || names.length < 2;
   if (isAlone && 'error' in first) throw first.error;
   if (isAlone && !('error' in first))
-    return { found: first, isHeaderless: first.isHeaderless, said: [] };
+    return { found: first, isHeaderless: first.isHeaderless, messages: [] };
   const sheets: SeenSheet[] = [];
   for (const name of names.slice(0, mostSheets)) {
     sheets.push({ name, list: await listIn(name, sourceOf, options) });
   }
   const full = sheets.filter(({ list }) => list && list.contacts.length > 0);
   const [taken, ...others] = full;
-  const said = [
+  const messages = [
     sheetsMessage(sheets, names.length),
     ...(taken
       ? [message('sheet', { sheet: taken.name, others: others.map(({ name }) => name) })]
@@ -67,7 +67,7 @@ export async function findInSheets(
   ];
   if (taken?.list === undefined) {
     if ('error' in first) throw first.error;
-    return { found: first, isHeaderless: first.isHeaderless, said };
+    return { found: first, isHeaderless: first.isHeaderless, messages };
   }
   const isNamed = taken.name !== names[0] || others.length > 0;
   const { list } = taken;
@@ -75,7 +75,7 @@ export async function findInSheets(
     found: list,
     isHeaderless: list.isHeaderless,
     ...(isNamed && { sheet: taken.name }),
-    said,
+    messages,
   };
 }
 

@@ -13,7 +13,7 @@ import type { Reporter } from '../terminal/reporter.js';
 import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import { message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { askCountry, askToStart, showCommand, type WayIn } from './ask-to-start.js';
+import { askCountry, askToStart, showCommand, type GuideContext } from './ask-to-start.js';
 import { chooseCountry, countryOptions } from './choose-country.js';
 import { findInSheets } from './find-sheet.js';
 import { columnMessages, foundMessages, severalMessages } from './found-lines.js';
@@ -39,11 +39,11 @@ export function lacksCountry(
   { options, positionals }: CommandInput<VerifyOption>,
   person: Person,
 ): boolean {
-  const isSaid = [...countryOptions, 'email-country', 'json-log', 'store'] as const;
+  const answering = [...countryOptions, 'email-country', 'json-log', 'store'] as const;
   return (
     isInteractive(person) &&
     !positionals.includes(standard) &&
-    !isSaid.some((name) => options.has(name))
+    !answering.some((name) => options.has(name))
   );
 }
 
@@ -73,22 +73,22 @@ export function isToTerminal(
  */
 export async function proposeFile(
   input: CommandInput<VerifyOption>,
-  wayIn: WayIn,
+  context: GuideContext,
 ): Promise<number> {
   const { positionals, options } = input;
   const source = await findSource(await findInputs(positionals, input), undefined, input);
   // What is read once cannot be counted first.
   if (source.keep && !options.has('query')) {
-    return wayIn.verify([]);
+    return context.verify([]);
   }
-  const proposed = await propose(input, wayIn.reporter);
-  return askToStart(input, wayIn, { added: [['output', proposed]], proposed });
+  const proposed = await propose(input, context.reporter);
+  return askToStart(input, context, { added: [['output', proposed]], proposed });
 }
 
 async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): Promise<string> {
   const output = await proposedOutput(input);
   const exists = await isTaken(resolvePath(input.cwd, output));
-  reporter.tell([message('proposed_output', { output, exists })]);
+  reporter.report([message('proposed_output', { output, exists })]);
   return output;
 }
 
@@ -100,8 +100,11 @@ async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): P
  * @throws ConfigurationError when nothing is found, when nobody is there who could be asked, and when
  *   whoever is asked says no
  */
-export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn): Promise<number> {
-  const { reporter, person } = wayIn;
+export async function showGuide(
+  input: CommandInput<VerifyOption>,
+  context: GuideContext,
+): Promise<number> {
+  const { reporter, person } = context;
   const { env, signal } = input;
   const isLog = input.options.has('json-log');
   // Cells are shown to whoever has the list, and never to a log.
@@ -130,7 +133,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
       ...(isReadOnce && { rows: rowsOfPipe }),
     },
   );
-  const { sheet, said, isHeaderless } = sheets;
+  const { sheet, messages, isHeaderless } = sheets;
   const noHeader = isHeaderless ? [noHeaderOption] : [];
   // Of several inputs each may have another encoding.
   const isEncodingFound =
@@ -146,14 +149,14 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     input.cwd,
   );
   const list = input.positionals.map(showLocation).join(', ');
-  reporter.tell([
-    ...said,
+  reporter.report([
+    ...messages,
     ...(isHeaderless ? [message('no_header', {})] : []),
     ...(isEncodingFound ? [message('found_encoding', { encoding: windowsEncoding })] : []),
     ...foundMessages(list, found, withCells),
   ]);
   if (found.contacts.length === 0 && !isNamed) {
-    reporter.tell(columnMessages(found, withCells));
+    reporter.report(columnMessages(found, withCells));
     const why =
       found.rows === 0
         ? `${list} has no rows`
@@ -161,13 +164,13 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
     throw nameThem(`${why}; `);
   }
   const several = input.options.has('split-cells') ? [] : severalMessages(found, withCells);
-  reporter.tell(several);
+  reporter.report(several);
   // Rows that are made of one have its key.
   const isSplit = several.length > 0 && !input.options.has('key');
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   const country = chooseCountry(options, seen, env);
-  reporter.tell([message('found_country', { country: country.added ?? null, why: country.why })]);
-  const chosen = country.added ?? (isAsked ? [await askCountry(wayIn, signal)] : undefined);
+  reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
+  const chosen = country.added ?? (isAsked ? [await askCountry(context, signal)] : undefined);
   const proposed = options.has('output')
     ? undefined
     : await propose({ ...input, options }, reporter);
@@ -187,7 +190,7 @@ export async function showWayIn(input: CommandInput<VerifyOption>, wayIn: WayIn)
       `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
     );
   }
-  return askToStart(input, wayIn, { added, proposed, fallback: country.fallback });
+  return askToStart(input, context, { added, proposed, fallback: country.fallback });
 }
 
 function nameThem(why: string): ConfigurationError {

@@ -105,7 +105,7 @@ export async function dropOldRun(
     // The option says what is wanted: a nightly command goes on without a person.
     isAgreed: options.has('yes') || !isInteractive(person),
     person,
-    warn: (loss) => reporter.tell([loss]),
+    warn: (loss) => reporter.report([loss]),
     signal,
   });
   if (status.service === 'local' || status.uploads === 0) return;
@@ -113,7 +113,7 @@ export async function dropOldRun(
   const kept = (why: FieldsOf<'uploads_kept'>['why']): Message =>
     message('uploads_kept', { batches, service, why });
   if (target.kind === 'local' || target.baseUrl !== service) {
-    reporter.tell([kept('other_service')]);
+    reporter.report([kept('other_service')]);
     return;
   }
   const mayDelete =
@@ -122,10 +122,10 @@ export async function dropOldRun(
       isInteractive(person) &&
       (await agrees(`${keptSentence({ batches, service })}. Delete them?`, person, signal)));
   if (!mayDelete) {
-    reporter.tell([kept('not_asked')]);
+    reporter.report([kept('not_asked')]);
     return;
   }
-  const connection = await connect(target, options, undefined, { tell: reporter.trouble });
+  const connection = await connect(target, options, undefined, { onOutage: reporter.outage });
   try {
     const { deleted, left, launched } = await abandonRun({
       stateDir,
@@ -133,13 +133,13 @@ export async function dropOldRun(
       exportedToo: true,
       signal,
     });
-    reporter.tell([
+    reporter.report([
       message('uploads_deleted', { batches: deleted }),
       ...leftMessages(left, launched),
     ]);
   } catch (error) {
     if (!isSluiceError(error, 'state_mismatch')) throw error;
-    reporter.tell([kept('other_account')]);
+    reporter.report([kept('other_account')]);
   } finally {
     await connection.close();
   }
@@ -204,13 +204,13 @@ export async function agreeToPayAgain(
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
   output: string,
-  tell: (told: Message) => void,
+  report: (text: Message) => void,
 ): NonNullable<RunOptions['onProgress']> {
   let isResumed = false;
   return (progress) => {
     onProgress?.(progress);
     if (progress.stage === 'going_on') isResumed = true;
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0) return;
-    tell(paidAgain(output, progress.toSend));
+    report(paidAgain(output, progress.toSend));
   };
 }

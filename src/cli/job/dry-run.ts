@@ -22,7 +22,7 @@ export async function dryRun(
 ): Promise<Estimate> {
   const { estimate, more, doubtful } = await estimateJob(job, stateDir, reports);
   job.reporter.doubtful(doubtful);
-  job.reporter.tell([message('estimate', estimate), ...more]);
+  job.reporter.report([message('estimate', estimate), ...more]);
   return estimate;
 }
 
@@ -45,7 +45,7 @@ export async function estimateJob(
   reporter.target(target);
   const connection =
     target.kind === 'service'
-      ? await connect(target, options, undefined, { tell: reporter.trouble })
+      ? await connect(target, options, undefined, { onOutage: reporter.outage })
       : undefined;
   try {
     const examples = new Map<string, FieldsOf<'changed_cells'>['cells'][number]>();

@@ -41,7 +41,7 @@ export interface RunParts {
   readonly reporter: Reporter;
   readonly reports: RunReports;
   /** Whether the service and the cost were said before, and agreed to. @default false */
-  readonly isCostSaid?: boolean;
+  readonly isCostShown?: boolean;
 }
 
 interface Prepared {
@@ -49,7 +49,7 @@ interface Prepared {
   readonly history: Awaited<ReturnType<typeof openHistory>>;
   readonly sink: Sink;
   /** Says what became of the run. @throws OutputError */
-  readonly tell: (figures: Summary | Estimate) => Promise<void>;
+  readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
   /** After what it came to was told. */
   readonly exitCode: () => number;
 }
@@ -58,7 +58,7 @@ interface Prepared {
 export async function prepareJob(
   to: Location,
   input: CommandInput<VerifyOption>,
-  { run, reporter, reports, isCostSaid }: RunParts,
+  { run, reporter, reports, isCostShown }: RunParts,
 ): Promise<Prepared> {
   const { options } = input;
   const person = terminal(input);
@@ -77,7 +77,7 @@ export async function prepareJob(
   const ends = await findListEnds(from, to, input);
   const { sink, maxUnknown, suspects, decides } = await keepOutput(ends.sink, { from, to }, input);
   const hidden = hiddenResults(from, to, options);
-  if (hidden && isCostSaid !== true) reporter.tell([hidden]);
+  if (hidden && isCostShown !== true) reporter.report([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   const { noMoreOpenThan } = run;
   if (noMoreOpenThan) {
@@ -86,7 +86,7 @@ export async function prepareJob(
       ...(['rejects', 'report', 'summary'] as const).map((name) => options.text(name)),
     ];
     const open = await moreOpenFiles(filesAmong(paths), noMoreOpenThan);
-    if (open.length > 0) reporter.tell([message('kept_open', { paths: open })]);
+    if (open.length > 0) reporter.report([message('kept_open', { paths: open })]);
   }
   const settings = sharedOptions(input, target, {
     ...ends,
@@ -100,7 +100,7 @@ export async function prepareJob(
   const bytesBefore = await sizeOf(to);
   let stoppedBy: string | undefined;
   let exitCode: number = exitCodes.done;
-  const tell = async (figures: Summary | Estimate): Promise<void> => {
+  const reportSummary = async (figures: Summary | Estimate): Promise<void> => {
     const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
     if (!('dry_run' in figures)) {
       const limited = limitMessages(figures, options.has('history'));
@@ -125,12 +125,12 @@ export async function prepareJob(
         reporter.progress(progress);
         const isPlanned = progress.stage === 'read' && progress.toSend > 0;
         // One that streams has said it before.
-        if (isPlanned && !run.isStreaming && isCostSaid !== true) {
-          reporter.tell(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
+        if (isPlanned && !run.isStreaming && isCostShown !== true) {
+          reporter.report(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
         }
       },
       // What was said of them in the plan was agreed to with it.
-      onDoubtfulColumns: isCostSaid
+      onDoubtfulColumns: isCostShown
         ? async () => true
         : askAboutColumns(options, person, { reporter, signal: input.signal }),
     },
@@ -140,12 +140,12 @@ export async function prepareJob(
     program: programName(input),
     reporter,
     rowsBefore: async () => rowsOfOutput(from, to, options),
-    replaces: isCostSaid ? undefined : await replacedOutput(to, target, options),
+    replaces: isCostShown ? undefined : await replacedOutput(to, target, options),
     lastAct: input.lastAct,
     begin: async () => reports.begin(),
-    tell,
+    reportSummary,
   };
-  return { job, history, tell, sink: ends.sink, exitCode: () => exitCode };
+  return { job, history, reportSummary, sink: ends.sink, exitCode: () => exitCode };
 }
 
 /** @throws ConfigurationError where a list of what is never sent would be replaced */

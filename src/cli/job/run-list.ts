@@ -31,32 +31,35 @@ export interface Job {
   /** Called when the run begins: from then on its state directory is this process's own. */
   readonly begin: () => Promise<void>;
   /** Says what became of the run. @throws OutputError */
-  readonly tell: (summary: Summary) => Promise<void>;
+  readonly reportSummary: (summary: Summary) => Promise<void>;
 }
 
 /** A signal that also fires when the work fails beside the run. */
 function failingSignal(given: AbortSignal | undefined): {
   readonly signal: AbortSignal;
-  readonly fail: (error: Error) => void;
+  readonly onFailure: (error: Error) => void;
 } {
   const failure = new AbortController();
   const signal = AbortSignal.any([failure.signal, ...(given ? [given] : [])]);
-  return { signal, fail: (error) => failure.abort(error) };
+  return { signal, onFailure: (error) => failure.abort(error) };
 }
 
 /** Verifies a list whose rows leave as they come: nothing is kept. */
 export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
   checkRules(options, verifyOptions, { 'kept in a state directory': false });
   reporter.target(target);
-  reporter.tell([message('streaming', {})]);
+  reporter.report([message('streaming', {})]);
   const { limit } = shared;
   const trial = { rows: limit ?? 0, limit, service: target.kind };
-  reporter.tell(trialMessages(trial, options.has('history')));
+  reporter.report(trialMessages(trial, options.has('history')));
   await begin();
   // There is no earlier run that these could differ from.
   const { decides: _decides, ...streamed } = shared;
-  const { signal, fail } = failingSignal(shared.signal);
-  const connection = await connect(target, options, undefined, { tell: reporter.trouble, fail });
+  const { signal, onFailure } = failingSignal(shared.signal);
+  const connection = await connect(target, options, undefined, {
+    onOutage: reporter.outage,
+    onFailure,
+  });
   try {
     return await streamRun({ ...streamed, signal, client: connection.client });
   } finally {
@@ -66,10 +69,21 @@ export async function stream({ shared, target, options, reporter, begin }: Job):
 
 /** Verifies a list, with all that is needed to go on in a state directory. */
 export async function runDurably(
-  { shared, target, options, person, reporter, replaces, rowsBefore, begin, tell, lastAct }: Job,
+  {
+    shared,
+    target,
+    options,
+    person,
+    reporter,
+    replaces,
+    rowsBefore,
+    begin,
+    reportSummary,
+    lastAct,
+  }: Job,
   stateDir: string,
 ): Promise<Summary> {
-  const { signal, fail } = failingSignal(shared.signal);
+  const { signal, onFailure } = failingSignal(shared.signal);
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
@@ -93,14 +107,14 @@ export async function runDurably(
       ...shared,
       signal,
       ...(replaces !== undefined && {
-        onProgress: withPaidAgain(shared.onProgress, replaces, (said) => reporter.tell([said])),
+        onProgress: withPaidAgain(shared.onProgress, replaces, (text) => reporter.report([text])),
       }),
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
         await begin();
         connection = await connect(target, options, servicePath, {
-          tell: reporter.trouble,
-          fail,
+          onOutage: reporter.outage,
+          onFailure,
         });
         return connection.client;
       },
@@ -110,7 +124,7 @@ export async function runDurably(
       ...launch,
       ...askAboutCarrying(options, person, { reporter, signal }),
       rowsBefore,
-      onSummary: tell,
+      onSummary: reportSummary,
       beforeRemoval: async () => connection?.close(),
       lastAct,
     });
@@ -121,7 +135,7 @@ export async function runDurably(
 
 /** Works on a run that other processes work on, too. @throws ConfigurationError */
 export async function runShared(
-  { shared, target, options, person, program, reporter, rowsBefore, begin, tell }: Job,
+  { shared, target, options, person, program, reporter, rowsBefore, begin, reportSummary }: Job,
   {
     store,
     isHeldBack,
@@ -153,7 +167,7 @@ export async function runShared(
       // The reports of a run that is over stay.
       client: async () => {
         await begin();
-        connection = await connect(target, options, undefined, { tell: reporter.trouble });
+        connection = await connect(target, options, undefined, { onOutage: reporter.outage });
         return connection.client;
       },
       onProgress: (progress) => {
@@ -165,7 +179,7 @@ export async function runShared(
       ...launch,
       ...givenOptionsOfKeptRuns(options),
       rowsBefore,
-      onSummary: tell,
+      onSummary: reportSummary,
     });
   } finally {
     await workers?.stop();

@@ -11,10 +11,10 @@ import { runShared } from './run-list.js';
 import { standard } from '../endpoints/paths.js';
 import { sharedRunOf, storePatience } from '../options/store-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import type { WorkerNews, WorkerTask } from './workers.js';
+import type { WorkerMessage, WorkerTask } from './workers.js';
 
 /** What only the process knows in which it happens; all else the one that has started it hears itself. */
-const told: readonly RunProgress['stage'][] = [
+const forwarded: readonly RunProgress['stage'][] = [
   'older_state',
   'left_behind',
   'text_column',
@@ -47,7 +47,7 @@ export async function runWorker({
     return exitCodes.done;
   } catch (cause) {
     const error: unknown = stopped.aborted ? stopped.reason : cause;
-    await tell({ failed: errorText(error) });
+    await send({ failed: errorText(error) });
     return exitCodeOf(error);
   }
 }
@@ -79,20 +79,23 @@ async function work(input: CommandInput<VerifyOption>): Promise<void> {
   const shared = {
     ...job.shared,
     onProgress: (progress: RunProgress) => {
-      if (told.includes(progress.stage)) void tell({ progress });
+      if (forwarded.includes(progress.stage)) void send({ progress });
     },
   };
   try {
-    await runShared({ ...job, shared, tell: async () => undefined }, { store, isHeldBack: true });
+    await runShared(
+      { ...job, shared, reportSummary: async () => undefined },
+      { store, isHeldBack: true },
+    );
   } finally {
     await history?.close();
   }
 }
 
 /** Waits until it is on its way: an exit cuts what is not. */
-async function tell(news: WorkerNews): Promise<void> {
+async function send(message: WorkerMessage): Promise<void> {
   await new Promise<void>((resolve) => {
     if (!process.connected || !process.send) resolve();
-    else process.send(news, () => resolve());
+    else process.send(message, () => resolve());
   });
 }

@@ -12,7 +12,7 @@ export type WorkerTask = {
 };
 
 /** What a worker says. */
-export type WorkerNews = { readonly progress: RunProgress } | { readonly failed: string };
+export type WorkerMessage = { readonly progress: RunProgress } | { readonly failed: string };
 
 /** What the command is called with in a process that it has started itself. */
 export const workerName = 'worker';
@@ -52,13 +52,13 @@ export class Workers {
   start(): void {
     const { input, count } = this.#options;
     if (this.#working.size > 0 || this.#isStopping || input.signal.aborted) return;
-    input.signal.addEventListener('abort', () => this.#tellStop(), { once: true });
+    input.signal.addEventListener('abort', () => this.#reportStop(), { once: true });
     for (let number = 2; number <= count; number += 1) this.#startOne(number);
   }
 
   /** Ends them, and waits for it. */
   async stop(): Promise<void> {
-    this.#tellStop();
+    this.#reportStop();
     const kill = setTimeout(() => {
       for (const worker of this.#working.keys()) worker.kill('SIGKILL');
     }, patienceMs);
@@ -83,9 +83,9 @@ export class Workers {
       },
     );
     let failed = '';
-    worker.on('message', (news: WorkerNews) => {
-      if ('progress' in news) this.#options.reporter.progress(news.progress);
-      else ({ failed } = news);
+    worker.on('message', (message: WorkerMessage) => {
+      if ('progress' in message) this.#options.reporter.progress(message.progress);
+      else ({ failed } = message);
     });
     const ended = new Promise<string | undefined>((resolve) => {
       worker.on('error', ({ message }) => {
@@ -102,7 +102,7 @@ export class Workers {
     });
     const forgotten = ended.then((how) => {
       this.#working.delete(worker);
-      if (how !== undefined && !this.#isStopping) this.#sayEnded(number, how);
+      if (how !== undefined && !this.#isStopping) this.#reportEnded(number, how);
     });
     this.#working.set(worker, forgotten);
     const task: WorkerTask = { positionals, options: options.given() };
@@ -110,7 +110,7 @@ export class Workers {
     worker.send(task, () => undefined);
   }
 
-  #tellStop(): void {
+  #reportStop(): void {
     this.#isStopping = true;
     for (const worker of this.#working.keys()) {
       const hasEnded = worker.exitCode !== null || worker.signalCode !== null;
@@ -118,10 +118,10 @@ export class Workers {
     }
   }
 
-  #sayEnded(number: number, how: string): void {
+  #reportEnded(number: number, how: string): void {
     const { count, reporter } = this.#options;
     const left = this.#working.size + 1;
     const fields = { worker: number, workers: count, message: how, left };
-    reporter.tell([message('worker_ended', fields)]);
+    reporter.report([message('worker_ended', fields)]);
   }
 }

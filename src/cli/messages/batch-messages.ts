@@ -53,7 +53,7 @@ const againAfterMs = 60_000;
 
 /** Batches for which the service answers, but not as it should: the run waits, and says for what. */
 export class HeldUpBatches {
-  readonly #toldAtMs = new Map<WaitingReason, number>();
+  readonly #reportedAtMs = new Map<WaitingReason, number>();
 
   /** @returns what is to be said now: of each cause, once a minute at most */
   note(
@@ -62,9 +62,9 @@ export class HeldUpBatches {
   ): Message | undefined {
     const cause = heldUpBy(progress.state);
     if (cause === undefined) return undefined;
-    const toldAtMs = this.#toldAtMs.get(cause) ?? -Infinity;
-    if (nowMs - toldAtMs < againAfterMs) return undefined;
-    this.#toldAtMs.set(cause, nowMs);
+    const reportedAtMs = this.#reportedAtMs.get(cause) ?? -Infinity;
+    if (nowMs - reportedAtMs < againAfterMs) return undefined;
+    this.#reportedAtMs.set(cause, nowMs);
     return message('batch_waiting', {
       ...namesOf(progress),
       stage: progress.state.stage,

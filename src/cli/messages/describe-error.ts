@@ -49,9 +49,9 @@ function causeOf(error: SluiceError): string {
   for (let { cause } = error; cause instanceof Error; { cause } = cause) {
     const { code } = cause as NodeJS.ErrnoException;
     if (cause instanceof SluiceError) {
-      const said = cause instanceof TransportError ? cause.reason : cause.message;
-      const isSaid = error.message.includes(said);
-      return `${isSaid ? '' : `: ${cause.message}`}${causeOf(cause)}`;
+      const causeText = cause instanceof TransportError ? cause.reason : cause.message;
+      const isIncluded = error.message.includes(causeText);
+      return `${isIncluded ? '' : `: ${cause.message}`}${causeOf(cause)}`;
     }
     const isDescribed =
       (code === 'ENOENT' || code === 'ENOTDIR') &&

@@ -34,14 +34,14 @@ interface EndOptions {
   /** Whether a person reads it: with the time that it took, which a log has anyhow. @default false */
   readonly isTerminal?: boolean;
   /** Whether the run had finished before, and this command did nothing. @default false */
-  readonly isToldAgain?: boolean;
+  readonly isRepeated?: boolean;
 }
 
 /** Where the rows are, and what to know or do next. */
 export function endMessages(
   summary: Summary,
   { exit_code, reason, message: text, advice }: RunEnd,
-  { isTerminal = false, isToldAgain = false }: EndOptions = {},
+  { isTerminal = false, isRepeated = false }: EndOptions = {},
 ): readonly Message[] {
   const { rows, outputs, rows_repeated, skipped_updates, credits_before, seconds } = summary;
   const took = isTerminal ? duration(seconds) : undefined;
@@ -53,7 +53,7 @@ export function endMessages(
       rows_repeated,
       skipped_updates: alone,
       took,
-      is_earlier: isToldAgain,
+      is_earlier: isRepeated,
     }),
     ...(alone ? [message('skipped_updates', alone)] : []),
     ...(credits_before ? [message('credits_before', credits_before)] : []),
@@ -139,14 +139,14 @@ function shareOfUnknown({
 }
 
 /** What keeps the requests to a service waiting, and for how long it is tried again. */
-export function outageMessage(client: Pick<Client, 'baseUrl'>, trouble: ServiceOutage): Message {
+export function outageMessage(client: Pick<Client, 'baseUrl'>, outage: ServiceOutage): Message {
   const { host } = new URL(client.baseUrl);
-  const forSeconds = Math.round(trouble.forMs / 1000);
-  const { reason, line } = describeOutage(client, trouble);
-  if (trouble.state === 'over') {
+  const forSeconds = Math.round(outage.forMs / 1000);
+  const { reason, line } = describeOutage(client, outage);
+  if (outage.state === 'over') {
     return message('service_back', { host, after_seconds: forSeconds, message: line });
   }
-  const { leftMs } = trouble;
+  const { leftMs } = outage;
   return message('service_waiting', {
     host,
     reason,

@@ -46,15 +46,15 @@ function stopMessages(
   const { stateDir: state, launchedCredits } = status;
   const is_paid = launchedCredits.email + launchedCredits.phone > 0;
   // Other processes may go on with it, and no folder has its results.
-  const isOwn = store === undefined;
+  const isLocal = store === undefined;
   return [
     message('so_far', statusFields(status)),
     message('resumable', { state, message: next }),
     // Whoever stops a run may have done with it.
-    ...(isOwn && error instanceof Interruption
+    ...(isLocal && error instanceof Interruption
       ? [message('hint', { state, program, is_paid })]
       : []),
-    ...(isOwn ? keptMessages(error, status, output) : []),
+    ...(isLocal ? keptMessages(error, status, output) : []),
   ];
 }
 
@@ -100,7 +100,7 @@ export interface RunContext {
  *
  * @returns the exit code
  */
-export async function sayStopped(
+export async function reportStopped(
   error: unknown,
   run: RunContext,
   {
@@ -125,7 +125,7 @@ export async function sayStopped(
     noMoreOpenThan,
     ...whatIsKept(run, launched),
   });
-  reporter.tell([
+  reporter.report([
     ...unwritten.map((cause) =>
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),

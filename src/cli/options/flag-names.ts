@@ -32,8 +32,13 @@ function definitionsByName(commands: readonly Command[]): ReadonlyMap<string, Op
     .flatMap(({ options }) => options)
     .flatMap((definition) => {
       const { name, sets, alsoCalled = [] } = definition;
-      const own = [libraryNameOf(definition), libraryNameOf({ name, help: '' }), ...alsoCalled];
-      const names = sets === 'settings' ? own.map((each) => `settings.${each}`) : own;
+      const libraryNames = [
+        libraryNameOf(definition),
+        libraryNameOf({ name, help: '' }),
+        ...alsoCalled,
+      ];
+      const names =
+        sets === 'settings' ? libraryNames.map((each) => `settings.${each}`) : libraryNames;
       return names.map((each) => [each, definition] as const);
     });
   // Of two with the same name the first counts, which is that of the main command.

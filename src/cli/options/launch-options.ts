@@ -33,7 +33,10 @@ export const launchOptions = defineOptions([
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
   person: Person,
-  { reporter, signal }: { readonly reporter: Pick<Reporter, 'tell'>; readonly signal: AbortSignal },
+  {
+    reporter,
+    signal,
+  }: { readonly reporter: Pick<Reporter, 'report'>; readonly signal: AbortSignal },
 ): Pick<RunOptions, 'onPrepared'> {
   if (!options.has('preflight')) return {};
   const isAsked = !options.has('yes');
@@ -44,7 +47,7 @@ export function preflightOf(
   }
   return {
     onPrepared: async (preflight) => {
-      reporter.tell([message('prepared', preflight)]);
+      reporter.report([message('prepared', preflight)]);
       if (!isAsked) return true;
       return agrees('Launch them?', person, signal);
     },
@@ -80,10 +83,10 @@ export function askAboutCarrying(
   if (options.has('yes') || !isInteractive(person)) return {};
   return {
     onCarry: async (carried) => {
-      reporter.tell([carriedMessage(carried)]);
+      reporter.report([carriedMessage(carried)]);
       reporter.close();
-      const lost = carried.paidAddresses - carried.usedAddresses;
-      const question = `${counted(lost, 'paid result')} of that run would be lost. Go on?`;
+      const unused = carried.paidAddresses - carried.usedAddresses;
+      const question = `${counted(unused, 'paid result')} of that run would be lost. Go on?`;
       return agrees(question, person, signal);
     },
   };

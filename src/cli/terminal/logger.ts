@@ -3,7 +3,7 @@ import { printable, printableLine } from '../../platform/text/printable.js';
 import type { MessageLog, Surroundings } from '../command.js';
 import { formOf, message, sentencesOf, type Message } from '../messages/message.js';
 import { errorFields, isTrace } from '../messages/describe-error.js';
-import { sayLines } from './print.js';
+import { printLines } from './print.js';
 import type { LiveLines } from './live-lines.js';
 import { widthOf, type ProgressMode } from './progress-lines.js';
 import { hanging } from './text-table.js';
@@ -101,6 +101,6 @@ export class Logger implements MessageLog {
 
   #put(text: string): void {
     if (this.#live) this.#live.above(`${printable(text)}\n`);
-    else sayLines(`${text}\n`, this.#out);
+    else printLines(`${text}\n`, this.#out);
   }
 }

@@ -14,7 +14,7 @@ export async function print(text: string, out: Writable): Promise<void> {
 }
 
 /** Says several lines on standard error, or where else a person reads. */
-export function sayLines(text: string, out: Writable): void {
+export function printLines(text: string, out: Writable): void {
   out.write(printable(text));
 }
 

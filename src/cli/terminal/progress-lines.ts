@@ -152,17 +152,17 @@ export interface ProgressSurroundings {
   /** Whether what is said is read at a terminal. */
   readonly isTerminal: boolean;
   /** Whether rows come out on that terminal, too. */
-  readonly isOutputThere: boolean;
+  readonly isOutputOnTerminal: boolean;
 }
 
 /** Lines are drawn where somebody watches and nothing else is written; logs get one now and then. */
 export function progressMode(
   options: ParsedOptions<'quiet' | 'no-progress'>,
-  { env, isTerminal, isOutputThere }: ProgressSurroundings,
+  { env, isTerminal, isOutputOnTerminal }: ProgressSurroundings,
 ): ProgressMode {
   if (options.has('quiet') || options.has('no-progress')) return 'none';
   const isDumb = env['TERM'] === 'dumb';
-  return isTerminal && !isDumb && !isOutputThere ? 'live' : 'lines';
+  return isTerminal && !isDumb && !isOutputOnTerminal ? 'live' : 'lines';
 }
 
 /** What a terminal shows, as far as its environment tells. */

@@ -30,7 +30,7 @@ import {
   textColumnMessage,
 } from '../messages/progress-messages.js';
 import { columnFigures, endColumns, endTable } from '../messages/end-table.js';
-import { sayLines } from './print.js';
+import { printLines } from './print.js';
 import { LiveLines } from './live-lines.js';
 import { progressLines, timeText, progressForm, widthOf } from './progress-lines.js';
 import { RunFigures } from './run-figures.js';
@@ -46,7 +46,7 @@ const batchLineEveryMs = 60_000;
 export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
   /** Whether it was said that the local service verifies. @default false */
-  readonly isTargetSaid?: boolean;
+  readonly isTargetShown?: boolean;
   /** Tells what a terminal shows. @default none */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -61,12 +61,12 @@ export class Reporter {
   readonly #failures = new FailedBatches();
   readonly #heldUp = new HeldUpBatches();
   #differences = 0;
-  #isToldAgain = false;
-  #isTargetSaid: boolean;
+  #isRepeated = false;
+  #isTargetShown: boolean;
 
   constructor(out: Writable, options: ReporterOptions) {
     this.#out = out;
-    this.#isTargetSaid = options.isTargetSaid ?? false;
+    this.#isTargetShown = options.isTargetShown ?? false;
     this.#options = options;
     if (options.mode === 'live' && options.isJson !== true) {
       const terminal = out as NodeJS.WriteStream;
@@ -80,20 +80,20 @@ export class Reporter {
 
   /** Nobody must take the local service's verdicts for a paid service's. */
   target(target: Target): void {
-    if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetSaid) return;
-    this.#isTargetSaid = true;
-    this.tell([message('local_service', {})]);
+    if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetShown) return;
+    this.#isTargetShown = true;
+    this.report([message('local_service', {})]);
   }
 
   /** What keeps the requests to a service waiting. */
-  readonly trouble = (client: Client, trouble: ServiceOutage): void => {
-    this.tell([outageMessage(client, trouble)]);
+  readonly outage = (client: Client, outage: ServiceOutage): void => {
+    this.report([outageMessage(client, outage)]);
   };
 
   /** Columns that are likely to be the wrong ones: that costs credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
-    this.tell(columns.flatMap(doubtfulMessages));
+    this.report(columns.flatMap(doubtfulMessages));
   }
 
   /** What a run that keeps nothing has launched so far. */
@@ -104,7 +104,7 @@ export class Reporter {
     };
   }
 
-  tell(messages: readonly Message[]): void {
+  report(messages: readonly Message[]): void {
     for (const each of messages) this.#logger.log(each);
   }
 
@@ -114,19 +114,19 @@ export class Reporter {
     switch (progress.stage) {
       case 'header_found': {
         const { input, unit, number } = progress;
-        this.tell([message('header_found', { input, unit, number })]);
+        this.report([message('header_found', { input, unit, number })]);
         return;
       }
       case 'footer_found': {
         const { input, unit, count } = progress;
-        this.tell([message('footer_found', { input, unit, count })]);
+        this.report([message('footer_found', { input, unit, count })]);
         return;
       }
       case 'carried':
-        this.tell([carriedMessage(progress)]);
+        this.report([carriedMessage(progress)]);
         return;
       case 'going_on':
-        this.tell([message('going_on', statusFields(progress.status))]);
+        this.report([message('going_on', statusFields(progress.status))]);
         return;
       case 'recalled':
         return;
@@ -137,7 +137,7 @@ export class Reporter {
       }
       case 'read': {
         const { rows, addresses, batches } = progress;
-        this.tell([message('read', { rows, addresses, batches })]);
+        this.report([message('read', { rows, addresses, batches })]);
         return;
       }
       case 'batch':
@@ -145,28 +145,28 @@ export class Reporter {
         return;
       case 'stopped': {
         const { code, message: text } = progress.error;
-        this.tell([message('stopped', { code, message: text })]);
+        this.report([message('stopped', { code, message: text })]);
         return;
       }
       case 'left_behind':
-        this.tell([message('left_behind', { names: progress.names })]);
+        this.report([message('left_behind', { names: progress.names })]);
         return;
       case 'older_state': {
         // Two processes on copies of one state can pay for each other's batches.
         const { isCopied, learned, unused } = progress;
-        this.tell([message('older_state', { is_copied: isCopied, learned, unused })]);
+        this.report([message('older_state', { is_copied: isCopied, learned, unused })]);
         return;
       }
       case 'already_finished':
-        this.#isToldAgain = true;
-        this.tell([message('already_finished', { name: progress.name })]);
+        this.#isRepeated = true;
+        this.report([message('already_finished', { name: progress.name })]);
         return;
       case 'text_column':
-        this.tell([textColumnMessage(progress)]);
+        this.report([textColumnMessage(progress)]);
         return;
       case 'notice': {
         const severity = progress.isWarning === true ? 'warning' : 'info';
-        this.tell([message('notice', { message: progress.message }, severity)]);
+        this.report([message('notice', { message: progress.message }, severity)]);
         return;
       }
       case 'writing':
@@ -174,20 +174,20 @@ export class Reporter {
         return;
       case 'written':
         // The end of the run says it to people, with the names of the outputs.
-        if (this.#isDetailed) this.tell([message('written', { rows: progress.rows })]);
+        if (this.#isDetailed) this.report([message('written', { rows: progress.rows })]);
     }
   }
 
   /** @param last what is said after all else; `finished` is the last event of a log */
   finished(summary: Summary, end: RunEnd, last: readonly Message[] = []): void {
     this.close();
-    this.tell(this.#failures.messages());
+    this.report(this.#failures.messages());
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
-      this.tell([...oddMessages(summary), ...fewerRowsMessages(summary, end.advice), ...last]);
+      this.report([...oddMessages(summary), ...fewerRowsMessages(summary, end.advice), ...last]);
       const { warnings } = this.#logger;
-      this.tell([
+      this.report([
         message('finished', {
           ...figures,
           ...end,
@@ -201,10 +201,10 @@ export class Reporter {
     }
     this.#table(summary);
     const isTerminal = this.#options.isTerminal === true;
-    this.tell([
+    this.report([
       ...comparedMessages(summary),
       ...oddMessages(summary),
-      ...endMessages(summary, end, { isTerminal, isToldAgain: this.#isToldAgain }),
+      ...endMessages(summary, end, { isTerminal, isRepeated: this.#isRepeated }),
       ...last,
     ]);
     const verdict = verdictOf(summary, this.#logger.warnings);
@@ -214,8 +214,8 @@ export class Reporter {
   /** The last of all, for whoever reads one line: the subject of a mail. */
   #verdict(last: Message): void {
     const isShown = last.severity !== 'info' || this.#options.isQuiet !== true;
-    if (this.#options.isTerminal === true && isShown) sayLines('\n', this.#out);
-    this.tell([last]);
+    if (this.#options.isTerminal === true && isShown) printLines('\n', this.#out);
+    this.report([last]);
   }
 
   /** Quiet is wanted where all is well. */
@@ -232,12 +232,12 @@ export class Reporter {
   /** Says why the run ends. */
   failed(error: unknown): void {
     this.close();
-    this.tell(this.#failures.messages());
+    this.report(this.#failures.messages());
     this.#logger.failed(error);
     const technical = technicalPart(error);
     const isShown = this.#options.isVerbose && this.#options.isJson !== true;
     if (technical !== undefined && isShown)
-      this.tell([message('error_cause', { message: technical })]);
+      this.report([message('error_cause', { message: technical })]);
   }
 
   /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
@@ -248,22 +248,22 @@ export class Reporter {
   #table(summary: Summary): void {
     const columns = endColumns(summary);
     if (this.#options.isTerminal !== true) {
-      this.tell(columns.map((column) => message('column_figures', columnFigures(column))));
+      this.report(columns.map((column) => message('column_figures', columnFigures(column))));
       return;
     }
     if (this.#options.isQuiet === true || columns.length === 0) return;
     const { columns: width } = this.#out as Partial<NodeJS.WriteStream>;
-    sayLines(`\n${endTable(columns, widthOf(width))}\n`, this.#out);
+    printLines(`\n${endTable(columns, widthOf(width))}\n`, this.#out);
   }
 
   #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
     const { state, exported } = progress;
     const reason = state.stage === 'failed' ? state.reason : undefined;
-    const told = batchMessage(progress);
+    const batchChange = batchMessage(progress);
     const waiting = this.#heldUp.note(progress, this.#options.clock.now());
-    if (waiting) this.tell([waiting]);
-    if (told.severity === 'warning' || this.#isDetailed) this.tell([told]);
-    else if (reason !== undefined) this.#failures.note(reason, told);
+    if (waiting) this.report([waiting]);
+    if (batchChange.severity === 'warning' || this.#isDetailed) this.report([batchChange]);
+    else if (reason !== undefined) this.#failures.note(reason, batchChange);
     else this.#logger.logNowAndThen(this.#howFar(), batchLineEveryMs);
     if (state.stage !== 'exported' || !exported || !exportDiffers(exported)) return;
     this.#difference({ ...namesOf(progress), export: exported });
@@ -279,8 +279,8 @@ export class Reporter {
     if (this.#options.isJson === true || this.#differences > mostDifferences) return;
     // What is paid for was not there.
     const isMissing = fields.export.missing !== undefined;
-    this.tell([message('difference', fields, isMissing ? 'warning' : 'info')]);
-    if (this.#differences === mostDifferences) this.tell([message('more_differences', {})]);
+    this.report([message('difference', fields, isMissing ? 'warning' : 'info')]);
+    if (this.#differences === mostDifferences) this.report([message('more_differences', {})]);
   }
 
   #howFar(): Message {

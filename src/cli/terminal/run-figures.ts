@@ -78,7 +78,7 @@ const noAmount: Amount = { addresses: 0, batches: 0 };
 
 /** What is known of a run while it goes: a fold of what it tells. */
 export class RunFigures {
-  readonly #told = new ProgressFigures();
+  readonly #progress = new ProgressFigures();
   #isRead = false;
   #isWritten = false;
   #toSend: number | undefined;
@@ -98,11 +98,11 @@ export class RunFigures {
   note(progress: RunProgress, nowMs: number): void {
     this.#startedMs ??= nowMs;
     if (progress.stage === 'recalled') {
-      for (const told of progress.batches) this.note(told, nowMs);
+      for (const each of progress.batches) this.note(each, nowMs);
       return;
     }
-    const seen = this.#told.batches.size;
-    this.#told.note(progress);
+    const seen = this.#progress.batches.size;
+    this.#progress.note(progress);
     switch (progress.stage) {
       case 'reading':
       case 'read':
@@ -115,7 +115,7 @@ export class RunFigures {
         }
         return;
       case 'batch':
-        this.#noteBatch(progress, this.#told.batches.size > seen, nowMs);
+        this.#noteBatch(progress, this.#progress.batches.size > seen, nowMs);
         return;
       case 'writing':
       case 'written':
@@ -129,19 +129,19 @@ export class RunFigures {
   of(stage: RunStage): StageFigures {
     const sinceMs = this.#since.get(stage);
     if (stage === 'reading') {
-      const done = this.#told.now().rowsRead;
+      const done = this.#progress.now().rowsRead;
       const total = this.#isRead ? done : undefined;
       return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isRead };
     }
     if (stage === 'writing') {
-      const { rowsRead, rowsWritten: done } = this.#told.now();
+      const { rowsRead, rowsWritten: done } = this.#progress.now();
       const total = this.#isRead ? rowsRead : undefined;
       return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isWritten };
     }
     const { in: from, through } = batchStages[stage];
     let done = 0;
     let batches = 0;
-    for (const { state, addresses } of this.#told.batches.values()) {
+    for (const { state, addresses } of this.#progress.batches.values()) {
       const rank = ranks[state.stage];
       if (rank >= through) done += addresses;
       else if (rank >= from) batches += 1;
@@ -163,7 +163,7 @@ export class RunFigures {
    */
   get share(): number | undefined {
     if (!this.#isRead) return undefined;
-    const { rowsRead, rowsWritten } = this.#told.now();
+    const { rowsRead, rowsWritten } = this.#progress.now();
     const written = this.#isWritten ? 1 : rowsWritten / Math.max(1, rowsRead);
     const total = this.#toSend ?? 0;
     const done = batchStageNames.reduce(
@@ -176,20 +176,20 @@ export class RunFigures {
 
   /** Batches that are at their end, and how many there are to be. */
   get batches(): { readonly done: number; readonly total: number | undefined } {
-    return { done: this.#told.now().batchesDone, total: this.#plannedBatches };
+    return { done: this.#progress.now().batchesDone, total: this.#plannedBatches };
   }
 
   get failedBatches(): number {
-    return this.#told.now().batchesFailed;
+    return this.#progress.now().batchesFailed;
   }
 
   credits(): CreditFigures {
-    const { credits: launched, notCharged } = this.#told.now();
+    const { credits: launched, notCharged } = this.#progress.now();
     return { launched, notCharged };
   }
 
   get launchedBatches(): number {
-    return this.#told.now().batchesLaunched;
+    return this.#progress.now().batchesLaunched;
   }
 
   /**
@@ -226,7 +226,7 @@ export class RunFigures {
   }
 
   #through(stage: BatchStage): Amount {
-    const through = [...this.#told.batches.values()].filter(
+    const through = [...this.#progress.batches.values()].filter(
       ({ state }) => ranks[state.stage] >= batchStages[stage].through,
     );
     const addresses = through.reduce((sum, batch) => sum + batch.addresses, 0);

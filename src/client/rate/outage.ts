@@ -28,7 +28,7 @@ const againMs = 60_000;
 export class OutageWatch {
   readonly #clock: Clock;
   readonly #giveUp: GiveUpPolicy;
-  readonly #listener: (trouble: ServiceOutage) => void;
+  readonly #listener: (outage: ServiceOutage) => void;
   readonly #isAsked: () => boolean;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
@@ -41,7 +41,7 @@ export class OutageWatch {
   constructor(
     clock: Clock,
     giveUp: GiveUpPolicy,
-    ports: { readonly report: (trouble: ServiceOutage) => void; readonly isAsked: () => boolean },
+    ports: { readonly report: (outage: ServiceOutage) => void; readonly isAsked: () => boolean },
   ) {
     this.#clock = clock;
     this.#giveUp = giveUp;
@@ -101,9 +101,9 @@ export class OutageWatch {
     this.#report({ state: 'waiting', error: failing?.error, forMs, leftMs });
   }
 
-  #report(trouble: ServiceOutage): void {
+  #report(outage: ServiceOutage): void {
     try {
-      this.#listener(trouble);
+      this.#listener(outage);
     } catch {
       // A launch that was paid for is not lost to an observer's defect.
     }
@@ -129,14 +129,14 @@ export interface DescribedOutage {
  */
 export function describeOutage(
   { baseUrl }: { readonly baseUrl: string },
-  trouble: ServiceOutage,
+  outage: ServiceOutage,
 ): DescribedOutage {
   const { host } = new URL(baseUrl);
-  const forSeconds = Math.round(trouble.forMs / 1000);
-  if (trouble.state === 'over') {
+  const forSeconds = Math.round(outage.forMs / 1000);
+  if (outage.state === 'over') {
     return { reason: null, line: `${host} answers again, after ${duration(forSeconds)}` };
   }
-  const { error, leftMs } = trouble;
+  const { error, leftMs } = outage;
   const reason = error
     ? describeFailure(baseUrl, error)
     : `${host} has not answered for ${duration(forSeconds)}`;
@@ -164,12 +164,12 @@ function describeFailure(baseUrl: string, error: Error): string {
 }
 
 /** For a program that does not ask: one warning of the process, so that a wait of minutes is not silent. */
-export function warnOnce(service: { readonly baseUrl: string }): (trouble: ServiceOutage) => void {
+export function warnOnce(service: { readonly baseUrl: string }): (outage: ServiceOutage) => void {
   let hasWarned = false;
-  return (trouble) => {
+  return (outage) => {
     if (hasWarned) return;
     hasWarned = true;
-    process.emitWarning(describeOutage(service, trouble).line, {
+    process.emitWarning(describeOutage(service, outage).line, {
       type: 'SluiceWarning',
       code: 'SLUICE_SERVICE_WAITING',
       detail: 'Printed once per client. Pass onOutage to the client to handle this yourself.',

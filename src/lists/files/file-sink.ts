@@ -160,7 +160,7 @@ const jsonlWriting: FormatWriting = {
   },
   validate(reading, { onTextColumn }) {
     const rows = new TableRows(reading.header.length);
-    const tell = reportTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
+    const report = reportTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
     let isChecked = false;
     return (chunk) => {
       // Rows that are copied need no form.
@@ -168,7 +168,7 @@ const jsonlWriting: FormatWriting = {
       if (own instanceof JsonlChunk) return;
       if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
       isChecked = true;
-      for (let row = 0; row < chunk.length; row += 1) tell(chunk, row, rows.read(chunk, row));
+      for (let row = 0; row < chunk.length; row += 1) report(chunk, row, rows.read(chunk, row));
     };
   },
 };

@@ -39,7 +39,7 @@ interface ParquetWriterOptions {
   /** How the columns of a Parquet input are copied; `undefined` for any other input. */
   readonly copies: readonly (ColumnCopy | undefined)[] | undefined;
   /** Is asked to tell which columns become text. */
-  readonly tell: (tally: KindTally) => void;
+  readonly report: (tally: KindTally) => void;
 }
 
 /**
@@ -172,7 +172,7 @@ class ParquetRowsWriter implements RowsWriter {
     if (this.#file) return this.#file;
     const { ByteWriter, ParquetWriter } = this.#options.packages;
     if (!this.#isCopied) {
-      this.#options.tell(this.#tally);
+      this.#options.report(this.#tally);
       for (const [at, facts] of this.#tally.facts.entries()) {
         const column = this.#columns[at];
         if (column) column.form = parquetFormOrText(facts);
@@ -246,23 +246,23 @@ export function parquetWriting(): FormatWriting {
         return copyExaminer(reading.columns, copies, packages);
       }
       const rows = new TableRows(header.length);
-      const tell = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
-      tell(found);
+      const report = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      report(found);
       return (chunk) => {
         for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
         found.add(chunk);
-        tell(found);
+        report(found);
       };
     },
     async create(output, opening) {
       const { reading, onTextColumn } = opening;
       refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
-      const tell = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      const report = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       const copies = isParquetReading(reading)
         ? await columnCopies(reading.columns, packages)
         : undefined;
-      return new ParquetRowsWriter({ output, opening, packages, tally, copies, tell });
+      return new ParquetRowsWriter({ output, opening, packages, tally, copies, report });
     },
   };
 }

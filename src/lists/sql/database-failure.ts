@@ -94,11 +94,11 @@ export class RefusedRows extends Error implements DatabaseFailure {
  *
  * @param name how messages call the database
  */
-export function readingRefuser(name: string, tell: ToFailure, signal?: AbortSignal): Refuse {
+export function readingRefuser(name: string, report: ToFailure, signal?: AbortSignal): Refuse {
   return (error) => {
     signal?.throwIfAborted();
     if (error instanceof SluiceError) throw error;
-    const failure = tell(error);
+    const failure = report(error);
     const cause = plainFailure(failure);
     if (failure.isMisuse) {
       throw new ConfigurationError(`the query cannot be run on ${name}: ${failure.words}`, {
@@ -117,30 +117,30 @@ export function readingRefuser(name: string, tell: ToFailure, signal?: AbortSign
  *
  * @param name how messages call the table
  */
-export function writingRefuser(name: string, tell: ToFailure): Refuse {
+export function writingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof SluiceError) throw error;
-    const failure = tell(error);
-    throw new OutputError(`cannot write ${name}: ${sayFailure(failure)}`, {
+    const failure = report(error);
+    throw new OutputError(`cannot write ${name}: ${failureText(failure)}`, {
       cause: plainFailure(failure),
     });
   };
 }
 
 /** The same while nothing is sent yet: what names the wrong things is the caller's to put right. */
-export function checkingRefuser(name: string, tell: ToFailure): Refuse {
+export function checkingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof OutputError) throw new ConfigurationError(error.message);
     if (error instanceof SluiceError) throw error;
-    const failure = tell(error);
-    if (!failure.isMisuse && !failure.refusal) writingRefuser(name, tell)(error);
-    throw new ConfigurationError(`cannot write ${name}: ${sayFailure(failure)}`, {
+    const failure = report(error);
+    if (!failure.isMisuse && !failure.refusal) writingRefuser(name, report)(error);
+    throw new ConfigurationError(`cannot write ${name}: ${failureText(failure)}`, {
       cause: plainFailure(failure),
     });
   };
 }
 
-function sayFailure({ words, refusal }: DatabaseFailure): string {
+function failureText({ words, refusal }: DatabaseFailure): string {
   const { kind, column, row, detail } = refusal ?? {};
   const isNull = kind === 'null' && column !== undefined;
   return [

@@ -52,7 +52,7 @@ export interface ServerUrl {
 }
 
 /** Parameters that are not the driver's, by the names that the databases' own programs have for them. */
-const ownParameters =
+const sluiceParameters =
   'sslmode sslrootcert sslcert sslkey host ssl-mode ssl-ca ssl-cert ssl-key socket'.split(' ');
 
 /** Takes the URL of a server apart. What is wrong with it is never quoted. */
@@ -74,7 +74,7 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
     certificate: parameter('sslcert', 'ssl-cert'),
     key: parameter('sslkey', 'ssl-key'),
   };
-  for (const name of ownParameters) url.searchParams.delete(name);
+  for (const name of sluiceParameters) url.searchParams.delete(name);
   // A host that is a path is in the URL percent-encoded.
   if (isSocket || host !== decodeURIComponent(url.hostname)) {
     url.hostname = isSocket ? noHost : host;

@@ -216,12 +216,12 @@ export const xlsxWriting: FormatWriting = {
       );
     }
     const rows = new TableRows(header.length);
-    const tell = reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    const report = reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
     return (chunk) => {
       for (let row = 0; row < chunk.length; row += 1) {
         const cells = rows.read(chunk, row);
         for (const cell of cells) refuseLong(printValue(cell) ?? '');
-        tell(chunk, row, cells);
+        report(chunk, row, cells);
       }
     };
   },

@@ -54,7 +54,7 @@ class Conversation {
     const { mailFrom, recipients, memory } = this.#questions;
     const needsUtf8 = this.#session.takesUtf8 && recipients.some((path) => path.needsUtf8);
     const unknown = new Set(
-      recipients.map(({ domain }) => domain).filter((domain) => !memory.isKnownToTell(domain)),
+      recipients.map(({ domain }) => domain).filter((domain) => !memory.hasMailboxVerdicts(domain)),
     );
     const mail = `MAIL FROM:<${mailFrom}>${needsUtf8 ? ' SMTPUTF8' : ''}`;
     const { connection, pipelines } = this.#session;

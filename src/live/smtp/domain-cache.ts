@@ -80,7 +80,7 @@ export class DomainCache {
   }
 
   /** Whether a made-up name need not be asked for first. */
-  isKnownToTell(domain: string): boolean {
+  hasMailboxVerdicts(domain: string): boolean {
     const known = this.#known.get(domain);
     // A bare refusal is enough: what is taken after it is proved all the same.
     return known?.shown === 'tells' || (known?.shown === undefined && known?.refusal !== undefined);

@@ -119,11 +119,11 @@ function meaningOf(reason: string): Html {
 
 /** Of them, those that are written as more than one plain address. */
 function formsOf(forms: Readonly<Record<string, number>>): Html {
-  const told = Object.entries(formWords).flatMap(([form, words]) => {
+  const items = Object.entries(formWords).flatMap(([form, words]) => {
     const count = forms[form] ?? 0;
     return count > 0 ? [`${grouped(count)} ${words}`] : [];
   });
-  return told.length === 0 ? nothing : html`; of them ${told.join(', ')}`;
+  return items.length === 0 ? nothing : html`; of them ${items.join(', ')}`;
 }
 
 function exampleList(examples: readonly Example[]): Html {

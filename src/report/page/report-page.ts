@@ -134,7 +134,7 @@ function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
   const { name, verdicts } = column;
   const cells = allCells(column);
   const shares = [...fateShares(column), emptyShare(column)];
-  const told = shares
+  const stated = shares
     .filter(({ count }) => count > 0)
     .map(({ label, count }) => `${label} ${percent(count, cells)}`);
   const [valid, unknown] = [percent(verdicts.valid, cells), percent(verdicts.unknown, cells)];
@@ -145,7 +145,7 @@ function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
       ? html`unknown in <b>${name}</b>: the local service could not tell`
       : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
     `of ${counted(cells, 'cell')}, the empty ones among them`,
-    html`${stackedBar(shares, `${name}: ${told.join(', ')}`)}
+    html`${stackedBar(shares, `${name}: ${stated.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,
   );
 }

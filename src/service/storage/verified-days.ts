@@ -126,12 +126,12 @@ function dayOf(claim: number): number {
 function union(one: number, other: number): number | undefined {
   const [oneOwner, otherOwner] = [ownerOf(one), ownerOf(other)];
   if (oneOwner !== 0 && otherOwner !== 0 && oneOwner !== otherOwner) return undefined;
-  const ownDay = Math.max(oneOwner && dayOf(one), otherOwner && dayOf(other));
+  const accountDay = Math.max(oneOwner && dayOf(one), otherOwner && dayOf(other));
   const sharedDay = Math.max(
     isSharedBy(one) ? dayOf(one) : 0,
     isSharedBy(other) ? dayOf(other) : 0,
   );
   const owner = oneOwner || otherOwner;
-  if (sharedDay === 0) return claimOf(owner, false, ownDay);
-  return owner === 0 || ownDay === sharedDay ? claimOf(owner, true, sharedDay) : undefined;
+  if (sharedDay === 0) return claimOf(owner, false, accountDay);
+  return owner === 0 || accountDay === sharedDay ? claimOf(owner, true, sharedDay) : undefined;
 }

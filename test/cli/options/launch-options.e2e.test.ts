@@ -20,7 +20,7 @@ async function ask(answer: string): Promise<{
   const told: Message[] = [];
   const person = personAtTerminal(answer);
   const { onPrepared } = preflightOf(options, person, {
-    reporter: { tell: (messages) => told.push(...messages) },
+    reporter: { report: (messages) => told.push(...messages) },
     signal: new AbortController().signal,
   });
   const mayLaunch = await onPrepared?.(preflight);

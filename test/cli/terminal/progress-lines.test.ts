@@ -116,12 +116,17 @@ describe('the lines of a run', () => {
 describe('how progress is shown', () => {
   const options = (...names: string[]): ParsedOptions =>
     new ParsedOptions(new Map(names.map((name) => [name, [true] as const])));
-  const terminal = { env: { TERM: 'xterm' }, isTerminal: true, isOutputThere: false };
+  const terminal = { env: { TERM: 'xterm' }, isTerminal: true, isOutputOnTerminal: false };
 
   it.each([
     ['live on a terminal', options(), terminal, 'live'],
     ['in lines where no terminal is', options(), { ...terminal, isTerminal: false }, 'lines'],
-    ['in lines where rows come out, too', options(), { ...terminal, isOutputThere: true }, 'lines'],
+    [
+      'in lines where rows come out, too',
+      options(),
+      { ...terminal, isOutputOnTerminal: true },
+      'lines',
+    ],
     ['in lines on a dumb one', options(), { ...terminal, env: { TERM: 'dumb' } }, 'lines'],
     ['not at all with --no-progress', options('no-progress'), terminal, 'none'],
     ['not at all with --quiet', options('quiet'), terminal, 'none'],

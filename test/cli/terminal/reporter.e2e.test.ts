@@ -100,7 +100,7 @@ describe('what is said of a run', () => {
   it('is what a run that streams has launched when it fails, even when quiet', () => {
     const { reporter, said } = reporterTo({ isQuiet: true });
     for (const state of life.slice(0, 5)) reporter.progress(batchProgress(0, state));
-    reporter.tell(paidInVainMessages(reporter.launched()));
+    reporter.report(paidInVainMessages(reporter.launched()));
     expect(said()).toBe(
       'sluice: launched before it failed: 1 batch, 100 email and 0 phone credits before refunds\n',
     );

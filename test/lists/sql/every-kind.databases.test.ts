@@ -34,7 +34,7 @@ function meaningOf(kind: Kind, text: string): unknown {
   }
 }
 
-const ownTypes = new Map([['MariaDB', new Set(['b'])]]);
+const sourceTypes = new Map([['MariaDB', new Set(['b'])]]);
 
 describe.each(Object.keys(sources))('from %s', (from) => {
   test.each(Object.keys(sinks))('to %s every kind is kept, or is text and told', async (to) => {
@@ -49,7 +49,7 @@ describe.each(Object.keys(sources))('from %s', (from) => {
       columns.map(({ name }) => name),
     );
     const isOwn = ({ name }: Column): boolean =>
-      from === to && (from !== 'MariaDB' || ownTypes.get(from)?.has(name) === true);
+      from === to && (from !== 'MariaDB' || sourceTypes.get(from)?.has(name) === true);
     const isKept = (one: Column): boolean =>
       isOwn(one) || sink.keeps(one.kind, valueOf(one.kind, one.text));
     const texts = columns.filter((one) => !isKept(one));

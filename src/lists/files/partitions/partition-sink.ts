@@ -50,7 +50,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
     },
     hold: (patience) => holdSinks(sinks, patience),
     async validate(reading, columns) {
-      const shared = { ...columns, onTextColumn: tellOnce(columns.onTextColumn) };
+      const shared = { ...columns, onTextColumn: reportOnce(columns.onTextColumn) };
       const validators = await Promise.all(
         sinks.map(async (sink) => sink.validate?.(reading, shared)),
       );
@@ -74,7 +74,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
       return true;
     },
     async open(given) {
-      const onTextColumn = tellOnce(given.onTextColumn);
+      const onTextColumn = reportOnce(given.onTextColumn);
       const opening = { ...given, isNewList: true, onTextColumn };
       const route = createRoute(opening);
       written = sinks.map(() => 0);
@@ -107,15 +107,15 @@ export function routeSink(options: RouteSinkOptions): Sink {
 }
 
 /** Tells of a column once where several outputs make it text in the same way. */
-function tellOnce(tell: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
-  const told = new Set<string>();
+function reportOnce(report: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
+  const reported = new Set<string>();
   return (
-    tell &&
+    report &&
     ((column) => {
       const key = `${column.output} ${column.column}`;
-      if (told.has(key)) return;
-      told.add(key);
-      tell(column);
+      if (reported.has(key)) return;
+      reported.add(key);
+      report(column);
     })
   );
 }

@@ -13,38 +13,38 @@ export class CombinedChunk implements RowChunk {
    */
   readonly copied: RowChunk;
   readonly raw?: RawCells;
-  readonly #own: RowChunk;
+  readonly #source: RowChunk;
   readonly #map: ColumnMap;
 
-  constructor(own: RowChunk, map: ColumnMap, isRenamed = false) {
-    this.#own = own;
-    this.copied = isRenamed ? this : own;
+  constructor(source: RowChunk, map: ColumnMap, isRenamed = false) {
+    this.#source = source;
+    this.copied = isRenamed ? this : source;
     this.#map = map;
-    this.length = own.length;
-    this.byteSize = own.byteSize;
-    if (own.raw) this.raw = mapRaw(own.raw, map);
+    this.length = source.length;
+    this.byteSize = source.byteSize;
+    if (source.raw) this.raw = mapRaw(source.raw, map);
   }
 
   text(row: number, column: number): CellText {
     const at = this.#map[column] ?? -1;
-    return at === -1 ? undefined : this.#own.text(row, at);
+    return at === -1 ? undefined : this.#source.text(row, at);
   }
 
   value(row: number, column: number): unknown {
     const at = this.#map[column] ?? -1;
     if (at === -1) return undefined;
-    return this.#own.value ? this.#own.value(row, at) : this.#own.text(row, at);
+    return this.#source.value ? this.#source.value(row, at) : this.#source.text(row, at);
   }
 
   cells(row: number): readonly unknown[] {
-    const cells = this.#own.cells?.(row);
+    const cells = this.#source.cells?.(row);
     return this.#map.map((at, column) =>
       at === -1 ? undefined : cells ? cells[at] : this.value(row, column),
     );
   }
 
   unlisted(row: number): string | undefined {
-    return this.#own.unlisted?.(row);
+    return this.#source.unlisted?.(row);
   }
 }
 

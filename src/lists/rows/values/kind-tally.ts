@@ -28,7 +28,7 @@ export function factsOfKind(kind: Kind | undefined): ColumnFacts {
 interface Column {
   kind: Kind | undefined;
   /** Whether the source said it: then values do not change it. */
-  readonly isSaid: boolean;
+  readonly isDeclared: boolean;
   digits?: Kind;
   isSpecial: boolean;
   isBeyond31Bits: boolean;
@@ -47,11 +47,11 @@ const [first31, last31] = [1_000_000_000n, (2n ** 31n - 1n) * 1_000_000_000n];
 export class KindTally {
   readonly #columns: Column[];
 
-  /** @param said what the source says of its columns */
-  constructor(columns: number, said: readonly (Kind | undefined)[] | undefined) {
+  /** @param declared what the source says of its columns */
+  constructor(columns: number, declared: readonly (Kind | undefined)[] | undefined) {
     this.#columns = Array.from({ length: columns }, (_, at) => ({
-      kind: said?.[at],
-      isSaid: said?.[at] !== undefined,
+      kind: declared?.[at],
+      isDeclared: declared?.[at] !== undefined,
       isSpecial: false,
       isBeyond31Bits: false,
       hasLarge: false,
@@ -81,7 +81,8 @@ export class KindTally {
       for (const [at, column] of open) {
         const value = chunk.value(row, at);
         if (value === null || value === undefined) continue;
-        if (!column.isSaid) this.#widen(column, chunk.kind?.(row, at) ?? kindOfValue(value), value);
+        if (!column.isDeclared)
+          this.#widen(column, chunk.kind?.(row, at) ?? kindOfValue(value), value);
         look(column, value);
       }
     }
@@ -99,8 +100,8 @@ export class KindTally {
 }
 
 /** Whether a column's cells may still tell something. */
-function isOpen({ kind, isSaid, isSpecial, isMixed, isBeyond31Bits }: Column): boolean {
-  if (!isSaid) return !isMixed;
+function isOpen({ kind, isDeclared, isSpecial, isMixed, isBeyond31Bits }: Column): boolean {
+  if (!isDeclared) return !isMixed;
   switch (kind?.name) {
     case 'decimal':
       return kind.precision === undefined || !isSpecial;

@@ -4,7 +4,7 @@ import type { RowChunk } from '../chunks/row-chunk.js';
 import type { OpenSinkOptions } from '../sink.js';
 import type { SourceReading } from '../source.js';
 
-interface Telling {
+interface TextColumnReporting {
   readonly reading: Pick<SourceReading, 'header' | 'kinds'>;
   /** How messages call the output's format or database. */
   readonly output: string;
@@ -18,14 +18,14 @@ interface Telling {
  * @param keeps whether the output has a form for what is known of a column
  */
 export function reportTextColumns(
-  telling: Telling,
+  reporting: TextColumnReporting,
   keeps: (facts: ColumnFacts) => boolean,
 ): (tally: KindTally) => void {
-  const tell = createTeller(telling);
+  const report = createReporter(reporting);
   return (tally) => {
     for (const [at, facts] of tally.facts.entries()) {
-      if (facts.isMixed) tell(at, undefined);
-      else if (!keeps(facts)) tell(at, facts.kind);
+      if (facts.isMixed) report(at, undefined);
+      else if (!keeps(facts)) report(at, facts.kind);
     }
   };
 }
@@ -38,33 +38,33 @@ export function reportTextColumns(
  * @returns looks at the cells of a row
  */
 export function reportTextCells(
-  telling: Telling,
+  reporting: TextColumnReporting,
   keeps: (kind: Kind, value?: unknown) => boolean,
 ): (chunk: RowChunk, row: number, cells: readonly unknown[]) => void {
-  const tell = createTeller(telling);
-  const { kinds } = telling.reading;
+  const report = createReporter(reporting);
+  const { kinds } = reporting.reading;
   for (const [at, kind] of (kinds ?? []).entries()) {
-    if (kind && !keeps(kind)) tell(at, kind);
+    if (kind && !keeps(kind)) report(at, kind);
   }
   return (chunk, row, cells) => {
     if (!chunk.value) return;
     for (const [at, value] of cells.entries()) {
       if (value === null || value === undefined) continue;
       const kind = kinds?.[at] ?? chunk.kind?.(row, at) ?? kindOfValue(value);
-      if (kind && kind.name !== 'text' && !keeps(kind, value)) tell(at, kind);
+      if (kind && kind.name !== 'text' && !keeps(kind, value)) report(at, kind);
     }
   };
 }
 
-function createTeller({
+function createReporter({
   reading: { header },
   output,
   onTextColumn,
-}: Telling): (at: number, kind: Kind | undefined) => void {
-  const told = new Set<number>();
+}: TextColumnReporting): (at: number, kind: Kind | undefined) => void {
+  const reported = new Set<number>();
   return (at, kind) => {
-    if (!onTextColumn || told.has(at)) return;
-    told.add(at);
+    if (!onTextColumn || reported.has(at)) return;
+    reported.add(at);
     onTextColumn({ column: header[at] ?? '', kind, output });
   };
 }

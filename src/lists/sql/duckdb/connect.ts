@@ -190,7 +190,7 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
 ];
 
 /** First lines that are said as they are: they name files and columns. */
-const saidAsItStands =
+const shownAsIs =
   /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
 
 /** What an error of the driver tells; only the words that hold no cell and no password. */
@@ -200,11 +200,11 @@ export function failureOf(error: unknown): DatabaseFailure {
   if (system !== undefined) return { words: system, code, isMisuse: false };
   const message = error instanceof Error ? error.message : '';
   const [line = ''] = message.replace(/^Failed to [a-z ]+: /i, '').split('\n');
-  const [, family = '', said = ''] = /^([A-Z][A-Za-z ]*?) Error: (.*)$/.exec(line) ?? [];
+  const [, family = '', detail = ''] = /^([A-Z][A-Za-z ]*?) Error: (.*)$/.exec(line) ?? [];
   const refusal = findRefusal(line, refusals);
-  if (misuses.has(family)) return { words: said, code, isMisuse: true };
-  const isMisuse = family === 'Invalid Input' && said.includes('read-only mode');
-  if (isMisuse || saidAsItStands.test(line)) return { words: said, code, isMisuse, refusal };
+  if (misuses.has(family)) return { words: detail, code, isMisuse: true };
+  const isMisuse = family === 'Invalid Input' && detail.includes('read-only mode');
+  if (isMisuse || shownAsIs.test(line)) return { words: detail, code, isMisuse, refusal };
   const found = known.find(([pattern]) => pattern.test(line));
   return { words: found?.[1] ?? 'the driver failed', code, isMisuse: false, refusal };
 }

@@ -50,17 +50,17 @@ export async function stage(
   const { staging, rowNumber, quote, stagedName, tableOptions } = statements;
   const isNew = mode === 'create';
   const definitions = [`${rowNumber} BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY`];
-  const there: string[] = [];
+  const existing: string[] = [];
   for (const [at, column] of columns.entries()) {
     const { name, type } = column;
     const staged = stagedName(name, at);
     if (isNew || missing.includes(column)) {
       definitions.push(`${staged} ${key.includes(name) ? keyTypeOf(type) : type}`);
     } else {
-      there.push(`${quote(name)} AS ${staged}`);
+      existing.push(`${quote(name)} AS ${staged}`);
     }
   }
-  const like = isNew ? '' : ` AS SELECT ${there.join(', ')} FROM ${target} LIMIT 0`;
+  const like = isNew ? '' : ` AS SELECT ${existing.join(', ')} FROM ${target} LIMIT 0`;
   await connection.query(
     `CREATE TEMPORARY TABLE ${staging} (${definitions.join(', ')})${tableOptions ?? ''}${like}`,
   );

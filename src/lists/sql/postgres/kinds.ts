@@ -23,7 +23,7 @@ const kinds = new Map<number, KindName>([
 ]);
 
 /** Types that users make have numbers from here on. */
-const firstOwnType = 16_384;
+const firstUserType = 16_384;
 
 /** @param modifier what a column says beside its type: how many digits it takes */
 export function kindOfPostgresType(oid: number, modifier: number): Kind {
@@ -34,8 +34,8 @@ export function kindOfPostgresType(oid: number, modifier: number): Kind {
   return scale >= 0x4_00 ? { name } : { name, precision: (modifier - 4) >> 16, scale };
 }
 
-export function isOwnPostgresType(oid: number): boolean {
-  return oid >= firstOwnType;
+export function isUserType(oid: number): boolean {
+  return oid >= firstUserType;
 }
 
 /** The types of new columns; where the server sets a bound, below. */

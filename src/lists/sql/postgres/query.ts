@@ -4,7 +4,7 @@ import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
 import { formOfKind, type TableColumn } from '../tables/table-reading.js';
 import { postgresDrivers, type PostgresConnection, failureOf } from './connect.js';
-import { isOwnPostgresType, kindOfPostgresType } from './kinds.js';
+import { isUserType, kindOfPostgresType } from './kinds.js';
 
 export async function ask(
   connection: PostgresConnection,
@@ -45,7 +45,7 @@ async function describeFields(
       name: field.name,
       ...formOfKind(kindOfPostgresType(field.dataTypeID, field.dataTypeModifier)),
       type: type ?? 'text',
-      ...(isOwnPostgresType(field.dataTypeID) && { isOwnType: true }),
+      ...(isUserType(field.dataTypeID) && { isUserType: true }),
       ...(table && column && { origin: { table: `${field.tableID}`, column } }),
     });
   }

@@ -48,12 +48,12 @@ export class RowLines {
     const parts: Uint8Array[] = [];
     for (let row = from; row < to; row += 1) {
       const first = (row - from) * width;
-      parts.push(this.#ownCells(chunk, row), ...added.slice(first, first + width));
+      parts.push(this.#sourceCells(chunk, row), ...added.slice(first, first + width));
     }
     return Buffer.concat(parts);
   }
 
-  #ownCells(chunk: RowChunk, row: number): Uint8Array {
+  #sourceCells(chunk: RowChunk, row: number): Uint8Array {
     const { positions } = this.#plan;
     const texts = isInForm(chunk)
       ? positions.map((column) => chunk.field(row, column) ?? '')

@@ -105,8 +105,8 @@ async function createStaging(
   { target, columns, missing }: TablePlan,
 ): Promise<void> {
   const { staging, rowNumber } = statements;
-  const there = columns.filter((column) => !missing.includes(column));
-  const names = there.map(({ name }) => quoteName(name));
+  const existing = columns.filter((column) => !missing.includes(column));
+  const names = existing.map(({ name }) => quoteName(name));
   await connection.query(
     `CREATE TEMP TABLE sluice_staging AS SELECT ${names.join(', ')} FROM ${target} WITH NO DATA`,
   );

@@ -80,9 +80,9 @@ export function planTable(
     };
   }
   // What a name cannot say is not said of it.
-  const said = dialect.nameParts === 1 ? quote(name.table) : shared.target;
-  refuseOther(said, table, key.length > 0 || (marker !== undefined && marker.run === runId));
-  if (key.length > 0) refuseUntold(said, table, key);
+  const shown = dialect.nameParts === 1 ? quote(name.table) : shared.target;
+  refuseOther(shown, table, key.length > 0 || (marker !== undefined && marker.run === runId));
+  if (key.length > 0) refuseUntold(shown, table, key);
   const isUpdate =
     key.length > 0 && (target.isUpdate ?? isOwn(reading, keyPositions, place, table));
   const found = new Map(table.columns.map((column) => [column.name, column]));
@@ -102,7 +102,7 @@ export function planTable(
   ].map((column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }));
   const missing = columns.filter((column) => !found.has(column.name));
   const lacking = missing.find((column) => header.includes(column.name));
-  refuseLacking(said, [...found.keys()], lacking);
+  refuseLacking(shown, [...found.keys()], lacking);
   return {
     ...shared,
     mode: key.length === 0 ? 'replace' : isUpdate ? 'update' : 'upsert',
@@ -138,7 +138,7 @@ function inputColumns(
   { place, facts }: { readonly place: TableLocation; readonly facts: TableTarget['facts'] },
 ): readonly NewColumn[] {
   const { dialect } = place;
-  const own = ownTypes(reading, place);
+  const own = sourceTypes(reading, place);
   return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
     const type = own[position] ?? dialect.typeOf(found);
@@ -147,14 +147,14 @@ function inputColumns(
 }
 
 /** The types that columns have already in a database of the same make, which takes them as they are. */
-export function ownTypes(
+export function sourceTypes(
   reading: SourceReading,
   { dialect, store }: { readonly dialect: Pick<Dialect, 'name'>; readonly store: string },
 ): readonly (string | undefined)[] {
   if (!(reading instanceof TableReading) || reading.form.dialect !== dialect.name) return [];
   const { form } = reading;
-  return form.columns.map(({ type, kind, isOwnType }) => {
-    if (isOwnType === true && form.store !== store) return undefined;
+  return form.columns.map(({ type, kind, isUserType }) => {
+    if (isUserType === true && form.store !== store) return undefined;
     // A column without a type is one where each cell has its own.
     return type === '' && kind !== 'any' ? undefined : type;
   });
@@ -182,12 +182,12 @@ function refuseUntold(name: string, { keys }: ExistingTable, key: readonly strin
 
 function refuseLacking(
   name: string,
-  there: readonly string[],
+  existing: readonly string[],
   lacking: NewColumn | undefined,
 ): void {
   if (!lacking) return;
   throw new ConfigurationError(
-    `the table ${name} has no column ${JSON.stringify(lacking.name)}; it has ${there.join(', ')}: add it, or leave it out of the input`,
+    `the table ${name} has no column ${JSON.stringify(lacking.name)}; it has ${existing.join(', ')}: add it, or leave it out of the input`,
     { code: 'column_not_found' },
   );
 }

@@ -87,7 +87,7 @@ const tableColumn = z.object({
   /** The type as its own database writes it: `numeric(10,2)`. */
   type: z.string(),
   /** Whether only that database knows the type. */
-  isOwnType: z.boolean().optional(),
+  isUserType: z.boolean().optional(),
   /** The column of a table that it shows as it is, where the database tells. */
   origin: z.object({ table: z.string(), column: z.string() }).optional(),
 });

@@ -36,7 +36,7 @@ import {
   type Refuse,
 } from '../database-failure.js';
 import { parseTableName } from '../names.js';
-import { ownTypes, planTable } from './plan-table.js';
+import { sourceTypes, planTable } from './plan-table.js';
 import type { TablePlan } from './table-plan.js';
 import { trialWrite, SampleRows } from './trial-write.js';
 import { findWritten } from './run-marker.js';
@@ -128,9 +128,9 @@ export function tableSink<Database extends Connection>(
   /** What has its type already is taken as it is. */
   const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
     const { header, kinds } = reading;
-    const own = ownTypes(reading, { dialect, store });
-    const said = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
-    return new KindTally(header.length, said);
+    const own = sourceTypes(reading, { dialect, store });
+    const declared = header.map((_, at) => (own[at] === undefined ? kinds?.[at] : taken));
+    return new KindTally(header.length, declared);
   };
   const telling = (
     reading: SourceReading,
@@ -222,11 +222,11 @@ export function tableSink<Database extends Connection>(
           samples,
           onNotice: columns.onNotice,
         });
-        const examineAndTell = (chunk: RowChunk): void => {
+        const examineAndReport = (chunk: RowChunk): void => {
           validate(chunk);
           tell(found);
         };
-        return Object.assign(examineAndTell, {
+        return Object.assign(examineAndReport, {
           end: () => trialWriteWith(samples, reading, columns),
         });
       });

@@ -105,19 +105,19 @@ function definitions(columns: readonly LoadColumn[]): string {
 interface TableNames {
   readonly name: string;
   /** Its name alone, without what it is in. */
-  readonly own: string;
+  readonly bare: string;
   /** A table beside it, for the parts that are merged into it, and that one's name alone. */
   readonly loaded: string;
-  readonly ownLoaded: string;
+  readonly bareLoaded: string;
 }
 
 function tableOf(parts: readonly string[], { quote }: LoadDialect): TableNames {
   const within = parts.slice(0, -1);
-  const own = parts.at(-1) ?? '';
+  const bare = parts.at(-1) ?? '';
   const full = (last: string): string => [...within, last].map((part) => quote(part)).join('.');
   // Where a long name is cut, it is still another one.
-  const loaded = `sluice_load_${own}`;
-  return { name: full(own), own: quote(own), loaded: full(loaded), ownLoaded: quote(loaded) };
+  const loaded = `sluice_load_${bare}`;
+  return { name: full(bare), bare: quote(bare), loaded: full(loaded), bareLoaded: quote(loaded) };
 }
 
 function keyOf(
@@ -140,20 +140,20 @@ function keyOf(
 }
 
 function mergeStatement(
-  { name, own, loaded, ownLoaded }: TableNames,
+  { name, bare, loaded, bareLoaded }: TableNames,
   columns: readonly LoadColumn[],
   key: LoadColumn,
 ): string {
   const quoted = columns.map((column) => column.quoted);
   const changed = quoted.filter((column) => column !== key.quoted);
-  const changes = changed.map((column) => `${column} = ${ownLoaded}.${column}`);
+  const changes = changed.map((column) => `${column} = ${bareLoaded}.${column}`);
   return [
     `MERGE INTO ${name}`,
     `USING ${loaded}`,
-    `ON ${own}.${key.quoted} = ${ownLoaded}.${key.quoted}`,
+    `ON ${bare}.${key.quoted} = ${bareLoaded}.${key.quoted}`,
     ...(changes.length > 0 ? [`WHEN MATCHED THEN UPDATE SET\n${lines(changes)}`] : []),
     `WHEN NOT MATCHED THEN INSERT (${quoted.join(', ')})`,
-    `VALUES (${quoted.map((column) => `${ownLoaded}.${column}`).join(', ')});`,
+    `VALUES (${quoted.map((column) => `${bareLoaded}.${column}`).join(', ')});`,
   ].join('\n');
 }
 

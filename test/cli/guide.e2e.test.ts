@@ -211,7 +211,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     for (const [name, rows] of sheets) workbook.addWorksheet(name).addRows(rows);
     await workbook.xlsx.writeFile(join(folder, 'book.xlsx'));
   };
-  const wayIn = async (...more: readonly string[]): ReturnType<typeof runInProcess> => {
+  const guide = async (...more: readonly string[]): ReturnType<typeof runInProcess> => {
     const ended = await runInProcess(
       ['verify', 'book.xlsx', '--country', 'DE', '--local', ...more],
       {
@@ -225,7 +225,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
 
   it('takes the first sheet of a workbook that has addresses, into an output of its own', async () => {
     await book(['Cover', [['Our leads'], ['of', 'spring']]], ['Leads Q+2', mails]);
-    const shown = await wayIn();
+    const shown = await guide();
     expect(eventsOf(shown, 'sheets')).toMatchObject([
       {
         sheets: [
@@ -246,13 +246,13 @@ describe('sluice verify without a column, where nobody can be asked', () => {
 
   it('names the other sheets that have addresses, and proposes another output for each', async () => {
     await book(['One', mails], ['Empty', []], ['Two', mails]);
-    const one = await wayIn();
+    const one = await guide();
     expect(eventsOf(one, 'sheet')).toMatchObject([{ sheet: 'One', others: ['Two'] }]);
     expect(commandIn(one.stderr)).toContain('--sheet One --email Email -o book.One.verified.xlsx');
-    const two = await wayIn('--sheet', 'Two');
+    const two = await guide('--sheet', 'Two');
     expect(eventsOf(two, 'sheets')).toEqual([]);
     expect(commandIn(two.stderr)).toContain('-o book.Two.verified.xlsx');
-    expect(commandIn((await wayIn('--sheet', '3')).stderr)).toContain('-o book.3.verified.xlsx');
+    expect(commandIn((await guide('--sheet', '3')).stderr)).toContain('-o book.3.verified.xlsx');
   });
 
   it('names the sheets of a workbook where none has addresses', async () => {
@@ -266,7 +266,7 @@ describe('sluice verify without a column, where nobody can be asked', () => {
         ],
       ],
     );
-    const shown = await wayIn();
+    const shown = await guide();
     expect(eventsOf(shown, 'sheets')).toMatchObject([
       {
         sheets: [
