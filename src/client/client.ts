@@ -45,7 +45,7 @@ import { type ListQuery, scanBatches } from './scan-batches.js';
  * service in memory can replace the one on the wire.
  */
 export type VerificationService = Pick<Client, OperationName> &
-  Partial<Pick<Client, 'giveUpAfterMs'>>;
+  Partial<Pick<Client, 'giveUpAfterMs' | 'keyFingerprint'>>;
 
 /**
  * The service's twelve operations. All calls of one client share its connections, its rate and its

@@ -168,15 +168,22 @@ class Drive {
     });
   }
 
+  /** What a request teaches counts where it was made: in the run's account, before it and after it. */
   async #perform(step: RequestStep): Promise<BatchEvent> {
+    const { account } = this.#options;
+    await account?.confirm();
+    let event: BatchEvent;
     try {
       const request = async (): Promise<BatchEvent> => this.#request(step);
-      return await (this.#options.inTurn?.(request) ?? request());
+      event = await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
       // The reason of an abort may be the error of another batch: it tells nothing of this one.
       this.#options.signal.throwIfAborted();
+      await account?.confirm();
       return this.#explain(step, error);
     }
+    await account?.confirm();
+    return event;
   }
 
   async #explain(step: RequestStep, error: unknown): Promise<BatchEvent> {

@@ -19,6 +19,7 @@ import {
   type DriveSettings,
   namePrefixOf,
 } from './driver-options.js';
+import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 
@@ -47,6 +48,10 @@ export interface BatchPoolOptions {
   readonly service: VerificationService;
   readonly runId: string;
   readonly settings: DriveSettings;
+  /** Of the key that the run was begun with. @default the first that is used */
+  readonly account?: KnownAccount | undefined;
+  /** Whether batches stay on the service when they are at their end. @default false */
+  readonly keepsBatches?: boolean;
   /** Most batches in hand at once, those among them whose results come. @default `concurrency` */
   readonly places?: number;
   readonly signal: AbortSignal;
@@ -74,6 +79,11 @@ export class BatchPool {
   #waiting: Batch[] = [];
   #inHand = 0;
   #onService = 0;
+  /** By label: uuids of batches in hand. */
+  readonly #uuidsInHand = new Map<string, string>();
+  readonly #keepsBatches: boolean;
+  /** Of the last batch that is at its end and stays on the service. */
+  #uuidKept: string | undefined;
   /** Whether the service has taken a batch of the run. */
   #isProven = false;
   /** Whether one goes ahead, and the others wait for it. */
@@ -89,6 +99,7 @@ export class BatchPool {
     this.#places = options.places ?? concurrency;
     this.#requests = pLimit(concurrency);
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
+    this.#keepsBatches = options.keepsBatches ?? false;
     this.gate = new LaunchGate({ maxCredits: settings.maxCredits });
     this.#options = {
       ...ports,
@@ -102,6 +113,12 @@ export class BatchPool {
       gate: this.gate,
       refusedSizes: new RefusedSizes(),
       uuids: new UploadRegistry(),
+      account: new OneAccount({
+        service,
+        known: options.account,
+        uuids: () => [...this.#uuidsInHand.values(), ...(this.#uuidKept ? [this.#uuidKept] : [])],
+        signal: this.#signal,
+      }),
       clock: settings.clock ?? systemClock,
       random: settings.random ?? systemRandom,
       inTurn: async (request) => this.inTurn(request),
@@ -138,6 +155,7 @@ export class BatchPool {
   recall(batch: Batch, state: BatchState, name: string): void {
     const { uuid } = { uuid: undefined, ...state };
     if (uuid !== undefined) this.#options.uuids.mustTake(uuid, name, isAtEnd(state));
+    if (this.#keepsBatches && state.stage === 'exported') this.#uuidKept = state.uuid;
     if (state.stage === 'split') this.#options.refusedSizes.note(batch);
     else if (uuid !== undefined) this.#isProven = true;
   }
@@ -245,6 +263,7 @@ export class BatchPool {
     const claim = this.#ports.claim(batch);
     // What is never launched is not uploaded either.
     if (this.gate.isClosedTo(batch) && !mayHaveLaunched(state)) return state;
+    this.#noteUuid(batch, state);
     try {
       return await observeDrive(batch, state, this.#ports.charge?.(batch), {
         ...this.#options,
@@ -252,6 +271,7 @@ export class BatchPool {
         signal: claim.revoked ? AbortSignal.any([this.#signal, claim.revoked]) : this.#signal,
         record: async (progress) => {
           await claim.record(progress);
+          this.#noteUuid(batch, progress.state);
           if (progress.state.stage === 'done') on.onVerified();
         },
         onPrepared: on.onPrepared,
@@ -259,7 +279,16 @@ export class BatchPool {
     } catch (error) {
       if (error instanceof ClaimRevokedError || this.#isProven) throw error;
       throw refusedAtOnce(error);
+    } finally {
+      this.#uuidsInHand.delete(batchLabel(batch));
     }
+  }
+
+  #noteUuid(batch: Batch, state: BatchState): void {
+    const { uuid } = { uuid: undefined, ...state };
+    if (this.#keepsBatches && state.stage === 'exported') this.#uuidKept = state.uuid;
+    if (uuid === undefined) this.#uuidsInHand.delete(batchLabel(batch));
+    else this.#uuidsInHand.set(batchLabel(batch), uuid);
   }
 }
 

@@ -31,6 +31,7 @@ import type { ColumnOptions } from '../columns/column-layout.js';
 import type { DoubtOptions } from '../plan/column-quality.js';
 import type { CountryOptions } from '../plan/plan.js';
 import type { LaunchGate, RefusedSizes } from './launch-limits.js';
+import type { OneAccount } from './one-account.js';
 import type { PollEstimator } from './poll-learning.js';
 
 /** What is sent to the service with every batch of a run, besides its batch group. */
@@ -99,6 +100,8 @@ export interface DriveOptions {
   readonly claim: Pick<BatchClaim, 'revoked' | 'confirm' | 'reserve'>;
   /** Which uuids the uploads of the run have. */
   readonly uuids: UploadRegistry;
+  /** Whose the batches are. @default it is not asked */
+  readonly account?: Pick<OneAccount, 'confirm'>;
   /** What the service has refused for its size, in all batches of the run. */
   readonly refusedSizes: RefusedSizes;
   readonly clock: Clock;

@@ -6,6 +6,8 @@ import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { verify } from '../../../src/engine/streams/verify.js';
+import { streamRun } from '../../../src/engine/runs/stream-run.js';
+import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
 import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
@@ -118,6 +120,16 @@ it('nothing is listed where every answer came', async () => {
 });
 
 describe('with deleteBatches', () => {
+  it('leaves nothing on the service after a run that streams', async () => {
+    const { service, client } = await withClient();
+    const common = { client, email: ['email'], country: 'US', pollIntervalMs: 1 } as const;
+    const sink = rowsSink(() => undefined);
+    const summary = await streamRun({ ...common, source: people, sink, deleteBatches: true });
+    expect(summary.email?.buckets.verified).toBe(people.length);
+    expect(await client.listBatches()).toEqual([]);
+    expect(await chargesOf(service)).toHaveLength(people.length);
+  });
+
   it('nothing stays on the service once its results have come', async () => {
     const { rows, batches, paid } = await streamPast([], () => ({ deleteBatches: true }));
     expect([rows.length, paid, batches]).toEqual([people.length, people.length, []]);

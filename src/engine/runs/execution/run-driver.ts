@@ -62,7 +62,8 @@ class RunDrive {
   #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
-    const { run, client, reconciliation, concurrency, signal } = options;
+    const { run, client, reconciliation, concurrency, signal, store } = options;
+    const begun = store.state.run;
     this.#options = options;
     this.#settling = new BatchSettling(options);
     this.#batches = new RunBatches(options, (...known) => this.#drive.recall(...known));
@@ -71,6 +72,8 @@ class RunDrive {
         service: client,
         runId: reconciliation.runId,
         settings: run,
+        keepsBatches: run.deleteBatches !== true,
+        account: begun && { salt: begun.seed, fingerprint: begun.account },
         // As many as are on the service, and as many again whose results come: all others wait on disk.
         places: concurrency * 2,
         signal,

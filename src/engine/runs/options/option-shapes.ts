@@ -212,6 +212,7 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   client: required(aClient),
   maxWaitingRows: count,
   maxWaitMs: amount,
+  deleteBatches: flag,
 };
 
 /** Nothing is sent: what is only of that would be ignored. */

@@ -249,6 +249,12 @@ export interface StreamRunSettings<From extends SourceInput = SourceInput>
    * @default none
    */
   readonly maxWaitMs?: number | undefined;
+  /**
+   * Deletes each batch from the service when its results have come and, with a history, are in it. What
+   * stays all the same is named to `onProgress` (`left_behind`).
+   * @default false
+   */
+  readonly deleteBatches?: boolean | undefined;
 }
 
 /** A cell that would be sent as something else than it holds. */

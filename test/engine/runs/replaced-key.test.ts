@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { Client } from '../../../src/client/client.js';
+import { run } from '../../../src/engine/runs/run.js';
+import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
+import type { OperationName } from '../../../src/contract/operations.js';
+import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
+import { caught } from '../../client/test-client.js';
+import { withFolder, withService } from '../../service/with-service.js';
+
+const ours = { name: 'ours', key: 'the-key-so-far' };
+const theirs = { name: 'theirs', key: 'the-key-of-others' };
+const rows = ['good1', 'good2'].map((name) => ({ email: `${name}@sluice.test` }));
+
+/** The first key is refused at the nth request of an operation; from then on there is another. */
+async function replaced({
+  at,
+  nth,
+  by,
+}: {
+  readonly at: OperationName;
+  readonly nth: number;
+  readonly by: string;
+}) {
+  const { service } = await withService({
+    accounts: [ours, theirs],
+    faults: {
+      faults: [{ operation: at, requests: [nth], what: { answer: { status: 401 } } }],
+    },
+  });
+  let asked = 0;
+  const apiKey = async (): Promise<string> => {
+    asked += 1;
+    if (asked === 1) return ours.key;
+    if (by !== theirs.key) await service.setAccounts([{ ...ours, key: by }, theirs]);
+    return by;
+  };
+  const clientOf = (key: string | (() => Promise<string>)): Client => {
+    const client = new Client({ baseUrl: service.baseUrl, apiKey: key });
+    onTestFinished(async () => client.close());
+    return client;
+  };
+  return {
+    client: clientOf(apiKey),
+    clientOf,
+    paid: async () => {
+      const addresses: string[] = [];
+      for await (const { address } of service.ledger()) addresses.push(address);
+      return addresses.toSorted();
+    },
+  };
+}
+
+const common = { email: ['email'], country: 'US', batchSize: 1, pollIntervalMs: 1 } as const;
+const all = rows.map(({ email }) => email);
+
+it.each([
+  { at: 'batchStatus', nth: 1 },
+  { at: 'uploadBatch', nth: 2 },
+  { at: 'launchBatch', nth: 2 },
+  { at: 'exportBatch', nth: 1 },
+] as const)(
+  'pays nothing in the account of another key, which it is given at $at $nth',
+  async ({ at, nth }) => {
+    const { client, clientOf, paid } = await replaced({ at, nth, by: theirs.key });
+    const stateDir = join(await withFolder(), 'run');
+    const options = { source: rows, stateDir, concurrency: 1, ...common };
+    const sink = rowsSink(() => undefined);
+    expect(await caught(run({ ...options, sink, client }))).toMatchObject({
+      code: 'state_mismatch',
+    });
+    expect((await paid()).length).toBeLessThanOrEqual(all.length);
+    const summary = await run({ ...options, sink, client: clientOf(ours.key) });
+    expect(summary).toMatchObject({ rows: 2, email: { buckets: { verified: 2 } } });
+    expect(await paid()).toEqual(all);
+  },
+);
+
+it('goes on with another key of the same account', async () => {
+  const { client, paid } = await replaced({ at: 'batchStatus', nth: 2, by: 'the-key-from-now-on' });
+  const stateDir = join(await withFolder(), 'run');
+  const sink = rowsSink(() => undefined);
+  const summary = await run({ source: rows, stateDir, sink, client, ...common });
+  expect(summary).toMatchObject({ email: { buckets: { verified: 2 } } });
+  expect(await paid()).toEqual(all);
+});
+
+it('says so in a stream, too, in place of rows that failed', async () => {
+  const { client } = await replaced({ at: 'batchStatus', nth: 2, by: theirs.key });
+  const reading = async (): Promise<void> => {
+    for await (const row of verifyRows(rows, { client, ...common })) expect(row).toBeUndefined();
+  };
+  expect(await caught(reading())).toMatchObject({ code: 'state_mismatch' });
+});
