@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 // Modules of Node come by getBuiltinModule() here: for `import`, Node would load its streams with them.
-const { lstatSync, mkdirSync, readFileSync, rmSync, writeFileSync } =
+const { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } =
   process.getBuiltinModule('node:fs');
 
 /** After more work than this, in µs of processor time, V8 has thrown away code that only the start needed. */
@@ -29,7 +29,7 @@ export function loadScript(path: string): CompiledScript {
   const source = readFileSync(path);
   const folder = cacheFolder();
   const tag = cachedDataVersionTag();
-  const name = `${tag.toString(16)}-${digestOf(path).toString('hex', 0, 8)}`;
+  const name = `${tag.toString(16)}-${digestOf(path, thisNode()).toString('hex', 0, 8)}`;
   const file = folder === undefined ? undefined : join(folder, name);
   const cachedData = file === undefined ? undefined : readKept(file, source);
   const script = new Script(
@@ -76,6 +76,16 @@ function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
   const hash = process.getBuiltinModule('node:crypto').createHash('sha256');
   for (const part of parts) hash.update(part);
   return hash.digest();
+}
+
+/**
+ * What tells one build of Node from another. V8 tells its own releases apart, not those of Node, which may
+ * change its code between two of them: code of the other then ends the process.
+ */
+function thisNode(): string {
+  const { version, arch, execPath } = process;
+  const { size, mtimeMs } = statSync(execPath, { throwIfNoEntry: false }) ?? {};
+  return [version, arch, execPath, size, mtimeMs].join();
 }
 
 /**

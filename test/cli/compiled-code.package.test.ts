@@ -96,6 +96,19 @@ describe('compiled code', () => {
     expect(help).toContain('Hide an unfinished run');
   });
 
+  it('is never that of another release of Node, whose V8 may call itself by the same number', async () => {
+    const temporary = await newFolder();
+    await verifyOne({ temporary });
+    const file = await keptIn(temporary);
+    const before = await stat(file);
+    const release = join(await newFolder(), 'release.cjs');
+    await writeFile(release, "Object.defineProperty(process, 'version', { value: 'v20.0.0' });\n");
+    await verifyOne({ temporary, env: { NODE_OPTIONS: `--require ${release}` } });
+    expect(await readdir(join(file, '..'))).toHaveLength(2);
+    const { ino, mtimeMs } = await stat(file);
+    expect({ ino, mtimeMs }).toEqual({ ino: before.ino, mtimeMs: before.mtimeMs });
+  });
+
   it('is kept where Node is told to keep its own, and not at all where it is told to keep none', async () => {
     const temporary = await newFolder();
     const other = join(await newFolder(), 'code');
