@@ -160,7 +160,7 @@ async function takeOver(scale: Scale): Promise<Measured> {
     const path = fileURLToPath(new URL(sluiceCommand, import.meta.url));
     const killed = spawn(process.execPath, [path, ...args], { env: environment, stdio: 'ignore' });
     const ended = once(killed, 'close');
-    await untilCounted(place, `entry->'known'->>'stage' = 'verifying'`, batches(scale));
+    await untilCounted(place, `entry->'state'->>'stage' = 'verifying'`, batches(scale));
     const next = runCommand(sluiceCommand, args, place);
     await untilCounted(place, 'true', 2, 'worker');
     const { rows } = await place.client.query<{ owner: string }>(

@@ -45,8 +45,8 @@ prototype.appendFile = async function appendOrDie(data, ...rest) {
 function recordsOf(line) {
   const content = JSON.parse(line.slice(line.indexOf(' ')));
   if (!Array.isArray(content)) return ['journal'];
-  return content.map(({ entry, batch, known }) =>
-    known ? `${entry} ${batch} ${known.stage}` : entry,
+  return content.map(({ entry, batch, state }) =>
+    state ? `${entry} ${batch} ${state.stage}` : entry,
   );
 }
 

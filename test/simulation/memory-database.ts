@@ -113,8 +113,8 @@ export class MemoryDatabase {
   /** Whether it was ever written down of a batch that it has come so far, with this uuid or name. */
   hasRecorded(stage: string, uuidOrName: string): boolean {
     return this.#committed.some(({ entry }) => {
-      const { name, known } = entry as { name?: string; known?: { stage: string; uuid?: string } };
-      return known?.stage === stage && (known.uuid === uuidOrName || name === uuidOrName);
+      const { name, state } = entry as { name?: string; state?: { stage: string; uuid?: string } };
+      return state?.stage === stage && (state.uuid === uuidOrName || name === uuidOrName);
     });
   }
 
