@@ -22,7 +22,7 @@ export interface Sheet {
 
 /** What is needed of a workbook to read sheets of it. */
 export interface Workbook {
-  /** The names of all its sheets. */
+  /** The names of all its worksheets. */
   readonly names: readonly string[];
   /** Those that are wanted. */
   readonly sheets: readonly Sheet[];
@@ -37,24 +37,30 @@ const mostSharedBytes = 512 * 1024 * 1024;
 /**
  * Finds sheets in a workbook, and reads what their cells refer to.
  *
- * @param wanted a name or a number, several separated by commas, or `all`
- * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet
+ * @param wanted a name or a number, several separated by commas, or `all`; without it the first worksheet
+ * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet, or it has no cells
  */
-export async function openWorkbook(file: RandomFile, wanted: string | number): Promise<Workbook> {
+export async function openWorkbook(
+  file: RandomFile,
+  wanted: string | number | undefined,
+): Promise<Workbook> {
   const archive = new Archive(file, await readZipDirectory(file));
   const main = await findMainPart(archive);
   const folder = posix.dirname(main);
   const relations = await readRelations(archive, relationsOf(main), folder);
-  const { sheets, is1904 } = await readMainPart(archive, main);
-  const found = findSheets(sheets, wanted, file).map(({ name, relation }) => {
-    const part = relations.find(({ id }) => id === relation);
+  const { sheets: entries, is1904 } = await readMainPart(archive, main);
+  const sheets = entries.map(({ name, relation }) => ({
+    name,
+    part: relations.find(({ id }) => id === relation),
+  }));
+  const found = findSheets(sheets, wanted, file).map(({ name, part }) => {
     if (part === undefined) throw archive.broken('the sheet is not where it should be');
     return { name, tokens: () => archive.scan(part.target) };
   });
   const partOf = (kind: string): string | undefined =>
     relations.find(({ type }) => type.endsWith(`/${kind}`))?.target;
   return {
-    names: sheets.map(({ name }) => name),
+    names: sheets.filter(isWorksheet).map(({ name }) => name),
     sheets: found,
     sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
     styles: await readStyles(archive, partOf('styles')),
@@ -185,31 +191,49 @@ async function readMainPart(
   return { sheets, is1904 };
 }
 
+/** A sheet as the workbook lists it, and the part that it is in. */
+interface ListedSheet {
+  readonly name: string;
+  readonly part: Relation | undefined;
+}
+
+/** Chart sheets, dialog sheets and macro sheets are listed among the others, and hold no list. */
+function isWorksheet({ part }: ListedSheet): boolean {
+  return part === undefined || part.type.endsWith('/worksheet');
+}
+
 /** A name counts before what else the text may mean: it may have commas, or be a number. */
 function findSheets(
-  sheets: readonly SheetEntry[],
-  wanted: string | number,
+  sheets: readonly ListedSheet[],
+  wanted: string | number | undefined,
   file: RandomFile,
-): readonly SheetEntry[] {
+): readonly ListedSheet[] {
   const isName = sheets.some(({ name }) => name === String(wanted));
-  if (wanted === 'all' && !isName && sheets.length > 0) return sheets;
+  const worksheets = sheets.filter(isWorksheet);
+  if (worksheets.length === 0) {
+    throw new InputError(`${file.name} cannot be read as XLSX: it has no worksheets`);
+  }
+  if (wanted === undefined) return worksheets.slice(0, 1);
+  if (wanted === 'all' && !isName) return worksheets;
   const parts = isName ? [wanted] : String(wanted).split(',');
   const found = parts.map((part) => findSheet(sheets, String(part).trim(), file));
   return [...new Set(found)];
 }
 
 function findSheet(
-  sheets: readonly SheetEntry[],
+  sheets: readonly ListedSheet[],
   wanted: string,
   { name }: RandomFile,
-): SheetEntry {
+): ListedSheet {
   const number = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
   const found = sheets.find((sheet) => sheet.name === wanted) ?? sheets[number - 1];
-  if (found !== undefined) return found;
-  if (sheets.length === 0) throw new InputError(`${name} cannot be read as XLSX: it has no sheets`);
-  throw new ConfigurationError(
-    `${name} has no sheet ${JSON.stringify(wanted)}; its sheets are: ${sheets.map((sheet) => sheet.name).join(', ')}`,
-  );
+  if (found !== undefined && isWorksheet(found)) return found;
+  const problem =
+    found === undefined
+      ? `has no sheet ${JSON.stringify(wanted)}`
+      : `has no cells in the sheet ${JSON.stringify(found.name)}, which is a chart, dialog or macro sheet`;
+  const names = sheets.filter(isWorksheet).map((sheet) => sheet.name);
+  throw new ConfigurationError(`${name} ${problem}; its worksheets are: ${names.join(', ')}`);
 }
 
 async function readSharedStrings(archive: Archive, part: string | undefined): Promise<string[]> {

@@ -50,7 +50,7 @@ export async function openXlsx(
   };
   try {
     const { sheet: wanted, header: hasHeader = true } = options;
-    const workbook = await openWorkbook(file, wanted ?? 1);
+    const workbook = await openWorkbook(file, wanted);
     opening.onSheets?.(workbook.names);
     const empty: string[] = [];
     for (const sheet of workbook.sheets) {
@@ -64,7 +64,8 @@ export async function openXlsx(
       empty.push(sheet.name);
     }
     const [first] = opened;
-    if (!first) throw new InputError(`all sheets of ${file.name} are empty`);
+    if (!first)
+      throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`);
     for (const sheet of opened) sheet.mustHaveHeaderOf(first);
     if (empty.length > 0) {
       opening.onNotice?.(`${file.name}: ${othersNamed(empty, 'sheet')} empty`);

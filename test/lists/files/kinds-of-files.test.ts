@@ -263,7 +263,7 @@ describe('a file named as a workbook', () => {
     [
       'a workbook without sheets',
       { '_rels/.rels': root('xl/workbook.xml'), 'xl/workbook.xml': '<workbook/>' },
-      /it has no sheets/,
+      /it has no worksheets/,
     ],
   ])('is said to be what it is: %s', async (_, entries, words) => {
     await writeFile(at('in.xlsx'), await zip(entries));

@@ -26,18 +26,20 @@ interface Parts {
   /** How the archive names a part. @default as it is */
   readonly nameOf?: (name: string) => string;
   readonly encode?: (xml: string) => Buffer;
+  /** The type of a sheet `Chart` in front of the others. */
+  readonly before?: string;
 }
 
 async function workbook(parts: Parts): Promise<Buffer> {
   const { rows, workbookPr = '', extension = '', cellFormats = '', shared = [] } = parts;
-  const { nameOf = (name) => name, encode = (xml) => Buffer.from(xml) } = parts;
+  const { nameOf = (name) => name, encode = (xml) => Buffer.from(xml), before } = parts;
   const relation = (id: string, type: string, target: string): string =>
     `<Relationship Id="${id}" Type="${office}/${type}" Target="${target}"/>`;
   const head = ['email', 'note'].map((name) => `<c t="str"><v>${name}</v></c>`).join('');
   const entries = {
     '_rels/.rels': `<Relationships>${relation('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
-    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}">${workbookPr}<sheets><sheet name="S" sheetId="1" r:id="b"/></sheets>${extension}</workbook>`,
-    'xl/_rels/workbook.xml.rels': `<Relationships>${relation('b', 'worksheet', 'worksheets/sheet1.xml')}${relation('c', 'styles', 'styles.xml')}${relation('d', 'sharedStrings', 'sharedStrings.xml')}</Relationships>`,
+    'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}">${workbookPr}<sheets>${before === undefined ? '' : '<sheet name="Chart" sheetId="2" r:id="e"/>'}<sheet name="S" sheetId="1" r:id="b"/></sheets>${extension}</workbook>`,
+    'xl/_rels/workbook.xml.rels': `<Relationships>${relation('b', 'worksheet', 'worksheets/sheet1.xml')}${relation('c', 'styles', 'styles.xml')}${relation('d', 'sharedStrings', 'sharedStrings.xml')}${before === undefined ? '' : relation('e', before, 'other/sheet1.xml')}</Relationships>`,
     'xl/worksheets/sheet1.xml': `<worksheet ${main}><sheetData><row>${head}</row>${rows}</sheetData></worksheet>`,
     'xl/styles.xml': `<styleSheet ${main}><numFmts count="1"><numFmt numFmtId="164" formatCode="0000000000"/></numFmts><cellXfs>${cellFormats}</cellXfs><dxfs><dxf><numFmt numFmtId="164" formatCode="yyyy"/></dxf></dxfs></styleSheet>`,
     'xl/sharedStrings.xml': `<sst ${main}>${shared.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
@@ -225,3 +227,31 @@ describe('a zip archive without a workbook', () => {
     );
   });
 });
+
+// ECMA-376, part 1, 12.3 and [MS-OFFMACRO]: the sheets of a workbook that are no worksheets.
+describe.each(['chartsheet', 'dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])(
+  'a sheet of the type %s',
+  (before) => {
+    const rows = '<row><c t="str"><v>a@x.example</v></c></row>';
+
+    it('is passed over', async () => {
+      expect(await asCsv({ rows, before })).toBe('a@x.example,\n');
+      const notices: string[] = [];
+      const opening = { wanted: () => [0], onNotice: (notice: string) => notices.push(notice) };
+      for (const sheet of [undefined, 'all', 2]) {
+        const reading = await fileSource(at('in.xlsx'), { sheet }).open(opening);
+        await reading.chunks[Symbol.asyncIterator]().return?.();
+      }
+      expect(notices).toEqual([]);
+    });
+
+    it.each(['Chart', 1, 'S,Chart'])('is refused as --sheet %s', async (sheet) => {
+      await writeFile(at('in.xlsx'), await workbook({ rows, before }));
+      const opened = fileSource(at('in.xlsx'), { sheet }).open({ wanted: () => [0] });
+      await expect(opened).rejects.toMatchObject({
+        code: 'invalid_option',
+        message: expect.stringContaining('its worksheets are: S') as string,
+      });
+    });
+  },
+);
