@@ -147,7 +147,9 @@ class ParquetRowsWriter implements RowsWriter {
       // What is added was stored when its outcome came first.
       const data = column.elements || at >= own ? renewed(column) : this.#store(column);
       column.values = [];
-      return { name: column.name, data };
+      // Of 0.0 and -0.0 the writer's dictionary would keep the one that comes first.
+      const isPlain = holdsFloats(column) && data.some(holdsNegativeZero);
+      return { name: column.name, data, ...(isPlain && { encoding: 'PLAIN' as const }) };
     });
     const { writer, bytes } = this.#begin();
     await writer.write({ columnData, rowGroupSize: this.#held });
@@ -213,6 +215,18 @@ class ParquetRowsWriter implements RowsWriter {
 
 function renewed({ values, renew }: OutputColumn): unknown[] {
   return renew ? values.map(renew) : values;
+}
+
+function holdsFloats({ form, elements }: OutputColumn): boolean {
+  const types = (elements ?? [form.element]).map(({ type }) => type);
+  return types.includes('FLOAT') || types.includes('DOUBLE');
+}
+
+/** Whether a stored value is -0.0, or has one in it. */
+function holdsNegativeZero(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return Object.is(stored, -0);
+  if (ArrayBuffer.isView(stored)) return false;
+  return Object.values(stored).some(holdsNegativeZero);
 }
 
 function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {

@@ -132,3 +132,35 @@ describe('Parquet of a type that is not written any more', () => {
     expect(await rows('out.parquet')).toEqual(await rows('in.parquet'));
   });
 });
+
+describe('zeros with a sign', () => {
+  const query = "SELECT f, d, l::VARCHAR AS l, s::VARCHAR AS s FROM '%'";
+  // DuckDB's dictionary takes them for one value as well.
+  const made = (path: string): string =>
+    `COPY (SELECT 'a@x.example' AS email, x::FLOAT AS f, x AS d, [x, NULL] AS l, {'a': {'b': x}, 't': 'text'} AS s
+       FROM (SELECT CASE i % 4 WHEN 0 THEN 0.0::DOUBLE WHEN 1 THEN '-0.0'::DOUBLE WHEN 2 THEN 'nan'::DOUBLE END AS x
+         FROM range(64) r(i))) TO '${path}' (FORMAT parquet, DICTIONARY_SIZE_LIMIT 1)`;
+
+  it('stay as they are, in flat and in nested columns', async () => {
+    await askDuckdb(':memory:', made(at('in.parquet')));
+    await carry(fileSource(at('in.parquet')), fileSink(at('out.parquet')));
+    const [given, copied] = await Promise.all(
+      ['in.parquet', 'out.parquet'].map((name) =>
+        askDuckdb(':memory:', query.replace('%', at(name))),
+      ),
+    );
+    expect(given?.slice(0, 2)).toMatchObject([{ d: 0 }, { d: -0 }]);
+    expect(copied).toEqual(given);
+  });
+
+  it('stay as they are as text and as JSON', async () => {
+    await askDuckdb(':memory:', made(at('in.parquet')));
+    await carry(fileSource(at('in.parquet')), fileSink(at('out.csv')));
+    await carry(fileSource(at('in.parquet')), fileSink(at('out.jsonl')));
+    await carry(fileSource(at('out.jsonl')), fileSink(at('back.parquet')));
+    const asText = `SELECT d::DOUBLE AS d FROM read_csv('${at('out.csv')}', all_varchar = true) LIMIT 2`;
+    const asJson = `SELECT d::DOUBLE AS d FROM '${at('back.parquet')}' LIMIT 2`;
+    expect(await askDuckdb(':memory:', asText)).toEqual([{ d: 0 }, { d: -0 }]);
+    expect(await askDuckdb(':memory:', asJson)).toEqual([{ d: 0 }, { d: -0 }]);
+  });
+});

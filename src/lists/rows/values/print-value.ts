@@ -16,6 +16,7 @@ export function printValue(value: unknown): string | undefined {
     case 'undefined':
       return '';
     case 'number':
+      return printNumber(value);
     case 'bigint':
     case 'boolean':
       return String(value);
@@ -32,7 +33,7 @@ export function printJson(value: unknown, depth = 0): string {
     case 'string':
       return JSON.stringify(value);
     case 'number':
-      return Number.isFinite(value) ? String(value) : 'null';
+      return Number.isFinite(value) ? printNumber(value) : 'null';
     case 'bigint':
     case 'boolean':
       return String(value);
@@ -52,6 +53,10 @@ export function printJson(value: unknown, depth = 0): string {
     ([name, member]) => `${JSON.stringify(name)}:${printJson(member, depth + 1)}`,
   );
   return `{${texts.join(',')}}`;
+}
+
+function printNumber(value: number): string {
+  return Object.is(value, -0) ? '-0' : String(value);
 }
 
 /** A decimal of any size, from its digits without the point. */
