@@ -295,6 +295,7 @@ const formTexts = {
   mailto: 'with mailto:',
   named: 'with a name, as in Ada <ada@example.com>',
   several: 'with more than one address',
+  unsplit: 'with more than one address of which one may be incomplete or has text beside',
   beside: 'with something beside the address',
   extension: 'with an extension',
 };

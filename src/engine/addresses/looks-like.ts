@@ -1,8 +1,16 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import type { AddressLine } from './address.js';
+import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
+import { type AddressLine, trimCell } from './address.js';
+import { familyOf } from './phone/numbering-plan.js';
 import { phoneLine } from './phone/phone-line.js';
-import { holdsSeveral, phoneDigits, possibleNumbers } from './phone/phone-readings.js';
+import {
+  barePhone,
+  holdsSeveral,
+  isScientific,
+  phoneDigits,
+  possibleNumbers,
+} from './phone/phone-readings.js';
 
 /** Shorter runs of digits among letters are no phone number. */
 const fewestDigits = 5;
@@ -111,11 +119,12 @@ function isDigit(sign: string): boolean {
 }
 
 /** As what a cell is written that is not one plain address. */
-type CellForm = 'mailto' | 'named' | 'several' | 'beside' | 'no_at' | 'extension';
+type CellForm = 'mailto' | 'named' | 'several' | 'unsplit' | 'beside' | 'no_at' | 'extension';
 
-/** `undefined` for a plain address, and for anything else. */
+/** `undefined` for a plain address, and for anything else; `several` are those that can be split. */
 export function cellForm(type: VerificationType, cell: string): CellForm | undefined {
-  return type === 'email' ? emailForm(cell) : phoneForm(cell);
+  const form = type === 'email' ? emailForm(cell) : phoneForm(cell);
+  return form === 'several' && addressesIn(type, cell) === undefined ? 'unsplit' : form;
 }
 
 /** An address as most are written, wherever it is in a cell. */
@@ -125,6 +134,42 @@ const address =
 /** The addresses in a cell, whatever is around them. */
 export function emailsIn(cell: string): readonly string[] {
   return cell.match(address) ?? [];
+}
+
+const between = {
+  email: /\s*(?:[;,|]|:::|\s\/\s|\s)\s*/,
+  phone: /[;,|\r\n]|:::|\s\/\s/,
+};
+
+/**
+ * The addresses in a cell of several: each has to look like one, and like a whole one, or the cell is left as
+ * it is.
+ *
+ * @returns `undefined` for any other cell
+ */
+export function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
+  if (typeof cell !== 'string' || !between[type].test(cell)) return undefined;
+  const trimmed = trimCell(cell);
+  // An empty line in a cell is nothing that has a position.
+  const parts = trimmed.split(between[type]).map(trimCell);
+  const [first = '', ...more] = parts.filter((part) => part !== '');
+  const isEach = [first, ...more].every((part) => holdsOneAddress(type, part));
+  if (!isEach || (type === 'phone' && more.some((part) => isAbbreviated(part, first)))) {
+    return undefined;
+  }
+  return more.length > 0 || first !== trimmed ? [first, ...more] : undefined;
+}
+
+/** Whether a number may be without the area code of the one before it (`0641 1234567 / 1234568`). */
+function isAbbreviated(part: string, first: string): boolean {
+  const [digits, before] = [part, first].map((text) => text.replaceAll(/[^\d+]/g, ''));
+  return !/^[+0]/.test(digits ?? '') && (digits ?? '').length < nationalDigits(before ?? '');
+}
+
+function nationalDigits(digits: string): number {
+  const international = /^(?:\+|00)(.*)/.exec(digits)?.[1];
+  if (international === undefined) return digits.length - 1;
+  return international.length - (familyOf(international)?.callingCode.length ?? 0);
 }
 
 /** Whether a part of a cell is one address and nothing else, at a glance. */
@@ -147,11 +192,14 @@ function emailForm(cell: string): CellForm | undefined {
 const digitsOfNumber = 7;
 
 function phoneForm(cell: string): CellForm | undefined {
-  const numbers = cell.split(/[;,|/:\n]/).filter((part) => digitsIn(part) >= digitsOfNumber);
-  const worded = cell.split(/\p{L}+/u).filter((part) => digitsIn(part) >= digitsOfNumber);
-  const isDigits = !/\p{L}/u.test(cell);
-  if (numbers.length > 1 || worded.length > 1 || (isDigits && holdsSeveral(cell))) return 'several';
-  const [number = '', ...more] = cell.split(/[\p{L}#]/u);
+  const text = barePhone(cell);
+  // What follows the letter of an exponent is no extension.
+  if (isScientific(text)) return undefined;
+  const numbers = text.split(/[;,|/:\n]/).filter((part) => digitsIn(part) >= digitsOfNumber);
+  const worded = text.split(/\p{L}+/u).filter((part) => digitsIn(part) >= digitsOfNumber);
+  const isDigits = !/\p{L}/u.test(text);
+  if (numbers.length > 1 || worded.length > 1 || (isDigits && holdsSeveral(text))) return 'several';
+  const [number = '', ...more] = text.split(/[\p{L}#]/u);
   const isExtended = digitsIn(number) >= digitsOfNumber && digitsIn(more.at(-1) ?? '') > 0;
   return isExtended ? 'extension' : undefined;
 }

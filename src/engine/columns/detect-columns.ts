@@ -1,10 +1,9 @@
-import { looksLike, cellForm } from '../addresses/looks-like.js';
+import { addressesIn, cellForm, looksLike } from '../addresses/looks-like.js';
 import { emailLine } from '../addresses/email.js';
 import { findCountry } from '../addresses/country/parse-country.js';
 import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-readings.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
-import { addressesIn } from '../addresses/several-addresses.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
@@ -234,7 +233,7 @@ function optionName(header: readonly string[], at: number): string {
 function isEmail(cell: string): boolean {
   return (
     (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
-    ['mailto', 'named', 'several'].includes(cellForm('email', cell) ?? '')
+    ['mailto', 'named', 'several', 'unsplit'].includes(cellForm('email', cell) ?? '')
   );
 }
 

@@ -64,7 +64,8 @@ export class RejectedCells {
         const reason = ofForm[mark - badForm] as string;
         const form = this.#addForm(index % width, reason, chunk.text(row, position));
         // Another country would not help a cell of several numbers.
-        const mayFit = type === 'phone' && mark === badForm && form !== 'several';
+        const mayFit =
+          type === 'phone' && mark === badForm && form !== 'several' && form !== 'unsplit';
         if (mayFit) this.unfit.add(index % width, chunk, row);
       } else if (mark === wrong) {
         this.unfit.add(index % width, chunk, row);

@@ -28,7 +28,7 @@ export const notSubmittedWords = {
   several_numbers: {
     words: 'several numbers',
     get meaning() {
-      return `the cell holds more than one number: ${optionName('splitCells')} makes a row of each`;
+      return `the cell holds more than one number: ${optionName('splitCells')} makes a row of each, if all are complete`;
     },
   },
   invisible_character: {
@@ -64,6 +64,7 @@ export const formWords = {
   mailto: 'with mailto:',
   named: 'with a name',
   several: 'several in one',
+  unsplit: 'several, not clearly apart',
   beside: 'with text beside',
   no_at: 'without an @',
   extension: 'with an extension',

@@ -1,7 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emailLine } from '../../../src/engine/addresses/email.js';
-import { cellForm, isSurelyWellFormed } from '../../../src/engine/addresses/looks-like.js';
+import {
+  addressesIn,
+  cellForm,
+  isSurelyWellFormed,
+} from '../../../src/engine/addresses/looks-like.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import { parseMailbox } from '../../../src/service/verification/email-syntax.js';
 import { readPhone } from '../../../src/service/verification/judge-phone.js';
@@ -67,6 +71,8 @@ it.each([
   ['Ada <ada@example.com>', 'named'],
   ['ada@example.com; bob@example.com', 'several'],
   ['ada@example.com / bob@example.com', 'several'],
+  ['ada@example.com bob@example.com', 'several'],
+  ['Ada <ada@example.com>, Bob <bob@example.com>', 'unsplit'],
   ['ada@example.com.', 'beside'],
   ["'ada@example.com", 'beside'],
   ['ada@example.com (work)', 'beside'],
@@ -85,11 +91,41 @@ it.each([
   ['030/901820', undefined],
   ['+49 170 1234567 ::: +49 30 901820', 'several'],
   ['2025550123 / 2025550124', 'several'],
-  ['030/901820 oder 0170 1234567', 'several'],
+  ['030/901820 oder 0170 1234567', 'unsplit'],
+  ['0641 1234 / 5678', 'unsplit'],
+  ['4.91701234567E11', undefined],
+  ['4.91702E+11', undefined],
   ['+49 30 901820 ext. 7', 'extension'],
   ['(202) 555-0123 x12', 'extension'],
   ['1-800-FLOWERS', undefined],
   ['call me', undefined],
 ])('says how the phone cell %j is written', (cell, form) => {
   expect(cellForm('phone', cell)).toBe(form);
+});
+
+// What is left whole could be sent as a number that nobody has written.
+it.each([
+  ['0641 1234 / 5678', undefined],
+  ['0641 1234567 / 1234568', undefined],
+  ['02 1234 5678; 8765 4321', undefined],
+  ['+61 2 1234 5678, 8765 4321', undefined],
+  ['0049 641 1234567 / 1234568', undefined],
+  ['202-555-0123 / 555-0124', undefined],
+  ['0641 1234567 / 0641 1234568', ['0641 1234567', '0641 1234568']],
+  ['0170 1234567; 170 1234568', ['0170 1234567', '170 1234568']],
+  ['+49 170 1234567 | 030 901820', ['+49 170 1234567', '030 901820']],
+  ['+1 202 555 0123, 202 555 0124', ['+1 202 555 0123', '202 555 0124']],
+  ['1 202 555 0123 / 202 555 0124', ['1 202 555 0123', '202 555 0124']],
+])('splits the phone cell %j only where each part is a whole number', (cell, parts) => {
+  expect(addressesIn('phone', cell)).toEqual(parts);
+});
+
+it.each([
+  ['a@x.example b@x.example', ['a@x.example', 'b@x.example']],
+  ['a@x.example / b@x.example', ['a@x.example', 'b@x.example']],
+  ['a/b@x.example', undefined],
+  ['Ada a@x.example', undefined],
+  ['a @x.example', undefined],
+])('splits the email cell %j where each part is an address', (cell, parts) => {
+  expect(addressesIn('email', cell)).toEqual(parts);
 });

@@ -8,7 +8,7 @@ import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/port-checks.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
-import { addressesIn } from '../../addresses/several-addresses.js';
+import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 
 /** By verified column: its position, and what it holds. */
