@@ -157,11 +157,11 @@ export async function showGuide(
   ]);
   if (found.contacts.length === 0 && !isNamed) {
     reporter.report(columnMessages(found, withCells));
-    const why =
+    throw nameThem(
       found.rows === 0
-        ? `${list} has no rows`
-        : `no column of ${list} looks like email addresses or phone numbers`;
-    throw nameThem(`${why}; `);
+        ? `${list} has no rows: check what makes the list, or, for an output without rows, `
+        : `no column of ${list} looks like email addresses or phone numbers; `,
+    );
   }
   const several = input.options.has('split-cells') ? [] : severalMessages(found, withCells);
   reporter.report(several);

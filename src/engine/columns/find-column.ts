@@ -41,6 +41,12 @@ function columnNotFound(header: readonly string[], given: string): Configuration
       { code: 'column_not_found' },
     );
   }
+  if (header.length > 0 && header.every((name) => name.trim() === '')) {
+    return new ConfigurationError(
+      `the input has no column ${JSON.stringify(given)}, as its first row is blank: say with ${optionName('skipRows')} how many rows are above the header, or check what makes the list`,
+      { code: 'column_not_found' },
+    );
+  }
   const delimiter = unusedDelimiter(header);
   if (delimiter !== undefined) {
     const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;

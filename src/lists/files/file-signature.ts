@@ -98,6 +98,14 @@ export function detectSignature(
   return undecided ? 'undecided' : 'text';
 }
 
+/** What a file is by its first bytes, and what to do with it; `undefined` for text and what is not known. */
+export function describeFile(first: Uint8Array): string | undefined {
+  if (first.length === 0) return 'empty; check what makes the list';
+  const found = detectSignature(first);
+  if (typeof found !== 'object') return undefined;
+  return found.advice === undefined ? found.is : `${found.is}; ${found.advice}`;
+}
+
 function begins(first: Uint8Array, wanted: readonly number[]): 'yes' | 'no' | 'undecided' {
   const common = Math.min(first.length, wanted.length);
   for (let at = 0; at < common; at += 1) if (first[at] !== wanted[at]) return 'no';

@@ -4,7 +4,7 @@ import { InputError, OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
-import { detectSignature } from '../files/file-signature.js';
+import { describeFile } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
 import {
@@ -75,10 +75,9 @@ async function readMetadata(
   const mark = Buffer.from('PAR1');
   const head = await file.read(0, 16);
   if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
-    const found = detectSignature(head);
-    if (typeof found !== 'object') throw new InputError(`${file.name} is no Parquet file`);
-    const advice = found.advice === undefined ? '' : `; ${found.advice}`;
-    throw new InputError(`${file.name} cannot be read as Parquet: it is ${found.is}${advice}`);
+    const is = describeFile(head);
+    if (is === undefined) throw new InputError(`${file.name} is no Parquet file`);
+    throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`);
   }
   if (!(await file.read(file.size - 4, file.size)).equals(mark)) {
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);

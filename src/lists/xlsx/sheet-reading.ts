@@ -69,7 +69,7 @@ export class SheetReading {
     const { skipRows } = this.#options;
     const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
     return new InputError(
-      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} is empty${where}`,
+      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} is empty${where}: name another with ${optionName('sheet')}, or check what makes the list`,
     );
   }
 

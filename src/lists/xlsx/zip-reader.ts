@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { pieceBytes } from '../files/bytes/byte-reader.js';
-import { detectSignature } from '../files/file-signature.js';
+import { describeFile } from '../files/file-signature.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 
 /** One file in a zip archive, as the archive's directory tells of it. */
@@ -40,10 +40,8 @@ const smallBytes = 16 * 1024 * 1024;
 export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<string, ZipEntry>> {
   const head = await file.read(0, 16);
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
-    const found = detectSignature(head);
-    const is = typeof found === 'object' ? found.is : 'no zip archive';
-    const advice = typeof found === 'object' && found.advice ? `; ${found.advice}` : '';
-    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}${advice}`);
+    const is = describeFile(head) ?? 'no zip archive';
+    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}`);
   }
   const { from, bytes, count } = await findDirectory(file);
   if (bytes > mostDirectoryBytes || from + bytes > file.size) {

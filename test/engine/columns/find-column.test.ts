@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closestColumn } from '../../../src/engine/columns/find-column.js';
+import { closestColumn, findColumn } from '../../../src/engine/columns/find-column.js';
 
 it.each([
   // A name that has the word in it is meant, however near another is.
@@ -12,4 +12,8 @@ it.each([
   ['fax', ['id', 'name'], undefined],
 ])('finds for %j among %j the column %j', (given, header, meant) => {
   expect(closestColumn(header, given)).toBe(meant);
+});
+
+it('says that a header without a name is a blank line', () => {
+  expect(() => findColumn(['', ' '], 'email')).toThrow(/its first row is blank/);
 });

@@ -214,8 +214,10 @@ describe('CsvScanner', () => {
 
   it('says so when the file is empty', () => {
     for (const text of ['', '\ufeff']) {
-      expect(refusal(text).message).toBe('contacts.csv is empty');
-      expect(refusal(text, { hasHeader: false }).message).toBe('contacts.csv is empty');
+      expect(refusal(text).message).toBe('contacts.csv is empty: check what makes the list');
+      expect(refusal(text, { hasHeader: false }).message).toBe(
+        'contacts.csv is empty: check what makes the list',
+      );
     }
   });
 

@@ -113,6 +113,8 @@ describe('a file of another kind', () => {
     ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'is not TXT: it is zstd-compressed'],
     ['a.xlsx', 'email\na@example.com\n', 'is no XLSX workbook: it is no zip archive'],
     ['a.parquet', 'email\na@example.com\n', 'is no Parquet file'],
+    ['a.xlsx', '', 'it is empty; check what makes the list'],
+    ['a.parquet', '', 'it is empty; check what makes the list'],
     ['a.csv.bz2', 'BZh91AY&SYrest', 'is not CSV: it is bzip2-compressed; unpack it first'],
     [
       'a.csv.zst',
@@ -218,7 +220,7 @@ describe('an option', () => {
     const workbook = await source('a.xlsx', await otherPrograms.xlsx.write(rows), {
       sheet: 'Leads',
     });
-    await expect(readAll(workbook)).rejects.toThrow('no sheet "Leads"; its sheets are: List');
+    await expect(readAll(workbook)).rejects.toThrow('no sheet "Leads"; its worksheets are: List');
   });
 
   it('for an output of another kind than it can have is asked for', async () => {
