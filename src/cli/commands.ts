@@ -1,16 +1,18 @@
-import type { Command } from './command.js';
+import type { OptionNaming } from '../platform/text/option-name.js';
+import { shellQuote } from '../platform/text/printable.js';
+import { type Command, libraryNameOf, type OptionDefinition } from './command.js';
 import { abandonCommand } from './commands/abandon.js';
 import { batchCommand } from './commands/batch.js';
-import { checkCommand, creditsCommand, formatCommand } from './commands/single-requests.js';
-import { createCompletionCommand } from './help/completion.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { doctorCommand } from './commands/doctor.js';
 import { historyCommand } from './commands/history.js';
-import { loadStatementCommand, storeCommand } from './commands/sql.js';
 import { serveCommand } from './commands/serve.js';
+import { checkCommand, creditsCommand, formatCommand } from './commands/single-requests.js';
+import { loadStatementCommand, storeCommand } from './commands/sql.js';
 import { statusCommand } from './commands/status.js';
 import { targetsCommand } from './commands/targets.js';
 import { verifyCommand } from './commands/verify.js';
+import { createCompletionCommand } from './help/completion.js';
 
 /** Every command of the program, in the order in which its help shows them. */
 export const commands: readonly Command[] = [
@@ -30,3 +32,46 @@ export const commands: readonly Command[] = [
   targetsCommand,
   createCompletionCommand(() => commands),
 ];
+
+/** What no option sets, but two variables and an argument. */
+const notByOption = new Map([
+  ['client', 'SLUICE_BASE_URL and SLUICE_API_KEY'],
+  ['source', 'the input'],
+]);
+
+/** Names options as they are given on the command line: `retryFailed` is --retry-failed. */
+export function flagNaming(commands: readonly Command[]): OptionNaming {
+  let known: ReadonlyMap<string, OptionDefinition> | undefined;
+  return (name, value) => {
+    known ??= definitionsByName(commands);
+    const definition = known.get(name);
+    if (!definition) return notByOption.get(name);
+    const flag = `--${definition.name}`;
+    if (value === undefined || !definition.type) return flag;
+    const pairs =
+      typeof value === 'object'
+        ? Object.entries(value).map(([key, each]) => `${key}=${each}`)
+        : [String(value)];
+    return pairs.map((each) => `${flag} ${shellQuote(each)}`).join(' ');
+  };
+}
+
+/** By all names that the library has for them. */
+function definitionsByName(commands: readonly Command[]): ReadonlyMap<string, OptionDefinition> {
+  const all = commands.flatMap((command) => [command, ...(command.subcommands ?? [])]);
+  const named = all
+    .flatMap(({ options }) => options)
+    .flatMap((definition) => {
+      const { name, sets, alsoCalled = [] } = definition;
+      const libraryNames = [
+        libraryNameOf(definition),
+        libraryNameOf({ name, help: '' }),
+        ...alsoCalled,
+      ];
+      const names =
+        sets === 'settings' ? libraryNames.map((each) => `settings.${each}`) : libraryNames;
+      return names.map((each) => [each, definition] as const);
+    });
+  // Of two with the same name the first counts, which is that of the main command.
+  return new Map(named.toReversed());
+}

@@ -9,12 +9,11 @@ import {
   programName,
   type Called,
 } from './command.js';
-import { commands } from './commands.js';
-import { resolvePath } from './endpoints/paths.js';
+import { commands, flagNaming } from './commands.js';
+import { resolvePath } from './endpoints/locations.js';
 import { exitCodes } from './exit-code.js';
 import { guess } from '../platform/text/closest-name.js';
-import { helpTopics } from './help/help-topics.js';
-import { commandHelp, programHelp } from './help/help.js';
+import { commandHelp, helpTopics, programHelp } from './help/help.js';
 import { workerName } from './job/workers.js';
 import {
   configOption,
@@ -24,7 +23,6 @@ import {
   loadEnvFile,
 } from './options/config-file.js';
 import { asksNetwork } from './options/engine-options.js';
-import { flagNaming } from './options/flag-names.js';
 import { checkRules } from './options/option-rules.js';
 import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './start.js';

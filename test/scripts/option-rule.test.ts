@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { optionMentions, optionViolations } from '../../scripts/option-rule.mjs';
-import { commands } from '../../src/cli/commands.js';
-import { flagNaming } from '../../src/cli/options/flag-names.js';
+import { commands, flagNaming } from '../../src/cli/commands.js';
 
 let source: string;
 

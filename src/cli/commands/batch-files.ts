@@ -17,7 +17,7 @@ import {
   type Called,
 } from '../command.js';
 import { openLineFile } from '../endpoints/line-file.js';
-import { standard } from '../endpoints/paths.js';
+import { standard } from '../endpoints/locations.js';
 import { exitCodes } from '../exit-code.js';
 import {
   countryOption,
@@ -29,7 +29,7 @@ import {
   parameterOptions,
 } from '../options/batch-options.js';
 import { text, choice, path } from '../options/option-types.js';
-import { onlyPath, onlyBatch } from '../options/positionals.js';
+import { onlyPath, onlyBatch } from '../options/parse-command-line.js';
 import { serviceOptions, withService } from '../connect.js';
 import { message } from '../messages/message.js';
 import { jsonOption, printAnswer, printBytes, printJson } from '../terminal/print.js';

@@ -20,7 +20,7 @@ import {
   readParameters,
 } from '../options/batch-options.js';
 import { count, date, whole } from '../options/option-types.js';
-import { noArguments, onlyBatch, parseUuid } from '../options/positionals.js';
+import { noArguments, onlyBatch, parseUuid } from '../options/parse-command-line.js';
 import { serviceOptions, type ServiceOption, withService } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 import { exportCommand, uploadCommand } from './batch-files.js';

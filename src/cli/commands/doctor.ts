@@ -16,7 +16,7 @@ import { type CommandInput, defineCommand, defineOptions, type Surroundings } fr
 import { exitCodeOf, exitCodes } from '../exit-code.js';
 import { message, sentencesOf } from '../messages/message.js';
 import { errorText } from '../messages/describe-error.js';
-import { noArguments } from '../options/positionals.js';
+import { noArguments } from '../options/parse-command-line.js';
 import { chooseTarget, connectionOptions, type Target } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 

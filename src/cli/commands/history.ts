@@ -7,7 +7,7 @@ import { maxAgeOption, waitLockOption } from '../options/history-options.js';
 import { print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-import { resolvePath, standard } from '../endpoints/paths.js';
+import { resolvePath, standard } from '../endpoints/locations.js';
 import { textTable } from '../terminal/text-table.js';
 
 export const historyCommand = defineCommand({

@@ -27,7 +27,7 @@ import {
   typeOption,
 } from '../options/batch-options.js';
 import { choice } from '../options/option-types.js';
-import { noArguments, onlyArgument, onlyPath } from '../options/positionals.js';
+import { noArguments, onlyArgument, onlyPath } from '../options/parse-command-line.js';
 import {
   serviceOptions,
   type ServiceOption,

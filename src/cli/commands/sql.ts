@@ -8,7 +8,7 @@ import {
 } from '../command.js';
 import { exitCodes } from '../exit-code.js';
 import { text, choice } from '../options/option-types.js';
-import { onlyPath } from '../options/positionals.js';
+import { onlyPath } from '../options/parse-command-line.js';
 import { storeUrlOf } from '../options/store-options.js';
 import { message } from '../messages/message.js';
 import { print } from '../terminal/print.js';

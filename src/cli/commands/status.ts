@@ -15,7 +15,7 @@ import {
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, duration } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand } from '../command.js';
-import { resolvePath } from '../endpoints/paths.js';
+import { resolvePath } from '../endpoints/locations.js';
 import { exitCodes } from '../exit-code.js';
 import { errorText } from '../messages/describe-error.js';
 import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../options/store-options.js';

@@ -2,13 +2,17 @@ import { RunReports, showLocation } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, programName } from '../command.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
-import { locationOf, type Location } from '../endpoints/locations.js';
+import {
+  asWritten,
+  type Location,
+  locationOf,
+  refuseUnquoted,
+  standard,
+} from '../endpoints/locations.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
 import { progressMode } from '../terminal/progress-lines.js';
-import { asWritten, standard, refuseUnquoted } from '../endpoints/paths.js';
 import { Reporter } from '../terminal/reporter.js';
-import { runDurably, stream, runShared } from '../job/run-list.js';
-import { openReports } from '../job/run-settings.js';
+import { openReports, runDurably, runShared, stream } from '../job/run-list.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
 import { reportStopped, type RunContext } from '../messages/failure-messages.js';
 import {

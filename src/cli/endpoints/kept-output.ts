@@ -9,11 +9,9 @@ import {
 } from '../../index.js';
 import { type CommandInput, type ParsedOptions, omitUndefined } from '../command.js';
 import { findOutput, isSamePlace } from './list-ends.js';
-import { besideLocation, isDatabase, type Location, locationOf } from './locations.js';
+import { besideLocation, isDatabase, type Location, locationOf, standard } from './locations.js';
 import { message, type Message } from '../messages/message.js';
-import { keepOptions } from '../options/keep-options.js';
-import { standard } from './paths.js';
-import type { VerifyOption } from '../options/verify-options.js';
+import { keepOptions, type VerifyOption } from '../options/verify-options.js';
 import { filesOfOutput } from './output-files.js';
 
 /** How the column of a list of one address a line is named. */

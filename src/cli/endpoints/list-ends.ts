@@ -21,8 +21,14 @@ import {
 } from '../command.js';
 import { checkRules } from '../options/option-rules.js';
 import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
-import { type DatabaseLocation, isDatabase, listAt, type Location } from './locations.js';
-import { resolvePath, standard } from './paths.js';
+import {
+  type DatabaseLocation,
+  isDatabase,
+  listAt,
+  type Location,
+  resolvePath,
+  standard,
+} from './locations.js';
 import { filesOfOutput, verdictOutput } from './output-files.js';
 
 /** Where the rows of `sluice verify` come from, and where they go. */

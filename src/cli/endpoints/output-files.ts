@@ -13,8 +13,7 @@ import {
 } from '../../index.js';
 import type { ParsedOptions } from '../command.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { isDatabase, type Location, locationOf, pathOf } from './locations.js';
-import { standard } from './paths.js';
+import { isDatabase, type Location, locationOf, pathOf, standard } from './locations.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 

@@ -8,16 +8,19 @@ import {
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../endpoints/list-ends.js';
-import { findInputs, isDatabase } from '../endpoints/locations.js';
+import { findInputs, isDatabase, isTaken, resolvePath, standard } from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { isTaken, resolvePath, standard } from '../endpoints/paths.js';
 import { message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';
-import { askCountry, askToStart, showCommand, type GuideContext } from './ask-to-start.js';
+import {
+  askCountry,
+  askToStart,
+  type GuideContext,
+  proposedOutput,
+  showCommand,
+} from './ask-to-start.js';
 import { chooseCountry, countryOptions } from './choose-country.js';
-import { findInSheets } from './find-sheet.js';
-import { columnMessages, foundMessages, severalMessages } from './found-lines.js';
-import { proposedOutput } from './proposed-output.js';
+import { columnMessages, findInSheets, foundMessages, severalMessages } from './find-sheet.js';
 import { countryToFillIn, withAdded, type AddedOption } from './whole-command.js';
 
 /** What programs on Windows write that is no UTF-8. */

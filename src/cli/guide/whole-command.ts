@@ -1,7 +1,7 @@
 import { shellQuote } from '../../platform/text/printable.js';
 import { type CommandInput, type ParsedOptions, programName } from '../command.js';
 import { showLocation } from '../../index.js';
-import { placed, standard } from '../endpoints/paths.js';
+import { placed, standard } from '../endpoints/locations.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 
 /** An option and its value (`true` for a flag), as they are added to a command. */

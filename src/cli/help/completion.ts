@@ -9,8 +9,7 @@ import {
   type CompletedOption,
 } from './completion-scripts.js';
 import { exitCodes } from '../exit-code.js';
-import { commonOptions } from '../options/parse-command-line.js';
-import { onlyArgument } from '../options/positionals.js';
+import { commonOptions, onlyArgument } from '../options/parse-command-line.js';
 import { print } from '../terminal/print.js';
 import { guess } from '../../platform/text/closest-name.js';
 

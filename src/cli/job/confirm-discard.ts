@@ -12,7 +12,7 @@ import {
 import type { ParsedOptions } from '../command.js';
 import { type Location, pathOf } from '../endpoints/locations.js';
 import { type FieldsOf, message, type Message, sentencesOf } from '../messages/message.js';
-import { keptSentence } from '../messages/batch-sentences.js';
+import { keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';

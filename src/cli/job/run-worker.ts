@@ -5,10 +5,9 @@ import { ParsedOptions, type CommandInput, type Surroundings } from '../command.
 import { prepareJob } from './prepare-job.js';
 import { errorText } from '../messages/describe-error.js';
 import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
-import { locationOf } from '../endpoints/locations.js';
+import { locationOf, standard } from '../endpoints/locations.js';
 import { Reporter } from '../terminal/reporter.js';
 import { runShared } from './run-list.js';
-import { standard } from '../endpoints/paths.js';
 import { sharedRunOf, storePatience } from '../options/store-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import type { WorkerMessage, WorkerTask } from './workers.js';

@@ -9,12 +9,15 @@ import { oddSentence, percent, rowsSentence } from '../../report/sentences/list-
 import {
   adviceOn,
   batchName,
+  costLines,
+  countryLines,
   describeDifference,
+  describeEstimate,
+  describePreflight,
   keptSentence,
   waitingWords,
-} from './batch-sentences.js';
+} from './sentences.js';
 import { type ColumnFigures, endLine } from './end-table.js';
-import { costLines, countryLines, describeEstimate, describePreflight } from './price-sentences.js';
 import { define, made, oneOf, orNull } from './define-event.js';
 
 const status = {

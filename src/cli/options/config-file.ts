@@ -4,7 +4,7 @@ import { ConfigurationError } from '../../index.js';
 import type { OptionDefinition, ParsedOptions } from '../command.js';
 import { guess } from '../../platform/text/closest-name.js';
 import { path } from './option-types.js';
-import { placed } from '../endpoints/paths.js';
+import { placed } from '../endpoints/locations.js';
 
 export const configOption = {
   name: 'config',

@@ -8,11 +8,10 @@ import {
   type Surroundings,
   omitUndefined,
 } from '../command.js';
-import { locationOf } from '../endpoints/locations.js';
+import { locationOf, standard } from '../endpoints/locations.js';
 import { patienceOptions, type PatienceOption } from '../connect.js';
 import { needs } from './option-rules.js';
 import { count, duration, size, text } from './option-types.js';
-import { standard } from '../endpoints/paths.js';
 
 const needsStore = needs(
   ['store'],

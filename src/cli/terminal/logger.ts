@@ -4,8 +4,7 @@ import type { MessageLog, Surroundings } from '../command.js';
 import { formOf, message, sentencesOf, type Message } from '../messages/message.js';
 import { errorFields, isTrace } from '../messages/describe-error.js';
 import { printLines } from './print.js';
-import type { LiveLines } from './live-lines.js';
-import { widthOf, type ProgressMode } from './progress-lines.js';
+import { type LiveLines, type ProgressMode, widthOf } from './progress-lines.js';
 import { hanging } from './text-table.js';
 
 export interface LoggerOptions extends Pick<Surroundings, 'clock' | 'onMessage'> {

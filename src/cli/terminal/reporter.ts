@@ -11,7 +11,16 @@ import {
 } from '../../index.js';
 import type { Target } from '../connect.js';
 import { technicalPart } from '../messages/describe-error.js';
-import { FailedBatches, HeldUpBatches, namesOf } from '../messages/batch-messages.js';
+import {
+  batchMessage,
+  carriedMessage,
+  doubtfulMessages,
+  FailedBatches,
+  HeldUpBatches,
+  namesOf,
+  statusFields,
+  textColumnMessage,
+} from '../messages/progress-messages.js';
 import { type FieldsOf, message, type Message } from '../messages/message.js';
 import type { Severity } from '../messages/define-event.js';
 import {
@@ -22,17 +31,9 @@ import {
   outageMessage,
   verdictOf,
 } from '../messages/end-messages.js';
-import {
-  batchMessage,
-  carriedMessage,
-  doubtfulMessages,
-  statusFields,
-  textColumnMessage,
-} from '../messages/progress-messages.js';
 import { columnFigures, endColumns, endTable } from '../messages/end-table.js';
 import { printLines } from './print.js';
-import { LiveLines } from './live-lines.js';
-import { progressLines, timeText, progressForm, widthOf } from './progress-lines.js';
+import { LiveLines, progressForm, progressLines, timeText, widthOf } from './progress-lines.js';
 import { RunFigures } from './run-figures.js';
 import { Logger, type LoggerOptions } from './logger.js';
 

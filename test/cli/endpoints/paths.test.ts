@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { asWritten, resolvePath, nearPath } from '../../../src/cli/endpoints/paths.js';
+import { asWritten, resolvePath, nearPath } from '../../../src/cli/endpoints/locations.js';
 import { withFolder } from '../../service/with-service.js';
 
 it.each([

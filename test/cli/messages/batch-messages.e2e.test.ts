@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HeldUpBatches } from '../../../src/cli/messages/batch-messages.js';
+import { HeldUpBatches } from '../../../src/cli/messages/progress-messages.js';
 import type { BatchState, RunProgress } from '../../../src/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../charges.js';

@@ -9,8 +9,7 @@ import {
   endLine,
   endTable,
 } from '../../../src/cli/messages/end-table.js';
-import { commands } from '../../../src/cli/commands.js';
-import { flagNaming } from '../../../src/cli/options/flag-names.js';
+import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { textTable, textWidth } from '../../../src/cli/terminal/text-table.js';
 import { RunReports, type Summary } from '../../../src/index.js';

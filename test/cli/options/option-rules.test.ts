@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { commands } from '../../../src/cli/commands.js';
+import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
 import { runShape } from '../../../src/engine/runs/options/option-shapes.js';
 import { checkOptions } from '../../../src/platform/check-options.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { checkRules } from '../../../src/cli/options/option-rules.js';
-import { flagNaming } from '../../../src/cli/options/flag-names.js';
 import { libraryOptions } from '../../../src/cli/options/library-options.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { LiveLines } from '../../../src/cli/terminal/live-lines.js';
+import { LiveLines } from '../../../src/cli/terminal/progress-lines.js';
 
 /** What a terminal would show: the text, and the two sequences that the lines are drawn with. */
 function createScreen(rows = 24) {

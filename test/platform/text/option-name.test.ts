@@ -1,6 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
-import { commands } from '../../../src/cli/commands.js';
-import { flagNaming } from '../../../src/cli/options/flag-names.js';
+import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { nameOptionsBy, optionName } from '../../../src/platform/text/option-name.js';
 
 it.each([
