@@ -8,7 +8,7 @@ export {
   type AddressVerdict,
   type VerifyEmailOptions,
   type VerifyPhoneOptions,
-} from './engine/streams/verify-address.js';
+} from './engine/driver/verify-address.js';
 export type {
   DriveBatchesOptions,
   StreamPlanOptions,

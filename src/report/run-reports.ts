@@ -259,7 +259,7 @@ export class RunReports {
     mode: FilePermissions | undefined,
   ): Promise<void> {
     if (!this.#report) return;
-    const { stoppedPage } = await import('./page/stopped-page.js');
+    const { stoppedPage } = await import('./page/report-page.js');
     await this.#report.write(stoppedPage(summary, status, new Date()), mode);
   }
 

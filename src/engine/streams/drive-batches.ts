@@ -23,7 +23,7 @@ import { type CollectedExport, defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
-import { fetchExport } from './memory-export.js';
+import { fetchExport } from '../plan/memory-export.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { type DriveBatchesOptions, streamShape } from './stream-options.js';
 

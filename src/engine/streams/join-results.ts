@@ -9,9 +9,8 @@ import { type AddressBook, pending, settledOutcome } from '../plan/address-book.
 import type { Outcome } from '../results/outcome-table.js';
 import { type Parcel, type SettledParcel, strangerError } from './drive-batches.js';
 import type { BatchEnding } from '../plan/result-join.js';
-import type { RowStream } from './enriched-row.js';
+import { RowEnricher, type RowStream } from './enriched-row.js';
 import { PatientDuplex } from './patient-duplex.js';
-import { RowEnricher } from './row-enricher.js';
 import type { StreamPlan } from './stream-plan.js';
 
 /**

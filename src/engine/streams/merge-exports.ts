@@ -16,9 +16,14 @@ import { columnShape, countryShape } from '../driver/driver-options.js';
 import type { CountryOptions } from '../plan/plan.js';
 import { type MatchedExport, StagedOutcomes } from '../results/match-export.js';
 import type { AddedField } from '../results/result-columns.js';
-import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';
+import {
+  type AskedFields,
+  type EnrichedRow,
+  type PhoneColumn,
+  RowEnricher,
+  type TextColumn,
+} from './enriched-row.js';
 import { RowQueue } from './join-results.js';
-import { RowEnricher } from './row-enricher.js';
 import { StreamPlan } from './stream-plan.js';
 import type { TargetChoice } from './stream-options.js';
 import type { Prefixes, TypedColumns } from './verify.js';

@@ -1,14 +1,15 @@
+import { describeStart, describeStatus } from '../../engine/runs/reporting/describe-status.js';
+import type { RunStatus } from '../../engine/stores/run-status.js';
 import type { ColumnSummary } from '../../engine/summary/figures.js';
-import type { RunEnd, Summary } from '../../engine/summary/summary.js';
-import { html, nothing, type Html } from '../../platform/html/html.js';
+import type { RunEnd, StoppedSummary, Summary } from '../../engine/summary/summary.js';
+import { html, type Html, nothing } from '../../platform/html/html.js';
 import { page } from '../../platform/html/page.js';
-import { duration, moment, counted, grouped } from '../../platform/text/shown-numbers.js';
+import { counted, duration, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { version } from '../../platform/version.js';
 import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
-import { differingBatches, failedBatches } from './batch-tables.js';
-import { percent, stackedBar, type Share } from './charts.js';
+import { creditTable, differingBatches, failedBatches } from './batch-tables.js';
+import { percent, type Share, stackedBar } from './charts.js';
 import { columnSection, emptyShare, fateShares } from './column-section.js';
-import { creditTable } from './credit-table.js';
 import { earlierRuns } from './earlier-runs.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
@@ -56,12 +57,12 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
 }
 
 /** What is not as it should be, and what comes of it; the advice of a run at its end has a list of its own. */
-export function endNote({ exit_code, message }: RunEnd): Html {
+function endNote({ exit_code, message }: RunEnd): Html {
   if (message === null) return nothing;
   return html`<p class="warning">Exit code ${exit_code}: ${message}.</p>`;
 }
 
-export function adviceList(advice: readonly string[]): Html {
+function adviceList(advice: readonly string[]): Html {
   if (advice.length === 0) return nothing;
   return html`<section class="advice">
     <h2>What to do next</h2>
@@ -79,14 +80,14 @@ function withOptions(text: string): readonly Html[] {
   );
 }
 
-export function serviceNote(service: string): Html {
+function serviceNote(service: string): Html {
   if (service !== 'local') return html`<p>Verified by ${service}.</p>`;
   return html`<p class="warning">
     Verified by the local service, free of charge: its verdicts are not a paid service's.
   </p>`;
 }
 
-export function card(figure: string, label: string): Html {
+function card(figure: string, label: string): Html {
   return html`<div class="card"><b>${figure}</b> <span>${label}</span></div>`;
 }
 
@@ -164,4 +165,45 @@ function figure(result: string, label: string | Html, detail: string, bar: Html 
 /** What every share of a column is of, here and in its table, and on the terminal. */
 function allCells({ buckets }: Pick<ColumnSummary, 'buckets'>): number {
   return Object.values(buckets).reduce((sum, count) => sum + count, 0);
+}
+
+/** A page about a run that stopped: why, what was paid, and what comes next. */
+export function stoppedPage(
+  summary: StoppedSummary & RunEnd,
+  status: RunStatus | undefined,
+  madeAt: Date,
+): string {
+  const { input, output, service, seconds, batches } = summary;
+  return page({
+    title: `Sluice: ${input}, stopped`,
+    meta: html`<meta http-equiv="Content-Security-Policy" content="${reportLook.policy}" />
+      <meta name="referrer" content="no-referrer" />`,
+    look: reportLook,
+    body: html`<header>
+        <h1>Verification of ${input}, stopped</h1>
+        <p>${moment(madeAt)}. ${outputNote(output, status)}</p>
+        ${endNote(summary)} ${adviceList(summary.next === null ? [] : [summary.next])}
+        ${service === null ? nothing : serviceNote(service)}
+        ${status ? html`<p>So far: ${describeStatus(status).soFar}.</p>` : nothing}
+      </header>
+      <main>
+        <div class="cards">${card(duration(seconds), 'took')} ${statusCards(status)}</div>
+        ${creditTable(summary)} ${timeline(batches)} ${failedBatches(summary)}
+      </main>
+      <footer><p>Made by Sluice ${version}. No cell of the list is in this page.</p></footer>`,
+  });
+}
+
+/** Rows that streamed are wherever they went. */
+function outputNote(output: string, status: RunStatus | undefined): string {
+  if (!status) return '';
+  return status.isFinished ? `Written to ${output}.` : `${output} is as it was before.`;
+}
+
+function statusCards(status: RunStatus | undefined): Html {
+  if (!status) return nothing;
+  const { rows, batches, done } = status;
+  return html`${rows === null ? nothing : card(grouped(rows), 'rows')}
+  ${card(`${grouped(done)} of ${grouped(batches)}`, 'batches done')}
+  ${card(describeStart(status), 'begun')}`;
 }

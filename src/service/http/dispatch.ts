@@ -1,15 +1,30 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type OperationName, operations } from '../../contract/operations.js';
 import type { DisturbedHandler, FaultInjector } from '../faults/fault-injector.js';
-import type { ServiceContext } from '../operations/operation.js';
+import { openapiDocument } from '../openapi/openapi-document.js';
+import {
+  batchDetails,
+  batchStatus,
+  deleteBatch,
+  launchBatch,
+  listBatches,
+  prepareBatch,
+  updateBatch,
+  uploadBatch,
+} from '../operations/batches.js';
+import { credits, ledger } from '../operations/credits.js';
+import { exportBatch } from '../operations/export-batch.js';
+import type { Handler, ServiceContext } from '../operations/operation.js';
+import { statusPage } from '../operations/status-page.js';
+import { format, verifyUnit } from '../operations/units.js';
 import { withExtraFields } from '../variants.js';
-import { isTransient, HttpProblem } from './http-problem.js';
 import { authenticate } from './authenticate.js';
 import { guardAgainstCsrf } from './csrf-guard.js';
+import { HttpProblem, isTransient } from './http-problem.js';
 import type { RateLimiter } from './rate-limiter.js';
-import { sendReply, type Reply, type CorruptedReply } from './reply.js';
+import { type CorruptedReply, ok, type Reply, sendReply } from './reply.js';
 import { logRequest } from './request-log.js';
-import { createRouter } from './router.js';
-import { createRoutes, localPrefix } from './routes.js';
+import { createRouter, type Route } from './router.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
@@ -109,4 +124,43 @@ function problemOf(error: unknown): HttpProblem | undefined {
 /** Anyone who asked has left: nothing that fails then is a defect. */
 function isGone(request: IncomingMessage, response: ServerResponse): boolean {
   return response.destroyed || request.socket.destroyed;
+}
+
+const handlers: Readonly<Record<OperationName, Handler>> = {
+  credits,
+  listBatches,
+  uploadBatch,
+  batchStatus,
+  updateBatch,
+  prepareBatch,
+  launchBatch,
+  deleteBatch,
+  exportBatch,
+  batchDetails,
+  verifyUnit,
+  format,
+};
+
+/** `GET /openapi.json`: the interface as a document. It tells nothing of an account: no key is asked. */
+const openapi: Handler = async () => ok(openapiDocument());
+
+/** `GET /_local/faults`: the planned faults in their order, and how often each fired. */
+const faults: Handler = async (_call, service) => ok(service.faults?.report() ?? []);
+
+/** Paths that are the local service's own: they are not limited by the rate, and ask for the key. */
+const localPrefix = '/_local/';
+
+/** The twelve operations of the contract, and what the local service has beside them. */
+function createRoutes(injector: FaultInjector | undefined): readonly Route<DisturbedHandler>[] {
+  return [
+    ...(Object.keys(handlers) as OperationName[]).map((name) => {
+      const { method, path, keyed } = operations[name];
+      const handler = handlers[name];
+      return { method, path, keyed, handle: injector?.disturb(name, handler) ?? handler };
+    }),
+    { method: 'GET', path: '/', keyed: false, handle: statusPage },
+    { method: 'GET', path: '/openapi.json', keyed: false, handle: openapi },
+    { method: 'GET', path: `${localPrefix}ledger`, keyed: true, handle: ledger },
+    { method: 'GET', path: `${localPrefix}faults`, keyed: true, handle: faults },
+  ];
 }

@@ -2,7 +2,7 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { VerificationService } from '../../../src/client/client.js';
 import { verifyAddress } from '../../../src/index.js';
 import { caught } from '../../client/test-client.js';
-import { chargesOf, withClient } from './with-client.js';
+import { chargesOf, withClient } from '../streams/with-client.js';
 
 const emailRecord = {
   email: 'Ana@Mail.example',

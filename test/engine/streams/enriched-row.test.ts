@@ -3,7 +3,7 @@ import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import { layOutColumns } from '../../../src/engine/columns/column-layout.js';
 import { Plan } from '../../../src/engine/plan/plan.js';
-import { RowEnricher } from '../../../src/engine/streams/row-enricher.js';
+import { RowEnricher } from '../../../src/engine/streams/enriched-row.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { recordOf } from './record-service.js';
