@@ -1,4 +1,4 @@
-import { ApiError, SluiceError, TransportError } from '../../index.js';
+import { ApiError, ContractError, SluiceError, TransportError } from '../../index.js';
 import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
 import type { FieldsOf, Message } from './message.js';
 
@@ -70,8 +70,16 @@ const withoutBatch: ReadonlySet<string> = new Set([
   'format',
 ]);
 
+/** One address was sent to be verified, and nobody knows what became of it. */
+function isUnitInDoubt(error: SluiceError): boolean {
+  const isOfRequest =
+    error instanceof ApiError || error instanceof ContractError || error instanceof TransportError;
+  return isOfRequest && error.operation === 'verifyUnit' && error.sent === 'unknown';
+}
+
 /** What to do, where the service's words do not tell it. */
 function adviceOn(error: SluiceError): string {
+  if (isUnitInDoubt(error)) return '; it may have been charged, and asking again may pay again';
   switch (error.code) {
     case 'batch_refused':
       return error.cause instanceof SluiceError ? adviceOn(error.cause) : '';

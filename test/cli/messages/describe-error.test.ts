@@ -4,6 +4,7 @@ import { Interruption } from '../../../src/cli/exit-code.js';
 import {
   ApiError,
   ConfigurationError,
+  ContractError,
   DeadlineError,
   OutputError,
   TransportError,
@@ -39,6 +40,22 @@ describe('errorText', () => {
       errorText(new ApiError('no', { code, operation: 'credits', status }));
     expect(of('unauthorized', 401)).toContain('SLUICE_API_KEY or --api-key-file');
     expect(of('payment_required', 402)).toContain('add credits to the account');
+  });
+
+  it('says that one address whose answer was lost may have been charged', () => {
+    const lost = (operation: string, sent: 'no' | 'unknown'): string =>
+      errorText(new TransportError('reset', { code: 'connection_lost', operation, sent }));
+    expect(lost('verifyUnit', 'unknown')).toContain('it may have been charged');
+    expect(lost('verifyUnit', 'no')).not.toContain('charged');
+    expect(lost('credits', 'unknown')).not.toContain('charged');
+    const error = new ApiError('no', {
+      code: 'server_error',
+      operation: 'verifyUnit',
+      status: 503,
+    });
+    expect(errorText(error)).toContain('it may have been charged');
+    const odd = new ContractError('odd', { operation: 'verifyUnit' });
+    expect(errorText(odd)).toContain('it may have been charged');
   });
 
   it('asks about the base URL where nothing but the service can be missing', () => {
