@@ -45,7 +45,7 @@ export function trimCell(text: string): string {
 }
 
 /** What `String.prototype.trim` takes, and NEL, which is white space in Unicode and not in JavaScript. */
-function isTrimmed(code: number): boolean {
+export function isTrimmed(code: number): boolean {
   if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   if (code < 0x1680) return code === 0x85 || code === 0xa0 || code === 0xad;
   return (
@@ -66,7 +66,7 @@ function isTrimmed(code: number): boolean {
  * the joiners of letters, which some languages write with, and not the mark that turns digits round (U+202E):
  * what is meant is not sure there.
  */
-export function isInvisible(code: number): boolean {
+function isInvisible(code: number): boolean {
   return (
     code === 0xad ||
     code === 0x180e ||

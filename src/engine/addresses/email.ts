@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 import { type CellText, invalidText } from '../../lists/rows/chunks/row-chunk.js';
-import { type AddressLine, isInvisible, refuseLine, trimCell } from './address.js';
+import { type AddressLine, isTrimmed, refuseLine, trimCell } from './address.js';
 
 const maxEmailCharacters = 254;
 /** NFC makes one code point, of one or two units, out of at most four of two units each. */
@@ -41,8 +41,12 @@ function withAsciiDomain(address: string): string {
   return address.slice(0, -domain.length) + (domainToASCII(domain) || domain);
 }
 
+/** Also a space that looks like none of a keyboard's, and the mark that turns letters round (U+202E). */
 function hasInvisible(line: string): boolean {
-  for (let at = 0; at < line.length; at += 1) if (isInvisible(line.charCodeAt(at))) return true;
+  for (let at = 0; at < line.length; at += 1) {
+    const code = line.charCodeAt(at);
+    if (code > 0x20 && (code === 0x202e || isTrimmed(code))) return true;
+  }
   return false;
 }
 

@@ -33,7 +33,8 @@ export const notSubmittedWords = {
   },
   invisible_character: {
     words: 'invisible character',
-    meaning: 'a character that nobody sees is inside the email (a zero-width space): type it again',
+    meaning:
+      'a character that nobody sees is inside the email (a zero-width or no-break space): type it again',
   },
   domain_invalid: {
     words: 'no mail domain',

@@ -33,7 +33,7 @@ describe('emailLine', () => {
   it('takes what nobody sees from both ends, and does not send what has it inside', () => {
     const { line } = emailLine('\u200bada@sluice.test\u00ad\u202c') as { line: string };
     expect(line).toBe('ada@sluice.test');
-    for (const unseen of ['\u200b', '\u00ad', '\u2060', '\u200e']) {
+    for (const unseen of ['\u200b', '\u00ad', '\u2060', '\u200e', '\u202e', '\u00a0', '\u3000']) {
       expect(emailLine(`ada${unseen}@sluice.test`)).toEqual({ reason: 'invisible_character' });
     }
   });
