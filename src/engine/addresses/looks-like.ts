@@ -138,7 +138,7 @@ export function emailsIn(cell: string): readonly string[] {
 
 const between = {
   email: /\s*(?:[;,|]|:::|\s\/\s|\s)\s*/,
-  phone: /[;,|\r\n]|:::|\s\/\s/,
+  phone: /[;,|\r\n]|:::|\s\/\s|\s(?=\+)/,
 };
 
 /**
@@ -192,10 +192,12 @@ function emailForm(cell: string): CellForm | undefined {
 const digitsOfNumber = 7;
 
 function phoneForm(cell: string): CellForm | undefined {
-  const text = barePhone(cell);
+  const text = cell.length > mostCharacters ? cell : barePhone(cell);
   // What follows the letter of an exponent is no extension.
   if (isScientific(text)) return undefined;
-  const numbers = text.split(/[;,|/:\n]/).filter((part) => digitsIn(part) >= digitsOfNumber);
+  const numbers = text
+    .split(/[;,|/:\n]|\s(?=\+)/)
+    .filter((part) => digitsIn(part) >= digitsOfNumber);
   const worded = text.split(/\p{L}+/u).filter((part) => digitsIn(part) >= digitsOfNumber);
   const isDigits = !/\p{L}/u.test(text);
   if (numbers.length > 1 || worded.length > 1 || (isDigits && holdsSeveral(text))) return 'several';

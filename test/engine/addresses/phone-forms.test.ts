@@ -34,6 +34,11 @@ describe('phoneLine, as people write numbers', () => {
     ['a zero in brackets behind a code without plus', 'DE', '49 (0) 170 1234567', '+491701234567'],
     ['an apostrophe', 'GB', "'+447700900123", '+447700900123'],
     ['an apostrophe and a national number', 'GB', " '07700 900123", '+447700900123'],
+    ['a curled apostrophe', 'GB', '’07700 900123', '+447700900123'],
+    ['a grave accent in front', 'GB', '`07700 900123', '+447700900123'],
+    ['a formula that is a text', 'DE', '="030901820"', '+4930901820'],
+    ['an apostrophe in front of such a formula', 'DE', '\'="+49 30 901820"', '+4930901820'],
+    ['the long vowel of Japanese for a dash', 'JP', '090ー1234ー5678', '+819012345678'],
     ['the national form of Gabon', 'GA', '066 03 12 34', '+24166031234'],
   ])('understands %s', (_, country, text, number) => {
     expect(phoneLine(text, country)).toEqual({ line: number, key: number });
@@ -68,5 +73,6 @@ describe('phoneLine, as people write numbers', () => {
 
   it('has nothing to send where only an apostrophe is written', () => {
     expect(phoneLine("'", 'DE')).toEqual({ reason: 'empty' });
+    expect(phoneLine('=""', 'DE')).toEqual({ reason: 'empty' });
   });
 });

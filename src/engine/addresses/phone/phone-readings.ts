@@ -154,6 +154,8 @@ function isDash(code: number): boolean {
     code === 0x2d ||
     (code >= 0x2010 && code <= 0x2015) ||
     code === 0x2212 ||
+    // The long vowel of Japanese, which is next to the digits on its keyboards.
+    code === 0x30fc ||
     code === 0xfe58 ||
     code === 0xfe63 ||
     code === 0xff0d
@@ -189,16 +191,22 @@ function isSpace(code: number): boolean {
 /** Two zeros only behind so many digits and no zero in front: `0800.00` may be written by hand. */
 const fraction = /^(?:\+?\d+[.,]0|[1-9]\d{6,}[.,]00)$/;
 
+/** Also the apostrophes that a word processor makes of the plain one. */
+const keptText = /^(?:['‘’`´]+(.*)|="([^"]*)")$/su;
+
 /**
- * A phone cell without what a spreadsheet or a data frame has put around its number: the apostrophe that
- * keeps a cell a text, and the fraction of a number (`412345678.0`, `412345678,00`).
+ * A phone cell without what a spreadsheet or a data frame has put around its number: the apostrophe or the
+ * formula (`="0301234567"`) that keeps a cell a text, and the fraction of a number (`412345678.0`,
+ * `412345678,00`).
  *
  * @param trimmed without white space at its ends
  */
 export function barePhone(trimmed: string): string {
   let text = trimmed;
   // All of them: what is sent must come to the same when it is read again.
-  while (text.startsWith("'")) text = trimCell(text.slice(1));
+  for (let kept = keptText.exec(text); kept; kept = keptText.exec(text)) {
+    text = trimCell(kept[1] ?? kept[2] ?? '');
+  }
   if (mayBeFraction(text) && fraction.test(text)) return text.slice(0, text.search(/[.,]/));
   return wholeExponent(text) ?? text;
 }
