@@ -2,14 +2,22 @@ import { operations, type OperationName } from '../../src/contract/operations.js
 import { disturbedRun, input, type Outcome, type Scenario } from './disturbed-run.js';
 import { faultKinds, type FaultKind } from './fault-kinds.js';
 
+const names = Object.keys(operations) as OperationName[];
+
 /** The ways of a run: with the upload's uuid in its answer, and without. */
 const scenarios: readonly Scenario[] = [
-  { name: 'uuids, and batches deleted', deleteBatches: true },
+  {
+    name: 'uuids, and batches deleted',
+    deleteBatches: true,
+    operations: names.filter((name) => name !== 'credits'),
+  },
   {
     name: 'no uuids in upload answers',
     variants: { upload: 'no_uuid' },
     operations: ['uploadBatch', 'listBatches'],
   },
+  // A run goes on without a balance after ten seconds, in which a busy machine has to make the request.
+  { name: 'a balance in its time', operations: ['credits'], haste: 4 },
 ];
 
 /** One fault at one request of one run. */
@@ -44,7 +52,7 @@ export async function planMatrix(): Promise<Matrix> {
     const recorded = [];
     for (let at = 0; at < 3; at += 1) recorded.push(await disturbedRun(scenario, []));
     outputs.set(scenario, recorded[0]?.output ?? []);
-    for (const operation of Object.keys(operations) as OperationName[]) {
+    for (const operation of names) {
       const requests = Math.min(...recorded.map((each) => each.requests.get(operation) ?? 0));
       const kinds = faultKinds.filter((kind) => disturbs(kind, operation, scenario));
       if (requests === 0) unreached += kinds.length;
