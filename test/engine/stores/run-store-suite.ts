@@ -661,7 +661,9 @@ function describeSharing<Store extends RunStore>(
         await claim.record(progress(whole, broken));
         await (await one.join())?.finish(summary);
         await outlastClaims();
-        await until(two, () => two.state.finished !== undefined);
+        for (const store of [two, three]) {
+          await until(store, () => store.state.finished !== undefined);
+        }
         // What is said of the run is nothing of its batches.
         await limit(one, 20);
         await Promise.all(
