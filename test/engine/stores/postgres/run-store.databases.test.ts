@@ -7,8 +7,9 @@ import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
 import { batch, claimOne, planEntry, runEntry } from './store-place.js';
 
-/** Of processes that are frozen: what they have is told from what others have by the end of its lease. */
-const shortLeaseMs = 3000;
+/** What frozen processes have is told from what others have by the end of its lease. Neither ends by itself. */
+const frozenLeaseMs = 60_000;
+const leaseMs = 10 * frozenLeaseMs;
 const { signal } = new AbortController();
 
 let run: string;
@@ -18,7 +19,7 @@ beforeEach(() => {
 
 async function open(clock?: FakeClock): Promise<SharedRunStore> {
   const options = { connectionString: inject('postgresUrl'), run };
-  const store = postgresStore({ ...options, ...(clock && { leaseMs: shortLeaseMs }) });
+  const store = postgresStore({ ...options, leaseMs: clock ? frozenLeaseMs : leaseMs });
   return store.open({ signal, ...(clock && { clock }) });
 }
 
@@ -31,7 +32,7 @@ describeRunStore('PostgreSQL', {
       await askPostgres(
         `UPDATE sluice.batch SET lease_until = clock_timestamp() WHERE run = $1
            AND lease_until < clock_timestamp() + $2 * interval '1 ms'`,
-        [run, shortLeaseMs],
+        [run, frozenLeaseMs],
       );
     },
   },
@@ -44,8 +45,8 @@ it('gives a batch to the next however often processes were lost later than a min
     await claimOne(store, batch(0));
     await askPostgres(
       `UPDATE sluice.batch SET lease_until = clock_timestamp(),
-         claimed_at = clock_timestamp() - interval '64 seconds' WHERE run = $1 AND batch = '000001'`,
-      [run],
+         claimed_at = clock_timestamp() - $2 * interval '1 ms' WHERE run = $1 AND batch = '000001'`,
+      [run, frozenLeaseMs + 61_000],
     );
   }
   const next = await open();
