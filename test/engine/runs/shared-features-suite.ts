@@ -65,8 +65,29 @@ function given(
 }
 
 /** What one process of a run does, with a connection, a client and a folder of its own. */
-export async function work(changes: Given<RunOptions> = {}): Promise<Summary> {
+async function work(changes: Given<RunOptions> = {}): Promise<Summary> {
   return run(given({ ...changes, store: storeOf() }));
+}
+
+/** The ends of processes that all have the run open before any of them goes on: none comes when all is done. */
+export function together(
+  count: number,
+  changes: Given<RunOptions> = {},
+): readonly Promise<Summary>[] {
+  let opened = 0;
+  let goOn = (): void => undefined;
+  const allOpen = new Promise<void>((resolve) => (goOn = resolve));
+  return Array.from({ length: count }, async () => {
+    const store = storeOf();
+    const open: SharedStore['open'] = async (options) => {
+      const held = await store.open(options);
+      opened += 1;
+      if (opened === count) goOn();
+      await allOpen;
+      return held;
+    };
+    return run(given({ ...changes, store: { ...store, open } }));
+  });
 }
 
 /** What a run with a state directory does, on a service of its own. */
@@ -134,9 +155,7 @@ export function describeSharedFeatures(
     it.each(outputs)('writes %s once, as a run with a state directory does', async (_, sinkIn) => {
       await serve();
       const [shared, alone] = [await withFolder(), await withFolder()];
-      const summaries = await Promise.all(
-        [1, 2, 3].map(async () => work({ sink: sinkIn(shared) })),
-      );
+      const summaries = await Promise.all(together(3, { sink: sinkIn(shared) }));
       for (const summary of summaries) expect(summary).toEqual(summaries[0]);
       await expectPaidOnce();
       await workAlone({ sink: sinkIn(alone) });
@@ -153,7 +172,7 @@ export function describeSharedFeatures(
       const half = list.split('\n').slice(0, 1 + addresses / 2);
       await writeFile(join(folder, 'half.csv'), `${half.join('\n')}\n`);
       const night = { source: join(folder, 'half.csv'), sink: join(folder, 'half-out.csv') };
-      const first = await Promise.all([1, 2].map(async () => work({ ...night, openHistory })));
+      const first = await Promise.all(together(2, { ...night, openHistory }));
       expect(first[0]?.compared?.runs).toEqual([]);
       await expectPaidOnce(addresses / 2);
 
@@ -172,7 +191,7 @@ export function describeSharedFeatures(
       await late.close();
       const again = async (): Promise<History> =>
         History.open({ path: join(folder, 'late'), service: service.baseUrl });
-      const summaries = await Promise.all([1, 2, 3].map(async () => work({ openHistory: again })));
+      const summaries = await Promise.all(together(3, { openHistory: again }));
       await expectPaidOnce();
       for (const summary of summaries) expect(summary).toEqual(summaries[0]);
       expect(summaries[0]?.email).toMatchObject({ from_history: addresses / 2 });
@@ -189,14 +208,14 @@ export function describeSharedFeatures(
 
     it('sends again what failed when that is asked for, once for all, and only then', async () => {
       await serveWithBroken();
-      const failed = await Promise.all([1, 2].map(async () => work()));
+      const failed = await Promise.all(together(2));
       expect(failed[0]?.email?.buckets.failed).toBe(10);
       expect(failed[1]).toEqual(failed[0]);
       const before = await charges();
       expect(await work()).toEqual({ ...failed[0], already_finished: true });
       expect(await charges()).toEqual(before);
 
-      const again = await Promise.all([1, 2, 3].map(async () => work({ retryFailed: true })));
+      const again = await Promise.all(together(3, { retryFailed: true }));
       for (const { already_finished: _, ...summary } of again) {
         // Whoever comes last may find all done.
         expect(again[0]).toMatchObject(summary);
@@ -225,7 +244,7 @@ export function describeSharedFeatures(
       };
       const asking = work({ retryFailed: true, onProgress, signal: ended.signal });
       await expect(asking).rejects.toThrow('ended');
-      const summaries = await Promise.all([1, 2].map(async () => work()));
+      const summaries = await Promise.all(together(2));
       for (const summary of summaries) expect(summary.email?.buckets.failed).toBe(0);
       expect(await charges()).toHaveLength(before.length + 10);
     });
@@ -240,12 +259,12 @@ export function describeSharedFeatures(
           return isYes;
         },
       });
-      const refused = await Promise.allSettled([1, 2, 3].map(async () => work(answer(false))));
+      const refused = await Promise.allSettled(together(3, answer(false)));
       for (const end of refused) {
         expect(end).toMatchObject({ status: 'rejected', reason: { code: 'detached' } });
       }
       expect(asked).toEqual([addresses / 5]);
-      const summaries = await Promise.all([1, 2, 3].map(async () => work(answer(true))));
+      const summaries = await Promise.all(together(3, answer(true)));
       for (const summary of summaries) expect(summary).toEqual(summaries[0]);
       expect(asked).toEqual([addresses / 5, addresses / 5]);
       await expectPaidOnce();
@@ -269,7 +288,7 @@ export function describeSharedFeatures(
               if (stage === 'read') begun += 1;
               if (begun === 2) resolve();
             };
-            others = [1, 2].map(async () => work({ onPrepared, onProgress }));
+            others = together(2, { onPrepared, onProgress });
           });
           gone.abort(new Error('ended'));
           gone.signal.throwIfAborted();
@@ -285,13 +304,13 @@ export function describeSharedFeatures(
     it('launches everything and leaves, and collects when called again', async () => {
       const time = new TestClock();
       await serve({ clock: time, verifyDelayMs: 1000 });
-      const left = await Promise.allSettled([1, 2, 3].map(async () => work({ detach: true })));
+      const left = await Promise.allSettled(together(3, { detach: true }));
       for (const end of left) {
         expect(end).toMatchObject({ status: 'rejected', reason: { code: 'detached' } });
       }
       await expectPaidOnce();
       time.run();
-      const summaries = await Promise.all([1, 2].map(async () => work({ detach: true })));
+      const summaries = await Promise.all(together(2, { detach: true }));
       expect(summaries[1]).toEqual(summaries[0]);
       expect(summaries[0]?.rows).toBe(addresses + 1);
       await expectPaidOnce();
@@ -300,7 +319,7 @@ export function describeSharedFeatures(
     it('writes what there is where it stops for the money, and completes it when called again', async () => {
       await serve();
       const partial = { partial: true, maxCredits: 20 };
-      const stopped = await Promise.all([1, 2, 3].map(async () => work(partial)));
+      const stopped = await Promise.all(together(3, partial));
       for (const { email, rows } of stopped) {
         expect(rows).toBe(addresses + 1);
         expect(email?.buckets.failed).toBeGreaterThanOrEqual(addresses / 2);
@@ -309,7 +328,7 @@ export function describeSharedFeatures(
       const written = await readFile(join(folder, 'out.csv'), 'utf8');
       expect(written.match(/,verified,/g)).toHaveLength(21);
       await expectPaidOnce(20);
-      const summaries = await Promise.all([1, 2].map(async () => work({ partial: true })));
+      const summaries = await Promise.all(together(2, { partial: true }));
       for (const summary of summaries) expect(summary.email?.buckets.failed).toBe(0);
       await expectPaidOnce();
       await workAlone({ sink: join(folder, 'alone.csv') });
@@ -359,7 +378,7 @@ export function describeSharedFeatures(
       );
       await expectPaidOnce(25);
       // A process that is told nothing goes on without the budget that has stopped the run.
-      await Promise.all([1, 2].map(async () => work()));
+      await Promise.all(together(2));
       await expectPaidOnce();
     });
 
@@ -367,7 +386,7 @@ export function describeSharedFeatures(
       await serve();
       await writeFile(join(folder, 'out.csv'), 'of another night');
       const maxUnknown = { percent: 1, suspect: join(folder, 'suspect.csv') };
-      const summaries = await Promise.all([1, 2, 3].map(async () => work({ maxUnknown })));
+      const summaries = await Promise.all(together(3, { maxUnknown }));
       for (const summary of summaries) expect(summary).toMatchObject({ suspect: true });
       expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('of another night');
       expect(await work({ maxUnknown })).toEqual({ ...summaries[0], already_finished: true });
@@ -381,7 +400,7 @@ export function describeSharedFeatures(
     it('says of each cell which batch verified it, and deletes the batches once', async () => {
       await serve();
       const asked = { provenance: true, deleteBatches: true };
-      const [summary] = await Promise.all([1, 2, 3].map(async () => work(asked)));
+      const [summary] = await Promise.all(together(3, asked));
       await expectPaidOnce();
       const rows = (await readFile(join(folder, 'out.csv'), 'utf8')).trim().split('\n').slice(1);
       const uuids = summary?.batches.map(({ batch_uuid }) => batch_uuid) ?? [];

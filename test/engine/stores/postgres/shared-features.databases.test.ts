@@ -5,7 +5,7 @@ import {
   describeSharedFeatures,
   expectPaidOnce,
   serve,
-  work,
+  together,
   workAlone,
 } from '../../runs/shared-features-suite.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
@@ -22,7 +22,7 @@ describe('a run that processes share', () => {
     const [into, alone] = [newName(), newName()];
     const sinkInto = (table: string): Sink =>
       postgresSink({ url: inject('postgresUrl'), into: table, key: 'id' });
-    await Promise.all([1, 2, 3].map(async () => work({ sink: sinkInto(into) })));
+    await Promise.all(together(3, { sink: sinkInto(into) }));
     await expectPaidOnce();
     await workAlone({ sink: sinkInto(alone) });
     const rowsOf = async (table: string) => askPostgres(`select * from ${table} order by id::int`);
