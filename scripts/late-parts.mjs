@@ -37,6 +37,6 @@ export function lateOptimizing() {
   return inPlaceOf('late-optimizing', {
     filter: /\/llhttp(?:_simd)?-wasm\.js$/,
     contents: (path) =>
-      `require('./src/cli/v8-tuning.ts').deferOptimization(); module.exports = require(${path});`,
+      `require('./src/cli/process/v8-tuning.ts').deferOptimization(); module.exports = require(${path});`,
   });
 }

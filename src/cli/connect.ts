@@ -15,7 +15,7 @@ import {
 import { message } from './messages/message.js';
 import { outageMessage } from './messages/end-messages.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
-import { deferCollections } from './v8-tuning.js';
+import { deferCollections } from './process/v8-tuning.js';
 
 const apiKeyOption = {
   name: 'api-key-file',

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 import { fileURLToPath } from 'node:url';
-import { loadScript } from './compiled-script.js';
+import { loadScript } from './process/compiled-script.js';
 import { errorText } from './messages/describe-error.js';
-import { endWith, start, asksVersion, printVersion } from './start.js';
+import { endWith, start, asksVersion, printVersion } from './process/start.js';
 import { printLines } from './terminal/print.js';
 import type { CommandLine } from './run-command-line.js';
 

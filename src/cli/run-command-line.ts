@@ -11,7 +11,7 @@ import {
 } from './command.js';
 import { commands, flagNaming } from './commands.js';
 import { resolvePath } from './endpoints/locations.js';
-import { exitCodes } from './exit-code.js';
+import { exitCodes } from './process/exit-code.js';
 import { guess } from '../platform/text/closest-name.js';
 import { commandHelp, helpTopics, programHelp } from './help/help.js';
 import { workerName } from './job/workers.js';
@@ -25,11 +25,11 @@ import {
 import { asksNetwork } from './options/engine-options.js';
 import { checkRules } from './options/option-rules.js';
 import { parseCommandLine } from './options/parse-command-line.js';
-import { endWith, start, asksVersion, printVersion } from './start.js';
+import { endWith, start, asksVersion, printVersion } from './process/start.js';
 import { message } from './messages/message.js';
 import { Logger } from './terminal/logger.js';
 import { print, printLines } from './terminal/print.js';
-import { restoreCollections } from './v8-tuning.js';
+import { restoreCollections } from './process/v8-tuning.js';
 
 /** What the built command loads. */
 export interface CommandLine {

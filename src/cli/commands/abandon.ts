@@ -8,7 +8,7 @@ import {
   connectionOptions,
   type ConnectionOption,
 } from '../connect.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { confirmDiscard, leftMessages } from '../job/confirm-discard.js';
 import { print, jsonOption } from '../terminal/print.js';
 import { sharedRunOptions } from '../options/store-options.js';

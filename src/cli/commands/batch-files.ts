@@ -18,7 +18,7 @@ import {
 } from '../command.js';
 import { openLineFile } from '../endpoints/line-file.js';
 import { standard } from '../endpoints/locations.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import {
   countryOption,
   readCountry,

@@ -9,7 +9,7 @@ import {
   type NameOf,
   programName,
 } from '../command.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { fieldsText, textTable } from '../terminal/text-table.js';
 import {
   countryOption,

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { duration, path, text } from '../options/option-types.js';
 import { print } from '../terminal/print.js';
 

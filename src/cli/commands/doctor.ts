@@ -13,7 +13,7 @@ import {
 import { printableLine } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand, defineOptions, type Surroundings } from '../command.js';
-import { exitCodeOf, exitCodes } from '../exit-code.js';
+import { exitCodeOf, exitCodes } from '../process/exit-code.js';
 import { message, sentencesOf } from '../messages/message.js';
 import { errorText } from '../messages/describe-error.js';
 import { noArguments } from '../options/parse-command-line.js';

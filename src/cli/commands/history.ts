@@ -2,7 +2,7 @@ import { text } from 'node:stream/consumers';
 import { recordFields } from '../../contract/index.js';
 import { ConfigurationError, History, type HistoryResult, type HistoryStats } from '../../index.js';
 import { defineCommand, type CommandInput, programName } from '../command.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { maxAgeOption, waitLockOption } from '../options/history-options.js';
 import { print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';

@@ -10,7 +10,7 @@ import {
 } from '../command.js';
 import { message } from '../messages/message.js';
 import { codeOf, errorText } from '../messages/describe-error.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { notWith } from '../options/option-rules.js';
 import { amount, count, delay, path, text, whole } from '../options/option-types.js';
 import { print } from '../terminal/print.js';

@@ -17,7 +17,7 @@ import {
   type NameOf,
 } from '../command.js';
 import { openLineFile } from '../endpoints/line-file.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { fieldsText, textTable } from '../terminal/text-table.js';
 import {
   countryOption,

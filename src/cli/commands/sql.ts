@@ -6,7 +6,7 @@ import {
   type NameOf,
   programName,
 } from '../command.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { text, choice } from '../options/option-types.js';
 import { onlyPath } from '../options/parse-command-line.js';
 import { storeUrlOf } from '../options/store-options.js';

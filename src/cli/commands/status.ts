@@ -16,7 +16,7 @@ import { printableLine } from '../../platform/text/printable.js';
 import { counted, duration } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand } from '../command.js';
 import { resolvePath } from '../endpoints/locations.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { errorText } from '../messages/describe-error.js';
 import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../options/store-options.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';

@@ -2,7 +2,7 @@ import { targetAudiences, targetIndustries, targetObjectives } from '../../contr
 import { ConfigurationError } from '../../index.js';
 import { guess } from '../../platform/text/closest-name.js';
 import { defineCommand, type CommandInput } from '../command.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
 import { textTable } from '../terminal/text-table.js';
 

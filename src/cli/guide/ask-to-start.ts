@@ -14,7 +14,7 @@ import {
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/dry-run.js';
 import { message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';

@@ -8,7 +8,7 @@ import {
   type CompletedCommand,
   type CompletedOption,
 } from './completion-scripts.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { commonOptions, onlyArgument } from '../options/parse-command-line.js';
 import { print } from '../terminal/print.js';
 import { guess } from '../../platform/text/closest-name.js';

@@ -12,7 +12,7 @@ import {
 import { askAboutColumns } from '../options/launch-options.js';
 import { type CommandInput, programName } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { openHistory } from '../options/history-options.js';
 import { hiddenResults, keepOutput } from '../endpoints/kept-output.js';
 import { findListEnds, isSamePlace, refuseAllColumns } from '../endpoints/list-ends.js';

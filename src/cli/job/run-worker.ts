@@ -4,7 +4,7 @@ import { RunReports, type RunProgress } from '../../index.js';
 import { ParsedOptions, type CommandInput, type Surroundings } from '../command.js';
 import { prepareJob } from './prepare-job.js';
 import { errorText } from '../messages/describe-error.js';
-import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
+import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import { locationOf, standard } from '../endpoints/locations.js';
 import { Reporter } from '../terminal/reporter.js';
 import { runShared } from './run-list.js';

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import type { RunProgress } from '../../index.js';
 import type { CommandInput } from '../command.js';
-import { exitCodes } from '../exit-code.js';
+import { exitCodes } from '../process/exit-code.js';
 import { message } from '../messages/message.js';
 import type { Reporter } from '../terminal/reporter.js';
 

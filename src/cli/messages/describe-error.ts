@@ -1,5 +1,5 @@
 import { ApiError, ContractError, SluiceError, TransportError } from '../../index.js';
-import { exitCodeOf, exitCodes, Interruption } from '../exit-code.js';
+import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import type { FieldsOf, Message } from './message.js';
 
 /** What a person reads when a command stops: one line, but for a defect. Whatever prints it escapes it. */

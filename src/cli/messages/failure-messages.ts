@@ -5,7 +5,7 @@ import {
   type RunReports,
   type SharedStore,
 } from '../../index.js';
-import { Interruption, exitCodeOf, exitCodes } from '../exit-code.js';
+import { Interruption, exitCodeOf, exitCodes } from '../process/exit-code.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { message, type Message } from './message.js';
 import { codeOf, errorText } from './describe-error.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { errorText } from '../../../src/cli/messages/describe-error.js';
-import { Interruption } from '../../../src/cli/exit-code.js';
+import { Interruption } from '../../../src/cli/process/exit-code.js';
 import {
   ApiError,
   ConfigurationError,

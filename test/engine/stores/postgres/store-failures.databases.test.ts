@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { ClaimRevokedError } from '../../../../src/engine/batches/claim.js';
-import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
 import { rejection } from '../../../lists/sql/rejection.js';

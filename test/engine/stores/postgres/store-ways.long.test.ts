@@ -1,5 +1,5 @@
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { migrationSql } from '../../../../src/engine/stores/postgres/schema.js';
 import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { makeCertificate } from '../../../servers/make-certificate.js';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
 import { rowsSource, type Source } from '../../../../src/index.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSource, run, streamRun, type RunProgress, type Sink } from '../../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
 import { readAll } from '../read-all.js';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { ConfigurationError, rowsSource, type Source } from '../../../../src/index.js';
 import { changeFirst } from '../change-first.js';
 import { dieBehind } from '../die-behind.js';

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { exitCodeOf } from '../../../../src/cli/exit-code.js';
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSource, type Source } from '../../../../src/index.js';
 import { rejection } from '../rejection.js';
 import { startVerifying, temporaryFolder } from '../verify-rows.js';

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
-import { version } from '../index.js';
-import type { Surroundings } from './command.js';
+import { version } from '../../index.js';
+import type { Surroundings } from '../command.js';
 import { exitCodeOf, exitCodes, abortOnSignals } from './exit-code.js';
-import { outliveClosedPipes, print, printed } from './terminal/print.js';
+import { outliveClosedPipes, print, printed } from '../terminal/print.js';
 
 /** What a process says that belongs to no command. */
 interface ProcessListeners {

@@ -8,7 +8,7 @@ import {
   OutputError,
   SluiceError,
   StateError,
-} from '../index.js';
+} from '../../index.js';
 
 /** What a script may branch on. */
 export const exitCodes = {

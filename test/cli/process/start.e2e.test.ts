@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { projectRoot } from '../../scripts/project.mjs';
-import { runSluice } from './run-sluice.js';
+import { projectRoot } from '../../../scripts/project.mjs';
+import { runSluice } from '../run-sluice.js';
 
 /**
  * Runs before the command, and writes down at its end which modules of Node it has loaded. V8 says on

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf, Interruption } from '../../src/cli/exit-code.js';
+import { exitCodeOf, Interruption } from '../../../src/cli/process/exit-code.js';
 import {
   ApiError,
   BudgetError,
@@ -12,7 +12,7 @@ import {
   StateError,
   TransportError,
   type ErrorCodes,
-} from '../../src/index.js';
+} from '../../../src/index.js';
 
 function answered(code: ErrorCodes['ApiError'], status: number): ApiError {
   return new ApiError('x', { code, operation: 'launchBatch', status });
