@@ -46,6 +46,7 @@ const faces = [
   'index.ts',
   // What a value must be, in a text or in a program.
   join('platform', 'check-options.ts'),
+  join('platform', 'option-kinds.ts'),
   ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
   join('lists', 'remote', 's3', 'index.ts'),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) =>

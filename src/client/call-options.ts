@@ -1,11 +1,5 @@
-import {
-  amount,
-  checkOptions,
-  duration,
-  type OptionShape,
-  signal,
-  withMethods,
-} from '../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../platform/check-options.js';
+import { amount, duration, signal, withMethods } from '../platform/option-kinds.js';
 import type { UploadFile } from './http/multipart.js';
 
 /** Options of a single call. */

@@ -3,19 +3,18 @@ import type { OperationName } from '../contract/operations.js';
 import { version } from '../platform/version.js';
 import { ConfigurationError } from '../platform/errors/errors.js';
 import type { SluiceErrorCode } from '../platform/errors/sluice-error.js';
+import { checkOptions, type OptionShape } from '../platform/check-options.js';
 import {
   amount,
   called,
-  checkOptions,
   clock,
   count,
   duration,
   flag,
-  type OptionShape,
   required,
   text,
   withMethods,
-} from '../platform/check-options.js';
+} from '../platform/option-kinds.js';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
 import { warnOnce, type ServiceOutage } from './rate/outage.js';
 

@@ -4,14 +4,8 @@ import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/s
 import type { Sink } from '../lists/rows/sink.js';
 import { withMembers } from '../lists/rows/port-checks.js';
 import { optionName } from '../platform/text/option-name.js';
-import {
-  adviceOf,
-  adviceOnEstimate,
-  type AdviceOptions,
-  dutiesOf,
-  isNotFinished,
-  remedyForCredits,
-} from './advice.js';
+import { adviceOf, dutiesOf, isNotFinished, remedyForCredits } from './advice.js';
+import { adviceOnEstimate, type AdviceOptions } from './cell-advice.js';
 import { ListFigures } from './page/list-figures.js';
 
 /** How a run ended that went to its end. */

@@ -1,11 +1,5 @@
-import {
-  called,
-  checkOptions,
-  filePath,
-  flag,
-  listOf,
-  type OptionShape,
-} from '../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../platform/check-options.js';
+import { called, filePath, flag, listOf } from '../platform/option-kinds.js';
 import { type FilePermissions, exists } from '../platform/files/file-system.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/stopped-summary.js';
@@ -19,7 +13,7 @@ import type {
   SummaryFile,
 } from '../engine/summary/summary.js';
 import { printable } from '../platform/text/printable.js';
-import type { AdviceOptions } from './advice.js';
+import type { AdviceOptions } from './cell-advice.js';
 import { ReportFile } from './report-file.js';
 import type { ListFigures } from './page/list-figures.js';
 import { endOf, nextAfter, watchSink } from './run-end.js';

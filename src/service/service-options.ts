@@ -1,16 +1,7 @@
 import { ConfigurationError } from '../platform/errors/errors.js';
 import { keyHashOf, type Account } from './account.js';
-import {
-  between,
-  called,
-  checkOptions,
-  clock,
-  count,
-  record,
-  text,
-  type OptionShape,
-  type Wanted,
-} from '../platform/check-options.js';
+import { checkOptions, type OptionShape, type Wanted } from '../platform/check-options.js';
+import { between, called, clock, count, record, text } from '../platform/option-kinds.js';
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import type { VerificationEngine } from './verification/engine.js';
 import { offlineEngine } from './verification/offline-engine.js';

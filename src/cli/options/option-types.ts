@@ -1,13 +1,12 @@
 import { parseTarget } from '../../contract/index.js';
 import { ConfigurationError, fileFormats, parseCountry, parseFileFormat } from '../../index.js';
+import type { Flag, Wanted } from '../../platform/check-options.js';
 import {
   amount as anAmount,
   count as aCount,
-  type Flag,
   oneOf,
   percent as aPercent,
-  type Wanted,
-} from '../../platform/check-options.js';
+} from '../../platform/option-kinds.js';
 import { guess } from '../../platform/text/closest-name.js';
 import type { OptionType } from '../command.js';
 

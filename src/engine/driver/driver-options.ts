@@ -4,6 +4,7 @@ import {
   uploadForm,
   type UploadFormInput,
 } from '../../contract/parameters.js';
+import { flagged, type OptionShape, type Wanted } from '../../platform/check-options.js';
 import {
   amount,
   called,
@@ -12,15 +13,12 @@ import {
   columnNames,
   count,
   flag,
-  flagged,
-  type OptionShape,
-  type Wanted,
   record,
   recordOf,
   text,
   withMethods,
   shapeOfSchema,
-} from '../../platform/check-options.js';
+} from '../../platform/option-kinds.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { BatchState } from '../batches/batch-state.js';
 import type { Batch } from '../batches/batch.js';

@@ -10,13 +10,8 @@ import {
   type PhoneRecord,
   phoneRecord,
 } from '../../contract/records.js';
-import {
-  checkOptions,
-  type OptionShape,
-  required,
-  text,
-  withMethods,
-} from '../../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../../platform/check-options.js';
+import { required, text, withMethods } from '../../platform/option-kinds.js';
 import { ConfigurationError, ContractError } from '../../platform/errors/errors.js';
 import type { NotSubmittedReason } from '../addresses/address.js';
 import { parseCountry } from '../addresses/country/parse-country.js';

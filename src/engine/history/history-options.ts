@@ -1,14 +1,7 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
-import {
-  amount,
-  clock,
-  type OptionShape,
-  record,
-  required,
-  signal,
-  text,
-} from '../../platform/check-options.js';
+import type { OptionShape } from '../../platform/check-options.js';
+import { amount, clock, record, required, signal, text } from '../../platform/option-kinds.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outcome-table.js';
 

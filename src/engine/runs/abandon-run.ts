@@ -1,13 +1,8 @@
 import type { Client } from '../../client/client.js';
 import { ConfigurationError, StateError } from '../../platform/errors/errors.js';
 import { systemFiles } from '../../platform/files/file-system.js';
-import {
-  aFolder,
-  checkOptions,
-  flag,
-  type OptionShape,
-  signal as aSignal,
-} from '../../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../../platform/check-options.js';
+import { aFolder, flag, signal as aSignal } from '../../platform/option-kinds.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { parseBatchName, uuidKey } from '../batches/batch.js';
 import { deleteListed, type Deletions } from '../batches/uploads/delete-uploads.js';

@@ -3,13 +3,8 @@ import type { VerificationType } from '../../contract/enums.js';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import { someRows } from '../../lists/rows/sources/rows-source.js';
 import { ContractError, InputError } from '../../platform/errors/errors.js';
-import {
-  checkOptions,
-  checkValue,
-  type Needed,
-  type OptionShape,
-  signal,
-} from '../../platform/check-options.js';
+import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
+import { type Needed, signal } from '../../platform/option-kinds.js';
 import type { Batch } from '../batches/batch.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { columnShape, countryShape } from '../driver/driver-options.js';

@@ -1,13 +1,6 @@
 import type { VerificationService } from '../../client/client.js';
-import {
-  amount,
-  called,
-  count,
-  flag,
-  type OptionShape,
-  required,
-  signal,
-} from '../../platform/check-options.js';
+import type { OptionShape } from '../../platform/check-options.js';
+import { amount, called, count, flag, required, signal } from '../../platform/option-kinds.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
 import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { checkValue, type Needed } from '../../platform/check-options.js';
+import { checkValue } from '../../platform/check-options.js';
+import type { Needed } from '../../platform/option-kinds.js';
 import type { AddedField } from '../results/result-columns.js';
 import { someRows, type RowsInput } from '../../lists/rows/sources/rows-source.js';
 import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';

@@ -1,12 +1,6 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import {
-  amount,
-  count,
-  flag,
-  oneOf,
-  text,
-  type OptionShape,
-} from '../../platform/check-options.js';
+import type { OptionShape } from '../../platform/check-options.js';
+import { amount, count, flag, oneOf, text } from '../../platform/option-kinds.js';
 import { fileFormats, type FileFormat } from './file-format.js';
 
 /** What is known of an input; the rest is auto-detected. */

@@ -1,15 +1,7 @@
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import {
-  checkOptions,
-  checkValue,
-  filePath,
-  flag,
-  oneOf,
-  required,
-  text,
-  type OptionShape,
-} from '../../platform/check-options.js';
+import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
+import { filePath, flag, oneOf, required, text } from '../../platform/option-kinds.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { refuseWriting } from '../../platform/files/disk-errors.js';
 import { optionName } from '../../platform/text/option-name.js';

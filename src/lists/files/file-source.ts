@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { called, checkOptions, checkValue, filePath, text } from '../../platform/check-options.js';
+import { checkOptions, checkValue } from '../../platform/check-options.js';
+import { called, filePath, text } from '../../platform/option-kinds.js';
 import { ofLibrary } from '../rows/guarded-ends.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../rows/source.js';
 import {

@@ -4,7 +4,8 @@ import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { ByteInput } from '../files/bytes/byte-input.js';
 import { createStreamReader, type ByteReader } from '../files/bytes/byte-reader.js';
-import { clock, count, type OptionShape } from '../../platform/check-options.js';
+import type { OptionShape } from '../../platform/check-options.js';
+import { clock, count } from '../../platform/option-kinds.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import {
   changedError,

@@ -1,6 +1,7 @@
 import { OutputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { checkValue, withMethods } from '../../platform/check-options.js';
+import { checkValue } from '../../platform/check-options.js';
+import { withMethods } from '../../platform/option-kinds.js';
 import { closableChunks, type RowChunk } from './chunks/row-chunk.js';
 import { refuseRows, messageOf } from './sources/gather-rows.js';
 import { checkChunk, checkReading, checkWriting, withMembers } from './port-checks.js';

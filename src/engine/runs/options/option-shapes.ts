@@ -6,13 +6,13 @@ import {
   doubtShape,
   driveShape,
 } from '../../driver/driver-options.js';
+import { flagged, type OptionShape, type Wanted } from '../../../platform/check-options.js';
 import {
   aFolder,
   amount,
   called,
   count,
   flag,
-  flagged,
   oneOf,
   percent,
   record,
@@ -20,9 +20,7 @@ import {
   signal,
   text,
   withMethods,
-  type OptionShape,
-  type Wanted,
-} from '../../../platform/check-options.js';
+} from '../../../platform/option-kinds.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import { isRows } from '../../../lists/rows/sources/rows-source.js';
 import { optionName } from '../../../platform/text/option-name.js';

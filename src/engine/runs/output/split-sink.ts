@@ -2,16 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { emailRecordFields } from '../../../contract/records.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { AddressTable } from '../../../platform/hashing/address-table.js';
-import {
-  checkOptions,
-  listOf,
-  oneOf,
-  record,
-  recordOf,
-  required,
-  text,
-  type OptionShape,
-} from '../../../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
+import { listOf, oneOf, record, recordOf, required, text } from '../../../platform/option-kinds.js';
 import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { caseless } from '../../../lists/rows/column-names.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';

@@ -1,14 +1,8 @@
 import { mkdir, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
-import {
-  aFolder,
-  checkOptions,
-  checkValue,
-  required,
-  text,
-  type OptionShape,
-} from '../../../platform/check-options.js';
+import { checkOptions, checkValue, type OptionShape } from '../../../platform/check-options.js';
+import { aFolder, required, text } from '../../../platform/option-kinds.js';
 import { checkOutputPath } from '../../../lists/files/outputs/output-path.js';
 import { worstVerdict, verdicts, type Verdict } from '../../results/outcome-table.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';

@@ -5,7 +5,8 @@ import { ConfigurationError, OutputError } from '../../../platform/errors/errors
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { systemFiles } from '../../../platform/files/file-system.js';
-import { aFolder, checkValue } from '../../../platform/check-options.js';
+import { checkValue } from '../../../platform/check-options.js';
+import { aFolder } from '../../../platform/option-kinds.js';
 import { readRunState } from '../../stores/directory/state-directory.js';
 import { type RunStatus, statusOf } from '../../stores/run-status.js';
 import type { SharedStore } from '../../stores/run-store.js';

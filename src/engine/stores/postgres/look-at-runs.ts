@@ -1,5 +1,6 @@
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { checkOptions, required, text } from '../../../platform/check-options.js';
+import { checkOptions } from '../../../platform/check-options.js';
+import { required, text } from '../../../platform/option-kinds.js';
 import { sharedStatusOf, type FoundSharedRun, type StoredRun } from '../shared/shared-status.js';
 import { quoteName } from '../../../lists/sql/names.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';

@@ -1,12 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import {
-  amount,
-  checkOptions,
-  count,
-  required,
-  text,
-  type OptionShape,
-} from '../../../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
+import { amount, count, required, text } from '../../../platform/option-kinds.js';
 import { LeasedRunStore } from '../shared/leased-store.js';
 import type { SharedStore } from '../run-store.js';
 import { systemClock } from '../../../platform/waiting/clock.js';

@@ -1,10 +1,6 @@
 import { createHash } from 'node:crypto';
-import {
-  checkOptions,
-  count,
-  required,
-  type OptionShape,
-} from '../../../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
+import { count, required } from '../../../platform/option-kinds.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { ofLibrary } from '../../rows/guarded-ends.js';

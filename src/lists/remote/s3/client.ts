@@ -1,5 +1,6 @@
 import type * as SdkModule from '@aws-sdk/client-s3';
-import { text, type OptionShape } from '../../../platform/check-options.js';
+import type { OptionShape } from '../../../platform/check-options.js';
+import { text } from '../../../platform/option-kinds.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
-import { checkOptions, checkValue, flag, listOf, text } from '../../../platform/check-options.js';
+import { checkOptions, checkValue } from '../../../platform/check-options.js';
+import { flag, listOf, text } from '../../../platform/option-kinds.js';
 import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import {
   checkNeeded,

@@ -3,11 +3,10 @@ import { ConfigurationError, InputError } from '../../../platform/errors/errors.
 import {
   checkOptions,
   checkValue,
-  columnNames,
-  text,
   type OptionShape,
   type Wanted,
 } from '../../../platform/check-options.js';
+import { columnNames, text } from '../../../platform/option-kinds.js';
 import { CellsChunk } from '../chunks/cells-chunk.js';
 import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import { gatherRows, refuseRows } from './gather-rows.js';

@@ -10,15 +10,8 @@ import type {
   Sink,
   SinkWriting,
 } from '../../rows/sink.js';
-import {
-  checkOptions,
-  columnNames,
-  count,
-  flag,
-  required,
-  text,
-  type OptionShape,
-} from '../../../platform/check-options.js';
+import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
+import { columnNames, count, flag, required, text } from '../../../platform/option-kinds.js';
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';

@@ -1,0 +1,180 @@
+import * as z from 'zod';
+import type { Wanted, AsText } from './check-options.js';
+
+/** The same, and it must be given. */
+export function required(wanted: Wanted): Wanted {
+  return { ...wanted, isRequired: true };
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+function sameText(value: string): string {
+  return value;
+}
+
+export const text: Wanted = {
+  what: 'a string',
+  isRight: isText,
+  asText: { shown: '<text>', read: sameText },
+};
+
+const column: AsText = { shown: '<column>', read: sameText };
+
+export const columnName: Wanted = { what: 'the name of a column', isRight: isText, asText: column };
+
+export const columnNames: Wanted = {
+  what: 'an array of column names, such as ["email"]',
+  isRight: (value) => Array.isArray(value) && value.every(isText),
+  asText: { ...column, gather: (values) => values },
+};
+
+/** As people write it: no sign, no exponent. */
+function readNumber(value: string): number | undefined {
+  return /^\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
+}
+
+export const flag: Wanted = {
+  what: 'true or false',
+  isRight: (value) => typeof value === 'boolean',
+};
+
+export const count: Wanted = {
+  what: 'a whole number above 0',
+  isRight: (value) => Number.isSafeInteger(value) && Number(value) > 0,
+  asText: { shown: '<n>', read: readNumber },
+};
+
+export const amount: Wanted = {
+  what: 'a number of 0 or more',
+  isRight: (value) => Number.isFinite(value) && Number(value) >= 0,
+  asText: { shown: '<n>', read: readNumber },
+};
+
+export const percent: Wanted = {
+  what: 'a number from 0 to 100',
+  isRight: (value) => typeof value === 'number' && value >= 0 && value <= 100,
+  asText: { shown: '<percent>', read: readNumber },
+};
+
+export const duration: Wanted = {
+  what: 'a number of milliseconds, at least 1',
+  isRight: (value) => Number.isFinite(value) && Number(value) >= 1,
+};
+
+export function oneOf(words: readonly string[]): Wanted {
+  return {
+    what: `one of ${words.join(', ')}`,
+    isRight: (value) => typeof value === 'string' && words.includes(value),
+    asText: { shown: '<way>', words, read: (value) => value.toLowerCase() },
+  };
+}
+
+/** A whole number within bounds. */
+export function between(least: number, most: number): Wanted {
+  return {
+    what: `a whole number from ${least} to ${most}`,
+    isRight: (value) => Number.isInteger(value) && Number(value) >= least && Number(value) <= most,
+  };
+}
+
+export const called: Wanted = {
+  what: 'a function',
+  isRight: (value) => typeof value === 'function',
+};
+
+export const record: Wanted = {
+  what: 'an object',
+  isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
+};
+
+/** A path of a file. */
+export const filePath: Wanted = { what: 'the path of a file', isRight: isText };
+
+export const aFolder: Wanted = { what: 'the path of a folder', isRight: isText };
+
+/** An array, each of whose values is of a kind. */
+export function listOf({ what, isRight }: Wanted): Wanted {
+  return {
+    what: `an array, each ${what}`,
+    isRight: (value) => Array.isArray(value) && value.every(isRight),
+  };
+}
+
+/** An object, each of whose values is of a kind. */
+export function recordOf(what: string, { isRight }: Wanted): Wanted {
+  return {
+    what,
+    isRight: (value) => record.isRight(value) && Object.values(value as object).every(isRight),
+  };
+}
+
+/** An object of this library's, or one of the caller's own that can do the same. */
+export function withMethods(what: string, ...methods: readonly string[]): Wanted {
+  return {
+    what,
+    isRight: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      methods.every((method) => typeof Reflect.get(value, method) === 'function'),
+  };
+}
+
+export const signal: Wanted = {
+  what: 'an AbortSignal',
+  isRight: (value) => value instanceof AbortSignal,
+};
+
+export const clock = withMethods('a clock', 'now', 'wallNow', 'sleep');
+
+/**
+ * Asks for a choice between options only where those that are given make none of its choices. Where they do, an
+ * editor shows the text of each option, which it cannot of one that is in several members of a union.
+ *
+ * @template Given the options of the call
+ * @template Choice the union of what may be given
+ */
+export type Needed<Given, Choice> = [Given] extends [Choice]
+  ? unknown
+  : [Given] extends [never]
+    ? Given
+    : Choice;
+
+/** What each field of a schema must be, so that one that a program gives is checked as options are. */
+export function shapeOfSchema<Fields extends Readonly<Record<string, z.ZodType>>>(
+  schema: z.ZodObject<Fields>,
+): Readonly<Record<keyof Fields, Wanted>> {
+  const shape = Object.entries<z.ZodType>(schema.shape).map(
+    ([name, field]) => [name, wantedOf(field)] as const,
+  );
+  return Object.fromEntries(shape) as Record<keyof Fields, Wanted>;
+}
+
+function wantedOf(field: z.ZodType): Wanted {
+  return {
+    // For an error alone: nobody else needs the words.
+    get what() {
+      return inWords(z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' }));
+    },
+    isRight: (value) => field.safeParse(value).success,
+  };
+}
+
+/** More words than this are not listed. */
+const mostWords = 12;
+
+function inWords(schema: z.core.JSONSchema.BaseSchema): string {
+  const { type, anyOf, enum: words, minimum, maximum, minLength = 0, maxLength } = schema;
+  if (anyOf) return anyOf.map(inWords).join(', or ');
+  if (words && words.length > mostWords) return `a known code, such as ${JSON.stringify(words[0])}`;
+  if (words) return `one of ${words.join(', ')}`;
+  if (schema.format === 'date-time') return 'a time, such as 2026-11-21T03:00:00Z';
+  if (type === 'boolean') return 'true or false';
+  if (type === 'integer' && maximum !== undefined && maximum < Number.MAX_SAFE_INTEGER)
+    return `a whole number from ${minimum} to ${maximum}`;
+  if (type === 'integer') return `a whole number of ${minimum} or more`;
+  if (type === 'string' && maxLength !== undefined)
+    return `a string of ${minLength} to ${maxLength} characters`;
+  return type === 'string' ? 'a string' : 'another value';
+}
