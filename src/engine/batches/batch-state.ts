@@ -187,14 +187,19 @@ export function renewTries(state: BatchState): BatchState {
 /**
  * Where a batch is taken up when the addresses of those that failed are to be tried again. What was verified, and only
  * its export is not what was asked for, is paid for: the export of the same upload is asked for again,
- * and nothing is ever sent in its place.
+ * and nothing is ever sent in its place. So it is with one whose launch may still be paid.
+ *
+ * @param isUnbroken whether the service has the batch, and it has not broken there
  */
-export function retried(state: BatchState): BatchState {
+export function retried(state: BatchState, isUnbroken: boolean): BatchState {
   if (state.stage !== 'failed') return state;
-  const { uuid, attempt, fresh } = state;
-  if (!isOwed(state) || uuid === undefined) return { ...planned, attempt: attempt + 1 };
-  const found = { uuid, isFound: false, attempt, fresh, doubt: false };
-  return { ...found, ...renewed, stage: 'done', broken: 0, isRetried: true };
+  const { uuid, attempt, fresh, launched } = state;
+  if (uuid === undefined) return { ...planned, attempt: attempt + 1 };
+  const found = { uuid, isFound: false, attempt, fresh, ...renewed };
+  if (isOwed(state)) return { ...found, doubt: false, stage: 'done', broken: 0, isRetried: true };
+  if (launched && isUnbroken)
+    return { ...found, doubt: true, stage: 'launching', answeredError: false };
+  return { ...planned, attempt: attempt + 1 };
 }
 
 /** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */

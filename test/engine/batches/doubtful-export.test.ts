@@ -56,10 +56,10 @@ describe('an export that is not what was asked for', () => {
       faultOf: ({ operation }) => (operation === 'exportBatch' && !isSane ? nothing : undefined),
     });
     const failed = await drive(service);
-    const again = await drive(service, {}, retried(failed.state));
+    const again = await drive(service, {}, retried(failed.state, true));
     expect(again.state).toEqual({ ...failed.state, uploads: 0 });
     isSane = true;
-    const last = await drive(service, {}, retried(again.state));
+    const last = await drive(service, {}, retried(again.state, true));
     expect(last.state.stage).toBe('exported');
     expect(service.count('uploadBatch')).toBe(1);
     expectPaidOnce(service);

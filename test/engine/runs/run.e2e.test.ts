@@ -16,6 +16,7 @@ import type { RunProgress } from '../../../src/engine/runs/reporting/run-progres
 import { run } from '../../../src/engine/runs/run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service } from '../../../src/service/index.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { systemError, watchedFiles } from './watched-files.js';
 import type { Given } from '../../platform/given.js';
@@ -418,6 +419,45 @@ it('what a launch has cost in whose place a batch was sent again stays in the su
     credits: { spent: paid },
   });
 });
+
+it.each(['before', 'after', 'never'])(
+  'a launch in doubt is paid for once when its batch is retried, arrive it %s',
+  async (when) => {
+    const doubtful = await withService({
+      apiKey: canaryKey,
+      faults: {
+        faults: [
+          { operation: 'launchBatch', times: 20, what: { answer: { json: { status: 'error' } } } },
+        ],
+      },
+    });
+    const { baseUrl } = doubtful.service;
+    class LateLaunch extends Client {
+      onUpload: (() => Promise<unknown>) | undefined;
+
+      override async uploadBatch(...upload: Parameters<Client['uploadBatch']>) {
+        const answer = await super.uploadBatch(...upload);
+        await this.onUpload?.();
+        return answer;
+      }
+    }
+    const other = new LateLaunch({ baseUrl, apiKey: canaryKey });
+    onTestFinished(async () => other.close());
+    const clock = createFastClock();
+    const options = { client: other, clock, batchSize: 10 };
+    const first = await verify(options);
+    expect(first.email?.reasons).toMatchObject({ launch_error: 6 });
+    const [upload] = await other.listBatches({});
+    const arrive = async () => other.launchBatch(upload?.batch_uuid ?? '');
+    if (when === 'before') await arrive();
+    if (when === 'after') other.onUpload = arrive;
+    const second = await verify({ ...options, retryFailed: true });
+    expect(second.email?.buckets.verified).toBe(6);
+    const paid: string[] = [];
+    for await (const { address } of doubtful.service.ledger()) paid.push(address);
+    expect(paid).toHaveLength(6);
+  },
+);
 
 it('gives email and phone each its own budget', async () => {
   const rows = Array.from({ length: 50 }, (_, id) =>

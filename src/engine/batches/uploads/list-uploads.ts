@@ -109,17 +109,21 @@ export class UploadRegistry {
   }
 }
 
-/** Whether the account has a batch, as its status shows. */
-export async function isVisible(
+/** The word of the service on where a batch is; `undefined` where the account has none. */
+export async function findStatus(
   client: Pick<VerificationService, 'batchStatus'>,
   uuid: string,
   signal: AbortSignal,
-): Promise<boolean> {
+): Promise<string | undefined> {
   try {
-    await client.batchStatus(uuid, { signal });
-    return true;
+    return (await client.batchStatus(uuid, { signal })).status;
   } catch (error) {
-    if (isSluiceError(error, 'not_found')) return false;
+    if (isSluiceError(error, 'not_found')) return undefined;
     throw error;
   }
+}
+
+/** Whether the account has a batch, as its status shows. */
+export async function isVisible(...asked: Parameters<typeof findStatus>): Promise<boolean> {
+  return (await findStatus(...asked)) !== undefined;
 }

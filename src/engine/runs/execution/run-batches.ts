@@ -115,10 +115,12 @@ export class RunBatches {
   async reopen(): Promise<void> {
     const { store, reconciliation } = this.#options;
     const failed = this.log.batches().filter(({ state }) => state.stage === 'failed');
-    const again = failed.map((driven) => {
-      const state = reconciliation.retry(driven.batch, driven.state);
-      return { ...withKnown(driven, state), name: reconciliation.nameOf(driven.batch, state) };
-    });
+    const again: BatchProgress[] = [];
+    for (const driven of failed) {
+      const state = await reconciliation.retry(driven.batch, driven.state);
+      const name = reconciliation.nameOf(driven.batch, state);
+      again.push({ ...withKnown(driven, state), name });
+    }
     if (again.length > 0) await store.reopen?.(again);
     for (const { batch } of failed) await this.applyRemote(batch);
   }
@@ -224,7 +226,7 @@ export class RunBatches {
     const { reconciliation, run } = this.#options;
     const before = entry?.state ?? planned;
     const learned = reconciliation.learn(batch, before);
-    const state = run.retryFailed === true ? reconciliation.retry(batch, learned) : learned;
+    const state = run.retryFailed === true ? await reconciliation.retry(batch, learned) : learned;
     const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {
       batch,

@@ -78,9 +78,11 @@ async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<
     for (const { batch, entry } of await earlierBatches(files, store, run)) {
       const { state } = entry;
       if (!mayHaveLaunched(state)) continue;
-      // One whose export was in doubt may have been asked for again since.
-      const again = isOwed(state) ? await results.find(batch, outcomes) : undefined;
-      const kept = state.stage === 'failed' ? again : await results.read(batch, outcomes);
+      // One that failed may have been gone on with since.
+      const kept =
+        state.stage === 'failed'
+          ? await results.find(batch, outcomes)
+          : await results.read(batch, outcomes);
       const reason = state.stage === 'failed' ? state.reason : 'batch_missing';
       const failed = new Uint32Array(batch.addresses);
       if (!kept) failed.fill(outcomes.idOf('failed', reason));

@@ -1,8 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
-import { mayHaveLaunched, planned, retried, type BatchState } from '../../batches/batch-state.js';
-import { isVisible } from '../../batches/uploads/list-uploads.js';
+import {
+  isOwed,
+  mayHaveLaunched,
+  planned,
+  retried,
+  type BatchState,
+} from '../../batches/batch-state.js';
+import { findStatus } from '../../batches/uploads/list-uploads.js';
 import { isOf, adoptUploads } from '../../batches/uploads/adopt-uploads.js';
 import { RunUploads } from '../../batches/uploads/run-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
@@ -37,12 +43,11 @@ export class Reconciliation {
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
   readonly #learned = new Set<string>();
-  /** Uploads that failed, and that a person asked to send again under another name. */
-  readonly #givenUp = new Set<string>();
   readonly #isRestarted: () => boolean;
   /** Uuids of batches that were elected and that the list lacks. */
   readonly #missing: string[] = [];
-  readonly #exists: (uuid: string) => Promise<boolean>;
+  /** The word of the service on where a batch is; `undefined` where it is not there. */
+  readonly #statusOf: (uuid: string) => Promise<string | undefined>;
   /**
    * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
    * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
@@ -58,7 +63,7 @@ export class Reconciliation {
       readonly deleting: boolean;
       readonly sharedBefore: Pick<RunState, 'batches'> | undefined;
       readonly restarted: () => boolean;
-      readonly exists: (uuid: string) => Promise<boolean>;
+      readonly statusOf: (uuid: string) => Promise<string | undefined>;
       readonly reading: () => Promise<void>;
     },
   ) {
@@ -69,7 +74,7 @@ export class Reconciliation {
     this.#sharedBefore = is.sharedBefore;
     this.isCopied = is.copied;
     this.#isRestarted = is.restarted;
-    this.#exists = is.exists;
+    this.#statusOf = is.statusOf;
     this.#deletes = is.deleting;
     this.readList = is.reading;
   }
@@ -99,7 +104,7 @@ export class Reconciliation {
         copied: takenUp && !moved && isElsewhere(run.place, here),
         sharedBefore,
         restarted: () => store.isRestarted === true,
-        exists: async (uuid) => isVisible(service, uuid, options.signal),
+        statusOf: async (uuid) => findStatus(service, uuid, options.signal),
         deleting: !moved && (options.deleteBatches === true || run.deletes === true),
         reading: async () => {
           if (takenUp) await uploads.read();
@@ -158,8 +163,7 @@ export class Reconciliation {
     if (this.uploads.overlapping(batch).some(({ status }) => isLaunched(status))) {
       throw this.#doubt();
     }
-    const uploads = this.uploads.of(batch).filter(({ uuid }) => !this.#givenUp.has(uuidKey(uuid)));
-    const learned = adoptUploads(state, uploads, this.isCopied);
+    const learned = adoptUploads(state, this.uploads.of(batch), this.isCopied);
     // It was lost before, and nobody else's is there: anyone who deleted that may have verified it first.
     if (this.isCopied && learned === state && state.fresh > 0) throw this.#doubt();
     return learned;
@@ -173,7 +177,8 @@ export class Reconciliation {
   async check(state: readonly BatchState[]): Promise<void> {
     const isOpen = state.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
     if (isOpen && this.isCopied && this.#deletes) throw this.#doubt();
-    for (const uuid of this.#missing) if (!(await this.#exists(uuid))) throw this.#doubt();
+    for (const uuid of this.#missing)
+      if ((await this.#statusOf(uuid)) === undefined) throw this.#doubt();
   }
 
   /**
@@ -203,19 +208,19 @@ export class Reconciliation {
   #unused(kept: ReadonlySet<string>): ReturnType<RunUploads['all']> {
     return this.uploads
       .all()
-      .filter(({ uuid }) => !kept.has(uuidKey(uuid)) && !this.#givenUp.has(uuidKey(uuid)))
-      .filter(({ status }) => isLaunched(status));
+      .filter(({ uuid, status }) => !kept.has(uuidKey(uuid)) && isLaunched(status));
   }
 
   /**
    * A failed batch is tried again. A new upload is an attempt after all that were made, by whichever
-   * process, and the one that failed is not gone back to.
+   * process. One whose launch may still arrive is gone on with: two uploads would both be paid for.
    */
-  retry(batch: Batch, state: BatchState): BatchState {
-    const again = retried(state);
+  async retry(batch: Batch, state: BatchState): Promise<BatchState> {
+    const inDoubt = state.stage === 'failed' && state.launched && !isOwed(state) && state.uuid;
+    const status = inDoubt ? await this.#statusOf(inDoubt) : undefined;
+    const again = retried(state, status !== undefined && status !== 'internal_error');
     if (again === state || again.stage !== 'planned') return again;
     const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);
-    if ('uuid' in state && state.uuid !== undefined) this.#givenUp.add(uuidKey(state.uuid));
     return { ...again, attempt: Math.max(again.attempt, ...attempts) };
   }
 

@@ -8,6 +8,7 @@ import { sqliteSink, sqliteSource } from '../../../../src/lists/sql/sqlite/index
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
 import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
 import type { FaultPlan } from '../../../../src/service/index.js';
+import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/front.js';
 import { dieBehind } from '../../../lists/sql/die-behind.js';
 import { Nights } from '../../history/nightly.js';
@@ -250,6 +251,29 @@ describe('a list that has changed since its run stopped', () => {
     await expectPaidOnce(nights, [...paid, ...changed]);
     await nights.runWith(changed, { retryFailed: true });
     await expectRows(nights, changed);
+  });
+
+  it('is paid for once where a launch in doubt arrives before its addresses are retried', async () => {
+    const error = { answer: { json: { status: 'error' } } };
+    const nights = await Nights.begin({
+      faults: {
+        faults: [
+          { operation: 'launchBatch', times: 20, what: error },
+          { operation: 'launchBatch', requests: [22], what: { answer: { status: 402 } } },
+        ],
+      },
+    });
+    const clock = createFastClock();
+    const few = { clock, concurrency: 1 };
+    await expect(nights.runWith(list, few)).rejects.toThrow();
+    const failed = (await nights.runWith(changed, few)).email?.reasons;
+    expect(failed).toMatchObject({ launch_error: 1 });
+    const uploads = await nights.client.listBatches({});
+    const open = uploads.find(({ status }) => status === 'ready_for_verification');
+    await nights.client.launchBatch(open?.batch_uuid ?? '');
+    await nights.runWith(changed, { ...few, retryFailed: true });
+    await expectRows(nights, changed);
+    await expectPaidOnce(nights, all);
   });
 
   it('is not carried over by a copy of its state, whose other copy may go on', async () => {
