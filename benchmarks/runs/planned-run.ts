@@ -1,6 +1,8 @@
 import { join } from 'node:path';
+import { fileSink } from '../../src/lists/files/file-sink.js';
 import { fileSource } from '../../src/lists/files/file-source.js';
 import { systemFiles } from '../../src/platform/files/file-system.js';
+import { systemClock } from '../../src/platform/waiting/clock.js';
 import {
   readIntoBatches,
   type PlannedInput,
@@ -18,7 +20,8 @@ export async function planRun(
   const plannedInput = await readIntoBatches({
     ...options,
     source: fileSource(input),
-    columns: { email: ['email'] },
+    sink: fileSink(join(folder, 'out.csv')),
+    email: ['email'],
     country: 'US',
     batchSize: 50_000,
     seed: new Uint8Array(32).fill(7),
@@ -26,7 +29,10 @@ export async function planRun(
     planned: undefined,
     files: systemFiles,
     signal: new AbortController().signal,
-    onRows: () => undefined,
+    clock: systemClock,
+    suppressed: undefined,
+    concurrency: 1,
+    runId: 'run',
   });
   return { ...plannedInput, state };
 }

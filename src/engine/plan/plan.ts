@@ -19,13 +19,9 @@ import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { OutputCell } from '../../lists/rows/sink.js';
 import type { ColumnLayout, ColumnOptions } from '../columns/column-layout.js';
 
-export interface PlanSettings {
+export interface PlanSettings extends CountryOptions {
   /** Where the columns stand. */
   readonly layout: ColumnLayout;
-  /** Target country of the rows whose own cell is empty, or of all. */
-  readonly country: CountryCode | undefined;
-  /** Target country of all emails, whatever that of their row is. */
-  readonly emailCountry?: CountryCode | undefined;
   /** Most addresses in one batch. */
   readonly batchSize: number;
   readonly storage: BatchStorage;
@@ -64,10 +60,10 @@ export class Plan {
     this.planner = new Planner({
       columns: settings.layout.columns,
       country: {
-        fallback: settings.country,
+        fallback: readCountry(settings.country),
         position: settings.layout.countryPosition,
         phonePosition: settings.layout.countryFromPosition,
-        ofEmails: settings.emailCountry,
+        ofEmails: readCountry(settings.emailCountry),
       },
       book: this.book,
       cutter: this.cutter,
@@ -220,21 +216,19 @@ interface CountryOfAllRows {
  */
 export function checkCountries(
   options: CountryOptions & Pick<ColumnOptions, 'countryColumn' | 'countryFrom' | 'phone'>,
-): Pick<PlanSettings, 'country' | 'emailCountry'> {
-  const country = checkCountry(options.country);
-  const emailCountry = checkCountry(options.emailCountry);
+): void {
+  const country = readCountry(options.country);
+  const emailCountry = readCountry(options.emailCountry);
   const { countryColumn, countryFrom } = options;
   const isEveryRowKnown = [country, countryColumn, countryFrom].some((way) => way !== undefined);
   const hasPhones = (options.phone ?? []).length > 0;
-  if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) {
-    return { country, emailCountry };
-  }
+  if (isEveryRowKnown || (emailCountry !== undefined && !hasPhones)) return;
   throw new ConfigurationError(
     'a target country is needed: give one for all rows (country), the column that holds it row by row (countryColumn), or a column of international phone numbers (countryFrom)',
     { code: 'country_missing' },
   );
 }
 
-function checkCountry(country: string | undefined): CountryCode | undefined {
+export function readCountry(country: string | undefined): CountryCode | undefined {
   return country === undefined ? undefined : parseCountry(country);
 }

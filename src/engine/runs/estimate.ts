@@ -4,12 +4,7 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
 import { checkHistoryService } from '../plan/result-cache.js';
 import { settledOutcome } from '../plan/address-book.js';
-import {
-  countVerified,
-  layOutColumns,
-  namedColumns,
-  type ColumnLayout,
-} from '../columns/column-layout.js';
+import { countVerified, namedColumns } from '../columns/column-layout.js';
 import { validateUnsplit, splitAsked } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
@@ -22,7 +17,7 @@ import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
 import { askedOf, columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/preflight.js';
-import { startValidating, wantedPositions } from './planning/plan-input.js';
+import { openList, startValidating } from './planning/plan-input.js';
 import { observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
@@ -58,13 +53,10 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const onNotice = (message: string): void => onProgress({ stage: 'notice', message });
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
-  const countries = checkCountries(options);
+  checkCountries(options);
   const { batchSize = defaults.batchSize } = options;
-  const { suppressed } = await readSuppressed(options.suppress, {
-    ...countries,
-    signal,
-    onProgress,
-  });
+  const asked = { ...options, signal, onProgress };
+  const { suppressed } = await readSuppressed(options.suppress, asked);
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
   const found = await sourceOf(options.source, options.sink);
   const source = limitedSource(
@@ -72,22 +64,11 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     limit,
   );
   await sink?.check(countVerified(options));
-  let layout: ColumnLayout | undefined;
-  const reading = await source.open({
-    signal,
-    onHeaderFound: (found) => onProgress({ stage: 'header_found', ...found }),
-    onFooterFound: (found) => onProgress({ stage: 'footer_found', ...found }),
-    onNotice,
-    wanted: (header) => {
-      layout = layOutColumns(header, options);
-      return wantedPositions(layout);
-    },
-  });
-  layout ??= layOutColumns(reading.header, options);
+  const { reading, layout } = await openList(source, asked);
   const { columns } = layout;
   const plan = new Plan({
+    ...options,
     layout,
-    ...countries,
     suppressed,
     batchSize,
     storage: { append: () => undefined, open: () => [] },
@@ -100,18 +81,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       recall: (outcomes) => history.recall(outcomes, false),
     }),
   });
-  const validate =
-    sink &&
-    (await startValidating(
-      {
-        sink,
-        signal,
-        onNotice,
-        onTextColumn: (column) => onProgress({ stage: 'text_column', ...column }),
-      },
-      reading,
-      layout,
-    ));
+  const validate = sink && (await startValidating({ sink, signal, onProgress }, reading, layout));
   const counter = new NotSubmitted(plan);
   const refused = new RejectedCells(plan);
   const misspelt = new MisspeltDomains(plan);
@@ -150,7 +120,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       onNotice(`the service does not tell the account's credits (${why})`),
     ));
   const ofType = (type: VerificationType): TypeEstimate | null =>
-    layout?.columns.some((column) => column.type === type) === true
+    layout.columns.some((column) => column.type === type)
       ? typeEstimate(type, { plan, batches, counter })
       : null;
   const trouble = refused.countries();

@@ -5,7 +5,6 @@ import { stopsForNow } from '../driver/batch-errors.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import {
   readBalance,
   readBalanceAfter,
@@ -19,7 +18,7 @@ import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
 import type { PlannedBeside } from './resume/plan-beside.js';
 import { outputIdOf } from '../stores/journal-entries.js';
-import type { CheckedRun, OpenedRun } from './resume/open-run.js';
+import type { OpenedRun } from './resume/open-run.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
 import type { RunLocation } from './resume/run-location.js';
@@ -32,7 +31,6 @@ import { Reconciliation } from './resume/reconcile.js';
 /** What one process does for a run: all of it, or its share beside others. */
 export class RunLifecycle {
   readonly #options: ResolvedRun;
-  readonly #checked: CheckedRun;
   readonly #place: RunLocation;
   readonly #store: RunStore;
   readonly #stop = new AbortController();
@@ -45,12 +43,11 @@ export class RunLifecycle {
   /** Whether nothing in the place is needed any more. */
   isRemovable: boolean;
 
-  constructor(options: ResolvedRun, checked: CheckedRun, place: RunLocation) {
-    this.#options = options;
-    this.#checked = checked;
+  constructor(place: RunLocation) {
+    this.#signal = AbortSignal.any([place.run.signal, this.#stop.signal]);
+    this.#options = { ...place.run, signal: this.#signal };
     this.#place = place;
     this.#store = place.store;
-    this.#signal = AbortSignal.any([checked.signal, this.#stop.signal]);
     // Until something is sent there is nothing to go on with.
     this.isRemovable = !hasSent(place.store.state);
   }
@@ -77,11 +74,7 @@ export class RunLifecycle {
     });
     // Until the service's list is read it is not known what an earlier process has sent.
     this.isRemovable = false;
-    const signal = this.#signal;
-    const reconciliation = await Reconciliation.of(client, entry, store, {
-      ...this.#options,
-      signal,
-    });
+    const reconciliation = await Reconciliation.of(client, entry, store, this.#options);
     const begun = this.#begin(client, reconciliation, opened, isFirst);
     const { before, stoppedBy } = await begun.catch((error: unknown) => {
       if (this.#options.partial !== true || !stopsForNow(error)) throw error;
@@ -122,9 +115,13 @@ export class RunLifecycle {
   ): Promise<Summary> {
     this.isRemovable = false;
     const { store, stoppedBy } = opened;
-    const options = { ...this.#options, signal: this.#signal };
     try {
-      const reconciliation = await Reconciliation.of(client, opened.entry, this.#store, options);
+      const reconciliation = await Reconciliation.of(
+        client,
+        opened.entry,
+        this.#store,
+        this.#options,
+      );
       await this.#join(opened);
       const driving = this.#driving(client, reconciliation, opened);
       const end = await settleStopped({ ...driving, store }, stoppedBy);
@@ -158,7 +155,7 @@ export class RunLifecycle {
     // The process that begins a shared run has asked before.
     if (this.isRemovable && !store.isShared) await checkBeforeSending(this.#options, plannedInput);
     const isUnknown = store.state.balance === undefined;
-    const before = await readBalance(client, store, this.#surroundings(), (why) =>
+    const before = await readBalance(client, store, this.#options, (why) =>
       this.#options.onProgress?.({
         stage: 'notice',
         message: unknownBalanceNotice(why),
@@ -175,10 +172,7 @@ export class RunLifecycle {
   ): Promise<Value> {
     const { history } = this.#options;
     const outputClaim = this.#outputClaim;
-    const own = await openInTurn(this.#options, {
-      signal: this.#signal,
-      isNeeded: () => this.#outputClaim === outputClaim,
-    });
+    const own = await openInTurn(this.#options, () => this.#outputClaim === outputClaim);
     try {
       return await work(history ?? own);
     } finally {
@@ -209,14 +203,12 @@ export class RunLifecycle {
     const { plannedInput } = opened;
     const store = this.#store;
     return {
-      ...this.#checked,
       run: this.#options,
       client,
       reconciliation,
       plan: plannedInput.plan,
       batches: plannedInput.batches,
       store,
-      signal: this.#signal,
       onSettled: () => this.#outputClaim?.output.batchSettled(),
       wantsAll: () => this.#outputClaim !== undefined,
       join: async () => this.#join(opened),
@@ -235,7 +227,6 @@ export class RunLifecycle {
       run: this.#options,
       runId: outputIdOf(entry),
       plannedInput,
-      signal: this.#signal,
       confirm: async () => claim.confirm(),
     });
     // The answer that gave it may have come when its time was over.
@@ -264,7 +255,7 @@ export class RunLifecycle {
       if (summary) return this.#end(summary);
       // The reason of an abort is the caller's, whatever it is.
       if (end.stoppedBy !== undefined && !end.isPartial) {
-        throw await withBalance(this.#place.reasonOf(end), client, this.#surroundings());
+        throw await withBalance(this.#place.reasonOf(end), client, this.#options);
       }
       if (await this.#join(opened)) {
         try {
@@ -321,7 +312,7 @@ export class RunLifecycle {
       plan: plannedInput.plan,
       tally,
       batches: end.batches,
-      balances: await readBalanceAfter(client, before, end.batches, this.#surroundings()),
+      balances: await readBalanceAfter(client, before, end.batches, this.#options),
     });
     // A trial is no night of the list.
     const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
@@ -335,10 +326,6 @@ export class RunLifecycle {
     if (compared) await history?.keepRun(entry.id, summary);
     await outputClaim.claim.finish(summary);
     return this.#end(summary);
-  }
-
-  #surroundings(): { readonly signal: AbortSignal; readonly clock: Clock } {
-    return { signal: this.#signal, clock: this.#options.clock ?? systemClock };
   }
 
   async #report(summary: Summary): Promise<Summary> {

@@ -14,11 +14,11 @@ import { observedEnd, observedProgress, SharedRows } from './reporting/run-progr
 import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
-import type { CheckedRun } from './resume/open-run.js';
 import { locateInDirectory, locateInStore } from './resume/run-location.js';
 import { runShape } from './options/option-shapes.js';
 import { RunLifecycle } from './run-lifecycle.js';
 import type { Summary } from '../summary/summary.js';
+import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 
 /**
@@ -47,50 +47,27 @@ export async function run<From extends SourceInput, Given = unknown>(
   options: RunSettings<From> & Needed<Given, RunChoice>,
 ): Promise<Summary> {
   checkOptions(options, runShape);
+  checkCountries(options);
   const calledBack = new CalledBack();
   const onProgress = observedProgress(calledBack.watch(options.onProgress));
-  const { signal = new AbortController().signal } = options;
-  const countries = checkCountries(options);
-  const { store, stateDir, suppress, ...others } = options;
-  const { suppressed, lists } = await readSuppressed(suppress, {
-    ...countries,
-    signal,
-    onProgress,
-  });
-  const given = {
-    ...others,
-    ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
-    signal,
-    onProgress,
+  const { store, stateDir, waitLockMs } = options;
+  const rows = new SharedRows(onProgress);
+  const found = await resolve({
+    ...options,
+    onProgress: store ? rows.note : onProgress,
     // Before the run is over: should one have failed, the same call tells the summary again, and pays nothing.
-    onSummary: async (summary: Summary) => {
+    onSummary: async (summary) => {
       await options.onSummary?.(summary);
       await calledBack.settled();
     },
-  };
-  const { partitionFrom, waitLockMs } = options;
-  const checked: CheckedRun = {
-    ...countries,
-    ...(partitionFrom !== undefined && { partitionFrom }),
-    batchSize: options.batchSize ?? defaults.batchSize,
-    concurrency: options.concurrency ?? defaults.concurrency,
-    files: options.files ?? systemFiles,
-    ...(suppressed && { suppressed }),
-    signal,
-  };
-  const resolved = await resolve(given);
-  const rows = new SharedRows(onProgress);
-  const found = store ? { ...resolved, onProgress: rows.note } : resolved;
+  });
+  const { signal } = found;
   await found.sink.check(countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
   const place = store
-    ? await locateInStore(found, checked, { store, parent: stateDir, rows })
-    : await locateInDirectory(
-        found,
-        checked,
-        stateDir ?? (await stateDirFor(options.sink, found.sink)),
-      );
-  const work = new RunLifecycle(place.run, checked, place);
+    ? await locateInStore(found, { store, parent: stateDir, rows })
+    : await locateInDirectory(found, stateDir ?? (await stateDirFor(options.sink, found.sink)));
+  const work = new RunLifecycle(place);
   let release: (() => Promise<void>) | undefined;
   const leave = async (): Promise<void> => {
     try {
@@ -119,18 +96,24 @@ export async function run<From extends SourceInput, Given = unknown>(
 }
 
 /** Finds the places that options name. @throws ConfigurationError, InputError */
-async function resolve({
-  maxUnknown,
-  ...options
-}: Omit<RunSettings, 'store' | 'stateDir' | 'suppress'>): Promise<ResolvedRun> {
+async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promise<ResolvedRun> {
+  const { signal = new AbortController().signal } = options;
+  const { suppressed, lists } = await readSuppressed(suppress, { ...options, signal });
   const { source: found, sink } = await findEnds(options);
   const source = namedSource(found, namedColumns(options));
   return {
     ...options,
+    ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
     source: limitedSource(splitAsked(comparedSource(source), options), options.limit),
     sink,
     ...(maxUnknown && {
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
     }),
+    suppressed,
+    batchSize: options.batchSize ?? defaults.batchSize,
+    concurrency: options.concurrency ?? defaults.concurrency,
+    files: options.files ?? systemFiles,
+    clock: options.clock ?? systemClock,
+    signal,
   };
 }

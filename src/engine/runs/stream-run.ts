@@ -9,12 +9,7 @@ import { dropWriting } from '../../lists/rows/guarded-ends.js';
 import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
 import type { SourceReading } from '../../lists/rows/source.js';
-import {
-  countVerified,
-  layOutColumns,
-  namedColumns,
-  type ColumnLayout,
-} from '../columns/column-layout.js';
+import { countVerified, namedColumns, type ColumnLayout } from '../columns/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
 import { splitAsked, unsplitRows } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
@@ -32,7 +27,7 @@ import { observedEnd, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
-import { wantedPositions } from './planning/plan-input.js';
+import { openList } from './planning/plan-input.js';
 import { openSink } from './output/write-output.js';
 import { findEnds, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
@@ -57,16 +52,12 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
   options: StreamRunSettings<From> & Needed<Given, TargetChoice>,
 ): Promise<Summary> {
   checkOptions(options, streamRunShape);
-  const countries = checkCountries(options);
+  checkCountries(options);
   const ends = await findEnds(options);
   const calledBack = new CalledBack();
   const onProgress = observedProgress(calledBack.watch(options.onProgress));
   const { signal = new AbortController().signal } = options;
-  const { suppressed } = await readSuppressed(options.suppress, {
-    ...countries,
-    signal,
-    onProgress,
-  });
+  const { suppressed } = await readSuppressed(options.suppress, { ...options, signal, onProgress });
   return observeRun(
     { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
     async () => {
@@ -91,23 +82,11 @@ type ResolvedStreamRun = StreamRunSettings &
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
-  let layout: ColumnLayout | undefined;
   const source = limitedSource(
     splitAsked(namedSource(options.source, namedColumns(options)), options),
     options.limit,
   );
-  const reading = await source.open({
-    ...(options.signal && { signal: options.signal }),
-    onHeaderFound: (found) => options.onProgress?.({ stage: 'header_found', ...found }),
-    onFooterFound: (found) => options.onProgress?.({ stage: 'footer_found', ...found }),
-    onNotice,
-    wanted: (header) => {
-      layout = layOutColumns(header, options);
-      return wantedPositions(layout);
-    },
-  });
-  layout ??= layOutColumns(reading.header, options);
-
+  const { reading, layout } = await openList(source, options);
   const plan = new StreamPlan(options, { layout, suppressed: options.suppressed });
   const tally = new OutcomeTally(plan.plan);
   const log = new BatchLog();
@@ -157,7 +136,7 @@ async function* askFirst(
     yield* chunks;
     return;
   }
-  const countries = checkCountries(options);
+  const { country, emailCountry } = options;
   // These rows are planned twice: nothing of this time is kept.
   const storage = { append: () => undefined, open: () => [] };
   const { batchSize } = defaults;
@@ -167,7 +146,7 @@ async function* askFirst(
       options.onProgress?.({ stage: 'notice', message });
     }
   };
-  let trial: Plan | undefined = new Plan({ layout, ...countries, batchSize, storage });
+  let trial: Plan | undefined = new Plan({ country, emailCountry, layout, batchSize, storage });
   let rows = 0;
   for await (const chunk of chunks) {
     trial?.planner.plan(chunk, 0);

@@ -55,7 +55,7 @@ export class StreamPlan {
   ) {
     // A run has checked its own, which are more.
     if (!run) checkOptions(options, streamShape);
-    const countries = checkCountries(options);
+    checkCountries(options);
     const { history, batchSize = defaults.batchSize } = options;
     this.concurrency = options.concurrency ?? defaults.concurrency;
     this.maxWaitMs = options.maxWaitMs;
@@ -66,8 +66,8 @@ export class StreamPlan {
     const added = new Set(laidOut.added.flat().map(({ name }) => name));
     this.rowColumns = new RowColumns(options, this.readColumns, added);
     this.plan = new Plan({
+      ...options,
       layout: laidOut,
-      ...countries,
       batchSize,
       storage: this.storage,
       suppressed: run?.suppressed,

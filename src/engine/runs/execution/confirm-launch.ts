@@ -1,5 +1,4 @@
 import { DetachedError } from '../../../platform/errors/errors.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunOptions } from './driver-options.js';
@@ -14,7 +13,7 @@ import { stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
  * @returns what stops the run
  */
 export async function askBeforeLaunch(
-  { run, client, store, signal, join }: DriveRunOptions,
+  { run, client, store, join }: DriveRunOptions,
   {
     onPrepared,
     ready,
@@ -29,8 +28,7 @@ export async function askBeforeLaunch(
     const stopped = stoppedByOthers();
     if (stopped) return stopOfOthers(stopped);
     if (!join || (await join())) {
-      const surroundings = { signal, clock: run.clock ?? systemClock };
-      const mayLaunch = await onPrepared(await readPreflight(client, ready(), surroundings));
+      const mayLaunch = await onPrepared(await readPreflight(client, ready(), run));
       if (mayLaunch) {
         if (store.isShared) await store.record?.({ entry: 'approved' });
         return undefined;
@@ -43,7 +41,7 @@ export async function askBeforeLaunch(
       if (stopped) await store.record?.(stopped);
       return refusal;
     }
-    await store.waitForUpdates?.(signal);
+    await store.waitForUpdates?.(run.signal);
   }
   return undefined;
 }

@@ -10,7 +10,6 @@ export interface DriveRunOptions {
   readonly run: Omit<ResolvedRun, 'source' | 'sink' | 'client'>;
   readonly client: Client;
   readonly reconciliation: Reconciliation;
-  readonly concurrency: number;
   readonly plan: Plan;
   readonly batches: readonly Batch[];
   readonly store: Pick<
@@ -18,7 +17,6 @@ export interface DriveRunOptions {
     'state' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &
     Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
-  readonly signal: AbortSignal;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
   /**

@@ -1,7 +1,6 @@
 import { ClaimRevokedError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
 import { planned, type BatchState } from '../../batches/batch-state.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
 import { batchProgress } from '../../streams/progress.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import type { DriveRunOptions } from './driver-options.js';
@@ -197,7 +196,7 @@ export class RunBatches {
 
   /** The wall clock's time. */
   now(): string {
-    return new Date((this.#options.run.clock ?? systemClock).wallNow()).toISOString();
+    return new Date(this.#options.run.clock.wallNow()).toISOString();
   }
 
   async #record(claim: RunClaim, progress: BatchProgress): Promise<void> {

@@ -11,7 +11,6 @@ import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batche
 import { stopsForNow } from '../../driver/batch-errors.js';
 import { DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
 import { askBeforeLaunch } from './confirm-launch.js';
 import { BatchSettling } from './settle-batches.js';
 import type { DriveRunEnd, DriveRunOptions } from './driver-options.js';
@@ -62,7 +61,7 @@ class RunDrive {
   #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
-    const { run, client, reconciliation, concurrency, signal, store } = options;
+    const { run, client, reconciliation, store } = options;
     const begun = store.state.run;
     this.#options = options;
     this.#settling = new BatchSettling(options);
@@ -75,8 +74,8 @@ class RunDrive {
         keepsBatches: run.deleteBatches !== true,
         account: begun && { salt: begun.seed, fingerprint: begun.account },
         // As many as are on the service, and as many again whose results come: all others wait on disk.
-        places: concurrency * 2,
-        signal,
+        places: run.concurrency * 2,
+        signal: run.signal,
       },
       {
         state: (batch) => this.#batches.state(batch),
@@ -204,14 +203,14 @@ class RunDrive {
    * @returns whether a launch has come after all
    */
   async #giveUpReady(): Promise<boolean> {
-    const { client, signal } = this.#options;
+    const { client, run } = this.#options;
     let isAnyLaunched = false;
     for (const driven of this.#batches.log.batches()) {
       const { state, name = '' } = driven;
       if (state.stage !== 'ready') continue;
       await this.#giveUp(driven);
       const end = await this.#drive.inTurn(async () =>
-        deleteBatch(client, state.uuid, false, signal),
+        deleteBatch(client, state.uuid, false, run.signal),
       );
       if (end !== 'launched') continue;
       const launched: BatchState = { ...elected(state), stage: 'verifying', readies: 0 };
@@ -251,8 +250,7 @@ class RunDrive {
   }
 
   get #patience(): ListOptions {
-    const { run, signal } = this.#options;
-    const { clock = systemClock, batchDeadlineMs = defaults.batchDeadlineMs } = run;
+    const { signal, clock, batchDeadlineMs = defaults.batchDeadlineMs } = this.#options.run;
     return { signal, clock, deadlineMs: batchDeadlineMs };
   }
 
@@ -350,13 +348,13 @@ class RunDrive {
     batch: Batch,
     state: BatchState & { readonly stage: 'exported' },
   ): Promise<void> {
-    const { client, reconciliation, signal } = this.#options;
+    const { client, reconciliation, run } = this.#options;
     // The process that goes on with the other copy has not fetched its results; what this one lacks, the
     // service alone has.
     const isNeeded = reconciliation.isCopied || this.#batches.log.lacksResults(batch);
     const end = isNeeded
       ? 'left'
-      : await this.#drive.inTurn(async () => deleteBatch(client, state.uuid, true, signal));
+      : await this.#drive.inTurn(async () => deleteBatch(client, state.uuid, true, run.signal));
     if (end !== 'gone') this.#left.push(reconciliation.nameOf(batch, state));
   }
 

@@ -15,8 +15,8 @@ import { budgetWords } from '../credits/budget-notices.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'signal' | 'stop'> {
-  readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress'>;
+export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'stop'> {
+  readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress' | 'signal'>;
   readonly store: Pick<
     DriveRunOptions['store'],
     'state' | 'isShared' | 'waitForUpdates' | 'record'
@@ -68,7 +68,7 @@ export class WorkerLoop {
    * @param isMeant whether a batch that another process may have is to be waited for
    */
   async toEnd(isMeant: (state: BatchState) => boolean): Promise<void> {
-    const { drive, signal, batches } = this.#options;
+    const { drive, run, batches } = this.#options;
     this.#isMeant = isMeant;
     await this.applyRemote();
     this.#open = new Set([...batches.all].filter((batch) => this.#isOpen(batch)));
@@ -85,7 +85,7 @@ export class WorkerLoop {
         this.#dropClosed();
         await this.#recordStop();
         if (this.#open.size === 0) return;
-        if (!drive.stoppedBy) signal.throwIfAborted();
+        if (!drive.stoppedBy) run.signal.throwIfAborted();
         if (this.#isStopped) return;
       }
       if (await this.#claimNext()) continue;
@@ -110,10 +110,10 @@ export class WorkerLoop {
   }
 
   get #isStopped(): boolean {
-    const { drive, signal } = this.#options;
+    const { drive, run } = this.#options;
     const { closedBy } = drive.gate;
     const isOver = closedBy !== undefined && !isForMoney(closedBy);
-    return isOver || drive.stoppedBy !== undefined || signal.aborted || this.#isEnded;
+    return isOver || drive.stoppedBy !== undefined || run.signal.aborted || this.#isEnded;
   }
 
   /**
@@ -213,18 +213,19 @@ export class WorkerLoop {
 
   /** Waits until there may be room, or others have done something. */
   async #nextChange(): Promise<void> {
-    const { store, signal } = this.#options;
+    const { store, run } = this.#options;
     const over = new AbortController();
     const localChange = new Promise<void>((resolve) => {
       this.#wake = resolve;
       if (this.#hasChanged) resolve();
     });
-    const updates = store.waitForUpdates?.(AbortSignal.any([signal, over.signal])) ?? localChange;
+    const updates =
+      store.waitForUpdates?.(AbortSignal.any([run.signal, over.signal])) ?? localChange;
     try {
       await Promise.race([localChange, updates]);
     } catch (error) {
       // The next round sees the abort.
-      if (!signal.aborted) throw error;
+      if (!run.signal.aborted) throw error;
     } finally {
       over.abort();
       this.#hasChanged = false;

@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs';
-import type { CountryCode } from '../../../contract/countries.js';
 import { findLists, listSource } from '../../../lists/named-lists.js';
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../lists/rows/source.js';
@@ -9,6 +8,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/find-column.js';
+import { type CountryOptions, readCountry } from '../../plan/plan.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import type { RunProgress } from '../reporting/run-progress.js';
 import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js';
@@ -47,21 +47,20 @@ export async function readSuppressed(
     country,
     signal,
     onProgress,
-  }: {
-    readonly country: CountryCode | undefined;
+  }: Pick<CountryOptions, 'country'> & {
     readonly signal?: AbortSignal | undefined;
-    readonly onProgress: (progress: RunProgress) => void;
+    readonly onProgress?: ((progress: RunProgress) => void) | undefined;
   },
 ): Promise<ReadSuppressed> {
   if (given.length === 0) return {};
-  const suppressed = new Suppressed(country);
+  const suppressed = new Suppressed(readCountry(country));
   const lists: string[] = [];
   for (const each of given) {
     const { source, columns } = isLocationName(each) ? { source: each } : each;
     for (const opens of await sourcesOf(source)) {
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
-      onProgress({ stage: 'notice', ...noticeOf(figures) });
+      onProgress?.({ stage: 'notice', ...noticeOf(figures) });
     }
   }
   return { suppressed, lists: lists.join(', ') };

@@ -6,6 +6,8 @@ import type { SuppressList } from './read-suppressed.js';
 import type { SinkInput, SourceInput, SourceColumns } from './source-and-sink.js';
 import type { DoubtOptions } from '../../plan/column-quality.js';
 import type { CountryOptions } from '../../plan/plan.js';
+import type { Suppressed } from '../../plan/suppressed.js';
+import type { Clock } from '../../../platform/waiting/clock.js';
 import type { TargetChoice } from '../../streams/stream-options.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { History } from '../../history/history.js';
@@ -221,15 +223,22 @@ export type RunChoice = TargetChoice & StateChoice;
 /** @template From what the rows come from: where they are objects, their columns are known */
 export type RunOptions<From extends SourceInput = SourceInput> = RunSettings<From> & RunChoice;
 
-/** The options of a run whose places are found. */
-export type ResolvedRun = Omit<
+/** The options of a run whose places are found, with what holds where nothing is given. */
+export interface ResolvedRun extends Omit<
   RunSettings,
   'source' | 'sink' | 'suppress' | 'stateDir' | 'store' | 'maxUnknown'
-> & {
+> {
   readonly source: Source;
   readonly sink: Sink;
   readonly maxUnknown?: ResolvedMaxUnknown | undefined;
-};
+  /** What is never sent. */
+  readonly suppressed: Suppressed | undefined;
+  readonly batchSize: number;
+  readonly concurrency: number;
+  readonly files: FileSystem;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
 
 /** The options of a run that keeps nothing on disk. */
 export type StreamRunOptions<From extends SourceInput = SourceInput> = StreamRunSettings<From> &

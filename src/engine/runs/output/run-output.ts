@@ -1,6 +1,5 @@
 import { verificationTypes } from '../../../contract/enums.js';
 import type { Sink } from '../../../lists/rows/sink.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
 import type { MaxUnknown, ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
@@ -18,7 +17,6 @@ interface RunOutputOptions {
   readonly run: ResolvedRun;
   readonly runId: string;
   readonly plannedInput: PlannedInput;
-  readonly signal: AbortSignal;
   /** Waited for right before the output takes its place. @default it may at any time */
   readonly confirm?: () => Promise<void>;
 }
@@ -39,7 +37,7 @@ export class RunOutput {
       this.#write(options.run.sink, waits);
     if (mayWaitMs === Infinity) this.#early = new EarlyWriter(write);
     else if (mayWaitMs > 0) {
-      const clock = options.run.clock ?? systemClock;
+      const { clock } = options.run;
       const beganAt = clock.now();
       const leftMs = (): number =>
         ((clock.now() - beganAt) / this.#settled) *
@@ -81,14 +79,14 @@ export class RunOutput {
   }
 
   async #write(sink: Sink, waits?: WriteWaits): Promise<OutcomeTally> {
-    const { run, runId, plannedInput, signal, confirm } = this.#options;
+    const { run, runId, plannedInput, confirm } = this.#options;
     return writeJoined({
       ...plannedInput,
       sink,
       runId,
       confirm,
       ...waits,
-      signal: waits ? AbortSignal.any([signal, waits.signal]) : signal,
+      signal: waits ? AbortSignal.any([run.signal, waits.signal]) : run.signal,
       onNotice: (message) => run.onProgress?.({ stage: 'notice', message }),
       onRows: (rows) => {
         this.#rows = rows;

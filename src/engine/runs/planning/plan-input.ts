@@ -1,13 +1,6 @@
-import type { CountryCode } from '../../../contract/countries.js';
-import type { RowValidator, Sink, TextColumn } from '../../../lists/rows/sink.js';
-import type {
-  FoundFooter,
-  FoundHeader,
-  Source,
-  SourceReading,
-} from '../../../lists/rows/source.js';
+import type { RowValidator, Sink } from '../../../lists/rows/sink.js';
+import type { FoundHeader, Source, SourceReading } from '../../../lists/rows/source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { Batch } from '../../batches/batch.js';
 import {
   type ColumnLayout,
@@ -16,10 +9,10 @@ import {
 } from '../../columns/column-layout.js';
 import { sampleCells } from '../../columns/sample-cells.js';
 import { Plan } from '../../plan/plan.js';
-import type { Suppressed } from '../../plan/suppressed.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { ResolvedRun } from '../options/run-options.js';
+import type { RunProgress } from '../reporting/run-progress.js';
 import { DiskStorage } from './batch-files.js';
 import { ExternalDedupPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
@@ -35,57 +28,20 @@ export interface PlannedInput {
   readonly entry: PlanEntry;
 }
 
-export interface PlanInputOptions {
+/** The options of a run, and what one reading of its list is given. */
+export interface PlanInputOptions extends Omit<ResolvedRun, 'client'> {
   /** It can be read twice. */
   readonly source: Source;
-  /** Where the rows are to go, to be asked whether it has a form for them. */
-  readonly sink?: Pick<Sink, 'maxRows' | 'validate'>;
-  readonly columns: ColumnOptions;
-  readonly country: CountryCode | undefined;
-  readonly emailCountry?: CountryCode | undefined;
-  readonly batchSize: number;
-  /** What is never sent. */
-  readonly suppressed?: Suppressed | undefined;
+  /** Whether the list was read before: what there is to be said of it is said once. @default false */
+  readonly isAgain?: boolean;
   readonly seed: Uint8Array;
   /** What knows results of earlier runs, under the same seed; closed at the end. @default nothing does */
   readonly recalled?: OpenRecall | undefined;
-  /** Which run reads; absent where none goes on. */
-  readonly runId?: string;
+  /** Which run reads. */
+  readonly runId: string;
   readonly scratch: RunScratch;
   /** What an earlier reading of the run has found: files of its batches that are whole stay. */
   readonly planned: PlanEntry | undefined;
-  readonly files: FileSystem;
-  readonly signal: AbortSignal;
-  /** From so many addresses on they are numbered by partitions. @default 4,194,304 */
-  readonly partitionFrom?: number;
-  readonly onRows: (rows: number, addresses: number) => void;
-  readonly onTextColumn?: (column: TextColumn) => void;
-  /** Told what the source and the sink have to say. */
-  readonly onNotice?: (notice: string) => void;
-  /** Told of a header that was found below other lines. */
-  readonly onHeaderFound?: (found: FoundHeader) => void;
-  /** Told of a footer that was found below the last row. */
-  readonly onFooterFound?: (found: FoundFooter) => void;
-}
-
-/** What a reading tells of itself, and asks of the sink. @param isFirst whether nothing was said of the list yet */
-export function readingPorts(
-  { sink, onProgress }: ResolvedRun,
-  { isFirst }: { readonly isFirst: boolean },
-): Pick<
-  PlanInputOptions,
-  'sink' | 'onRows' | 'onTextColumn' | 'onNotice' | 'onHeaderFound' | 'onFooterFound'
-> {
-  return {
-    sink,
-    onRows: (rows, addresses) => onProgress?.({ stage: 'reading', rows, addresses }),
-    ...(isFirst && {
-      onTextColumn: (column) => onProgress?.({ stage: 'text_column', ...column }),
-      onNotice: (message) => onProgress?.({ stage: 'notice', message }),
-      onHeaderFound: (found) => onProgress?.({ stage: 'header_found', ...found }),
-      onFooterFound: (found) => onProgress?.({ stage: 'footer_found', ...found }),
-    }),
-  };
 }
 
 /**
@@ -109,24 +65,14 @@ export async function readIntoBatches(options: PlanInputOptions): Promise<Planne
 }
 
 async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<PlannedInput> {
-  const { source, scratch, files, recalled, signal } = options;
-  let layout: ColumnLayout | undefined;
+  const { source, scratch, files, recalled, isAgain = false } = options;
   const found: FoundHeader[] = [];
-  const reading = await source.open({
-    signal,
-    onHeaderFound(header) {
-      found.push(header);
-      options.onHeaderFound?.(header);
-    },
-    ...(options.onFooterFound && { onFooterFound: options.onFooterFound }),
-    ...(options.onNotice && { onNotice: options.onNotice }),
-    wanted: (header) => {
-      layout = layOutColumns(header, options.columns);
-      return wantedPositions(layout);
-    },
+  const onProgress = isAgain ? undefined : options.onProgress;
+  const { reading, layout } = await openList(source, {
+    ...options,
+    onProgress,
+    onHeaderFound: (header) => found.push(header),
   });
-  layout ??= layOutColumns(reading.header, options.columns);
-
   const storage = new DiskStorage(files, scratch.batchesPath);
   // What was launched is known by its files until the source is known to be the same.
   await storage.keepWhole(options.planned?.batches.map(({ checksum }) => checksum) ?? []);
@@ -137,35 +83,60 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
     recall: recalled && ((outcomes) => recalled.recall(outcomes)),
   });
   const batches: Batch[] = [];
-  const rows = await planAll(reading, {
-    ...options,
-    plan,
-    storage,
-    tickets,
-    recalled,
-    batches,
-    validate: await startValidating(options, reading, layout),
-    maxRows: options.sink?.maxRows ?? Infinity,
-  });
+  const validate = await startValidating({ ...options, onProgress }, reading, layout);
+  const rows = await planAll(reading, { ...options, plan, storage, tickets, batches, validate });
   const entry = planEntryOf(rows, { reading, found }, batches);
   const noted = await recalled?.finish();
   return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
 }
 
+/** Opens a list, and finds the columns in it. */
+export async function openList(
+  source: Source,
+  {
+    signal,
+    onProgress,
+    onHeaderFound,
+    ...options
+  }: ColumnOptions & {
+    readonly signal?: AbortSignal | undefined;
+    readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+    readonly onHeaderFound?: (found: FoundHeader) => void;
+  },
+): Promise<{ readonly reading: SourceReading; readonly layout: ColumnLayout }> {
+  let layout: ColumnLayout | undefined;
+  const reading = await source.open({
+    ...(signal && { signal }),
+    onHeaderFound(found) {
+      onHeaderFound?.(found);
+      onProgress?.({ stage: 'header_found', ...found });
+    },
+    ...(onProgress && {
+      onFooterFound: (found) => onProgress({ stage: 'footer_found', ...found }),
+      onNotice: (message) => onProgress({ stage: 'notice', message }),
+    }),
+    wanted: (header) => {
+      layout = layOutColumns(header, options);
+      return wantedPositions(layout);
+    },
+  });
+  return { reading, layout: layout ?? layOutColumns(reading.header, options) };
+}
+
 async function planAll(
   reading: SourceReading,
-  to: Pick<PlanInputOptions, 'files' | 'scratch' | 'signal' | 'partitionFrom' | 'onRows'> & {
+  to: PlanInputOptions & {
     readonly plan: Plan;
     readonly storage: DiskStorage;
     readonly tickets: TicketFile;
-    readonly recalled: OpenRecall | undefined;
     readonly batches: Batch[];
     readonly validate: RowValidator | undefined;
-    readonly maxRows: number;
   },
 ): Promise<number> {
   const { planner, cutter, book } = to.plan;
-  const { partitionFrom = manyAddresses } = to;
+  const { partitionFrom = manyAddresses, sink, onProgress } = to;
+  const { maxRows = Infinity } = sink;
+  const onRows = (): void => onProgress?.({ stage: 'reading', rows, addresses: book.size });
   let rows = 0;
   const write = async (tickets: Uint32Array): Promise<void> => {
     await to.tickets.append(tickets);
@@ -177,9 +148,9 @@ async function planAll(
   let underway = Promise.resolve();
   try {
     for await (const chunk of reading.chunks) {
-      if (rows + chunk.length > to.maxRows) {
+      if (rows + chunk.length > maxRows) {
         throw new ConfigurationError(
-          `the input has more than the ${to.maxRows} rows that the output can hold: choose another format for it`,
+          `the input has more than the ${maxRows} rows that the output can hold: choose another format for it`,
         );
       }
       validateUnsplit(chunk, to.validate);
@@ -194,14 +165,14 @@ async function planAll(
       underway.catch(() => undefined);
       for (const batch of cutter.take()) to.batches.push(batch);
       rows += chunk.length;
-      to.onRows(rows, book.size);
+      onRows();
     }
     await underway;
     await to.validate?.end?.();
     await partitioned?.number(async (tickets) => {
       await write(tickets);
       for (const batch of cutter.take()) to.batches.push(batch);
-      to.onRows(rows, book.size);
+      onRows();
     });
   } finally {
     // Its files are about to be closed.
@@ -221,22 +192,27 @@ export async function startValidating(
   {
     sink,
     runId,
-    onTextColumn,
-    onNotice,
+    onProgress,
     signal,
-  }: Pick<PlanInputOptions, 'sink' | 'runId' | 'onTextColumn' | 'onNotice'> &
-    Partial<Pick<PlanInputOptions, 'signal'>>,
+  }: {
+    readonly sink: Pick<Sink, 'validate'>;
+    readonly runId?: string;
+    readonly onProgress?: ((progress: RunProgress) => void) | undefined;
+    readonly signal: AbortSignal;
+  },
   reading: SourceReading,
   layout: ColumnLayout,
 ): Promise<RowValidator | undefined> {
   try {
-    return await sink?.validate?.(reading, {
+    return await sink.validate?.(reading, {
       ...(runId !== undefined && { runId }),
-      ...(onNotice && { onNotice }),
-      ...(signal && { signal }),
+      ...(onProgress && {
+        onNotice: (message) => onProgress({ stage: 'notice', message }),
+        onTextColumn: (column) => onProgress({ stage: 'text_column', ...column }),
+      }),
+      signal,
       verified: layout.columns.map(({ position }) => position),
       added: layout.added,
-      ...(onTextColumn && { onTextColumn }),
       samples: layout.columns.map(({ type }, column) =>
         sampleCells(type, layout.added[column] ?? []),
       ),

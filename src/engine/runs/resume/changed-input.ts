@@ -1,6 +1,5 @@
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { groupNumber } from '../../addresses/batch-group.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
@@ -29,9 +28,6 @@ export interface SettleOptions {
   readonly run: ResolvedRun;
   readonly client: Client;
   readonly store: StateDirectory;
-  readonly concurrency: number;
-  readonly files: FileSystem;
-  readonly signal: AbortSignal;
 }
 
 interface CarryOverOptions extends SettleOptions {
@@ -100,17 +96,17 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
 }
 
 async function reconciliationOf(
-  { run, client, store, signal }: SettleOptions,
+  { run, client, store }: SettleOptions,
   entry: RunEntry,
 ): Promise<Reconciliation> {
-  const reconciliation = await Reconciliation.of(client, entry, store, { ...run, signal });
+  const reconciliation = await Reconciliation.of(client, entry, store, run);
   await reconciliation.readList();
   return reconciliation;
 }
 
 /** Brings what a run has launched to its end, from the files of its batches alone. */
 async function settle(
-  { run, client, files, signal, concurrency }: SettleOptions,
+  { run, client }: SettleOptions,
   {
     reconciliation,
     store,
@@ -129,10 +125,9 @@ async function settle(
     ...paidNumbers(store.state),
     ...reconciliation.uploads.launchedNumbers(),
   ]);
-  const batches = await plannedBatches(files, batchesPath, state.plan, launched);
+  const batches = await plannedBatches(run.files, batchesPath, state.plan, launched);
   const plan = new Plan({
     layout: { columns: [], countryPosition: undefined, added: [], withOrigin: false },
-    country: undefined,
     batchSize: 1,
     storage: { append: () => undefined, open: () => [] },
     seed: Buffer.from(state.run.seed, 'hex'),
@@ -152,11 +147,9 @@ async function settle(
       run: { ...settings, onProgress: (progress) => report(progress, onProgress) },
       client,
       reconciliation,
-      concurrency,
       plan,
       batches,
       store,
-      signal,
     },
     decide,
   );
@@ -216,13 +209,13 @@ async function measureUse(
     store,
     state,
     book,
-    files,
+    run: { files },
   }: {
     readonly store: StateDirectory;
     readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
     /** Of the other list, under the seed of the run. */
     readonly book: AddressBook;
-    readonly files: FileSystem;
+    readonly run: ResolvedRun;
   },
   driven: readonly DrivenBatch[],
 ): Promise<PaidUse> {

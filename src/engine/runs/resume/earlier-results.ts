@@ -172,7 +172,7 @@ export async function deleteEarlier(
 export async function collectLeft(
   history: History,
   service: Client,
-  { onProgress, ...settings }: Omit<ResolvedRun, 'history'> & { readonly signal: AbortSignal },
+  { onProgress, ...settings }: ResolvedRun,
 ): Promise<void> {
   const owner = {};
   const launched = history.takeLaunched(owner);

@@ -12,10 +12,10 @@ import type { History } from '../../history/history.js';
 import { budgetWords } from '../credits/budget-notices.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
-import { readIntoBatches, readingPorts, type PlannedInput } from '../planning/plan-input.js';
+import { readIntoBatches, type PlannedInput } from '../planning/plan-input.js';
 import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
-import type { CheckedRun, OpenedRun, Opening } from './open-run.js';
+import type { OpenedRun, Opening } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { BegunRun, SharedRunStore } from '../../stores/run-store.js';
@@ -30,7 +30,6 @@ export interface SharedOpeningOptions {
   readonly name: string;
   readonly store: SharedRunStore;
   readonly scratch: RunScratch;
-  readonly checked: CheckedRun;
 }
 
 /**
@@ -55,10 +54,9 @@ export class SharedOpening implements Opening {
       run.onProgress?.({ stage: 'already_finished', name });
       return { ...before, already_finished: true };
     }
-    const { run, name, store, scratch, checked } = this.#options;
+    const { run, name, store, scratch } = this.#options;
     this.#source = await sharedSource({
       ...run,
-      ...checked,
       name,
       store,
       folder: join(scratch.path, 'input'),
@@ -104,12 +102,12 @@ export class SharedOpening implements Opening {
 
   /** What is begun, with what this process has planned for it where it had to. */
   async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
-    const { run, store, checked } = this.#options;
+    const { run, store } = this.#options;
     const isNeeded = (): boolean => store.state.plan === undefined;
-    const history = await openInTurn(run, { signal: checked.signal, isNeeded });
+    const history = await openInTurn(run, isNeeded);
     try {
       checkHistoryService(history, serviceOf(client, run));
-      if (history) await collectLeft(history, client, { ...run, signal: checked.signal });
+      if (history) await collectLeft(history, client, run);
       const { state } = store;
       if (state.run && state.plan) return { run: state.run, plan: state.plan };
       const begunHere = {
@@ -153,8 +151,8 @@ export class SharedOpening implements Opening {
   }
 
   async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {
-    const { run, scratch, checked, store } = this.#options;
-    const { files } = checked;
+    const { run, scratch, store } = this.#options;
+    const { files } = run;
     const { state } = store;
     const seed = Buffer.from(entry.seed, 'hex');
     if (state.plan?.recalled) {
@@ -165,10 +163,8 @@ export class SharedOpening implements Opening {
       );
     }
     return readIntoBatches({
-      ...checked,
-      ...readingPorts(run, { isFirst: true }),
+      ...run,
       source: this.#source ?? run.source,
-      columns: run,
       seed,
       recalled: await openRecall({ state, scratch, files, seed, history, columns: run }),
       runId: outputIdOf(entry),
@@ -179,19 +175,17 @@ export class SharedOpening implements Opening {
 
   /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
   async #begin(begunHere: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
-    const { run, store, scratch, checked } = this.#options;
+    const { run, store, scratch } = this.#options;
     await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
       const path = scratch.recalledPath;
-      await store.keepRecalled(
-        await onDisk(`read ${path}`, async () => checked.files.readFile(path)),
-      );
+      await store.keepRecalled(await onDisk(`read ${path}`, async () => run.files.readFile(path)));
     }
     return store.begin(begunHere, plannedInput.entry);
   }
 
   async #refuseOther(client: Client, begun: RunEntry): Promise<void> {
-    const { run, name, store, checked } = this.#options;
+    const { run, name, store } = this.#options;
     if (begun.version !== runningVersion) {
       throw mismatch(
         `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${runningVersion}: give all processes the same version`,
@@ -204,7 +198,7 @@ export class SharedOpening implements Opening {
         `${name} was begun with other options; these differ: ${[...new Set(differing)].join(', ')}. Give all processes the same, or another name to another run`,
       );
     }
-    const account = await isOfAccount(client, begun, store, checked.signal);
+    const account = await isOfAccount(client, begun, store, run.signal);
     if (account === 'other' || account === 'unknown') {
       throw mismatch(
         `${name} was begun with the key of another account: give all processes a key of the same account`,

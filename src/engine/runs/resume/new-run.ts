@@ -5,7 +5,6 @@ import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { counted, grouped } from '../../../platform/text/shown-numbers.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
 import type { History } from '../../history/history.js';
 import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
@@ -42,7 +41,7 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
     entry: 'run',
     id: randomBytes(8).toString('hex'),
     seed,
-    startedAt: new Date((options.clock ?? systemClock).wallNow()).toISOString(),
+    startedAt: new Date(options.clock.wallNow()).toISOString(),
     service: serviceOf(client, options),
     account: await client.keyFingerprint(seed),
     decides: decidingOptions(options),
@@ -85,13 +84,13 @@ const lockedMs = 1000;
 /**
  * Opens the history of a run that processes share; waits for as long as another process has it.
  *
- * @param options.isNeeded asked before each trial
+ * @param isNeeded asked before each trial
  *
  * @returns `undefined` where there is none, or it is needed no more
  */
 export async function openInTurn(
-  { openHistory, onProgress, clock = systemClock }: ResolvedRun,
-  { signal, isNeeded }: { readonly signal: AbortSignal; readonly isNeeded: () => boolean },
+  { openHistory, onProgress, clock, signal }: ResolvedRun,
+  isNeeded: () => boolean,
 ): Promise<History | undefined> {
   if (!openHistory) return undefined;
   for (let trials = 0; isNeeded(); trials += 1) {

@@ -2,7 +2,6 @@ import { checkHistoryService } from '../../plan/result-cache.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
 import { checkAccount } from '../abandon-run.js';
 import { beginRun, serviceOf, checkListSize } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
@@ -14,7 +13,6 @@ import { addressesToFetch, hasSent, type RunState } from '../../stores/run-state
 import { openRecall } from '../planning/recalled-results.js';
 import {
   readIntoBatches,
-  readingPorts,
   type PlannedInput,
   type PlanInputOptions,
 } from '../planning/plan-input.js';
@@ -38,15 +36,6 @@ export interface OpenedRun {
   readonly entry: RunEntry;
   readonly plannedInput: PlannedInput;
 }
-
-/** The options of a run, checked, and what they are where they are not given. */
-export type CheckedRun = Pick<
-  PlanInputOptions,
-  'country' | 'emailCountry' | 'batchSize' | 'signal' | 'partitionFrom' | 'suppressed'
-> & {
-  readonly files: FileSystem;
-  readonly concurrency: number;
-};
 
 /** Finds out which run this is. */
 export interface Opening {
@@ -82,15 +71,13 @@ type Planned = RunState & { readonly run: RunEntry; readonly plan: PlanEntry };
 export class RunOpening implements Opening {
   readonly #options: ResolvedRun;
   readonly #store: StateDirectory;
-  readonly #checked: CheckedRun;
   #source: BufferedSource | undefined;
   /** What was read to be compared with the run that is known. */
   #compared: Compared | undefined;
 
-  constructor(options: ResolvedRun, store: StateDirectory, checked: CheckedRun) {
+  constructor(options: ResolvedRun, store: StateDirectory) {
     this.#options = options;
     this.#store = store;
-    this.#checked = checked;
   }
 
   /**
@@ -132,7 +119,7 @@ export class RunOpening implements Opening {
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
     const toFetch = addressesToFetch(this.#store.state, opened.plannedInput.batches);
-    await checkDiskSpace(this.#checked.files, this.#store.path, toFetch);
+    await checkDiskSpace(this.#options.files, this.#store.path, toFetch);
     return opened;
   }
 
@@ -141,12 +128,11 @@ export class RunOpening implements Opening {
     const { history } = this.#options;
     const service = serviceOf(client, this.#options);
     checkHistoryService(history, service);
-    if (history)
-      await collectLeft(history, client, { ...this.#options, signal: this.#checked.signal });
+    if (history) await collectLeft(history, client, this.#options);
     const differing = state.run ? this.#differing(state.run, service) : [];
     if (state.run && hasSent(state) && !this.#isOver) {
       refuseOthers(differing);
-      await checkAccount(client, state.run, this.#store, this.#checked.signal);
+      await checkAccount(client, state.run, this.#store, this.#options.signal);
       const status = statusOf(state, this.#store.path);
       this.#options.onProgress?.({ stage: 'going_on', status });
     }
@@ -169,12 +155,7 @@ export class RunOpening implements Opening {
     const { plannedInput, change } = await this.#compare(state);
     if (change === undefined) return undefined;
     await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
-    const { files } = this.#checked;
-    return planBeside(this.#store, {
-      files,
-      run: this.#options,
-      read: async (given) => this.#read(state.run, given),
-    });
+    return planBeside(this.#store, this.#options, async (given) => this.#read(state.run, given));
   }
 
   async #begin(client: Client, service: string): Promise<OpenedRun> {
@@ -247,7 +228,7 @@ export class RunOpening implements Opening {
   }
 
   #settling(client: Client): SettleOptions {
-    return { ...this.#checked, run: this.#options, client, store: this.#store };
+    return { run: this.#options, client, store: this.#store };
   }
 
   /** From now on what the source gave tonight is the list on disk. */
@@ -259,7 +240,7 @@ export class RunOpening implements Opening {
   }
 
   async #keep(): Promise<Source> {
-    const { files, signal } = this.#checked;
+    const { files, signal } = this.#options;
     this.#source ??= await bufferSource(this.#options.source, this.#store, files, signal);
     return this.#source.source;
   }
@@ -270,17 +251,13 @@ export class RunOpening implements Opening {
       Pick<PlanInputOptions, 'partitionFrom' | 'scratch' | 'planned' | 'recalled'>
     > = {},
   ): Promise<PlannedInput> {
-    const { history } = this.#options;
+    const { files, history } = this.#options;
     const source = await this.#keep();
-    const columns = this.#options;
-    const { files } = this.#checked;
     const seed = Buffer.from(entry.seed, 'hex');
     return readIntoBatches({
-      ...this.#checked,
-      // What there is to be said of a list is said once.
-      ...readingPorts(this.#options, { isFirst: this.#compared === undefined }),
+      ...this.#options,
       source,
-      columns,
+      isAgain: this.#compared !== undefined,
       seed,
       ...(!('recalled' in options) && {
         recalled: await openRecall({
@@ -289,7 +266,7 @@ export class RunOpening implements Opening {
           files,
           seed,
           history,
-          columns,
+          columns: this.#options,
           carried: async () =>
             carriedEntries({ store: this.#store, files, seed, retries: entry.retries === true }),
         }),

@@ -1,5 +1,4 @@
 import { isAtEnd } from '../../batches/batch-state.js';
-import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import { type EarlierRun, emptyRunState } from '../../stores/run-state.js';
@@ -28,19 +27,13 @@ export interface PlannedBeside {
  */
 export async function planBeside(
   before: StateDirectory,
-  {
-    files,
-    run,
-    read,
-  }: {
-    readonly files: FileSystem;
-    readonly run: ResolvedRun;
-    readonly read: (
-      given: Pick<PlanInputOptions, 'scratch' | 'recalled' | 'planned'>,
-    ) => Promise<PlannedInput>;
-  },
+  run: ResolvedRun,
+  read: (
+    given: Pick<PlanInputOptions, 'scratch' | 'recalled' | 'planned'>,
+  ) => Promise<PlannedInput>,
 ): Promise<PlannedBeside> {
   const { state } = before;
+  const { files } = run;
   const { run: entry, plan, batches, generation } = state;
   if (!entry || !plan) throw new Error('there is no run to plan a list beside');
   const scratch = await makeScratch(files, undefined);

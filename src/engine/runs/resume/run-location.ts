@@ -8,7 +8,7 @@ import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/driver-options.js';
 import type { History } from '../../history/history.js';
 import type { RunState } from '../../stores/run-state.js';
-import { RunOpening, type CheckedRun, type Opening } from './open-run.js';
+import { RunOpening, type Opening } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { makeScratch } from '../../stores/scratch.js';
 import type { RunStore, SharedStore } from '../../stores/run-store.js';
@@ -37,26 +37,22 @@ export interface RunLocation {
 }
 
 /** A run that this process has to itself. @throws as `StateDirectory.open` does; the signal's reason */
-export async function locateInDirectory(
-  given: ResolvedRun,
-  checked: CheckedRun,
-  path: string,
-): Promise<RunLocation> {
-  const { client, waitLockMs, clock, signal, fresh = false } = given;
-  const patience = { fresh, waitLockMs, clock, signal };
-  const store = await StateDirectory.open(checked.files, path, patience).catch((error: unknown) => {
+export async function locateInDirectory(given: ResolvedRun, path: string): Promise<RunLocation> {
+  const { client, files, signal, fresh = false } = given;
+  const opened = StateDirectory.open(files, path, { ...given, fresh });
+  const store = await opened.catch((error: unknown) => {
     // The reason of an abort passes untouched.
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     throw error;
   });
   const run = withOwed(given, store.state);
   return {
     run,
     store,
-    opening: new RunOpening(run, store, checked),
+    opening: new RunOpening(run, store),
     connect: async () => (typeof client === 'function' ? client(store.servicePath) : client),
     reasonOf: ({ stoppedBy }) => stoppedBy,
-    keepResults: async (history) => keepCarried({ store, files: checked.files }, history),
+    keepResults: async (history) => keepCarried({ store, files }, history),
     async end(isWorthKeeping) {
       if (isWorthKeeping) await store.record({ entry: 'ended' });
     },
@@ -107,7 +103,6 @@ function withOwed(run: ResolvedRun, state: RunState): ResolvedRun {
 /** A run that many processes work on. @param parent of this one's own folder @throws as `SharedStore.open` does */
 export async function locateInStore(
   run: ResolvedRun,
-  checked: CheckedRun,
   {
     store: shared,
     parent,
@@ -118,9 +113,9 @@ export async function locateInStore(
     readonly rows: RowFigures;
   },
 ): Promise<RunLocation> {
-  const { files, signal } = checked;
+  const { files, signal, clock } = run;
   const scratch = await makeScratch(files, parent);
-  const opened = shared.open({ signal, rows, ...(run.clock && { clock: run.clock }) });
+  const opened = shared.open({ signal, rows, clock });
   const store = await opened.catch(async (error: unknown) => {
     await scratch.remove();
     throw error;
@@ -129,7 +124,7 @@ export async function locateInStore(
   return {
     run,
     store,
-    opening: new SharedOpening({ run, name: shared.name, store, scratch, checked }),
+    opening: new SharedOpening({ run, name: shared.name, store, scratch }),
     async connect() {
       const { client: given } = run;
       const client =

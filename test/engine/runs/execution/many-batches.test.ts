@@ -60,8 +60,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
   const told = [...batches];
   let changed = new Set(batches);
   const drive = new WorkerLoop({
-    run: {},
-    signal: new AbortController().signal,
+    run: { signal: new AbortController().signal },
     store: {
       state: { ...emptyRunState, run: runEntry },
       isShared: true,

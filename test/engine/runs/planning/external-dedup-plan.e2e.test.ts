@@ -12,6 +12,7 @@ import type { Summary } from '../../../../src/engine/summary/summary.js';
 import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
 import { type FileSystem, systemFiles } from '../../../../src/platform/files/file-system.js';
+import { systemClock } from '../../../../src/platform/waiting/clock.js';
 import type { ServiceOptions } from '../../../../src/service/index.js';
 import type { Given } from '../../../platform/given.js';
 import { withFolder, withService } from '../../../service/with-service.js';
@@ -98,7 +99,8 @@ async function planned(partitionFrom: number, files: FileSystem = systemFiles) {
   try {
     const { entry, plan } = await readIntoBatches({
       source: fileSource(await writeList()),
-      columns: { email: ['email'] },
+      sink: fileSink(join(folder, 'out.csv')),
+      email: ['email'],
       country: 'US',
       batchSize: 97,
       seed: new Uint8Array(32).fill(3),
@@ -107,7 +109,10 @@ async function planned(partitionFrom: number, files: FileSystem = systemFiles) {
       planned: undefined,
       files,
       signal: new AbortController().signal,
-      onRows: () => undefined,
+      clock: systemClock,
+      suppressed: undefined,
+      concurrency: 1,
+      runId: 'run',
     });
     const names = (await readdir(path, { recursive: true, withFileTypes: true }))
       .filter((found) => found.isFile() && found.name !== 'lock' && found.name !== 'journal')
