@@ -103,13 +103,13 @@ async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promi
   const source = namedSource(found, namedColumns(options));
   return {
     ...options,
-    ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
     source: limitedSource(splitAsked(comparedSource(source), options), options.limit),
     sink,
     ...(maxUnknown && {
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },
     }),
     suppressed,
+    ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
     batchSize: options.batchSize ?? defaults.batchSize,
     concurrency: options.concurrency ?? defaults.concurrency,
     files: options.files ?? systemFiles,
