@@ -21,6 +21,8 @@ export interface Scenario {
   readonly delayMs?: number;
   /** How many times faster time runs for the client: its waits are short. @default 200 */
   readonly haste?: number;
+  /** After how much of the machine's time a service that is silent has failed. @default 150 */
+  readonly silenceMs?: number;
   /** Where it goes otherwise than another scenario; everywhere unless given. */
   readonly operations?: readonly OperationName[];
 }
@@ -45,7 +47,7 @@ const rows = Array.from({ length: 14 }, (_, index) => {
 export const input = ['id,email,country', ...rows];
 
 /** Of the machine's time, whatever the client takes it for. */
-const [silenceMs, pollMs] = [150, 5];
+const pollMs = 5;
 const mostCalls = 6;
 /** Everything that is waited for together takes less: what takes longer hangs. */
 const deadlineMs = 30_000;
@@ -127,7 +129,7 @@ interface Attempt {
 /** @returns whether the run is done */
 async function call(scenario: Scenario, attempt: Attempt): Promise<boolean> {
   const { service, folder, requests, stops, signal } = attempt;
-  const { haste = 200 } = scenario;
+  const { haste = 200, silenceMs = 150 } = scenario;
   const clock = createHastyClock(haste);
   const client = new Client({
     baseUrl: service.baseUrl,

@@ -16,8 +16,9 @@ const scenarios: readonly Scenario[] = [
     variants: { upload: 'no_uuid' },
     operations: ['uploadBatch', 'listBatches'],
   },
-  // A run goes on without a balance after ten seconds, in which a busy machine has to make the request.
-  { name: 'a balance in its time', operations: ['credits'], haste: 4 },
+  // A run goes on without a balance after ten seconds, in which a busy machine has to make the request, and to
+  // answer it: waits after an answer that is late are long here.
+  { name: 'a balance in its time', operations: ['credits'], haste: 4, silenceMs: 1500 },
 ];
 
 /** One fault at one request of one run. */

@@ -43,7 +43,8 @@ begin
   if p_locks then
     select life into v_life from sluice.run where run = p_run for no key update;
   else
-    select life into v_life from sluice.run where run = p_run;
+    -- Nobody removes it in the middle of the step.
+    select life into v_life from sluice.run where run = p_run for key share;
   end if;
   if sluice.timeline() <> p_timeline then
     return 'restored';

@@ -1,4 +1,5 @@
-import { beforeEach, expect, inject, it } from 'vitest';
+import pg from 'pg';
+import { beforeEach, expect, inject, it, onTestFinished } from 'vitest';
 import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
 import { FakeClock } from '../../../client/fake-clock.js';
@@ -52,4 +53,28 @@ it('gives a batch to the next however often processes were lost later than a min
   const next = await open();
   expect(next.state.stopped).toBeUndefined();
   await next.remove();
+});
+
+it('is told that the run is gone, where another removes it while this process gives a sign of life', async () => {
+  const clock = new FakeClock();
+  const store = await open(clock);
+  onTestFinished(async () => store.close());
+  await store.begin(runEntry, planEntry);
+  const other = new pg.Client({ connectionString: inject('postgresUrl') });
+  await other.connect();
+  onTestFinished(async () => other.end());
+  await other.query('BEGIN');
+  await other.query('DELETE FROM sluice.run WHERE run = $1', [run]);
+  const { rows } = await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
+  clock.advance(frozenLeaseMs);
+  await expect
+    .poll(async () =>
+      askPostgres('SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [
+        rows[0]?.pid,
+      ]),
+    )
+    .toHaveLength(1);
+  await other.query('COMMIT');
+  await expect.poll(() => store.state.run).toBeUndefined();
+  expect(await store.claim([batch(0)])).toEqual([]);
 });

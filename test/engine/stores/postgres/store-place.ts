@@ -74,7 +74,7 @@ export async function claimOne(store: RunStore, wanted: Batch): Promise<RunClaim
       if (!claim) throw new Error(`batch ${wanted.id} is not to be had`);
       return claim;
     },
-    { timeout: 5000 },
+    { timeout: 60_000 },
   );
 }
 
