@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, open, rename } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
 
-/** Where data and outputs of the benchmarks lie: `.cache/benchmark-data` of the project. */
-export const dataFolder = fileURLToPath(new URL('../../../benchmark-data/', import.meta.url));
+/** Where data and outputs of the benchmarks lie. They are run in the project's folder. */
+export const dataFolder = resolve('.cache/benchmark-data');
 
 /** Makes a file from pieces of text unless it is there: the same name is the same content. */
 export async function cachedFile(name: string, pieces: () => Iterable<string>): Promise<string> {

@@ -32,7 +32,7 @@ export function usualContacts(rows: number): ContactsSize {
  * @returns its path
  */
 export async function contactsFile(size: ContactsSize): Promise<string> {
-  return cachedFile(`contacts-${size.rows}-${size.unique}.csv`, () => contactLines(size));
+  return cachedFile(`people-${size.rows}-${size.unique}.csv`, () => contactLines(size));
 }
 
 /** Which person each row is about: a person seen for the first time has the next number. */
@@ -53,8 +53,8 @@ export function* contactRows(size: ContactsSize): Generator<readonly string[]> {
   for (const { n, isRepeat } of peopleOf(size)) {
     const person = personOf(n);
     const email = isRepeat && id % 2 === 0 ? capitalised(person.email) : person.email;
-    const { firstName, lastName, company, phone, city } = person;
-    yield [String(id), firstName, lastName, company, email, phone, city, 'US'];
+    const { firstName, lastName, company, phone, city, country } = person;
+    yield [String(id), firstName, lastName, company, email, phone, city, country];
     id += 1;
   }
 }

@@ -22,6 +22,9 @@ const areaCodes =
     ' ',
   );
 
+export type Country = 'US' | 'GB' | 'DE';
+const countries: readonly Country[] = ['US', 'GB', 'DE'];
+
 /** Whose address number `n` is: always the same person for the same number. */
 export interface Person {
   readonly firstName: string;
@@ -30,6 +33,7 @@ export interface Person {
   readonly email: string;
   readonly phone: string;
   readonly city: string;
+  readonly country: Country;
 }
 
 export function personOf(n: number): Person {
@@ -43,6 +47,7 @@ export function personOf(n: number): Person {
     email: emailOf(n),
     phone: phoneOf(n),
     city: pick(cities, spread >>> 8),
+    country: countryOf(n),
   };
 }
 
@@ -54,22 +59,44 @@ export function emailOf(n: number): string {
   return `${first}.${pick(lastNames, spread >>> 4)}${n.toString(36)}@${domain}`.toLowerCase();
 }
 
-/** The n-th phone number: of the United States, in one of four spellings, no two alike. */
+function countryOf(n: number): Country {
+  return countries[n % countries.length] ?? 'US';
+}
+
+/** The n-th phone number: of its country, national or with its calling code, no two alike. */
 function phoneOf(n: number): string {
-  const area = pick(areaCodes, n);
-  const rest = Math.floor(n / areaCodes.length);
-  const exchange = String(412 + (rest % 98));
-  const line = String(Math.floor(rest / 98) % 10_000).padStart(4, '0');
+  const [code, trunk, parts] = numberOf(n);
   switch (mix(n) % 4) {
     case 0:
-      return `+1${area}${exchange}${line}`;
+      return `+${code}${parts.join('')}`;
     case 1:
-      return `(${area}) ${exchange}-${line}`;
+      return `+${code} ${parts.join(' ')}`;
     case 2:
-      return `${area}-${exchange}-${line}`;
+      return `${trunk}${parts.join('-')}`;
     default:
-      return `+1 ${area} ${exchange} ${line}`;
+      return `(${trunk}${parts[0]}) ${parts.slice(1).join(' ')}`;
   }
+}
+
+/** Its calling code, what is dialled before it in its country, and its digits in groups. */
+function numberOf(n: number): readonly [code: string, trunk: string, parts: readonly string[]] {
+  const rest = Math.floor(n / countries.length);
+  switch (countryOf(n)) {
+    case 'US': {
+      const exchange = Math.floor(rest / areaCodes.length);
+      const line = String(Math.floor(exchange / 98) % 10_000).padStart(4, '0');
+      return ['1', '', [pick(areaCodes, rest), String(412 + (exchange % 98)), line]];
+    }
+    case 'GB':
+      return ['44', '0', [String(7400 + (rest % 50)), ...thousands(Math.floor(rest / 50), 6)]];
+    case 'DE':
+      return ['49', '0', ['151', ...thousands(10_000_000 + rest, 8)]];
+  }
+}
+
+function thousands(number: number, digits: number): readonly string[] {
+  const text = String(number).padStart(digits, '0');
+  return [text.slice(0, 3), text.slice(3)];
 }
 
 /** Always quoted when it is written: half have a comma, some a quote or a line break. */

@@ -3,8 +3,12 @@ import type { Question } from './question.js';
 /** Loads a question by the name of the file that asks it; most of the sources belong to others. */
 export const questions: Readonly<Record<string, () => Promise<Question>>> = {
   'end-to-end': async () => (await import('../end-to-end.js')).endToEnd,
+  'formats/parquet': async () => (await import('../formats/parquet.js')).parquetFiles,
+  'formats/workbook': async () => (await import('../formats/workbook.js')).workbooks,
+  suppress: async () => (await import('../suppress.js')).suppress,
   'runs/join': async () => (await import('../runs/join.js')).join,
   'streams/verify': async () => (await import('../streams/verify.js')).verifyDuplex,
+  'streams/merge-exports': async () => (await import('../streams/merge-exports.js')).merge,
   'formats/csv-to-batches': async () => (await import('../formats/csv-to-batches.js')).csvToBatches,
   'results/read-export': async () => (await import('../results/read-export.js')).readExport,
   'addresses/address-book': async () => (await import('../addresses/address-book.js')).addressBook,

@@ -1,13 +1,10 @@
 import { spawn } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { reportingTo, usageIn, type Usage } from './usage.js';
 
-const reportPeak = new URL('../report-peak.js', import.meta.url).href;
-
-export interface CommandRun {
+export interface CommandRun extends Usage {
   readonly seconds: number;
-  readonly peakBytes: number;
 }
 
 /**
@@ -22,11 +19,12 @@ export async function runCommand(
   { folder, environment = {} }: { folder: string; environment?: NodeJS.ProcessEnv },
 ): Promise<CommandRun> {
   const path = fileURLToPath(new URL(module, import.meta.url));
-  const peakFile = join(folder, 'peak');
+  const usageFile = join(folder, 'usage');
+  const reporting = reportingTo(usageFile);
   const { SLUICE_BASE_URL: _url, SLUICE_API_KEY: _key, ...inherited } = process.env;
-  const env = { ...inherited, ...environment, SLUICE_BENCHMARK_PEAK: peakFile };
+  const env = { ...inherited, ...environment, ...reporting.env };
   const startedMs = performance.now();
-  const program = spawn(process.execPath, ['--import', reportPeak, path, ...args], {
+  const program = spawn(process.execPath, [...reporting.args, path, ...args], {
     env,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
@@ -38,5 +36,5 @@ export async function runCommand(
   });
   const seconds = (performance.now() - startedMs) / 1000;
   if (code !== 0) throw new Error(`${module} ended with ${String(code)}\n${printed}`);
-  return { seconds, peakBytes: Number(await readFile(peakFile, 'utf8')) };
+  return { seconds, ...(await usageIn(usageFile)) };
 }

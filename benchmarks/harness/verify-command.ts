@@ -6,38 +6,50 @@ import { watchSize } from './watch-size.js';
 import { runCommand, type CommandRun } from './run-command.js';
 import { withScratch } from './scratch.js';
 import { sluiceCommand } from './sluice-command.js';
+import { usageIn } from './usage.js';
 import { withService } from './with-service.js';
 
-const summary = z.looseObject({ rows: z.number(), batches: z.array(z.unknown()) });
+const summary = z.looseObject({ rows: z.number() });
 
-/** What a run of the command gave: the output's hash, rows and batches, and how it went. */
+/** What a run of the command gave: its rows and the hash of its output, and how it went. */
 export interface VerifyRun extends CommandRun {
   readonly check: string;
-  readonly batches: number;
+  /** What the service used, in its own process. */
+  readonly serviceCpuSeconds: number;
   /** Most bytes that the state directory took, looked at ten times a second. */
   readonly diskBytes: number;
 }
 
-/** Runs `sluice verify` on a file against a local service in another process. */
+/**
+ * Runs `sluice verify` on a file against a local service in another process.
+ *
+ * @param output.ending its format; @param output.hash of what is in it, where not its bytes count
+ */
 export async function verifyFile(
   input: string,
   args: readonly string[],
-  serviceArgs: readonly string[] = [],
+  { ending = 'csv', hash = hashOfFile } = {},
 ): Promise<VerifyRun> {
-  return withScratch(async (folder) =>
-    withService(['--data', join(folder, 'service'), ...serviceArgs], async (environment) => {
-      const output = join(folder, 'output.csv');
-      const summaryPath = join(folder, 'summary.json');
-      const disk = watchSize(`${output}.sluice`);
-      const run = await runCommand(
-        sluiceCommand,
-        ['verify', input, '-o', output, '--country', 'US', '--summary', summaryPath, ...args],
-        { folder, environment: { ...environment } },
-      );
-      const diskBytes = disk.stop();
-      const { rows, batches } = summary.parse(JSON.parse(await readFile(summaryPath, 'utf8')));
-      const check = `${rows} ${await hashOfFile(output)}`;
-      return { ...run, check, batches: batches.length, diskBytes };
-    }),
-  );
+  return withScratch(async (folder) => {
+    const [output, summaryFile, serviceUsage] = [
+      join(folder, `output.${ending}`),
+      join(folder, 'summary.json'),
+      join(folder, 'service-usage'),
+    ];
+    const disk = watchSize(`${output}.sluice`);
+    const verify = ['verify', input, '-o', output, '--country', 'US', '--summary', summaryFile];
+    const run = await withService(
+      ['--data', join(folder, 'service')],
+      async (environment) =>
+        runCommand(sluiceCommand, [...verify, ...args], {
+          folder,
+          environment: { ...environment },
+        }),
+      serviceUsage,
+    );
+    const diskBytes = disk.stop();
+    const { rows } = summary.parse(JSON.parse(await readFile(summaryFile, 'utf8')));
+    const { cpuSeconds: serviceCpuSeconds } = await usageIn(serviceUsage);
+    return { ...run, check: `${rows} ${await hash(output)}`, serviceCpuSeconds, diskBytes };
+  });
 }

@@ -8,7 +8,7 @@ import { contactColumns } from '../data/contacts.js';
 export interface ExpectedColumn {
   readonly column: (typeof contactColumns)[number];
   readonly added: readonly string[];
-  cellsOf(address: string): readonly string[];
+  cellsOf(address: string, country: string): readonly string[];
 }
 
 /**
@@ -25,7 +25,10 @@ export async function expectedOutputHash(
   for await (const row of rows) {
     // The shape that the parser's options ask for.
     const { raw, record } = row as { raw: string; record: Readonly<Record<string, string>> };
-    const cells = columns.flatMap((verified) => verified.cellsOf(record[verified.column] ?? ''));
+    const { country = '' } = record;
+    const cells = columns.flatMap((verified) =>
+      verified.cellsOf(record[verified.column] ?? '', country),
+    );
     hash.update(`${raw.replace(/\n$/, '')},${stringify([[...cells]])}`);
   }
   return hash.digest('hex');

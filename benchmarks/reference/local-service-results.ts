@@ -1,3 +1,4 @@
+import { isCountryCode } from '../../src/contract/countries.js';
 import { recordFields } from '../../src/contract/records.js';
 import { addedColumns } from '../../src/engine/results/result-columns.js';
 import { judgeEmail } from '../../src/service/verification/judge-email.js';
@@ -15,7 +16,10 @@ export const localEmailColumn: ExpectedColumn = {
 export const localPhoneColumn: ExpectedColumn = {
   column: 'mobile',
   added: addedColumns('phone', 'mobile').map(({ name }) => name),
-  cellsOf: (address) => verified('phone', { ...judgePhone(address, 'US') }),
+  cellsOf(address, country) {
+    if (!isCountryCode(country)) throw new Error(`there is no country ${country}`);
+    return verified('phone', { ...judgePhone(address, country) });
+  },
 };
 
 function verified(

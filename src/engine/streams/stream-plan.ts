@@ -37,14 +37,13 @@ export class StreamPlan {
   /** Of rows that are objects. */
   readonly rowColumns: RowColumns;
 
-  /**
-   * @param run.layout where the columns are, for rows that travel as chunks of a source with a header;
-   *   rows that are objects have them by name
-   * @param run.suppressed what is never sent
-   * @throws ConfigurationError `invalid_option`, `country_missing`
-   */
+  /** @throws ConfigurationError `invalid_option`, `country_missing` */
   constructor(options: StreamPlanOptions & TargetChoice);
-  /** @internal */
+  /**
+   * For rows that travel as chunks of a source with a header; rows that are objects have their columns by name.
+   *
+   * @internal
+   */
   constructor(
     options: StreamPlanOptions,
     run: { readonly layout: ColumnLayout; readonly suppressed: Suppressed | undefined } | undefined,
