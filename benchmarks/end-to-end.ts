@@ -35,7 +35,7 @@ export const endToEnd: Question = {
     'reference, emails': reference('emails', [localEmailColumn]),
     'reference, both': reference('both', [localEmailColumn, localPhoneColumn]),
     emails: verifying('emails', ['--email', 'email']),
-    DuckDB: peer('joined', '../peers/join-with-duckdb.js', async (scale, folder) => ({
+    DuckDB: peer('joined', '../join-with-duckdb-command.js', async (scale, folder) => ({
       args: [await input(scale), await exported(scale), join(folder, 'addresses.txt')],
       check: async (output) => askDuckdb(`SELECT count(*) FROM read_csv('${output}')`),
     })),

@@ -66,7 +66,7 @@ export const workbooks: Question = {
         withScratch(async (folder) => {
           const output = join(folder, 'output.xlsx');
           const { cpuSeconds } = await runCommand(
-            '../peers/copy-workbook.js',
+            '../copy-workbook-command.js',
             [await input(scale), output],
             { folder },
           );

@@ -1,6 +1,6 @@
 // What a run does to the rows, without the service: the distinct addresses of a list into a file, and the
-// records of an export behind its rows. `join-with-duckdb.js <list> <export> <addresses> <output>`.
-import { askDuckdb } from '../harness/duckdb.js';
+// records of an export behind its rows. `join-with-duckdb-command.js <list> <export> <addresses> <output>`.
+import { askDuckdb } from './harness/duckdb.js';
 
 const [list = '', exported = '', addresses = '', output = ''] = process.argv.slice(2);
 const rows = `read_csv('${list}', header = true, all_varchar = true)`;

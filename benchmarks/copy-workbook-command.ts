@@ -1,4 +1,4 @@
-// The peer as a program: `copy-workbook.js <input> <output>`.
+// The peer as a program: `copy-workbook-command.js <input> <output>`.
 import exceljs from 'exceljs';
 
 const [input = '', output = ''] = process.argv.slice(2);
