@@ -5,7 +5,7 @@ import type { Batch } from '../batches/batch.js';
 import { checkHistoryService } from '../plan/result-cache.js';
 import { settledOutcome } from '../plan/address-book.js';
 import { countVerified, namedColumns } from '../columns/column-layout.js';
-import { validateUnsplit, splitAsked } from './planning/split-cells.js';
+import { validateUnsplit, askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { callingCodeNotices, doubtfulColumns } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
@@ -13,7 +13,6 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { namedSource } from '../../lists/rows/sources/named-source.js';
-import { limitedSource } from '../../lists/rows/sources/limited-source.js';
 import { budgetNotices } from './credits/budget-notices.js';
 import { askedOf, columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/preflight.js';
@@ -45,7 +44,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   options: EstimateSettings<From> & Needed<Given, TargetChoice>,
 ): Promise<Estimate> {
   checkOptions(options, estimateShape);
-  const { client, history, limit } = options;
+  const { client, history } = options;
   const calledBack = new CalledBack();
   const onProgress = observedProgress(calledBack.watch(options.onProgress));
   const { signal = new AbortController().signal } = options;
@@ -59,10 +58,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const { suppressed } = await readSuppressed(options.suppress, asked);
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
   const found = await sourceOf(options.source, options.sink);
-  const source = limitedSource(
-    splitAsked(namedSource(found, namedColumns(options)), options),
-    limit,
-  );
+  const source = askedSource(namedSource(found, namedColumns(options)), options);
   await sink?.check(countVerified(options));
   const { reading, layout } = await openList(source, asked);
   const { columns } = layout;

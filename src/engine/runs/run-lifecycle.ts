@@ -18,10 +18,9 @@ import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
 import type { PlannedBeside } from './resume/plan-beside.js';
 import { outputIdOf } from '../stores/journal-entries.js';
-import type { OpenedRun } from './resume/open-run.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
-import type { RunLocation } from './resume/run-location.js';
+import type { OpenedRun, RunLocation } from './resume/open-run.js';
 import type { JoinClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/stopped-summary.js';
 import { summarize } from '../summary/build-summary.js';
@@ -54,9 +53,8 @@ export class RunLifecycle {
 
   /** @throws what stops it */
   async toEnd(): Promise<Summary> {
-    const { opening } = this.#place;
     const store = this.#store;
-    const finished = await opening.finishedSummary();
+    const finished = await this.#place.finishedSummary();
     if (finished) return this.#end(finished);
     // What a plan is of may have been sent by another process.
     this.isRemovable = !hasSent(store.state) && store.state.plan === undefined;
@@ -97,12 +95,11 @@ export class RunLifecycle {
   async #open(
     client: Client,
   ): Promise<OpenedRun | (PlannedBeside & { readonly stoppedBy: SluiceError })> {
-    const { opening } = this.#place;
     try {
-      return await opening.open(client);
+      return await this.#place.open(client);
     } catch (error) {
       if (this.#options.partial !== true || !stopsForNow(error)) throw error;
-      const beside = await opening.planBeside?.();
+      const beside = await this.#place.planBeside?.();
       if (!beside) throw error;
       return { ...beside, stoppedBy: error };
     }

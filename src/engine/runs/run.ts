@@ -1,5 +1,5 @@
-import { countVerified, namedColumns } from '../columns/column-layout.js';
-import { splitAsked } from './planning/split-cells.js';
+import { countVerified } from '../columns/column-layout.js';
+import { askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { checkCountries } from '../plan/plan.js';
 import { observeRun } from '../../platform/observability/observe.js';
@@ -7,14 +7,13 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { comparedSource } from '../../lists/rows/sources/compared-source.js';
 import { holdSinks } from '../../lists/rows/sink.js';
-import { limitedSource } from '../../lists/rows/sources/limited-source.js';
-import { namedSource } from '../../lists/rows/sources/named-source.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { observedEnd, observedProgress, SharedRows } from './reporting/run-progress.js';
 import { findEnds, sinkOf, stateDirFor, type SourceInput } from './options/source-and-sink.js';
 import { readSuppressed } from './options/read-suppressed.js';
 import type { ResolvedRun, RunChoice, RunSettings } from './options/run-options.js';
-import { locateInDirectory, locateInStore } from './resume/run-location.js';
+import { SharedRun } from './resume/join-shared-run.js';
+import { DirectoryRun } from './resume/open-run.js';
 import { runShape } from './options/option-shapes.js';
 import { RunLifecycle } from './run-lifecycle.js';
 import type { Summary } from '../summary/summary.js';
@@ -65,8 +64,8 @@ export async function run<From extends SourceInput, Given = unknown>(
   await found.sink.check(countVerified(options));
   await found.maxUnknown?.suspect.check(countVerified(options));
   const place = store
-    ? await locateInStore(found, { store, parent: stateDir, rows })
-    : await locateInDirectory(found, stateDir ?? (await stateDirFor(options.sink, found.sink)));
+    ? await SharedRun.open(found, store, stateDir, rows)
+    : await DirectoryRun.open(found, stateDir ?? (await stateDirFor(options.sink, found.sink)));
   const work = new RunLifecycle(place);
   let release: (() => Promise<void>) | undefined;
   const leave = async (): Promise<void> => {
@@ -99,11 +98,10 @@ export async function run<From extends SourceInput, Given = unknown>(
 async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promise<ResolvedRun> {
   const { signal = new AbortController().signal } = options;
   const { suppressed, lists } = await readSuppressed(suppress, { ...options, signal });
-  const { source: found, sink } = await findEnds(options);
-  const source = namedSource(found, namedColumns(options));
+  const { source, sink } = await findEnds(options);
   return {
     ...options,
-    source: limitedSource(splitAsked(comparedSource(source), options), options.limit),
+    source: askedSource(comparedSource(source), options),
     sink,
     ...(maxUnknown && {
       maxUnknown: { ...maxUnknown, suspect: sinkOf('maxUnknown.suspect', maxUnknown.suspect) },

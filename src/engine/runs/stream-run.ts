@@ -6,12 +6,10 @@ import type { BatchProgress } from '../batches/claim.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { type JoinedRows, type SinkWriting, holdSinks } from '../../lists/rows/sink.js';
 import { dropWriting } from '../../lists/rows/guarded-ends.js';
-import { limitedSource } from '../../lists/rows/sources/limited-source.js';
-import { namedSource } from '../../lists/rows/sources/named-source.js';
 import type { SourceReading } from '../../lists/rows/source.js';
-import { countVerified, namedColumns, type ColumnLayout } from '../columns/column-layout.js';
+import { countVerified, type ColumnLayout } from '../columns/column-layout.js';
 import { releaseStretch } from '../streams/join-results.js';
-import { splitAsked, unsplitRows } from './planning/split-cells.js';
+import { askedSource, unsplitRows } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { askAboutColumns, callingCodeNotices } from '../plan/column-quality.js';
 import { checkCountries, Plan } from '../plan/plan.js';
@@ -82,11 +80,7 @@ type ResolvedStreamRun = StreamRunSettings &
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
   const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
-  const source = limitedSource(
-    splitAsked(namedSource(options.source, namedColumns(options)), options),
-    options.limit,
-  );
-  const { reading, layout } = await openList(source, options);
+  const { reading, layout } = await openList(askedSource(options.source, options), options);
   const plan = new StreamPlan(options, { layout, suppressed: options.suppressed });
   const tally = new OutcomeTally(plan.plan);
   const log = new BatchLog();

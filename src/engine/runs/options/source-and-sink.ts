@@ -12,7 +12,8 @@ import {
   type RowsSource,
 } from '../../../lists/rows/sources/rows-source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { ColumnOptions } from '../../columns/column-layout.js';
+import { namedSource } from '../../../lists/rows/sources/named-source.js';
+import { type ColumnOptions, namedColumns } from '../../columns/column-layout.js';
 import type { PhoneColumn, TextColumn } from '../../streams/enriched-row.js';
 
 /**
@@ -25,12 +26,12 @@ export type SourceInput = string | URL | readonly (string | URL)[] | RowsInput |
 export type SinkInput = string | URL | Sink;
 
 /** The source and the sink that options name. */
-export async function findEnds(given: {
-  readonly source: SourceInput;
-  readonly sink: SinkInput;
-}): Promise<{ readonly source: Source; readonly sink: Sink }> {
-  const sink = sinkOf('sink', given.sink);
-  return { source: await sourceOf(given.source, given.sink), sink };
+export async function findEnds(
+  options: ColumnOptions & { readonly source: SourceInput; readonly sink: SinkInput },
+): Promise<{ readonly source: Source; readonly sink: Sink }> {
+  const sink = sinkOf('sink', options.sink);
+  const source = await sourceOf(options.source, options.sink);
+  return { source: namedSource(source, namedColumns(options)), sink };
 }
 
 export function sinkOf(option: string, given: SinkInput): Sink {

@@ -10,16 +10,19 @@ import { withMembers } from '../../../lists/rows/port-checks.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
+import { limitedSource } from '../../../lists/rows/sources/limited-source.js';
+import type { ListOptions } from '../options/run-options.js';
 
 /** By verified column: its position, and what it holds. */
 type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
 
-/** The same source, or where that is asked for, one whose cells of several addresses are split. */
-export function splitAsked(
+/** The same source, or where that is asked for, one whose cells of several addresses are split, or its first rows. */
+export function askedSource(
   source: Source,
-  options: ColumnOptions & { readonly splitCells?: boolean | undefined },
+  options: ColumnOptions & Pick<ListOptions, 'splitCells' | 'limit'>,
 ): Source {
-  return options.splitCells === true ? splitCellsSource(source, options) : source;
+  const split = options.splitCells === true ? splitCellsSource(source, options) : source;
+  return limitedSource(split, options.limit);
 }
 
 /**

@@ -7,7 +7,7 @@ import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { isOfAccount } from '../abandon-run.js';
 import { checkListSize, checkBeforeSending, newRun, serviceOf, openInTurn } from './new-run.js';
-import { collectLeft } from './earlier-results.js';
+import { collectLeft, keepBatches } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { budgetWords } from '../credits/budget-notices.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
@@ -15,34 +15,90 @@ import { openRecall } from '../planning/recalled-results.js';
 import { readIntoBatches, type PlannedInput } from '../planning/plan-input.js';
 import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
-import type { OpenedRun, Opening } from './open-run.js';
+import type { OpenedRun, RunLocation } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';
-import type { RunScratch } from '../../stores/scratch.js';
-import type { BegunRun, SharedRunStore } from '../../stores/run-store.js';
+import { makeScratch, type PrivateScratch } from '../../stores/scratch.js';
+import type { BegunRun, SharedRunStore, SharedStore } from '../../stores/run-store.js';
 import { isRetriable, type Summary } from '../../summary/summary.js';
 import { stopOfOthers } from '../../stores/stop-reasons.js';
 import { sharedSource } from '../../stores/shared/source-copy.js';
+import { shareRate } from '../../stores/shared/leased-rate.js';
+import type { RowFigures } from '../../stores/shared/shared-status.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
+import type { DriveRunEnd } from '../execution/driver-options.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-export interface SharedOpeningOptions {
+/**
+ * A run that many processes work on: begins it, or joins the one that is begun under its name, where it is the
+ * same. Every process makes the same batches of the list, so only what they come to is compared.
+ */
+export class SharedRun implements RunLocation {
   readonly run: ResolvedRun;
   /** The run and where it is, for messages. */
   readonly name: string;
   readonly store: SharedRunStore;
-  readonly scratch: RunScratch;
-}
-
-/**
- * Begins a run, or joins the one that is begun under its name, where it is the same: every process makes
- * the same batches of the list, so only what they come to is compared.
- */
-export class SharedOpening implements Opening {
-  readonly #options: SharedOpeningOptions;
+  readonly scratch: PrivateScratch;
   /** What all processes read alike. */
   #source: Source | undefined;
+  #leavePace: (() => void) | undefined;
 
-  constructor(options: SharedOpeningOptions) {
-    this.#options = options;
+  private constructor(
+    run: ResolvedRun,
+    name: string,
+    store: SharedRunStore,
+    scratch: PrivateScratch,
+  ) {
+    this.run = run;
+    this.name = name;
+    this.store = store;
+    this.scratch = scratch;
+  }
+
+  /** @param parent of this process's own folder @throws as `SharedStore.open` does */
+  static async open(
+    run: ResolvedRun,
+    shared: SharedStore,
+    parent: string | undefined,
+    rows: RowFigures,
+  ): Promise<SharedRun> {
+    const scratch = await makeScratch(run.files, parent);
+    const { signal, clock } = run;
+    const store = await shared.open({ signal, rows, clock }).catch(async (error: unknown) => {
+      await scratch.remove();
+      throw error;
+    });
+    return new SharedRun(run, shared.name, store, scratch);
+  }
+
+  async connect(): Promise<Client> {
+    const { client: given } = this.run;
+    const client =
+      typeof given === 'function' ? await given(join(this.scratch.path, 'service')) : given;
+    this.#leavePace = await shareRate(client, this.store);
+    return client;
+  }
+
+  /** What the service refuses in its form is not worth going on with, and its name is taken. */
+  reasonOf({ stoppedBy, isRefused }: DriveRunEnd): unknown {
+    if (!isRefused || !(stoppedBy instanceof ConfigurationError)) return stoppedBy;
+    return new ConfigurationError(
+      `${stoppedBy.message}. ${this.name} keeps its options: to change them, abandon it first (sluice abandon, or abandonRun()), or give another name (${optionName('run')})`,
+      { code: 'batch_refused', cause: stoppedBy },
+    );
+  }
+
+  async keepResults(history: History, batches: readonly DrivenBatch[]): Promise<void> {
+    await keepBatches(this.store, batches, history);
+  }
+
+  async end(isWorthKeeping: boolean): Promise<void> {
+    if (!isWorthKeeping) await this.store.clear();
+  }
+
+  async leave(): Promise<void> {
+    this.#leavePace?.();
+    await this.store.close();
+    await this.scratch.remove();
   }
 
   /** All else that is asked of the run needs its list, which another process may be copying. */
@@ -50,11 +106,11 @@ export class SharedOpening implements Opening {
     const before = this.#finishedSummary();
     if (before) {
       this.#refuseOtherThanFinished();
-      const { run, name } = this.#options;
+      const { run, name } = this;
       run.onProgress?.({ stage: 'already_finished', name });
       return { ...before, already_finished: true };
     }
-    const { run, name, store, scratch } = this.#options;
+    const { run, name, store, scratch } = this;
     this.#source = await sharedSource({
       ...run,
       name,
@@ -67,7 +123,7 @@ export class SharedOpening implements Opening {
 
   /** A name that is used twice would leave a new list unverified, with nobody told. */
   #refuseOtherThanFinished(): void {
-    const { run, name, store } = this.#options;
+    const { run, name, store } = this;
     const differing = store.state.run && othersThanFinished(store.state.run, decidingOptions(run));
     if (differing === undefined) return;
     throw mismatch(
@@ -76,7 +132,7 @@ export class SharedOpening implements Opening {
   }
 
   #finishedSummary(): Summary | undefined {
-    const { store, run, name } = this.#options;
+    const { store, run, name } = this;
     const { finished } = store.state;
     if (run.retryFailed !== true) return finished?.summary;
     if (!store.state.run) {
@@ -88,7 +144,7 @@ export class SharedOpening implements Opening {
   }
 
   async open(client: Client): Promise<OpenedRun> {
-    const { stopped } = this.#options.store.state;
+    const { stopped } = this.store.state;
     if (stopped?.code === 'abandoned') throw stopOfOthers(stopped);
     const begun = await this.#begun(client);
     await this.#refuseOther(client, begun.run);
@@ -102,7 +158,7 @@ export class SharedOpening implements Opening {
 
   /** What is begun, with what this process has planned for it where it had to. */
   async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
-    const { run, store } = this.#options;
+    const { run, store } = this;
     const isNeeded = (): boolean => store.state.plan === undefined;
     const history = await openInTurn(run, isNeeded);
     try {
@@ -128,21 +184,21 @@ export class SharedOpening implements Opening {
 
   /** What has stopped the run before this process worked on it may be otherwise by now. */
   async #adoptStop(stopped: StoppedEntry | undefined): Promise<void> {
-    const { store } = this.#options;
+    const { store } = this;
     if (!stopped || store.state.stopped?.at !== stopped.at) return;
     // Before another process can go on within what is used up.
-    if (stopped.code === 'budget_exhausted') await this.#limit(this.#options.run.maxCredits);
+    if (stopped.code === 'budget_exhausted') await this.#limit(this.run.maxCredits);
     await store.record({ entry: 'resumed' });
   }
 
   /** The word of the newest process counts; one that was told nothing leaves it at what others were told. */
   async #giveBudget(): Promise<void> {
-    const { maxCredits } = this.#options.run;
+    const { maxCredits } = this.run;
     if (maxCredits !== undefined) await this.#limit(maxCredits);
   }
 
   async #limit(most: number | null = null): Promise<void> {
-    const { store, run, name } = this.#options;
+    const { store, run, name } = this;
     const { budget } = store.state;
     await store.record({ entry: 'budget', most });
     if (!budget || budget.most === most) return;
@@ -151,7 +207,7 @@ export class SharedOpening implements Opening {
   }
 
   async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {
-    const { run, scratch, store } = this.#options;
+    const { run, scratch, store } = this;
     const { files } = run;
     const { state } = store;
     const seed = Buffer.from(entry.seed, 'hex');
@@ -175,7 +231,7 @@ export class SharedOpening implements Opening {
 
   /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
   async #begin(begunHere: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
-    const { run, store, scratch } = this.#options;
+    const { run, store, scratch } = this;
     await checkBeforeSending(run, plannedInput);
     if (plannedInput.entry.recalled) {
       const path = scratch.recalledPath;
@@ -185,7 +241,7 @@ export class SharedOpening implements Opening {
   }
 
   async #refuseOther(client: Client, begun: RunEntry): Promise<void> {
-    const { run, name, store } = this.#options;
+    const { run, name, store } = this;
     if (begun.version !== runningVersion) {
       throw mismatch(
         `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${runningVersion}: give all processes the same version`,
@@ -207,7 +263,7 @@ export class SharedOpening implements Opening {
   }
 
   #refuseOtherList(begun: BegunRun, { entry }: PlannedInput): void {
-    const { run, name } = this.#options;
+    const { run, name } = this;
     const change = findChange(begun, { decides: decidingOptions(run), plan: entry });
     if (change === undefined) return;
     throw mismatch(

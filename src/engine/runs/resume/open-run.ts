@@ -1,11 +1,17 @@
 import { checkHistoryService } from '../../plan/result-cache.js';
+import { isOwed } from '../../batches/batch-state.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
+import type { DriveRunEnd } from '../execution/driver-options.js';
+import type { History } from '../../history/history.js';
+import { describeStart } from '../reporting/describe-status.js';
+import type { RunStore } from '../../stores/run-store.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { checkAccount } from '../abandon-run.js';
 import { beginRun, serviceOf, checkListSize } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
-import { carriedEntries, collectLeft } from './earlier-results.js';
+import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
 import { planBeside, type PlannedBeside } from './plan-beside.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
@@ -27,8 +33,9 @@ import {
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
-import type { StateDirectory } from '../../stores/directory/state-directory.js';
+import { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
+import { counted } from '../../../platform/text/shown-numbers.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** A run that is begun or gone on with, and its plan. */
@@ -37,8 +44,12 @@ export interface OpenedRun {
   readonly plannedInput: PlannedInput;
 }
 
-/** Finds out which run this is. */
-export interface Opening {
+/** A run where it is kept, as one process has it open. */
+export interface RunLocation {
+  /** The run's options, as what is kept there makes them. */
+  readonly run: ResolvedRun;
+  readonly store: RunStore;
+  connect(): Promise<Client>;
   /** @returns what the run has told, when the same is asked for again */
   finishedSummary(): Promise<Summary | undefined>;
   /**
@@ -54,6 +65,14 @@ export interface Opening {
    * @returns `undefined` where no run is unfinished, or the list is its own
    */
   planBeside?(): Promise<PlannedBeside | undefined>;
+  /** The error with which the caller ends, where the batches were not driven to their end. */
+  reasonOf(end: DriveRunEnd): unknown;
+  /** Every result of the run is safe: a history gets those that it has not. @throws OutputError */
+  keepResults(history: History, batches: readonly DrivenBatch[]): Promise<void>;
+  /** The caller was told of the end of the run. @param isWorthKeeping whether it may be asked for again */
+  end(isWorthKeeping: boolean): Promise<void>;
+  /** Lets go of it. @param isRemovable whether nothing in it is needed any more */
+  leave(isRemovable: boolean): Promise<void>;
 }
 
 interface Compared {
@@ -65,19 +84,36 @@ interface Compared {
 type Planned = RunState & { readonly run: RunEntry; readonly plan: PlanEntry };
 
 /**
- * Finds out which run this is: the one that the state directory knows, or another that takes its place
- * because the list has changed.
+ * A run that this process has to itself: the one that the state directory knows, or another that takes its
+ * place because the list has changed.
  */
-export class RunOpening implements Opening {
-  readonly #options: ResolvedRun;
-  readonly #store: StateDirectory;
+export class DirectoryRun implements RunLocation {
+  readonly run: ResolvedRun;
+  readonly store: StateDirectory;
   #source: BufferedSource | undefined;
   /** What was read to be compared with the run that is known. */
   #compared: Compared | undefined;
 
-  constructor(options: ResolvedRun, store: StateDirectory) {
-    this.#options = options;
-    this.#store = store;
+  private constructor(run: ResolvedRun, store: StateDirectory) {
+    this.run = withOwed(run, store.state);
+    this.store = store;
+  }
+
+  /** @throws as `StateDirectory.open` does; the signal's reason */
+  static async open(run: ResolvedRun, path: string): Promise<DirectoryRun> {
+    const { files, signal, fresh = false } = run;
+    const opened = StateDirectory.open(files, path, { ...run, fresh });
+    const store = await opened.catch((error: unknown) => {
+      // The reason of an abort passes untouched.
+      signal.throwIfAborted();
+      throw error;
+    });
+    return new DirectoryRun(run, store);
+  }
+
+  async connect(): Promise<Client> {
+    const { client } = this.run;
+    return typeof client === 'function' ? client(this.store.servicePath) : client;
   }
 
   /**
@@ -87,18 +123,18 @@ export class RunOpening implements Opening {
    * @returns the run and what it has told, when the same is asked for again
    */
   async finishedSummary(): Promise<Summary | undefined> {
-    const { state } = this.#store;
+    const { state } = this.store;
     if (this.#wantsRetry && !state.run) {
       throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.#store.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
+        `there is no run with failed addresses in ${this.store.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
       );
     }
     if (!state.finished || this.#wantsRetry) return undefined;
     if (state.hasEnded) {
-      await this.#store.startOver();
+      await this.store.startOver();
       return undefined;
     }
-    const { client, serviceName } = this.#options;
+    const { client, serviceName } = this.run;
     // One that is yet to be connected is the run's own as far as anybody knows.
     const connected = typeof client === 'function' ? state.run?.service : client.baseUrl;
     if (!isPlanned(state) || this.#differing(state.run, serviceName ?? connected).length > 0) {
@@ -118,23 +154,23 @@ export class RunOpening implements Opening {
    */
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
-    const toFetch = addressesToFetch(this.#store.state, opened.plannedInput.batches);
-    await checkDiskSpace(this.#options.files, this.#store.path, toFetch);
+    const toFetch = addressesToFetch(this.store.state, opened.plannedInput.batches);
+    await checkDiskSpace(this.run.files, this.store.path, toFetch);
     return opened;
   }
 
   async #open(client: Client): Promise<OpenedRun> {
-    const { state } = this.#store;
-    const { history } = this.#options;
-    const service = serviceOf(client, this.#options);
+    const { state } = this.store;
+    const { history } = this.run;
+    const service = serviceOf(client, this.run);
     checkHistoryService(history, service);
-    if (history) await collectLeft(history, client, this.#options);
+    if (history) await collectLeft(history, client, this.run);
     const differing = state.run ? this.#differing(state.run, service) : [];
     if (state.run && hasSent(state) && !this.#isOver) {
       refuseOthers(differing);
-      await checkAccount(client, state.run, this.#store, this.#options.signal);
-      const status = statusOf(state, this.#store.path);
-      this.#options.onProgress?.({ stage: 'going_on', status });
+      await checkAccount(client, state.run, this.store, this.run.signal);
+      const status = statusOf(state, this.store.path);
+      this.run.onProgress?.({ stage: 'going_on', status });
     }
     const sendsAgain = this.#sendsEarlierAgain();
     if (isPlanned(state) && differing.length === 0) {
@@ -142,7 +178,7 @@ export class RunOpening implements Opening {
       if (change === undefined && !sendsAgain) {
         return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
-      await checkListSize(this.#options, plannedInput.entry.rows, history);
+      await checkListSize(this.run, plannedInput.entry.rows, history);
       if (!this.#isOver) await this.#carryOver(client, state, change);
     }
     if (sendsAgain) await retryEarlier(this.#settling(client));
@@ -150,43 +186,70 @@ export class RunOpening implements Opening {
   }
 
   async planBeside(): Promise<PlannedBeside | undefined> {
-    const { state } = this.#store;
+    const { state } = this.store;
     if (!isPlanned(state) || this.#isOver) return undefined;
     const { plannedInput, change } = await this.#compare(state);
     if (change === undefined) return undefined;
-    await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
-    return planBeside(this.#store, this.#options, async (given) => this.#read(state.run, given));
+    await checkListSize(this.run, plannedInput.entry.rows, this.run.history);
+    return planBeside(this.store, this.run, async (given) => this.#read(state.run, given));
   }
 
   async #begin(client: Client, service: string): Promise<OpenedRun> {
-    const { run, plan } = this.#store.state;
+    const { run, plan } = this.store.state;
     if (this.#source) await this.#adopt();
     // A process that was killed while it read its list has sent nothing under its name.
     const isBegun = run && !plan && isSameRun(run, this.#decides, service);
     const entry = isBegun
       ? run
-      : await beginRun(client, this.#store, this.#options, {
+      : await beginRun(client, this.store, this.run, {
           ...(run && !this.#isOver && { outputId: outputIdOf(run) }),
           ...(this.#wantsRetry && { retries: true }),
         });
     const source = await this.#adopt();
     const plannedInput = await this.#read(entry);
-    await checkListSize(this.#options, plannedInput.entry.rows, this.#options.history);
-    await this.#store.record(plannedInput.entry);
+    await checkListSize(this.run, plannedInput.entry.rows, this.run.history);
+    await this.store.record(plannedInput.entry);
     return { entry, plannedInput: { ...plannedInput, source } };
   }
 
+  reasonOf({ stoppedBy }: DriveRunEnd): unknown {
+    return stoppedBy;
+  }
+
+  async keepResults(history: History): Promise<void> {
+    await keepCarried({ store: this.store, files: this.run.files }, history);
+  }
+
+  async end(isWorthKeeping: boolean): Promise<void> {
+    if (isWorthKeeping) await this.store.record({ entry: 'ended' });
+  }
+
+  async leave(isRemovable: boolean): Promise<void> {
+    const { run, store } = this;
+    if (!isRemovable) return store.close();
+    await beforeRemoval(run);
+    try {
+      await store.clear();
+    } catch (error) {
+      await store.close();
+      throw error;
+    }
+    // A run that has sent nothing is gone before anybody says what is kept of it.
+    if (run.lastAct && store.state.finished) run.lastAct(async () => store.remove());
+    else await store.remove();
+  }
+
   get #wantsRetry(): boolean {
-    return this.#options.retryFailed === true;
+    return this.run.retryFailed === true;
   }
 
   /** Its output is there: what it has paid for is needed no more. */
   get #isOver(): boolean {
-    return this.#store.state.finished !== undefined && !this.#wantsRetry;
+    return this.store.state.finished !== undefined && !this.#wantsRetry;
   }
 
   get #decides(): RunEntry['decides'] {
-    return decidingOptions(this.#options);
+    return decidingOptions(this.run);
   }
 
   #differing(run: RunEntry, service: string | undefined): readonly string[] {
@@ -195,7 +258,7 @@ export class RunOpening implements Opening {
 
   /** Whether a person wants addresses again that failed before the list changed. */
   #sendsEarlierAgain(): boolean {
-    const { earlier, finished } = this.#store.state;
+    const { earlier, finished } = this.store.state;
     if (!this.#wantsRetry || !finished) return false;
     return earlier.some(({ batches }) =>
       [...batches.values()].some(({ state }) => state.stage === 'failed'),
@@ -228,20 +291,20 @@ export class RunOpening implements Opening {
   }
 
   #settling(client: Client): SettleOptions {
-    return { run: this.#options, client, store: this.#store };
+    return { run: this.run, client, store: this.store };
   }
 
   /** From now on what the source gave tonight is the list on disk. */
   async #adopt(): Promise<Source> {
     await this.#keep();
-    const source = (await this.#source?.adopt()) ?? this.#options.source;
+    const source = (await this.#source?.adopt()) ?? this.run.source;
     this.#source = { source, adopt: async () => source };
     return source;
   }
 
   async #keep(): Promise<Source> {
-    const { files, signal } = this.#options;
-    this.#source ??= await bufferSource(this.#options.source, this.#store, files, signal);
+    const { files, signal } = this.run;
+    this.#source ??= await bufferSource(this.run.source, this.store, files, signal);
     return this.#source.source;
   }
 
@@ -251,29 +314,29 @@ export class RunOpening implements Opening {
       Pick<PlanInputOptions, 'partitionFrom' | 'scratch' | 'planned' | 'recalled'>
     > = {},
   ): Promise<PlannedInput> {
-    const { files, history } = this.#options;
+    const { files, history } = this.run;
     const source = await this.#keep();
     const seed = Buffer.from(entry.seed, 'hex');
     return readIntoBatches({
-      ...this.#options,
+      ...this.run,
       source,
       isAgain: this.#compared !== undefined,
       seed,
       ...(!('recalled' in options) && {
         recalled: await openRecall({
-          state: this.#store.state,
-          scratch: this.#store,
+          state: this.store.state,
+          scratch: this.store,
           files,
           seed,
           history,
-          columns: this.#options,
+          columns: this.run,
           carried: async () =>
-            carriedEntries({ store: this.#store, files, seed, retries: entry.retries === true }),
+            carriedEntries({ store: this.store, files, seed, retries: entry.retries === true }),
         }),
       }),
       runId: outputIdOf(entry),
-      scratch: this.#store,
-      planned: this.#store.state.plan,
+      scratch: this.store,
+      planned: this.store.state.plan,
       ...options,
     });
   }
@@ -281,4 +344,32 @@ export class RunOpening implements Opening {
 
 function isPlanned(state: RunState): state is Planned {
   return state.run !== undefined && state.plan !== undefined;
+}
+
+/** What was paid for is safe by now: a callback that fails ends nothing, and is a warning. */
+async function beforeRemoval(run: ResolvedRun): Promise<void> {
+  try {
+    await run.beforeRemoval?.();
+  } catch (error) {
+    run.onProgress?.({
+      stage: 'notice',
+      isWarning: true,
+      message: `the step before the removal of the state failed: ${error instanceof Error ? error.message : String(error)}`,
+    });
+  }
+}
+
+/**
+ * A run over whose results some are owed asks for them before anything else, whatever list comes: they are
+ * paid for. What has failed otherwise is sent again, as by any run that follows.
+ */
+function withOwed(run: ResolvedRun, state: RunState): ResolvedRun {
+  const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;
+  if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
+  run.onProgress?.({
+    stage: 'notice',
+    isWarning: true,
+    message: `${counted(owed, 'batch')} of the run of ${describeStart(state.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+  });
+  return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
 }
