@@ -97,7 +97,7 @@ export class EmailVerifier {
       get isFull() {
         return probe.isFull;
       },
-      offer: (address, report) => {
+      offer: (address, report, putOff) => {
         const offline = judgeEmail(address);
         const path = pathToAsk(address, offline);
         if (path === undefined) {
@@ -108,11 +108,12 @@ export class EmailVerifier {
         probe.add({
           path,
           isUrgent: false,
-          signal,
+          signal: work.signal,
           onOutcome: (outcome) => work.report(report, mailVerdict(offline, outcome)),
           onError: (error) => work.fail(error),
+          onDelayed: (delays) => putOff && work.report(putOff.report, delays),
           tries: 0,
-          delays: 0,
+          delays: putOff?.times ?? 0,
         });
         return true;
       },

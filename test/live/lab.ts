@@ -92,11 +92,11 @@ async function openSmtpServer(
 export async function verifyLive(
   engine: VerificationEngine,
   addresses: readonly string[],
+  verdicts = new Map<string, Verdict>(),
 ): Promise<Map<string, Verdict>> {
   const { signal } = new AbortController();
   const live = engine.live?.({ type: 'email', country: 'US' }, signal);
   if (!live) throw new Error('the engine has no live verification');
-  const verdicts = new Map<string, Verdict>();
   let waiting = [...addresses];
   while (verdicts.size < addresses.length) {
     waiting = waiting.filter(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { networkEngine, type NetworkEngineOptions } from '../../src/service/index.js';
+import { networkEngine, type NetworkEngineOptions, type Verdict } from '../../src/service/index.js';
+import { eventually } from '../client/eventually.js';
 import { mailboxes, noUser, type Manner } from './exchanger.js';
 import { verifyLive } from './lab.js';
 import { engineFor, exchangersOf, fastClock } from './probe.js';
@@ -148,6 +149,41 @@ describe('asking exchangers', () => {
     expect(verdicts.get('anna@x1.lab')).toMatchObject({ unknown: true, result: 'unknown' });
     expect(exchanger.asked.filter((to) => to.startsWith('anna@'))).toHaveLength(3);
     expect(clock.slept).toEqual([305_000, 900_000]);
+  });
+
+  it('gives the answers at once that nothing said later can change', async () => {
+    const verdicts = new Map<string, Verdict>();
+    let known: readonly string[] = [];
+    const [exchanger] = await exchangersOf([
+      {
+        ehlo: '250 exchanger.lab',
+        rcpt: (to) => {
+          if (to.startsWith('carl@')) known = [...verdicts.keys()];
+          return mailboxes('anna')(to);
+        },
+      },
+    ]);
+    const engine = await engineFor([exchanger], { conversationsPerExchanger: 1 });
+    await verifyLive(engine, ['anna@x1.lab']);
+    await verifyLive(engine, ['bert@x1.lab', 'anna@x1.lab', 'carl@x1.lab'], verdicts);
+    expect(exchanger.connections).toBe(2);
+    expect(known).toEqual(['bert@x1.lab']);
+  });
+
+  it('reports nothing to work that has ended', async () => {
+    let end = (): void => undefined;
+    const rcpt: Manner['rcpt'] = (to) => {
+      if (is(to)) end();
+      return is(to) ? '250 ok' : noUser;
+    };
+    const [exchanger] = await exchangersOf([{ rcpt }]);
+    const engine = await engineFor([exchanger]);
+    const live = engine.live?.({ type: 'email', country: 'US' }, signal);
+    end = () => live?.end();
+    const reported: unknown[] = [];
+    live?.offer('name0@x1.lab', (verdict) => reported.push(verdict));
+    await eventually(() => exchanger.commands).toContain('QUIT');
+    expect(reported).toEqual([]);
   });
 
   it('leaves an exchanger in peace that refuses the asker', async () => {

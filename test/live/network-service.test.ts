@@ -1,12 +1,14 @@
 import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { createService, networkEngine } from '../../src/service/index.js';
+import { type Clock, createService, networkEngine } from '../../src/service/index.js';
+import { createTestClock } from '../../src/testing/index.js';
 import { createHastyClock } from '../client/hasty-clock.js';
 import { buildService, startService } from '../service/service-process.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
 import { mailboxes, noUser, openExchanger, type Manner, type TestExchanger } from './exchanger.js';
 import { a, mx, records, startNameServer } from './name-server.js';
+import { fastClock } from './probe.js';
 
 /** Exchangers of `d1.lab`, `d2.lab`, …, and a name server that knows them. */
 async function withMail(manners: readonly Manner[]): Promise<{
@@ -145,6 +147,33 @@ describe('a service that asks the network', () => {
     await wire.launch(uuid);
     while (exchangers[0]?.asked.length === 0) await wire.status(uuid);
     await service.close();
+  });
+
+  it('asks who was put off no sooner and no more often when it starts again', async () => {
+    const { options, exchangers } = await withMail([
+      { rcpt: (to) => (to.startsWith('anna@') ? '450 4.7.1 later' : noUser) },
+    ]);
+    const dataDir = await withFolder();
+    const serve = async (clock: Clock) => {
+      const engine = networkEngine({ ...options, retryDelaysMs: [305_000, 900_000], clock });
+      return createService({ engine, dataDir, apiKey: 'a-key' });
+    };
+    // Nobody is asked again while its time rests.
+    const first = await serve(createTestClock());
+    const wire = new Wire(first);
+    const uuid = await wire.upload(['anna@d1.lab']);
+    await wire.prepare(uuid);
+    await wire.launch(uuid);
+    const quits = () => exchangers[0]?.commands.filter((command) => command === 'QUIT').length;
+    while (quits() !== 1) await wire.status(uuid);
+    await first.close();
+
+    const clock = fastClock();
+    const second = await serve(clock);
+    onTestFinished(async () => second.close());
+    await new Wire(second).until(uuid, 'verification_done');
+    expect(clock.slept).toEqual([305_000, 900_000]);
+    expect(exchangers[0]?.asked.filter((to) => to.startsWith('anna@'))).toHaveLength(3);
   });
 
   it('is refused before it starts when its options are wrong', async () => {

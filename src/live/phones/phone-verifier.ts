@@ -57,7 +57,7 @@ export class PhoneVerifier {
       offer: (phone, report) => {
         if (isFull()) return false;
         this.#pending += 1;
-        this.judge(phone, country, signal)
+        this.judge(phone, country, work.signal)
           .then(
             (verdict) => work.report(report, verdict),
             (error: unknown) => work.fail(error),

@@ -1,9 +1,10 @@
-import type { Verdict } from '../../service/verification/engine.js';
-
 /** The waiting side of a live verification: tells when something has moved. */
 export interface LiveWork {
   readonly stir: () => void;
-  report(to: (verdict: Verdict) => void, verdict: Verdict): void;
+  /** Aborts with the signal, and at the end: nobody waits for what is asked under it any more. */
+  readonly signal: AbortSignal;
+  /** Tells what has become known, unless nobody waits for it any more. */
+  report<Known>(to: (known: Known) => void, known: Known): void;
   fail(error: unknown): void;
   moved(): Promise<void>;
   /** Takes it off the signal. */
@@ -11,6 +12,7 @@ export interface LiveWork {
 }
 
 export function createLiveWork(signal: AbortSignal): LiveWork {
+  const ending = new AbortController();
   let hasMoved = false;
   let failure: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
@@ -21,8 +23,10 @@ export function createLiveWork(signal: AbortSignal): LiveWork {
   signal.addEventListener('abort', stir, { once: true });
   return {
     stir,
-    report(to, verdict) {
-      to(verdict);
+    signal: AbortSignal.any([signal, ending.signal]),
+    report(to, known) {
+      if (signal.aborted || ending.signal.aborted) return;
+      to(known);
       stir();
     },
     fail(error) {
@@ -41,6 +45,9 @@ export function createLiveWork(signal: AbortSignal): LiveWork {
       signal.throwIfAborted();
       if (failure) throw failure.error;
     },
-    end: () => signal.removeEventListener('abort', stir),
+    end() {
+      signal.removeEventListener('abort', stir);
+      ending.abort();
+    },
   };
 }

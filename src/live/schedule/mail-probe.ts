@@ -108,7 +108,10 @@ export class MailProbe {
   /** Takes a mailbox on; its outcome comes in time, unless the probe is closed first. */
   add(task: MailTask): void {
     this.#pending += 1;
-    this.#route(task);
+    // The wait that an earlier process was in begins again.
+    const line = this.#delays[task.delays - 1];
+    if (line) line.push(task);
+    else this.#route(task);
   }
 
   /** Ends all conversations at once. */
@@ -262,6 +265,7 @@ export class MailProbe {
       return;
     }
     task.delays += 1;
+    task.onDelayed?.(task.delays);
     task.tries = 0;
     line.push(task);
   }

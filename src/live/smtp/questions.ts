@@ -72,6 +72,8 @@ export interface MailTask {
   readonly onOutcome: (outcome: MailOutcome) => void;
   /** Told of a defect. */
   readonly onError: (error: unknown) => void;
+  /** Told how often it was put off by now. */
+  readonly onDelayed?: (delays: number) => void;
   /** Conversations that came to nothing for it, since it last waited. */
   tries: number;
   /** How often it was put off. */

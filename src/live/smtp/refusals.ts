@@ -27,8 +27,15 @@ export class Refusals {
     if (isPostmaster(this.#questions.recipients[place]?.local ?? '')) return;
     this.#taken.add(place);
     this.#last = place;
-    this.#early.push(...this.#late);
+    const early = [...this.#early, ...this.#late];
+    this.#early = [];
     this.#late = [];
+    // Answered at once, as far as nothing more can be learned: a kill would lose it.
+    for (const refusal of early) {
+      if (refusal.finding === 'refused' && !this.#hasTaken(this.#domainOf(refusal.place)))
+        this.#early.push(refusal);
+      else this.#answer(refusal, true);
+    }
   }
 
   /** Whether it was taken, and is the mailbox of somebody. */
@@ -53,7 +60,7 @@ export class Refusals {
   }
 
   /**
-   * Gives all answers.
+   * Gives all answers that are left.
    *
    * @param witness whether a mailbox that was taken before is still taken
    */

@@ -5,7 +5,7 @@ import type { BatchFiles } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';
 import { readLines } from '../storage/line-block.js';
 import { FileWriter } from '../storage/record-file.js';
-import { codeBytes, VerdictFile } from '../storage/verdict-file.js';
+import { codeBytes, putOffCode, timesPutOff, VerdictFile } from '../storage/verdict-file.js';
 import type { LiveVerification, Verdict } from '../verification/engine.js';
 
 /** Addresses whose codes are read at once. */
@@ -43,18 +43,23 @@ class AnswerFile {
   /** Writes the verdict of the address at a place. When this returns, a kill cannot undo it. */
   write(place: number, verdict: Verdict): void {
     // First what the code stands for: a code without a verdict counts for nothing.
-    this.#code.writeUInt16LE(this.#verdicts.encode(verdict) + 1);
-    writeSync(this.#codesFd, this.#code, 0, codeBytes, place * codeBytes);
+    this.#write(place, this.#verdicts.encode(verdict) + 1);
   }
 
-  /** The places that have an answer. */
-  *answered(): Generator<number, void> {
+  /** Writes that the address at a place was put off, for so many times now. */
+  putOff(place: number, times: number): void {
+    this.#write(place, putOffCode(times));
+  }
+
+  /** The places that have an answer, or were put off. */
+  *known(): Generator<{ readonly place: number; readonly putOff: number }, void> {
     const { length } = this.#verdicts.verdicts;
     let place = 0;
     for (const block of this.#blocks(Math.floor(fstatSync(this.#codesFd).size / codeBytes))) {
       for (let at = 0; at < block.length; at += codeBytes) {
         const code = block.readUInt16LE(at);
-        if (code > 0 && code <= length) yield place;
+        const putOff = timesPutOff(code);
+        if (putOff > 0 || (code > 0 && code <= length)) yield { place, putOff };
         place += 1;
       }
     }
@@ -94,6 +99,11 @@ class AnswerFile {
     this.#verdicts.close();
   }
 
+  #write(place: number, code: number): void {
+    this.#code.writeUInt16LE(code);
+    writeSync(this.#codesFd, this.#code, 0, codeBytes, place * codeBytes);
+  }
+
   /** The codes as they are; what was never written reads as 0. */
   *#blocks(addresses: number): Generator<Buffer, void> {
     for (let place = 0; place < addresses; place += blockAddresses) {
@@ -127,7 +137,7 @@ interface LiveOptions {
  * Verifies the addresses of a batch by others who answer when they can. The list stays on disk and is
  * read again and again: each reading offers what was not taken on, so that many addresses of one slow
  * exchanger neither fill the memory nor keep those of others waiting. What an earlier process got an
- * answer for is not asked again.
+ * answer for is not asked again, and what it was told to ask for later not at once.
  *
  * @returns the distinct verdicts in the order of their codes, each with its number of addresses
  */
@@ -151,14 +161,19 @@ class LiveList {
   readonly #taken: Uint8Array;
   #takenCount = 0;
   #answered = 0;
+  /** How often an earlier process has put addresses off that have no answer, by their places. */
+  readonly #putOff = new Map<number, number>();
 
   constructor(options: LiveOptions, answers: AnswerFile) {
     this.#options = options;
     this.#answers = answers;
     this.#taken = new Uint8Array(Math.ceil(options.addresses / 8));
-    for (const place of answers.answered()) {
-      this.#take(place);
-      this.#answered += 1;
+    for (const { place, putOff } of answers.known()) {
+      if (putOff > 0) this.#putOff.set(place, putOff);
+      else {
+        this.#take(place);
+        this.#answered += 1;
+      }
     }
   }
 
@@ -196,11 +211,20 @@ class LiveList {
   }
 
   #offer(place: number, address: string): void {
-    const isTaken = this.#options.live.offer(address, (verdict) => {
-      this.#answers.write(place, verdict);
-      this.#answered += 1;
-    });
-    if (isTaken) this.#take(place);
+    const isTaken = this.#options.live.offer(
+      address,
+      (verdict) => {
+        this.#answers.write(place, verdict);
+        this.#answered += 1;
+      },
+      {
+        times: this.#putOff.get(place) ?? 0,
+        report: (times) => this.#answers.putOff(place, times),
+      },
+    );
+    if (!isTaken) return;
+    this.#take(place);
+    this.#putOff.delete(place);
   }
 
   #isTaken(place: number): boolean {

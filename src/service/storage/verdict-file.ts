@@ -9,8 +9,20 @@ import type { Verdict } from '../verification/engine.js';
 
 /** Bytes of the code that stands for a verdict. */
 export const codeBytes = 2;
-/** One less than there are: while answers come in, 0 stands for none. */
-const mostVerdicts = 2 ** (codeBytes * 8) - 1;
+const codeCount = 2 ** (codeBytes * 8);
+/** How often an address may be put off: while answers come in, the highest codes count that, and 0 stands for none. */
+const mostPutOff = 255;
+const mostVerdicts = codeCount - 1 - mostPutOff;
+
+/** The code of an address that was put off so often and has no answer yet. */
+export function putOffCode(times: number): number {
+  return codeCount - Math.min(times, mostPutOff);
+}
+
+/** @returns 0 for any other code */
+export function timesPutOff(code: number): number {
+  return code > mostVerdicts ? codeCount - code : 0;
+}
 
 /** Verdicts that are known again as the objects they are. */
 const mostObjects = 1024;

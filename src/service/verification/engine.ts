@@ -34,11 +34,17 @@ export type Verdict = EmailVerdict | PhoneVerdict;
  */
 export interface LiveVerification {
   /**
-   * Takes an address on; its verdict is reported in time.
+   * Takes an address on; its verdict is reported in time, and after `end` no more.
    *
+   * @param putOff how often an answerer has asked to be asked later, to be reported when it changes: an
+   *   address that was put off before is not asked for at once. @default never
    * @returns `false` when too many wait for the same answerer: it is to be offered again later
    */
-  offer(address: string, report: (verdict: Verdict) => void): boolean;
+  offer(
+    address: string,
+    report: (verdict: Verdict) => void,
+    putOff?: { readonly times: number; readonly report: (times: number) => void },
+  ): boolean;
   /** Whether it can take nothing on now, whoever would answer. */
   readonly isFull: boolean;
   /**
