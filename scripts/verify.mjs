@@ -59,7 +59,9 @@ const deciding = [
     suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
     check('lint', 'oxlint'),
     check('types', 'node', compiler, '-p', 'tsconfig.json'),
+    check('library reference', 'typedoc', '--emit', 'none', '--skipErrorChecking'),
     check('dead code', 'knip'),
+    check('a benchmark', 'node', 'scripts/bench.mjs', '--quick', 'cli/start'),
   ],
   [
     check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
@@ -71,7 +73,6 @@ const deciding = [
 
 const full = [
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
-  [check('library reference', 'typedoc')],
   [suites('long', ['long'])],
   [{ ...suites('tests with drawn values', ['fast', 'e2e']), env: { SLUICE_DRAW: '1' } }],
   [check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '10000')],
