@@ -72,8 +72,8 @@ function isOpen(node) {
 }
 
 function* textsIn(node) {
-  // The help of an option is for the command line only.
-  if (ts.isPropertyAssignment(node) && node.name.text === 'help') return;
+  // The help of an option is for the command line only, and so is the reference of events.
+  if (ts.isPropertyAssignment(node) && ['help', 'when'].includes(node.name.text)) return;
   const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node);
   if (isText || ts.isTemplateMiddleOrTemplateTail(node)) yield node;
   const children = [];

@@ -67,6 +67,8 @@ export {
   type StoppedOptions,
   type StoppedReports,
 } from './report/run-reports.js';
+export type { Advice } from './report/sentences/advice-catalogue.js';
+export type { Notice } from './platform/text/notices.js';
 export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';
 export { estimateRun, type Estimate, type TypeEstimate } from './engine/runs/estimate.js';
 export { streamRun } from './engine/runs/stream-run.js';

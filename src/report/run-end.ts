@@ -4,19 +4,27 @@ import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/s
 import type { Sink } from '../lists/rows/sink.js';
 import { withMembers } from '../lists/rows/port-checks.js';
 import { optionName } from '../platform/text/option-name.js';
-import { adviceOf, dutiesOf, isNotFinished, remedyForCredits } from './advice.js';
+import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
 import { adviceOnEstimate, type AdviceOptions } from './cell-advice.js';
 import { ListFigures } from './page/list-figures.js';
+import { type Advice, remedyForCredits } from './sentences/advice-catalogue.js';
+
+/** What can be done after a run, or before one. */
+export function adviceOn(
+  figures: Summary | Estimate,
+  options: AdviceOptions = {},
+): readonly Advice[] {
+  return 'dry_run' in figures ? adviceOnEstimate(figures) : adviceOf(figures, options);
+}
 
 /** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
+  const advice = adviceOn(figures, options).map(({ message }) => message);
   if ('dry_run' in figures) {
-    const advice = adviceOnEstimate(figures);
     return { exit_code: 0, reason: null, message: null, next: null, advice };
   }
-  const advice = adviceOf(figures, options);
   // What can be put right in the list is no reason to wake anybody.
-  const [next = null] = dutiesOf(figures, options);
+  const next = dutiesOf(figures, options)[0]?.message ?? null;
   if (figures.suspect) {
     const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
     return { exit_code: 8, reason: 'suspect', message, next, advice };

@@ -16,7 +16,8 @@ import { printable } from '../platform/text/printable.js';
 import type { AdviceOptions } from './cell-advice.js';
 import { ReportFile } from './report-file.js';
 import type { ListFigures } from './page/list-figures.js';
-import { endOf, nextAfter, watchSink } from './run-end.js';
+import { adviceOn, endOf, nextAfter, watchSink } from './run-end.js';
+import type { Advice } from './sentences/advice-catalogue.js';
 
 type TakeJson = (json: string) => Promise<void>;
 
@@ -170,6 +171,14 @@ export class RunReports {
   /** How a run ended that went to its end: its exit code, and what to do next. */
   endOf(figures: Summary | Estimate, { isEmptied, stoppedBy }: FinishedOptions = {}): RunEnd {
     return endOf(figures, { ...this.#advice, isEmptied, stoppedBy });
+  }
+
+  /** What `advice` of the same end says, with what it is made of: for programs. */
+  adviceOn(
+    figures: Summary | Estimate,
+    { isEmptied, stoppedBy }: FinishedOptions = {},
+  ): readonly Advice[] {
+    return adviceOn(figures, { ...this.#advice, isEmptied, stoppedBy });
   }
 
   /** Writes what a run, or a dry run, has come to. @throws OutputError */

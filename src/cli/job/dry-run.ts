@@ -70,7 +70,7 @@ export async function estimateJob(
     const before = isPaidAgain ? paidAgain(replaces, addresses) : unfinished;
     const more = [
       ...(examples.size === 0 ? [] : [message('changed_cells', { cells: [...examples.values()] })]),
-      ...adviceMessages(reports.endOf(estimate).advice, 'notice'),
+      ...adviceMessages(reports.adviceOn(estimate), 'notice'),
       ...trialMessages(estimate, options.has('history'), 'notice'),
       ...(before === undefined ? [] : [before]),
     ];

@@ -101,14 +101,15 @@ export async function prepareJob(
   let exitCode: number = exitCodes.done;
   const reportSummary = async (figures: Summary | Estimate): Promise<void> => {
     const isEmptied = figures.rows === 0 && bytesBefore > (await sizeOf(to));
+    const known = { isEmptied, stoppedBy };
     if (!('dry_run' in figures)) {
       const limited = limitMessages(figures, options.has('history'));
-      reporter.finished(figures, reports.endOf(figures, { isEmptied, stoppedBy }), limited);
+      const advice = reports.adviceOn(figures, known);
+      reporter.finished(figures, reports.endOf(figures, known), advice, limited);
       // What was suspect once is of no use beside an output that is not.
       if (!figures.suspect) await Promise.all(suspects.map(removeAt));
     }
-    exitCode = (await reports.finished(figures, { noMoreOpenThan, isEmptied, stoppedBy }))
-      .exit_code;
+    exitCode = (await reports.finished(figures, { noMoreOpenThan, ...known })).exit_code;
   };
   const trial = { limit: settings.limit, service: target.kind };
   const job: Job = {

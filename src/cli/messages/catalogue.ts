@@ -1,5 +1,6 @@
 import { describeStart, type ComparedExport, type Estimate, type Preflight } from '../../index.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
+import { oneOf, orNull } from '../../platform/text/sentence.js';
 import { counted, earlierCreditsSentence, grouped } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
@@ -18,7 +19,7 @@ import {
   waitingWords,
 } from './sentences.js';
 import { type ColumnFigures, endLine } from './end-table.js';
-import { define, made, oneOf, orNull } from './define-event.js';
+import { define, made } from './define-event.js';
 
 const status = {
   state: 'out.csv.sluice',
@@ -505,8 +506,11 @@ export const catalogue = {
   }),
   notice: define({
     severity: 'info',
-    when: 'What the run waits for, or does in an unexpected way.',
-    example: { message: 'another process uses the history: waiting for it' },
+    when: 'What the run waits for, or does in an unexpected way: which, [its `code`](#notices) says, and with it come the fields of that.',
+    example: {
+      code: orNull('history_in_use'),
+      message: 'another process uses the history: waiting for it',
+    },
     sentence: made,
   }),
   prepared: define<Preflight>({
@@ -716,8 +720,11 @@ export const catalogue = {
   }),
   next: define({
     severity: 'info',
-    when: 'What to do: one event for each advice. A log has them in `finished`.',
-    example: { message: 'add --retry-failed: it sends 12 addresses again' },
+    when: 'What to do: which, [its `code`](#advice) says, and with it come the fields of that. One event for each advice; `finished` has all their sentences.',
+    example: {
+      code: orNull('rows_changed'),
+      message: 'run again to verify the rows that changed meanwhile (2)',
+    },
     sentence: made,
     mark: '- ',
   }),

@@ -1,4 +1,5 @@
 import {
+  type Advice,
   type RunEnd,
   type Summary,
   describeOutage,
@@ -6,7 +7,6 @@ import {
   type ServiceOutage,
 } from '../../index.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
-import { fewerRowsSentence } from '../../report/sentences/list-sentences.js';
 import { message, type Message } from './message.js';
 import type { Severity } from './define-event.js';
 import { shareText } from './end-table.js';
@@ -40,7 +40,8 @@ interface EndOptions {
 /** Where the rows are, and what to know or do next. */
 export function endMessages(
   summary: Summary,
-  { exit_code, reason, message: text, advice }: RunEnd,
+  { exit_code, reason, message: text }: RunEnd,
+  advice: readonly Advice[],
   { isTerminal = false, isRepeated = false }: EndOptions = {},
 ): readonly Message[] {
   const { rows, outputs, rows_repeated, skipped_updates, credits_before, seconds } = summary;
@@ -59,25 +60,30 @@ export function endMessages(
     ...(credits_before ? [message('credits_before', credits_before)] : []),
     ...(text === null ? [] : [message('incomplete', { exit_code, reason, message: text })]),
     ...fewerRowsMessages(summary, advice),
-    ...adviceMessages(advice.filter((line) => line !== fewerRowsSentence(summary, true))),
+    ...adviceMessages(advice),
   ];
 }
 
 export function adviceMessages(
-  advice: readonly string[],
+  advice: readonly Advice[],
   severity: Severity = 'info',
 ): readonly Message[] {
-  return advice.map((text) => message('next', { message: text }, severity));
+  return advice
+    .filter(({ code }) => code !== 'fewer_rows')
+    .map(({ code, fields, message: text }) =>
+      message('next', { ...fields, code, message: text }, severity),
+    );
 }
 
 /** A list that has lost its rows: the output has lost them, too. */
-export function fewerRowsMessages(summary: Summary, advice: RunEnd['advice']): readonly Message[] {
-  const text = fewerRowsSentence(summary, true);
-  if (text === undefined || !advice.includes(text)) return [];
-  const { rows, compared } = summary;
-  return [
-    message('fewer_rows', { rows, previous: compared?.previous?.rows ?? null, message: text }),
-  ];
+export function fewerRowsMessages(
+  { rows, compared }: Summary,
+  advice: readonly Advice[],
+): readonly Message[] {
+  const previous = compared?.previous?.rows ?? null;
+  return advice.flatMap(({ code, message: text }) =>
+    code === 'fewer_rows' ? [message('fewer_rows', { rows, previous, message: text })] : [],
+  );
 }
 
 type Limited = Pick<Summary, 'rows' | 'limit' | 'service'>;

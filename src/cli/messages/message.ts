@@ -1,5 +1,6 @@
 import { catalogue } from './catalogue.js';
-import type { EventDefinition, ReadOnly, Severity } from './define-event.js';
+import type { ReadOnly } from '../../platform/text/sentence.js';
+import type { EventDefinition, Severity } from './define-event.js';
 
 type Catalogue = typeof catalogue;
 export type EventName = keyof Catalogue;

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import {
   exportDiffers,
+  type Advice,
   type Client,
   type DoubtfulColumn,
   type RunEnd,
@@ -24,6 +25,7 @@ import {
 import { type FieldsOf, message, type Message } from '../messages/message.js';
 import type { Severity } from '../messages/define-event.js';
 import {
+  adviceMessages,
   comparedMessages,
   endMessages,
   fewerRowsMessages,
@@ -166,8 +168,9 @@ export class Reporter {
         this.report([textColumnMessage(progress)]);
         return;
       case 'notice': {
-        const severity = progress.isWarning === true ? 'warning' : 'info';
-        this.report([message('notice', { message: progress.message }, severity)]);
+        const { code, fields, message: text, isWarning = false } = progress;
+        const severity = isWarning ? 'warning' : 'info';
+        this.report([message('notice', { ...fields, code, message: text }, severity)]);
         return;
       }
       case 'writing':
@@ -180,13 +183,23 @@ export class Reporter {
   }
 
   /** @param last what is said after all else; `finished` is the last event of a log */
-  finished(summary: Summary, end: RunEnd, last: readonly Message[] = []): void {
+  finished(
+    summary: Summary,
+    end: RunEnd,
+    advice: readonly Advice[],
+    last: readonly Message[] = [],
+  ): void {
     this.close();
     this.report(this.#failures.messages());
     if (this.#options.isJson === true) {
       // The batches have been told one by one.
       const { batches, compared, ...figures } = summary;
-      this.report([...oddMessages(summary), ...fewerRowsMessages(summary, end.advice), ...last]);
+      this.report([
+        ...oddMessages(summary),
+        ...fewerRowsMessages(summary, advice),
+        ...adviceMessages(advice),
+        ...last,
+      ]);
       const { warnings } = this.#logger;
       this.report([
         message('finished', {
@@ -205,7 +218,7 @@ export class Reporter {
     this.report([
       ...comparedMessages(summary),
       ...oddMessages(summary),
-      ...endMessages(summary, end, { isTerminal, isRepeated: this.#isRepeated }),
+      ...endMessages(summary, end, advice, { isTerminal, isRepeated: this.#isRepeated }),
       ...last,
     ]);
     const verdict = verdictOf(summary, this.#logger.warnings);

@@ -1,9 +1,9 @@
 import type { ForeignNumbers, ColumnLooks } from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { counted } from '../../platform/text/shown-numbers.js';
 import type { Plan } from './plan.js';
 import { optionName } from '../../platform/text/option-name.js';
+import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
  * A column that hardly looks like what it is verified as, or of phone numbers that may begin with a calling
@@ -87,12 +87,10 @@ export function isPlusMissing({
 }
 
 /** What there is to be said of a column that was to say the countries, and says none. */
-export function callingCodeNotices({ layout, planner }: Plan): readonly string[] {
+export function callingCodeNotices({ layout, planner }: Plan): readonly Notice[] {
   const { filled, found } = planner.callingCodes;
   if (found > 0 || filled === 0) return [];
-  return [
-    `${layout.countryFromName ?? ''}: 0 of ${counted(filled, 'cell')} ${filled === 1 ? 'begins' : 'begin'} with a calling code (+44…, 0044…), so ${optionName('countryFrom')} finds no country: write the numbers with +, or name the column of their countries (${optionName('countryColumn')})`,
-  ];
+  return [notice('no_calling_codes', { column: layout.countryFromName ?? '', cells: filled })];
 }
 
 /** Asks about doubtful columns, where there are some. */

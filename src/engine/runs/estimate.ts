@@ -17,7 +17,7 @@ import { budgetNotices } from './credits/budget-notices.js';
 import { askedOf, columnHints } from '../summary/build-summary.js';
 import { readCredits } from './credits/preflight.js';
 import { openList, startValidating } from './planning/plan-input.js';
-import { observedProgress } from './reporting/run-progress.js';
+import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
 import { RejectedCells } from '../summary/rejected-cells.js';
@@ -27,6 +27,7 @@ import { estimateShape } from './options/option-shapes.js';
 import { readSuppressed } from './options/read-suppressed.js';
 export type { Estimate, TypeEstimate } from '../summary/summary.js';
 import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
+import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
  * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.
@@ -49,7 +50,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const onProgress = observedProgress(calledBack.watch(options.onProgress));
   const { signal = new AbortController().signal } = options;
   const onChangedCell = calledBack.watch(options.onChangedCell);
-  const onNotice = (message: string): void => onProgress({ stage: 'notice', message });
+  const onNotice = (given: Notice | string): void => onProgress(noticed(given));
   const service = options.serviceName ?? client?.baseUrl ?? '';
   checkHistoryService(history, service);
   checkCountries(options);
@@ -103,17 +104,14 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const doubtful = doubtfulColumns(plan);
   // There is nothing to stop: whoever asks for an estimate reads it.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
-  for (const notice of [
-    ...callingCodeNotices(plan),
-    ...budgetNotices(batches, options.maxCredits),
-  ]) {
-    onNotice(notice);
+  for (const each of [...callingCodeNotices(plan), ...budgetNotices(batches, options.maxCredits)]) {
+    onNotice(each);
   }
   await calledBack.settled();
   const balance =
     client &&
     (await readCredits(client, { signal, clock: systemClock }, (why) =>
-      onNotice(`the service does not tell the account's credits (${why})`),
+      onNotice(notice('balance_not_compared', { why })),
     ));
   const ofType = (type: VerificationType): TypeEstimate | null =>
     layout.columns.some((column) => column.type === type)

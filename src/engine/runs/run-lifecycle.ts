@@ -5,12 +5,7 @@ import { stopsForNow } from '../driver/batch-errors.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import {
-  readBalance,
-  readBalanceAfter,
-  unknownBalanceNotice,
-  withBalance,
-} from './credits/preflight.js';
+import { readBalance, readBalanceAfter, withBalance } from './credits/preflight.js';
 import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
 import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
@@ -26,6 +21,8 @@ import { creditsBefore } from './reporting/stopped-summary.js';
 import { summarize } from '../summary/build-summary.js';
 import { isRetriable, type Summary } from '../summary/summary.js';
 import { Reconciliation } from './resume/reconcile.js';
+import { notice } from '../../platform/text/notices.js';
+import { noticed } from './reporting/run-progress.js';
 
 /** What one process does for a run: all of it, or its share beside others. */
 export class RunLifecycle {
@@ -153,11 +150,7 @@ export class RunLifecycle {
     if (this.isRemovable && !store.isShared) await checkBeforeSending(this.#options, plannedInput);
     const isUnknown = store.state.balance === undefined;
     const before = await readBalance(client, store, this.#options, (why) =>
-      this.#options.onProgress?.({
-        stage: 'notice',
-        message: unknownBalanceNotice(why),
-        isWarning: true,
-      }),
+      this.#options.onProgress?.(noticed(notice('balance_unknown', { why }))),
     );
     if (isFirst && isUnknown) reportBalance(this.#options, plannedInput, before);
     return { before };

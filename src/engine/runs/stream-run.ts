@@ -21,7 +21,7 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { observeRun } from '../../platform/observability/observe.js';
-import { observedEnd, observedProgress } from './reporting/run-progress.js';
+import { observedEnd, observedProgress, noticed } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { BatchLog } from '../batches/batch-log.js';
 import { OutcomeTally } from '../summary/outcome-tally.js';
@@ -33,6 +33,7 @@ import type { ResolvedRun, StreamRunSettings } from './options/run-options.js';
 import { streamRunShape } from './options/option-shapes.js';
 import { summarize } from '../summary/build-summary.js';
 import type { Summary } from '../summary/summary.js';
+import type { OnNotice } from '../../platform/text/notices.js';
 
 /**
  * Verifies all rows of a source while they stream to a sink: the first rows come out before the last
@@ -79,7 +80,7 @@ type ResolvedStreamRun = StreamRunSettings &
 
 async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
   const startedMs = performance.now();
-  const onNotice = (message: string): void => options.onProgress?.({ stage: 'notice', message });
+  const onNotice: OnNotice = (given) => options.onProgress?.(noticed(given));
   const { reading, layout } = await openList(askedSource(options.source, options), options);
   const plan = new StreamPlan(options, { layout, suppressed: options.suppressed });
   const tally = new OutcomeTally(plan.plan);
@@ -136,9 +137,7 @@ async function* askFirst(
   const { batchSize } = defaults;
   const judge = async (plan: Plan): Promise<void> => {
     await askAboutColumns(plan, options);
-    for (const message of callingCodeNotices(plan)) {
-      options.onProgress?.({ stage: 'notice', message });
-    }
+    for (const each of callingCodeNotices(plan)) options.onProgress?.(noticed(each));
   };
   let trial: Plan | undefined = new Plan({ country, emailCountry, layout, batchSize, storage });
   let rows = 0;

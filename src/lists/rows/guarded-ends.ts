@@ -7,6 +7,7 @@ import { refuseRows, messageOf } from './sources/gather-rows.js';
 import { checkChunk, checkReading, checkWriting, withMembers } from './port-checks.js';
 import type { Sink, SinkWriting } from './sink.js';
 import type { Source, SourceReading } from './source.js';
+import { notice, type OnNotice } from '../../platform/text/notices.js';
 
 const mark: unique symbol = Symbol('of this library');
 
@@ -49,14 +50,11 @@ export function guardedSink(sink: Sink): Sink {
 }
 
 /** Drops a writing that has failed: what failed first is the error, and what cannot be removed is told beside it. */
-export async function dropWriting(
-  writing: SinkWriting,
-  onNotice?: (notice: string) => void,
-): Promise<void> {
+export async function dropWriting(writing: SinkWriting, onNotice?: OnNotice): Promise<void> {
   try {
     await writing.abort();
   } catch (error) {
-    onNotice?.(`what was written could not be dropped: ${messageOf(error)}`);
+    onNotice?.(notice('not_dropped', { why: messageOf(error) }));
   }
 }
 

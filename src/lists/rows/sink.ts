@@ -2,6 +2,7 @@ import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { RowChunk } from './chunks/row-chunk.js';
 import type { SourceReading } from './source.js';
 import type { Kind } from './values/kinds.js';
+import type { Notice } from '../../platform/text/notices.js';
 
 /** What an output cell holds. */
 export type OutputCell = string | boolean | number | null;
@@ -82,8 +83,8 @@ export interface OpenSinkOptions extends AddedCells {
   readonly whole?: AddedCells;
   /** Called once for each column that becomes text. @default nobody is */
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
-  /** Told, in a sentence, what keeps the writing waiting, or is not done as one would think. */
-  readonly onNotice?: (notice: string) => void;
+  /** Told what keeps the writing waiting, or is not done as one would think. */
+  readonly onNotice?: (notice: Notice | string) => void;
   /** Ends what waits for long, with its reason; `abort()` is called after it in any case. */
   readonly signal?: AbortSignal;
 }

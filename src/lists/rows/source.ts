@@ -1,6 +1,7 @@
 import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { Kind } from './values/kinds.js';
 import type { RowChunk } from './chunks/row-chunk.js';
+import type { Notice } from '../../platform/text/notices.js';
 
 /** A header that is below other lines, and was found by the rows around it. */
 export interface FoundHeader {
@@ -34,8 +35,8 @@ export interface OpenSourceOptions {
   onHeaderFound?(found: FoundHeader): void;
   /** Told of a footer that was found below the last row, when the end was read. */
   onFooterFound?(found: FoundFooter): void;
-  /** Told, in a sentence, what of the input is not read. */
-  onNotice?(notice: string): void;
+  /** Told what of the input is not read. */
+  onNotice?(notice: Notice | string): void;
   /** Told the names of a workbook's sheets, before the one that is read is looked at. */
   onSheets?(names: readonly string[]): void;
   /**

@@ -1,5 +1,6 @@
 import { systemClock } from '../../platform/waiting/clock.js';
 import type { DatabaseFailure, Refuse } from './database-failure.js';
+import { notice, type OnNotice } from '../../platform/text/notices.js';
 
 /** A connection to a database. Errors are the driver's, and hold what must not be shown. */
 export interface Connection {
@@ -63,7 +64,7 @@ export interface Waiting {
   /** How messages call the table. */
   readonly name: string;
   readonly failureOf: (error: unknown) => DatabaseFailure;
-  readonly onNotice: ((notice: string) => void) | undefined;
+  readonly onNotice: OnNotice | undefined;
   readonly signal: AbortSignal | undefined;
   /** How long to try. */
   readonly patienceMs: number;
@@ -98,9 +99,8 @@ export async function retryOnLock(
       await connection.query('ROLLBACK').catch(() => undefined);
       if (nowMs - noticedMs > noticeEveryMs) {
         noticedMs = nowMs;
-        onNotice?.(
-          `table ${name} is locked by another session: trying again for up to ${Math.ceil((startedMs + patienceMs - nowMs) / 60_000)} min, without queueing for the lock`,
-        );
+        const minutes = Math.ceil((startedMs + patienceMs - nowMs) / 60_000);
+        onNotice?.(notice('table_locked', { table: name, minutes }));
       }
       await systemClock.sleep(pauseMs, signal);
     }

@@ -13,6 +13,7 @@ import { XmlError } from './scan-xml.js';
 import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import type { Sheet, Workbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
+import { notice } from '../../platform/text/notices.js';
 
 export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'skipFooter' | 'sheet'>;
 
@@ -100,7 +101,10 @@ export class SheetReading {
     }
     const last = withoutFooter(held, { above, columns, name: label, skipFooter }, this.#opening);
     if (last.length > 0) yield chunkOf(last, head, name, label);
-    if (this.#uncomputed > 0) this.#opening.onNotice?.(uncomputedNotice(this.#uncomputed, label));
+    if (this.#uncomputed > 0) {
+      const formulas = this.#uncomputed;
+      this.#opening.onNotice?.(notice('formulas_without_result', { input: label, formulas }));
+    }
   }
 
   /** Not waited for: it lets go of what it inflates when it can. */
@@ -117,11 +121,6 @@ export class SheetReading {
       throw new InputError(`${this.#file.name} cannot be read as XLSX: ${error.message}`);
     }
   }
-}
-
-function uncomputedNotice(count: number, name: string): string {
-  const have = count === 1 ? '1 formula has' : `${count} formulas have`;
-  return `${name}: ${have} no stored result, so ${count === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`;
 }
 
 /** Columns without a name of their own are named by their position. */

@@ -1,15 +1,12 @@
 import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import { optionName } from '../../platform/text/option-name.js';
-import { counted } from '../../platform/text/shown-numbers.js';
+import { notice } from '../../platform/text/notices.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { SheetReading, type XlsxOptions } from './sheet-reading.js';
 import { openWorkbook } from './workbook.js';
 import type { XlsxChunk } from './xlsx-chunk.js';
-
-const mostNamed = 10;
 
 /** One reading of a sheet, which whoever writes another format tells from others by its class. */
 export class XlsxReading implements SourceReading<XlsxChunk> {
@@ -68,13 +65,13 @@ export async function openXlsx(
       throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`);
     for (const sheet of opened) sheet.mustHaveHeaderOf(first);
     if (empty.length > 0) {
-      opening.onNotice?.(`${file.name}: ${othersNamed(empty, 'sheet')} empty`);
+      opening.onNotice?.(notice('sheets_empty', { input: file.name, sheets: empty }));
     }
     const others = workbook.names.filter((name) => name !== first.name);
     // Whoever names a sheet knows that there are others.
     if (others.length > 0 && wanted === undefined) {
       opening.onNotice?.(
-        `${file.name}: only the sheet ${JSON.stringify(first.name)} is verified and in the output; ${othersNamed(others, 'other sheet')} not (${optionName('sheet')} names one, several with commas between them, or all)`,
+        notice('sheets_left_out', { input: file.name, sheet: first.name, others }),
       );
     }
     withoutMissingHeader(opening, first.label, options).wanted(first.header);
@@ -93,10 +90,4 @@ export async function openXlsx(
     await close();
     throw error;
   }
-}
-
-function othersNamed(names: readonly string[], what: string): string {
-  const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
-  const more = names.length > mostNamed ? ', …' : '';
-  return `${counted(names.length, what)} (${shown.join(', ')}${more}) ${names.length === 1 ? 'is' : 'are'}`;
 }

@@ -27,6 +27,21 @@ export function moment(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
+/** When something began, as a person at this machine says it: `03:15`, and the day where it is another. */
+export function startText(startedAt: string, now = new Date()): string {
+  const at = new Date(startedAt);
+  const [day, today] = [at, now].map(
+    (date) =>
+      `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`,
+  );
+  const time = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
+  return day === today ? time : `${day} ${time}`;
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0');
+}
+
 /** A time as a person says it: `45 s`, `2 min 10 s`, `3 h 05 min`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));

@@ -3,7 +3,7 @@ import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
 /** Rows that cannot be sent for want of a country. */
-interface CountryTrouble {
+export interface CountryTrouble {
   readonly column: string | null;
   readonly missing: number;
   readonly calling_codes?: { readonly column: string; readonly rows: number } | undefined;
@@ -113,6 +113,14 @@ export function missingCountrySentence(
 
 const mostCountries = 3;
 
+export interface ForeignNumbers {
+  readonly cells: number;
+  readonly of: number;
+  readonly national: number;
+  readonly read_as: string;
+  readonly countries: readonly { readonly country: string; readonly cells: number }[];
+}
+
 /**
  * Numbers of other countries in a column that is read for one, and what to do about them.
  *
@@ -120,19 +128,7 @@ const mostCountries = 3;
  */
 export function foreignNumbersSentence(
   name: string,
-  {
-    cells,
-    of,
-    national,
-    read_as: country,
-    countries,
-  }: {
-    readonly cells: number;
-    readonly of: number;
-    readonly national: number;
-    readonly read_as: string;
-    readonly countries: readonly { readonly country: string; readonly cells: number }[];
-  },
+  { cells, of, national, read_as: country, countries }: ForeignNumbers,
   then = '',
 ): string {
   const named = countries

@@ -1,12 +1,16 @@
 import { PassThrough } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { formatText } from '../../../scripts/format-text.mjs';
+import { commands, flagNaming } from '../../../src/cli/commands.js';
 import { catalogue } from '../../../src/cli/messages/catalogue.js';
 import { type EventName, type Message, sentencesOf } from '../../../src/cli/messages/message.js';
 import { Logger } from '../../../src/cli/terminal/logger.js';
+import { notices } from '../../../src/platform/text/notices.js';
+import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { printableLine, shellQuote, shownCell } from '../../../src/platform/text/printable.js';
+import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
 import { FakeClock } from '../../client/fake-clock.js';
 import { parseLog } from '../logged-events.js';
 import { readAll } from '../read-all.js';
@@ -15,12 +19,28 @@ const page = fileURLToPath(new URL('../../../docs/events.md', import.meta.url));
 const events = Object.keys(catalogue) as EventName[];
 
 interface Definition {
-  readonly severity: Message['severity'];
   readonly when: string;
   readonly since?: string;
   readonly example: object;
+  readonly variants?: readonly object[];
 }
-const definitions: Readonly<Record<EventName, Definition>> = catalogue;
+type Sentence = (fields: object) => string | readonly string[];
+type EventDefinition = Definition & { readonly severity: Message['severity'] };
+const definitions: Readonly<Record<EventName, EventDefinition>> = catalogue;
+
+/** A section of the reference: when it is said, its fields, and how it reads. */
+function entry(title: string, definition: Definition, sentence: Sentence): string {
+  const { when, example, variants = [] } = definition;
+  const fields = Object.keys(example).map((field) => `\`${field}\``);
+  const sentences = [{}, ...variants].flatMap((variant) => sentence({ ...example, ...variant }));
+  return [
+    title,
+    '',
+    `${when}${fields.length > 0 ? ` Fields: ${fields.join(', ')}.` : ''}`,
+    '',
+    ...(sentences.length > 0 ? ['```text', ...sentences, '```', ''] : []),
+  ].join('\n');
+}
 
 /** Fields whose values are people's names: of columns, files, sheets, batches; or their cells. */
 const named = new Set(
@@ -75,26 +95,38 @@ function formsOf(name: string): readonly string[] {
 
 describe('the catalogue of events', () => {
   it('is shown whole in the reference', async () => {
-    const lines = events.map((event) => {
-      const { severity, when, since = '0.1.0', example } = definitions[event];
-      const fields = Object.keys(example).map((field) => `\`${field}\``);
-      const sentences = sentencesOf({ event, fields: example as Message['fields'] });
-      return [
+    onTestFinished(nameOptionsBy(flagNaming(commands)));
+    const ofEvents = events.map((event) => {
+      const { severity, ...definition } = definitions[event];
+      const asked = `Severity \`${severity}\`, since ${definition.since ?? '0.1.0'}.`;
+      return entry(
         `## ${event}`,
-        '',
-        `${when} Severity \`${severity}\`, since ${since}.${fields.length > 0 ? ` Fields: ${fields.join(', ')}.` : ''}`,
-        '',
-        ...(sentences.length > 0 ? ['```text', ...sentences, '```', ''] : []),
-      ].join('\n');
+        { ...definition, when: `${definition.when} ${asked}` },
+        (fields) => sentencesOf({ event, fields: fields as Message['fields'] }),
+      );
     });
+    const ofNotices = Object.entries(notices).map(([code, { isWarning, ...definition }]) => {
+      const when = `${definition.when}${isWarning ? ' A warning.' : ''}`;
+      return entry(`### ${code}`, { ...definition, when }, definition.sentence as Sentence);
+    });
+    const ofAdvice = Object.entries(adviceCatalogue).map(([code, definition]) =>
+      entry(`### ${code}`, definition, definition.sentence as Sentence),
+    );
     const head = [
       '# Every event',
       '',
       'What commands say on standard error is an event: a line for people, an object with these fields under [`--json-log`](observability.md#logs). Below each is the sentence with the fields of an example. This page is written by its test: `npx vitest run -u test/cli/messages/catalogue.test.ts`.',
       '',
-      '',
     ].join('\n');
-    await expect(await formatText(page, `${head}${lines.join('\n')}`)).toMatchFileSnapshot(page);
+    const text = [
+      head,
+      ...ofEvents,
+      '## Notices\n\nThe codes of `notice`.\n',
+      ...ofNotices,
+      '## Advice\n\nThe codes of `next`.\n',
+      ...ofAdvice,
+    ].join('\n');
+    await expect(await formatText(page, text)).toMatchFileSnapshot(page);
   });
 
   it('has names as they are in every line, and sends a terminal nothing that steers it', () => {

@@ -139,7 +139,7 @@ async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> 
     clock: new FakeClock(),
     ...options,
   });
-  reporter.finished(summary, reports.endOf(summary));
+  reporter.finished(summary, reports.endOf(summary), reports.adviceOn(summary));
   return readAll(out);
 }
 

@@ -66,13 +66,13 @@ it.each(['all', 'Leads,Notes', 'Leads,Nobody'])(
 
 it('refuses a sheet without a row that is named, and says which are empty of all', async () => {
   await write({ Leads: leads, Empty: [] });
-  const notices: string[] = [];
-  const opening = { wanted: () => [0], onNotice: (notice: string) => notices.push(notice) };
+  const notices: unknown[] = [];
+  const opening = { wanted: () => [0], onNotice: (notice: unknown) => notices.push(notice) };
   const source = (sheet: string) => fileSource(at('book.xlsx'), { sheet }).open(opening);
   await expect(source('Leads,Empty')).rejects.toMatchObject({ code: 'input_malformed' });
   const reading = await source('all');
   await reading.chunks[Symbol.asyncIterator]().return?.();
-  expect(notices).toEqual([expect.stringContaining('"Empty"')]);
+  expect(notices).toMatchObject([{ code: 'sheets_empty', fields: { sheets: ['Empty'] } }]);
 });
 
 it('names the sheet of a row that cannot be read', async () => {

@@ -236,8 +236,8 @@ describe.each(['chartsheet', 'dialogsheet', 'xlMacrosheet', 'xlIntlMacrosheet'])
 
     it('is passed over', async () => {
       expect(await asCsv({ rows, before })).toBe('a@x.example,\n');
-      const notices: string[] = [];
-      const opening = { wanted: () => [0], onNotice: (notice: string) => notices.push(notice) };
+      const notices: unknown[] = [];
+      const opening = { wanted: () => [0], onNotice: (notice: unknown) => notices.push(notice) };
       for (const sheet of [undefined, 'all', 2]) {
         const reading = await fileSource(at('in.xlsx'), { sheet }).open(opening);
         await reading.chunks[Symbol.asyncIterator]().return?.();

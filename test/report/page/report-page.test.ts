@@ -49,7 +49,7 @@ describe('the report of a run', () => {
     const sentence =
       'earlier runs, whose results were used, cost 1,200 email and 3 phone credits more';
     const end = { exit_code: 0, reason: null, message: null, next: null, advice: [] };
-    expect(endMessages(carried, end).flatMap(sentencesOf)).toContain(sentence);
+    expect(endMessages(carried, end, []).flatMap(sentencesOf)).toContain(sentence);
     expect(exampleReport({ summary: carried })).toContain(`Not counted here: ${sentence}.`);
     expect(page).not.toContain('earlier runs, whose');
   });

@@ -205,8 +205,3 @@ export async function readCredits(
     }
   }
 }
-
-/** What is said when the service does not tell the balance. */
-export function unknownBalanceNotice(why: string): string {
-  return `the service does not tell the account's credits (${why}): whether they are enough is not known. A launch that they do not pay stops the run with 5, and nothing else is paid`;
-}

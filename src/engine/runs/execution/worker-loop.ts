@@ -11,9 +11,9 @@ import {
 import type { DriveRunOptions } from './driver-options.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
 import type { RunBatches } from './run-batches.js';
-import { budgetWords } from '../credits/budget-notices.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
-import { optionName } from '../../../platform/text/option-name.js';
+import { notice } from '../../../platform/text/notices.js';
+import { noticed } from '../reporting/run-progress.js';
 
 export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress' | 'signal'>;
@@ -166,11 +166,7 @@ export class WorkerLoop {
     const { budget } = store.state;
     if (!budget || budget.most === this.#currentBudget) return;
     this.#currentBudget = budget.most;
-    run.onProgress?.({
-      stage: 'notice',
-      isWarning: true,
-      message: `another process was started with another ${optionName('maxCredits')}: all together may use ${budgetWords(budget.most)}`,
-    });
+    run.onProgress?.(noticed(notice('budget_changed_elsewhere', { most: budget.most })));
   }
 
   /** What stops one launches nothing more in any. */

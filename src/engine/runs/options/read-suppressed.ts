@@ -4,13 +4,14 @@ import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
 import { findColumn } from '../../columns/find-column.js';
 import { type CountryOptions, readCountry } from '../../plan/plan.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
-import type { RunProgress } from '../reporting/run-progress.js';
+import { type RunProgress, noticed } from '../reporting/run-progress.js';
 import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js';
 
 /** A list of addresses and domains that are never sent. */
@@ -60,26 +61,12 @@ export async function readSuppressed(
     for (const opens of await sourcesOf(source)) {
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
-      onProgress?.({ stage: 'notice', ...noticeOf(figures) });
+      const { name: list, found: cells, unread } = figures;
+      const code = cells === 0 || unread > 0 ? 'suppress_list_unread' : 'suppress_list';
+      onProgress?.(noticed(notice(code, { list, cells, unread })));
     }
   }
   return { suppressed, lists: lists.join(', ') };
-}
-
-function noticeOf({ name, found, unread }: ListFigures): {
-  readonly message: string;
-  readonly isUrgent: boolean;
-} {
-  const isUrgent = found === 0 || unread > 0;
-  const holds =
-    found === 0
-      ? `${name} holds no address: it suppresses nothing`
-      : `never sent: the addresses and domains in ${counted(found, 'cell')} of ${name}`;
-  const more =
-    unread === 0
-      ? ''
-      : `; ${counted(unread, 'cell')} hold${unread === 1 ? 's' : ''} no email address, domain or phone number of a known country, and suppress${unread === 1 ? 'es' : ''} nothing`;
-  return { isUrgent, message: `${isUrgent ? 'warning: ' : ''}${holds}${more}` };
 }
 
 /** Each list has columns of its own. */

@@ -5,6 +5,7 @@ import type { MaxUnknown, ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { EarlyWriter, type WriteWaits } from './early-writer.js';
 import { writeJoined } from './write-output.js';
+import { noticed } from '../reporting/run-progress.js';
 
 /** What was written, and where. */
 interface WrittenOutput {
@@ -87,7 +88,7 @@ export class RunOutput {
       confirm,
       ...waits,
       signal: waits ? AbortSignal.any([run.signal, waits.signal]) : run.signal,
-      onNotice: (message) => run.onProgress?.({ stage: 'notice', message }),
+      onNotice: (given) => run.onProgress?.(noticed(given)),
       onRows: (rows) => {
         this.#rows = rows;
         // As long as batches are driven, what is told is how they get on.

@@ -16,6 +16,7 @@ import { OutcomeTally } from '../../summary/outcome-tally.js';
 import { closeReading, wantedPositions } from '../planning/plan-input.js';
 import { unsplitRows } from '../planning/split-cells.js';
 import { inputChanged, type TicketFile, type TicketReader } from '../planning/ticket-file.js';
+import type { OnNotice } from '../../../platform/text/notices.js';
 
 interface WriteOutputOptions {
   readonly source: Source;
@@ -37,7 +38,7 @@ interface WriteOutputOptions {
   readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
   /** Told what the sink has to say. */
-  readonly onNotice?: (notice: string) => void;
+  readonly onNotice?: OnNotice;
 }
 
 /**

@@ -18,6 +18,7 @@ import { ExternalDedupPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
 import { validateUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
+import { noticed } from '../reporting/run-progress.js';
 
 export interface PlannedInput {
   /** The source for the second reading. */
@@ -113,7 +114,7 @@ export async function openList(
     },
     ...(onProgress && {
       onFooterFound: (found) => onProgress({ stage: 'footer_found', ...found }),
-      onNotice: (message) => onProgress({ stage: 'notice', message }),
+      onNotice: (given) => onProgress(noticed(given)),
     }),
     wanted: (header) => {
       layout = layOutColumns(header, options);
@@ -207,7 +208,7 @@ export async function startValidating(
     return await sink.validate?.(reading, {
       ...(runId !== undefined && { runId }),
       ...(onProgress && {
-        onNotice: (message) => onProgress({ stage: 'notice', message }),
+        onNotice: (given) => onProgress(noticed(given)),
         onTextColumn: (column) => onProgress({ stage: 'text_column', ...column }),
       }),
       signal,

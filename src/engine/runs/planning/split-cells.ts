@@ -7,9 +7,9 @@ import {
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
 import { withMembers } from '../../../lists/rows/port-checks.js';
-import { counted } from '../../../platform/text/shown-numbers.js';
 import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
+import { notice } from '../../../platform/text/notices.js';
 import { limitedSource } from '../../../lists/rows/sources/limited-source.js';
 import type { ListOptions } from '../options/run-options.js';
 
@@ -66,9 +66,7 @@ async function openSplit(
       yield chunk ?? step.value;
     }
     if (split === 0) return;
-    opening.onNotice?.(
-      `${counted(split, 'row')} with several addresses in a cell: one row for each, ${counted(more, 'row')} more`,
-    );
+    opening.onNotice?.(notice('split_rows', { rows: split, more }));
   };
   return withMembers(reading, {
     chunks: closableChunks(all(), async () => void (await rows.return?.())),

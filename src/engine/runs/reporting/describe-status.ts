@@ -1,4 +1,9 @@
-import { describeCredits, counted, grouped } from '../../../platform/text/shown-numbers.js';
+import {
+  describeCredits,
+  counted,
+  grouped,
+  startText,
+} from '../../../platform/text/shown-numbers.js';
 import { describeRetry, type RunStatus } from '../../stores/run-status.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
@@ -63,13 +68,7 @@ export function describeStart(
   { startedAt }: Pick<RunStatus, 'startedAt'>,
   now = new Date(),
 ): string {
-  const at = new Date(startedAt);
-  const [day, today] = [at, now].map(
-    (date) =>
-      `${date.getFullYear()}-${twoDigits(date.getMonth() + 1)}-${twoDigits(date.getDate())}`,
-  );
-  const time = `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}`;
-  return day === today ? time : `${day} ${time}`;
+  return startText(startedAt, now);
 }
 
 function describePaid({ launchedCredits, doubtfulCredits }: RunStatus): string {
@@ -81,8 +80,4 @@ function describePaid({ launchedCredits, doubtfulCredits }: RunStatus): string {
   // What was launched may be refunded in part.
   const sure = spent === undefined ? 'no credits spent' : `at most ${spent} spent`;
   return doubtful === undefined ? sure : `${sure}, up to ${doubtful} in doubt`;
-}
-
-function twoDigits(value: number): string {
-  return String(value).padStart(2, '0');
 }

@@ -8,6 +8,7 @@ import type { RunStatus } from '../../stores/run-status.js';
 import { noRows, type RowFigures } from '../../stores/shared/shared-status.js';
 import type { VerifyProgress } from '../../streams/progress.js';
 import { hasFailed, type Summary } from '../../summary/summary.js';
+import { noticeOf, type Notice } from '../../../platform/text/notices.js';
 
 /** An unfinished run that is carried over to a list that has changed, or to other options. */
 export interface CarriedRun {
@@ -75,7 +76,7 @@ export type RunProgress =
   /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */
   | ({ readonly stage: 'text_column' } & TextColumn)
   /** What there is to say: what is waited for, cannot be noticed, or was not done. */
-  | { readonly stage: 'notice'; readonly message: string; readonly isWarning?: boolean }
+  | ({ readonly stage: 'notice' } & Notice)
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
 
@@ -94,6 +95,11 @@ export function observedProgress(
     }
     onProgress?.(progress);
   };
+}
+
+/** What a source or a sink has to say, as progress. */
+export function noticed(given: Notice | string): RunProgress {
+  return { stage: 'notice', ...noticeOf(given) };
 }
 
 /** Batches are told where they are driven. */

@@ -19,6 +19,8 @@ import { type EarlierRun, hasPaid, type RunState } from '../../stores/run-state.
 import type { RunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { earlierBatches } from '../planning/batch-files.js';
+import { notice } from '../../../platform/text/notices.js';
+import { noticed } from '../reporting/run-progress.js';
 
 /** Whose state it is, and who reads it. */
 interface CarriedOptions {
@@ -177,10 +179,7 @@ export async function collectLeft(
   const owner = {};
   const launched = history.takeLaunched(owner);
   if (launched.length === 0) return;
-  onProgress?.({
-    stage: 'notice',
-    message: `batches that an earlier stream has launched and left: ${launched.length}. Waiting for their results, which are paid for and used from the history`,
-  });
+  onProgress?.(noticed(notice('launched_left', { batches: launched.length })));
   try {
     await collectLaunched(launched, { ...settings, history, service });
   } finally {

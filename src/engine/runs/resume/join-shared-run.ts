@@ -9,7 +9,6 @@ import { isOfAccount } from '../abandon-run.js';
 import { checkListSize, checkBeforeSending, newRun, serviceOf, openInTurn } from './new-run.js';
 import { collectLeft, keepBatches } from './earlier-results.js';
 import type { History } from '../../history/history.js';
-import { budgetWords } from '../credits/budget-notices.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
 import { readIntoBatches, type PlannedInput } from '../planning/plan-input.js';
@@ -27,6 +26,8 @@ import type { RowFigures } from '../../stores/shared/shared-status.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/driver-options.js';
 import { optionName } from '../../../platform/text/option-name.js';
+import { notice } from '../../../platform/text/notices.js';
+import { noticed } from '../reporting/run-progress.js';
 
 /**
  * A run that many processes work on: begins it, or joins the one that is begun under its name, where it is the
@@ -202,8 +203,7 @@ export class SharedRun implements RunLocation {
     const { budget } = store.state;
     await store.record({ entry: 'budget', most });
     if (!budget || budget.most === most) return;
-    const message = `from now on all processes of ${name} together may use ${budgetWords(most)}, in place of ${budgetWords(budget.most)}`;
-    run.onProgress?.({ stage: 'notice', isWarning: true, message });
+    run.onProgress?.(noticed(notice('budget_changed', { run: name, most, before: budget.most })));
   }
 
   async #read(entry: RunEntry, history?: History): Promise<PlannedInput> {

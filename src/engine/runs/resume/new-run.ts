@@ -9,10 +9,12 @@ import type { History } from '../../history/history.js';
 import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
-import { balanceNotice, budgetNotices } from '../credits/budget-notices.js';
+import { balanceNotices, budgetNotices } from '../credits/budget-notices.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { decidingOptions } from './compare-run.js';
+import { notice } from '../../../platform/text/notices.js';
+import { noticed } from '../reporting/run-progress.js';
 
 /**
  * Begins a run, in the place of the one that the journal tells of, if it tells of one.
@@ -60,8 +62,8 @@ export async function checkBeforeSending(
   { plan, batches }: PlannedInput,
 ): Promise<void> {
   await askAboutColumns(plan, run);
-  for (const message of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
-    run.onProgress?.({ stage: 'notice', message });
+  for (const each of [...callingCodeNotices(plan), ...budgetNotices(batches, run.maxCredits)]) {
+    run.onProgress?.(noticed(each));
   }
 }
 
@@ -75,8 +77,7 @@ export function reportBalance(
   balance: CreditBalance | undefined,
 ): void {
   if (!balance || maxCredits !== undefined || onPrepared) return;
-  const message = balanceNotice(batches, balance);
-  if (message !== undefined) onProgress?.({ stage: 'notice', message });
+  for (const each of balanceNotices(batches, balance)) onProgress?.(noticed(each));
 }
 
 const lockedMs = 1000;
@@ -99,12 +100,7 @@ export async function openInTurn(
     } catch (error) {
       if (!isSluiceError(error, 'state_locked')) throw error;
     }
-    if (trials === 0) {
-      onProgress?.({
-        stage: 'notice',
-        message: 'another process uses the history: waiting for it',
-      });
-    }
+    if (trials === 0) onProgress?.(noticed(notice('history_in_use', {})));
     await clock.sleep(lockedMs, signal);
   }
   return undefined;

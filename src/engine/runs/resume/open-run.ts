@@ -3,7 +3,7 @@ import { isOwed } from '../../batches/batch-state.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/driver-options.js';
 import type { History } from '../../history/history.js';
-import { describeStart } from '../reporting/describe-status.js';
+import { noticed } from '../reporting/run-progress.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
@@ -35,7 +35,7 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Summary } from '../../summary/summary.js';
-import { counted } from '../../../platform/text/shown-numbers.js';
+import { notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** A run that is begun or gone on with, and its plan. */
@@ -351,11 +351,8 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
   try {
     await run.beforeRemoval?.();
   } catch (error) {
-    run.onProgress?.({
-      stage: 'notice',
-      isWarning: true,
-      message: `the step before the removal of the state failed: ${error instanceof Error ? error.message : String(error)}`,
-    });
+    const why = error instanceof Error ? error.message : String(error);
+    run.onProgress?.(noticed(notice('before_removal_failed', { why })));
   }
 }
 
@@ -366,10 +363,7 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
 function withOwed(run: ResolvedRun, state: RunState): ResolvedRun {
   const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;
   if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
-  run.onProgress?.({
-    stage: 'notice',
-    isWarning: true,
-    message: `${counted(owed, 'batch')} of the run of ${describeStart(state.run)} ${owed === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
-  });
+  const { startedAt: started_at } = state.run;
+  run.onProgress?.(noticed(notice('results_owed', { batches: owed, started_at })));
   return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
 }

@@ -33,6 +33,7 @@ import { sourceTypes, planTable } from './plan-table.js';
 import type { TablePlan } from './table-plan.js';
 import { trialWrite, SampleRows } from './trial-write.js';
 import { findWritten } from './run-marker.js';
+import { notice, type Notice } from '../../../platform/text/notices.js';
 
 /** The key of the rows of a table. */
 export interface TableKeyOptions {
@@ -168,7 +169,7 @@ export function tableSink<Database extends Connection>(
       };
       const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
       const planned = await plan(connection, opening);
-      for (const notice of noticesOf(planned, into)) columns.onNotice?.(notice);
+      for (const each of noticesOf(planned, into)) columns.onNotice?.(each);
       // What this run has written once it can write again.
       const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
       if (!isOwn) {
@@ -184,9 +185,7 @@ export function tableSink<Database extends Connection>(
         } while (start < kinds && numbers.length > 0);
         await trialWrite(writing, numbers.length).catch((error: unknown) => {
           if (failureOf(error).refusal?.kind !== 'locked') throw error;
-          columns.onNotice?.(
-            `another session holds a lock on ${name}: whether it takes the results is not known yet`,
-          );
+          columns.onNotice?.(notice('lock_before_trial', { table: name }));
         });
       }
       await connection.close();
@@ -284,13 +283,11 @@ const noWriting: SinkWriting = {
 };
 
 /** What is done otherwise than one would think. */
-function* noticesOf({ unguarded, renamed }: TablePlan, into: string): Generator<string> {
-  for (const column of unguarded) {
-    yield `column ${JSON.stringify(column)} is no column of ${into} as it is there: a row whose cell changes while it is verified is not noticed`;
-  }
-  if (renamed.length === 0) return;
-  const names = renamed.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`);
-  yield `names of columns that are too long are shortened in ${into}: ${names.join(', ')}`;
+function noticesOf({ unguarded, renamed }: TablePlan, table: string): readonly Notice[] {
+  return [
+    ...unguarded.map((column) => notice('unguarded_column', { column, table })),
+    ...(renamed.length > 0 ? [notice('names_shortened', { table, columns: renamed })] : []),
+  ];
 }
 
 /** Takes from a file what is open to more users than another file is. */

@@ -9,6 +9,7 @@ import type { KindTally } from '../../rows/values/kind-tally.js';
 import type { SampleRows } from './trial-write.js';
 import { TableChunk } from './table-reading.js';
 import type { TablePlan } from './table-plan.js';
+import { notice, type OnNotice } from '../../../platform/text/notices.js';
 
 /**
  * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
@@ -30,7 +31,7 @@ export function createRowValidator(
   }: {
     readonly tally: KindTally;
     readonly samples: SampleRows;
-    readonly onNotice: ((notice: string) => void) | undefined;
+    readonly onNotice: OnNotice | undefined;
   },
 ): RowValidator {
   // The types of a new table's columns take whatever the input has, and a table takes its own cells.
@@ -57,9 +58,7 @@ export function createRowValidator(
         const cell = chunk.value ? chunk.value(row, column) : chunk.text(row, column);
         if (typeof cell !== 'string' || !losesDigits.test(cell)) continue;
         numeric.delete(column);
-        onNotice?.(
-          `column ${JSON.stringify(header[column] ?? '')} has the type ${type}, which makes numbers of digits: zeros and a plus in front of them are lost there; give it the type TEXT to keep them`,
-        );
+        onNotice?.(notice('digits_lost', { column: header[column] ?? '', type }));
       }
       const watches = isWatched && samples.isWatched(count);
       const cells = isSound(chunk, row) && !watches ? undefined : rows.read(chunk, row);

@@ -8,6 +8,7 @@ import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { countIn, makePeople } from '../suite/people.js';
 import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { type Notice, noticeOf } from '../../../../src/platform/text/notices.js';
 import { sqlite } from './sqlite-database.js';
 
 describeDatabase(sqlite);
@@ -106,16 +107,16 @@ describe('a table in an SQLite file', () => {
       },
     ]);
     const reading = await source.open({ wanted: () => [1] });
-    const notices: string[] = [];
+    const notices: Notice[] = [];
     const columns = { verified: [1], added: [[]], samples: [[]] };
     const validate = await own(place).sink.validate?.(reading, {
       ...columns,
-      onNotice: (notice) => notices.push(notice),
+      onNotice: (notice) => notices.push(noticeOf(notice)),
     });
     for await (const chunk of reading.chunks) validate?.(chunk);
-    expect(notices.map((notice) => notice.split(',')[0])).toEqual([
-      'column "tel" has the type string',
-      'column "zip" has the type postcode',
+    expect(notices).toMatchObject([
+      { code: 'digits_lost', fields: { column: 'tel', type: 'string' } },
+      { code: 'digits_lost', fields: { column: 'zip', type: 'postcode' } },
     ]);
   });
 

@@ -1,0 +1,252 @@
+import { optionName } from './option-name.js';
+import { codedSentence, orNull, type ReadOnly, type SentenceDefinition } from './sentence.js';
+import { counted, grouped, startText } from './shown-numbers.js';
+
+/** What a run waits for, does not do as one would think, or cannot know. */
+export interface Notice {
+  /** What it says, in docs/events.md: the words may change. `null` where a source or sink has no code for it. */
+  readonly code: string | null;
+  /** What the sentence is made of. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+  /** Whether somebody should look. @default false */
+  readonly isWarning?: boolean;
+}
+
+/** Takes a notice; of a source or a sink that has no code for it, the sentence. */
+export type OnNotice = (notice: Notice | string) => void;
+
+interface NoticeDefinition<Fields> extends SentenceDefinition<Fields> {
+  readonly isWarning?: true;
+}
+
+function define<Fields>(definition: NoticeDefinition<Fields>): NoticeDefinition<Fields> {
+  return definition;
+}
+
+/** Every notice of a run, by its code. */
+export const notices = {
+  // The input
+  sheets_empty: define({
+    when: 'Sheets that were asked for have no rows.',
+    example: { input: 'list.xlsx', sheets: ['Notes'] },
+    sentence: ({ input, sheets }) => `${input}: ${countedNames(sheets, 'sheet')} empty`,
+  }),
+  sheets_left_out: define({
+    when: 'The first of several sheets is read, and none was named.',
+    example: { input: 'list.xlsx', sheet: 'Leads', others: ['Partners', 'Notes'] },
+    sentence: ({ input, sheet, others }) =>
+      `${input}: only the sheet ${JSON.stringify(sheet)} is verified and in the output; ${countedNames(others, 'other sheet')} not (${optionName('sheet')} names one, several with commas between them, or all)`,
+  }),
+  formulas_without_result: define({
+    when: 'Cells of a workbook are formulas whose results it does not hold.',
+    example: { input: 'list.xlsx', formulas: 12 },
+    variants: [{ formulas: 1 }],
+    sentence: ({ input, formulas }) =>
+      `${input}: ${formulas === 1 ? '1 formula has' : `${formulas} formulas have`} no stored result, so ${formulas === 1 ? 'its cell is' : 'their cells are'} empty here: open the workbook in a spreadsheet program, save it there, and run again`,
+  }),
+  split_rows: define({
+    when: '`--split-cells` made several rows of one.',
+    example: { rows: 3, more: 4 },
+    sentence: ({ rows, more }) =>
+      `${counted(rows, 'row')} with several addresses in a cell: one row for each, ${counted(more, 'row')} more`,
+  }),
+  suppress_list: define({
+    when: 'A list of `--suppress` was read.',
+    example: { list: 'optouts.csv', cells: 20, unread: 0 },
+    sentence: suppressListSentence,
+  }),
+  suppress_list_unread: define({
+    when: 'Cells of a list of `--suppress`, or all of it, suppress nothing.',
+    isWarning: true,
+    example: { list: 'optouts.csv', cells: 20, unread: 2 },
+    variants: [{ unread: 1 }, { cells: 0, unread: 0 }],
+    sentence: suppressListSentence,
+  }),
+  no_calling_codes: define({
+    when: 'The column of `--country-from` has no calling codes.',
+    example: { column: 'mobile', cells: 100 },
+    sentence: ({ column, cells }) =>
+      `${column}: 0 of ${counted(cells, 'cell')} ${cells === 1 ? 'begins' : 'begin'} with a calling code (+44…, 0044…), so ${optionName('countryFrom')} finds no country: write the numbers with +, or name the column of their countries (${optionName('countryColumn')})`,
+  }),
+
+  // Credits
+  budget_short: define({
+    when: '`--max-credits` is too low for all batches of a type. `smallest`: what the smallest of them needs.',
+    example: { type: 'email', needed: 250, allowed: 20, smallest: 100 },
+    variants: [{ smallest: 10 }],
+    sentence({ type, needed, allowed, smallest }) {
+      const outcome =
+        smallest > allowed
+          ? `not even the smallest batch, of ${grouped(smallest)}, fits; raise ${optionName('maxCredits')} or lower ${optionName('batchSize')}`
+          : 'the run may stop before it is done, with exit code 5';
+      return `${counted(needed, `${type} credit`)} ${needed === 1 ? 'is' : 'are'} needed at most, and ${optionName('maxCredits')} allows ${grouped(allowed)}: ${outcome}`;
+    },
+  }),
+  balance_short: define({
+    when: 'The account has too few credits for all batches. `fits`: whether they are enough for one.',
+    example: { types: [{ type: 'email', has: 120, needed: 250, fits: true }] },
+    variants: [
+      {
+        types: [
+          { type: 'email', has: 120, needed: 250, fits: true },
+          { type: 'phone', has: 0, needed: 10, fits: false },
+        ],
+      },
+    ],
+    sentence({ types }) {
+      const counts = types.map(
+        ({ type, has, needed }) =>
+          `${counted(has, `${type} credit`)} of ${grouped(needed)} needed at most`,
+      );
+      const outcome = types.every(({ fits }) => fits)
+        ? 'the run may stop before it is done, with exit code 5'
+        : 'not even the smallest batch can be launched';
+      return `the account has ${counts.join(' and ')}: ${outcome}; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
+    },
+  }),
+  balance_unknown: define({
+    when: 'The service does not tell the credits of the account.',
+    isWarning: true,
+    example: { why: 'HTTP 404' },
+    sentence: ({ why }) =>
+      `${balanceUnknown(why)}: whether they are enough is not known. A launch that they do not pay stops the run with 5, and nothing else is paid`,
+  }),
+  balance_not_compared: define({
+    when: '`--dry-run`: the service does not tell the credits of the account.',
+    example: { why: 'HTTP 404' },
+    sentence: ({ why }) => balanceUnknown(why),
+  }),
+  budget_changed: define({
+    when: 'This process changes the budget of all that share a run; `null` is none.',
+    isWarning: true,
+    example: { run: 'run 2026-01-30', most: orNull(100), before: orNull(20) },
+    variants: [{ most: null }],
+    sentence: ({ run, most, before }) =>
+      `from now on all processes of ${run} together may use ${budgetWords(most)}, in place of ${budgetWords(before)}`,
+  }),
+  budget_changed_elsewhere: define({
+    when: 'Another process has changed the budget of all that share the run; `null` is none.',
+    isWarning: true,
+    example: { most: orNull(100) },
+    sentence: ({ most }) =>
+      `another process was started with another ${optionName('maxCredits')}: all together may use ${budgetWords(most)}`,
+  }),
+
+  // What earlier runs have left
+  history_in_use: define({
+    when: 'Another process uses the history: the run waits for it.',
+    example: {},
+    sentence: () => 'another process uses the history: waiting for it',
+  }),
+  launched_left: define({
+    when: 'An earlier stream with this history has launched batches and left them.',
+    example: { batches: 3 },
+    sentence: ({ batches }) =>
+      `batches that an earlier stream has launched and left: ${batches}. Waiting for their results, which are paid for and used from the history`,
+  }),
+  results_owed: define({
+    when: 'Results of the run before are paid for and could not be read: they are asked for again.',
+    isWarning: true,
+    example: { batches: 3, started_at: '2026-01-30T22:15:00.000Z' },
+    sentence: ({ batches, started_at: startedAt }) =>
+      `${counted(batches, 'batch')} of the run of ${startText(startedAt)} ${batches === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+  }),
+
+  // The output
+  table_locked: define({
+    when: 'Another session locks the table: the run tries again. Once a minute.',
+    example: { table: 'contacts', minutes: 10 },
+    sentence: ({ table, minutes }) =>
+      `table ${table} is locked by another session: trying again for up to ${minutes} min, without queueing for the lock`,
+  }),
+  lock_before_trial: define({
+    when: 'Another session locks the table: the results could not be tried in it.',
+    example: { table: 'contacts' },
+    sentence: ({ table }) =>
+      `another session holds a lock on ${table}: whether it takes the results is not known yet`,
+  }),
+  unguarded_column: define({
+    when: 'A column of the input is not in the table.',
+    example: { column: 'note', table: 'contacts' },
+    sentence: ({ column, table }) =>
+      `column ${JSON.stringify(column)} is no column of ${table} as it is there: a row whose cell changes while it is verified is not noticed`,
+  }),
+  names_shortened: define({
+    when: 'Names of columns are too long for the database.',
+    example: {
+      table: 'contacts',
+      columns: [{ from: 'a_very_long_name_of_a_column', to: 'a_very_long_name' }],
+    },
+    sentence: ({ table, columns }) =>
+      `names of columns that are too long are shortened in ${table}: ${columns.map(({ from, to }) => `${JSON.stringify(from)} is ${JSON.stringify(to)}`).join(', ')}`,
+  }),
+  digits_lost: define({
+    when: 'The type of a column drops zeros and a plus before digits.',
+    example: { column: 'mobile', type: 'bigint' },
+    sentence: ({ column, type }) =>
+      `column ${JSON.stringify(column)} has the type ${type}, which makes numbers of digits: zeros and a plus in front of them are lost there; give it the type TEXT to keep them`,
+  }),
+  not_dropped: define({
+    when: 'A writing has failed, and what it has written is still there.',
+    example: { why: 'permission denied' },
+    sentence: ({ why }) => `what was written could not be dropped: ${why}`,
+  }),
+  before_removal_failed: define({
+    when: '`beforeRemoval` has failed.',
+    isWarning: true,
+    example: { why: 'disk full' },
+    sentence: ({ why }) => `the step before the removal of the state failed: ${why}`,
+  }),
+};
+
+type NoticeCode = keyof typeof notices;
+type FieldsOf<Code extends NoticeCode> =
+  (typeof notices)[Code] extends NoticeDefinition<infer Fields> ? ReadOnly<Fields> : never;
+
+export function notice<Code extends NoticeCode>(code: Code, fields: FieldsOf<Code>): Notice {
+  const definition = notices[code] as NoticeDefinition<unknown>;
+  const { isWarning } = definition;
+  return { ...codedSentence(code, definition, fields), ...(isWarning && { isWarning }) };
+}
+
+/** A notice whichever way it was given. */
+export function noticeOf(given: Notice | string): Notice {
+  return typeof given === 'string' ? { code: null, fields: {}, message: given } : given;
+}
+
+function suppressListSentence({
+  list,
+  cells,
+  unread,
+}: {
+  readonly list: string;
+  readonly cells: number;
+  readonly unread: number;
+}): string {
+  const holds =
+    cells === 0
+      ? `${list} holds no address: it suppresses nothing`
+      : `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`;
+  if (unread === 0) return holds;
+  const s = unread === 1 ? 's' : '';
+  return `${holds}; ${counted(unread, 'cell')} hold${s} no email address, domain or phone number of a known country, and suppress${unread === 1 ? 'es' : ''} nothing`;
+}
+
+const mostNamed = 10;
+
+/** `2 sheets ("Notes", "Old") are` */
+function countedNames(names: readonly string[], what: string): string {
+  const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
+  const more = names.length > mostNamed ? ', …' : '';
+  return `${counted(names.length, what)} (${shown.join(', ')}${more}) ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+function balanceUnknown(why: string): string {
+  return `the service does not tell the account's credits (${why})`;
+}
+
+/** What processes that share a run may use together. */
+function budgetWords(most: number | null): string {
+  return most === null ? 'as many credits as it takes' : `${counted(most, 'credit')} of each type`;
+}

@@ -1,0 +1,355 @@
+import { describeRetry } from '../../engine/stores/run-status.js';
+import { optionName } from '../../platform/text/option-name.js';
+import { shellQuote } from '../../platform/text/printable.js';
+import {
+  defineSentence as define,
+  oneOf,
+  orNull,
+  type ReadOnly,
+  codedSentence,
+  type SentenceDefinition,
+} from '../../platform/text/sentence.js';
+import { counted, grouped } from '../../platform/text/shown-numbers.js';
+import {
+  type CountryTrouble,
+  foreignNumbersSentence,
+  type ForeignNumbers,
+  missingCountrySentence,
+  missingDigitsSentence,
+  missingPlusSentence,
+  unknownCountrySentence,
+} from './address-sentences.js';
+import { noTextSentence } from './list-sentences.js';
+
+/** Something to do about a run or a list. */
+export interface Advice {
+  /** What it says, in docs/events.md: the words may change. */
+  readonly code: string;
+  /** What the sentence is made of. */
+  readonly fields: Readonly<Record<string, unknown>>;
+  readonly message: string;
+}
+
+const misspeltCountry = { value: 'Germny', rows: 23, guess: 'Germany', code: 'DE' };
+const otherCountry = { value: 'Frankreihc', rows: 1, guess: null, code: null };
+const retry = { exports: 0, addresses: 12, paid_twice: 0 };
+
+/** Every advice, by its code. */
+export const adviceCatalogue = {
+  // What is asked of who runs it
+  run_again: define({
+    when: 'Addresses are not finished: the same command goes on. `stopped_by` is the [error code](when-it-stops.md#error-codes) of what stopped it.',
+    example: { stopped_by: orNull('budget_exhausted') },
+    variants: [{ stopped_by: 'payment_required' }, { stopped_by: null }],
+    sentence({ stopped_by: stoppedBy }) {
+      const remedy = remedyForCredits(stoppedBy);
+      const again = 'run the same command again: it goes on and completes the output';
+      return remedy === undefined ? again : `${remedy}, ${again}`;
+    },
+  }),
+  retry_failed: define({
+    when: 'Batches have failed: they can be sent again.',
+    example: { ...retry, is_shared: false },
+    variants: [{ paid_twice: 12 }, { is_shared: true }],
+    sentence: ({ is_shared: isShared, ...failed }) =>
+      `add ${optionName('retryFailed')}: it ${retryWords(failed)}; without it ${isShared ? 'this run stays finished' : 'the next run starts over'}`,
+  }),
+  fetch_paid: define({
+    when: 'Batches have failed of which some are paid for: their results can be fetched again.',
+    example: { ...retry, exports: 3 },
+    variants: [{ addresses: 0 }],
+    sentence: (failed) => `run the same command again: it ${retryWords(failed)}`,
+  }),
+  start_over: define({
+    when: 'Too many verdicts are unknown.',
+    example: {},
+    sentence: () =>
+      `the next run starts over; what a history (${optionName('history')}) knows is not paid again`,
+  }),
+  name_another_run: define({
+    when: 'Too many verdicts are unknown, in a run of a store.',
+    example: {},
+    sentence: () => `give the next run another ${optionName('run')} name: this one stays finished`,
+  }),
+  fewer_rows: define({
+    when: 'The list has no rows, or fewer than half of those `before`. Commands say it as the event `fewer_rows`.',
+    example: { rows: 40, before: orNull(281) },
+    variants: [{ rows: 0 }, { rows: 0, before: null }],
+    sentence({ rows, before }) {
+      const remedy = 'check what makes the list, then run again';
+      if (rows > 0) {
+        return `the list has ${counted(rows, 'row')} and had ${grouped(before ?? 0)} in the run before: ${remedy}`;
+      }
+      return before === null
+        ? `the list has no rows, and the output that it replaced was longer: ${remedy}`
+        : `the list has no rows and had ${grouped(before)} in an earlier run: ${remedy}`;
+    },
+  }),
+  rows_changed: define({
+    when: 'Rows of a table have changed while they were verified.',
+    example: { rows: 2 },
+    sentence: ({ rows }) =>
+      `run again to verify the rows that changed meanwhile (${grouped(rows)})`,
+  }),
+  no_row_kept: define({
+    when: '`--keep` leaves no row. `has_unknown`: whether there are some that are not known.',
+    example: { has_unknown: false },
+    variants: [{ has_unknown: true }],
+    sentence({ has_unknown: hasUnknown }) {
+      const more = hasUnknown
+        ? `; with ${optionName('keep')} valid,unknown the rows that are not known are kept, too`
+        : '';
+      return `no row is kept: none has what ${optionName('keep')} or ${optionName('keepQuality')} asks for${more}`;
+    },
+  }),
+  valid_left_out: define({
+    when: '`--keep` leaves out rows although one of their columns is valid.',
+    example: { columns: [{ column: 'email', rows: 120 }] },
+    variants: [
+      {
+        columns: [
+          { column: 'Mobil nr', rows: 1 },
+          { column: 'email', rows: 1 },
+        ],
+      },
+    ],
+    sentence({ columns }) {
+      const counts = columns.map(({ column, rows }, at) => {
+        const are =
+          at > 0 ? grouped(rows) : `${counted(rows, 'row')} ${rows === 1 ? 'is' : 'are'} left out`;
+        return `${are} although ${column} is valid`;
+      });
+      const most = columns[0]?.column ?? '';
+      return `${counts.join(', ')}: another verified column is not; with ${optionName('keep')} ${shellQuote(`${most}=valid`)} only ${most} counts`;
+    },
+  }),
+  another_run_pays: define({
+    when: 'There is something to put right, and no history.',
+    example: { addresses: 250 },
+    variants: [{ addresses: 1 }],
+    sentence: ({ addresses }) =>
+      `another run pays for ${addresses === 1 ? 'the address' : `all ${grouped(addresses)} addresses`} again: no ${optionName('history')} kept these results`,
+  }),
+
+  // What can be put right in the list
+  missing_digits: define({
+    when: 'A spreadsheet has written numbers as `4.91702E+11`.',
+    example: { column: 'mobile', cells: 12 },
+    variants: [{ cells: 1 }],
+    sentence: ({ column, cells }) => missingDigitsSentence(cells, column),
+  }),
+  no_text: define({
+    when: 'Cells are no text in the encoding of the list.',
+    example: { input: 'list.csv', cells: 12 },
+    variants: [{ cells: 1 }, { input: 'list.jsonl' }],
+    sentence: ({ input, cells }) => `${noTextSentence(cells, input)}; then run again`,
+  }),
+  no_country: define<Pick<CountryTrouble, 'missing' | 'calling_codes'>>({
+    when: 'Rows have no country, and were not sent.',
+    example: { missing: 19, calling_codes: undefined },
+    variants: [
+      { missing: 1 },
+      { calling_codes: { column: 'mobile no', rows: 7 } },
+      { calling_codes: { column: 'mobile', rows: 19 } },
+      { missing: 1, calling_codes: { column: 'mobile', rows: 1 } },
+    ],
+    sentence: (countries) => missingCountrySentence(countries, true),
+  }),
+  country_not_understood: define<CountryTrouble>({
+    when: 'Rows have a country that is not understood. `values` are masked where they may be personal data.',
+    example: {
+      column: 'Land',
+      missing: 0,
+      not_understood: 23,
+      no_text: 0,
+      looks_like_countries: true,
+      values: [misspeltCountry],
+    },
+    variants: [
+      { not_understood: 31, values: [misspeltCountry, { ...otherCountry, rows: 5 }] },
+      { not_understood: 24, values: [misspeltCountry, { ...otherCountry, first_row: 17 }] },
+      { not_understood: 1, values: [{ ...otherCountry, value: '••••••', first_row: 17 }] },
+      {
+        not_understood: 3,
+        values: [
+          { ...otherCountry, value: '••••••', first_row: 17 },
+          { ...otherCountry, value: '••••••', rows: 2, first_row: 40 },
+        ],
+      },
+      { looks_like_countries: false, values: [{ ...otherCountry, value: '••••', rows: 23 }] },
+      { no_text: 23, values: [] },
+      { not_understood: 25, no_text: 2 },
+      { column: null },
+    ],
+    sentence(countries) {
+      const { column, not_understood: unknown, no_text: noText } = countries;
+      const fix = countries.looks_like_countries
+        ? 'correct these cells'
+        : `check ${optionName('countryColumn')}`;
+      const again = noText === unknown ? '; then run again' : `: ${fix}, then run again`;
+      return `${unknownCountrySentence(countries, 3)}${column === null ? '' : again}`;
+    },
+  }),
+  not_one_address: define({
+    when: 'Cells are more than one plain address.',
+    example: {
+      column: 'email',
+      type: 'email',
+      forms: [
+        {
+          form: oneOf('mailto', 'named', 'several', 'unsplit', 'beside', 'extension'),
+          cells: 12,
+          with_comma: 0,
+        },
+      ],
+    },
+    variants: [
+      {
+        forms: [
+          { form: 'named', cells: 2, with_comma: 2 },
+          { form: 'several', cells: 11, with_comma: 8 },
+        ],
+      },
+      { column: 'tel', type: 'phone', forms: [{ form: 'unsplit', cells: 1, with_comma: 0 }] },
+    ],
+    sentence({ column, type, forms }) {
+      const shown = forms.map(({ form, cells, with_comma: withComma }) => {
+        const some = withComma === cells ? 'all of them' : `${grouped(withComma)} of them`;
+        const text =
+          type === 'phone' ? formWords[form].replace('address', 'number') : formWords[form];
+        return `${grouped(cells)} ${text}${withComma === 0 ? '' : ` (${some} with a comma)`}`;
+      });
+      const split = forms.some(({ form }) => form === 'several')
+        ? ` (${optionName('splitCells')} makes a row of each)`
+        : '';
+      return `${column}: ${shown.join(', ')}: leave only ${type === 'email' ? 'the email address' : 'one number'} in the cell${split}, then run again`;
+    },
+  }),
+  no_at: define({
+    when: 'Cells of a column of emails have no @.',
+    example: { column: 'email', cells: 12 },
+    sentence: ({ column, cells }) =>
+      `${column}: ${grouped(cells)} without an @: write the whole address, then run again`,
+  }),
+  suggested: define({
+    when: 'The output suggests other domains.',
+    example: { column: 'email', cells: 12, suggested_in: 'email_suggestion' },
+    variants: [{ cells: 1 }],
+    sentence: ({ column, cells, suggested_in: suggestions }) =>
+      `${column}: ${counted(cells, 'cell')} ${cells === 1 ? 'has' : 'have'} a suggestion in ${suggestions}: put what is right into ${column}, then run again`,
+  }),
+  misspelt_domains: define({
+    when: 'Domains look misspelt. `of_rows` where only the first rows were counted.',
+    example: { column: 'email', cells: 12, of_rows: orNull(1000) },
+    variants: [{ cells: 1, of_rows: null }],
+    sentence({ column, cells, of_rows: rows }) {
+      const of = rows === null ? '' : ` of the first ${counted(rows, 'row')}`;
+      return `${column}: ${counted(cells, 'cell')}${of} ${cells === 1 ? 'has' : 'have'} a domain that looks misspelt: ${optionName('suggest')} adds the one that was probably meant`;
+    },
+  }),
+  missing_plus: define({
+    when: 'Numbers may have lost the + of their calling code. `rows` are the first of them.',
+    example: { column: 'mobile', cells: 3, rows: [2, 3, 4] },
+    variants: [{ cells: 1, rows: [17] }, { cells: 1200 }],
+    sentence: ({ column, ...numbers }) =>
+      `${column}: ${missingPlusSentence(numbers)}, then run again`,
+  }),
+  foreign_numbers: define<{ readonly column: string } & ForeignNumbers>({
+    when: 'Numbers with a calling code are of other countries than the one that is given.',
+    example: {
+      column: 'mobile',
+      cells: 30,
+      of: 40,
+      national: 10,
+      read_as: 'DE',
+      countries: [{ country: 'AT', cells: 30 }],
+    },
+    variants: [{ national: 1 }, { national: 0 }],
+    sentence: ({ column, ...numbers }) =>
+      `${column}: ${foreignNumbersSentence(column, numbers, ', then run again')}`,
+  }),
+  numbers_do_not_fit: define({
+    when: 'Many numbers are wrong or without a result, and those that were `examined` do not fit their country.',
+    example: {
+      column: 'mobile',
+      cells: 1200,
+      of: 5000,
+      examined: 1000,
+      unfit: 900,
+      country: orNull('CH'),
+      fitting: orNull({ country: 'DE', cells: 800 }),
+    },
+    variants: [{ cells: 900, examined: 900, country: null, fitting: null }],
+    sentence({ column, cells, of, examined, unfit, country, fitting }) {
+      const sample = examined < cells ? `${grouped(examined)} that were examined` : 'them';
+      const would = fitting ? `, and ${grouped(fitting.cells)} would fit ${fitting.country}` : '';
+      return `${column}: ${grouped(cells)} of ${grouped(of)} numbers are wrong or got no result; ${grouped(unfit)} of ${sample} do not fit ${country ?? 'the country of their row'}${would}: give each row the country of its number (${optionName('countryColumn')}), or write the numbers with +`;
+    },
+  }),
+  risky: define({
+    when: 'Some of the valid emails are risky or throw-away addresses.',
+    example: { valid: 200, risky: 12, disposable: 3 },
+    variants: [{ disposable: 0 }],
+    sentence({ valid, risky, disposable }) {
+      const counts = [
+        ...(risky > 0 ? [`${grouped(risky)} risky`] : []),
+        ...(disposable > 0 ? [`${grouped(disposable)} throw-away`] : []),
+      ].join(', ');
+      return `of ${counted(valid, 'valid email')} ${counts}: ${optionName('keepQuality')} good writes only the good ones`;
+    },
+  }),
+
+  // What only the service decides
+  unknown: define({
+    when: 'Verdicts are unknown.',
+    example: { cells: 12, has_history: true },
+    variants: [{ has_history: false }],
+    sentence({ cells, has_history: hasHistory }) {
+      const only = hasHistory
+        ? 'the same command pays only for these'
+        : `a run with ${optionName('history')} keeps its results, so that the next one pays only for these`;
+      return `${grouped(cells)} unknown: ask again tomorrow; ${only}`;
+    },
+  }),
+  unknown_locally: define({
+    when: 'Verdicts are unknown, and the local service has asked no mail server.',
+    example: { cells: 12 },
+    sentence: ({ cells }) =>
+      `${grouped(cells)} unknown: the local service asks no mail server; for real verdicts set ${optionName('client')}`,
+  }),
+};
+
+export type AdviceCode = keyof typeof adviceCatalogue;
+export type AdviceFields<Code extends AdviceCode> =
+  (typeof adviceCatalogue)[Code] extends SentenceDefinition<infer Fields>
+    ? ReadOnly<Fields>
+    : never;
+
+export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields<Code>): Advice {
+  return codedSentence(code, adviceCatalogue[code] as SentenceDefinition<unknown>, fields);
+}
+
+/** Forms of cells that are more than one plain address, in the order in which they are listed. */
+export const formWords = {
+  mailto: 'with mailto:',
+  named: 'with a name, as in Ada <ada@example.com>',
+  several: 'with more than one address',
+  unsplit: 'with more than one address of which one may be incomplete or has text beside',
+  beside: 'with something beside the address',
+  extension: 'with an extension',
+};
+
+/**
+ * What has to be changed before a run gets further that had too few credits.
+ *
+ * @param reason the code of what stopped it
+ * @returns `undefined` where it was something else
+ */
+export function remedyForCredits(reason: string | null | undefined): string | undefined {
+  if (reason === 'budget_exhausted') return `with a higher ${optionName('maxCredits')}`;
+  return reason === 'payment_required' ? 'once the account has credits' : undefined;
+}
+
+function retryWords({ exports, addresses, paid_twice: paidTwice }: typeof retry): string {
+  return describeRetry({ exports, addresses, paidTwice });
+}
