@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
-import { printDecimal } from '../rows/values/print-value.js';
+import { printDecimal, shortSingle } from '../rows/values/print-value.js';
 import { printInterval } from '../rows/values/interval.js';
 import { JsonText } from '../rows/values/json-text.js';
 import type { Kind } from '../rows/values/kinds.js';
@@ -37,7 +37,8 @@ export function logicalReader(element: SchemaElement): ReadLogical {
     return reader((value) => (value instanceof Uint8Array ? new JsonText(textOf(value)) : value));
   }
   if (logical?.type === 'UUID') return reader(readUuid);
-  if (logical?.type === 'FLOAT16') return reader(readHalf);
+  if (logical?.type === 'FLOAT16') return reader((value) => readSingle(readHalf(value)));
+  if (type === 'FLOAT') return reader(readSingle);
   if (isUnsigned(element)) return reader((value) => readUnsigned(value));
   if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') return reader(readText);
   return reader((value) => value);
@@ -81,6 +82,10 @@ function readInterval(value: unknown): unknown {
     days: bytes.readUInt32LE(4),
     micros: BigInt(bytes.readUInt32LE(8)) * 1000n,
   });
+}
+
+function readSingle(value: unknown): unknown {
+  return typeof value === 'number' ? shortSingle(value) : value;
 }
 
 /** Sixteen bits: a sign, five of the exponent, ten of the fraction. */

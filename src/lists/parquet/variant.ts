@@ -2,7 +2,7 @@ import type { SchemaElement } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
 import { JsonText } from '../rows/values/json-text.js';
-import { printDecimal } from '../rows/values/print-value.js';
+import { printDecimal, shortSingle } from '../rows/values/print-value.js';
 import { isList, isObject, type ReadLogical, type SchemaNode } from './schema-node.js';
 
 /** More is no list of contacts; a hostile value must not end the process. */
@@ -195,7 +195,7 @@ function readPrimitive(bytes: Buffer, at: number, type: number): unknown {
     case 13:
       return printTimestamp(bytes.readBigInt64LE(at) * 1000n);
     case 14:
-      return bytes.readFloatLE(at);
+      return shortSingle(bytes.readFloatLE(at));
     case 15:
       return piece(bytes, at + 4, bytes.readUInt32LE(at));
     case 16:

@@ -7,6 +7,7 @@ import { fileSource } from '../../../src/lists/files/file-source.js';
 import { int96Nanos, logicalReader } from '../../../src/lists/parquet/parquet-values.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
+import { carry } from '../sql/carry.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
 
 const at = useTemporaryFolder();
@@ -215,4 +216,27 @@ describe('what is stored', () => {
     expect(read({ type: 'DOUBLE' }, null)).toBeNull();
     expect(int96Nanos((2_440_589n << 64n) + 5n)).toBe(86_400_000_000_005n);
   });
+});
+
+it('prints single-precision numbers as other programs do, flat and nested', async () => {
+  const floats = '[0.1, 3.4028235e38, -2.5, 16777217, 1234.567, 1e-7, 0.33333334]::FLOAT[]';
+  const made = `SELECT 'a@x.example' AS email, unnest(${floats}) AS f`;
+  await askDuckdb(
+    ':memory:',
+    `COPY (SELECT *, [f] AS l FROM (${made})) TO '${at('in.parquet')}' (FORMAT parquet)`,
+  );
+  await carry(fileSource(at('in.parquet')), fileSink(at('out.csv')));
+  const printed = `SELECT f::VARCHAR AS f, f::DOUBLE AS d FROM '${at('in.parquet')}'`;
+  const written = `SELECT f, l FROM read_csv('${at('out.csv')}', all_varchar = true)`;
+  const [given, found] = await Promise.all([
+    askDuckdb(':memory:', printed) as Promise<{ f: string; d: number }[]>,
+    askDuckdb(':memory:', written) as Promise<{ f: string; l: string }[]>,
+  ]);
+  // DuckDB pads exponents (1e-07).
+  const digits = given.map(({ f }) =>
+    f.includes('e') ? String(Number(f)) : f.replace(/\.0$/, ''),
+  );
+  expect(found.map(({ f }) => f)).toEqual(digits);
+  expect(found.map(({ l }) => l)).toEqual(found.map(({ f }) => `[${f}]`));
+  expect(found.map(({ f }) => Math.fround(Number(f)))).toEqual(given.map(({ d }) => d));
 });

@@ -59,6 +59,22 @@ function printNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
+/** Digits that single-precision numbers surely hold, and that are enough to tell each from all others. */
+const [fewestDigits, mostDigits] = [6, 9];
+
+/**
+ * The number with fewer digits that stands for the same single-precision one: 0.1 for 0.10000000149011612,
+ * which nobody wrote.
+ */
+export function shortSingle(single: number): number {
+  if (!Number.isFinite(single) || Number.isSafeInteger(single)) return single;
+  for (let digits = fewestDigits; digits < mostDigits; digits += 1) {
+    const short = Number(single.toPrecision(digits));
+    if (Math.fround(short) === single) return short;
+  }
+  return Number(single.toPrecision(mostDigits));
+}
+
 /** A decimal of any size, from its digits without the point. */
 export function printDecimal(unscaled: bigint, scale: number): string {
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0');
