@@ -10,7 +10,7 @@ export async function sendUpload(
   batch: Batch,
   name: string,
   options: {
-    readonly service: Pick<VerificationService, 'uploadBatch'>;
+    readonly service: VerificationService;
     readonly settings: BatchSettings;
     readonly signal: AbortSignal;
   },
@@ -85,7 +85,7 @@ async function* readLines(batch: Batch): AsyncGenerator<Uint8Array, void, undefi
 
 /** Asks for the records of a batch, without sections, as often as it is opened. */
 export function openExport(
-  service: Pick<VerificationService, 'exportBatch'>,
+  service: VerificationService,
   batch: Batch,
   uuid: string,
   signal: AbortSignal,

@@ -95,11 +95,11 @@ export interface DriveOptions {
   readonly pace?: PollEstimator;
   readonly gate: LaunchGate;
   /** The right to drive the batch. */
-  readonly claim: Pick<BatchClaim, 'revoked' | 'confirm' | 'reserve'>;
+  readonly claim: BatchClaim;
   /** Which uuids the uploads of the run have. */
   readonly uuids: UploadRegistry;
   /** Whose the batches are. @default it is not asked */
-  readonly account?: Pick<OneAccount, 'confirm'>;
+  readonly account?: OneAccount;
   /** What the service has refused for its size, in all batches of the run. */
   readonly refusedSizes: RefusedSizes;
   readonly clock: Clock;

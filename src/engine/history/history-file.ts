@@ -102,7 +102,7 @@ function headFrame(meta: HistoryHead): Frame {
  * @returns where the last whole frame ends, and the file
  */
 export async function readFrames(
-  file: Pick<FileHandle, 'read'>,
+  file: FileHandle,
   path: string,
   visit: (frame: Frame) => void,
 ): Promise<LogContent> {
@@ -131,7 +131,7 @@ export async function readFrames(
 }
 
 /** At least so many bytes, unless the file ends before. */
-async function readMore(file: Pick<FileHandle, 'read'>, bytes: number): Promise<Buffer[]> {
+async function readMore(file: FileHandle, bytes: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   for (let read = 0; read === 0 || read < bytes;) {
     const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes));

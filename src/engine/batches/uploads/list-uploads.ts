@@ -39,7 +39,7 @@ export async function readList(
  * @throws ContractError `broken_contract` when the list has this upload only under such a uuid
  */
 export async function findUpload(
-  service: Pick<VerificationService, 'listBatches'>,
+  service: VerificationService,
   name: string,
   { signal, uuids }: { readonly signal?: AbortSignal; readonly uuids?: UploadRegistry } = {},
 ): Promise<string | undefined> {
@@ -111,7 +111,7 @@ export class UploadRegistry {
 
 /** The word of the service on where a batch is; `undefined` where the account has none. */
 export async function findStatus(
-  client: Pick<VerificationService, 'batchStatus'>,
+  client: VerificationService,
   uuid: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {

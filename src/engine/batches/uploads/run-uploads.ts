@@ -8,7 +8,7 @@ interface RunUpload extends BatchUpload, Pick<UploadName, 'id' | 'lines'> {}
 
 /** The uploads of one run that the service has, whichever process made them, as its list gives them. */
 export class RunUploads {
-  readonly #service: Pick<VerificationService, 'listBatches'>;
+  readonly #service: VerificationService;
   readonly #runId: string;
   readonly #options: ListOptions;
   /** By the number of the batch, then by uuid. */
@@ -17,7 +17,7 @@ export class RunUploads {
   #next: Promise<void> | undefined;
 
   constructor(
-    service: Pick<VerificationService, 'listBatches'>,
+    service: VerificationService,
     runId: string,
     options: ListOptions,
   ) {

@@ -29,7 +29,7 @@ export interface PreparedType {
 
 /** Reads what the service says of batches that are ready to be launched. */
 export async function readPreflight(
-  service: Pick<VerificationService, 'batchDetails' | 'credits' | 'listBatches' | 'giveUpAfterMs'>,
+  service: VerificationService,
   ready: readonly DrivenBatch[],
   surroundings: { readonly signal: AbortSignal; readonly clock: Clock },
 ): Promise<Preflight> {
@@ -57,7 +57,7 @@ export async function readPreflight(
 
 /** Where the counts are is not shown (spec 2.6, 2.8): they are looked for, and may be absent. */
 async function readCounts(
-  service: Pick<VerificationService, 'batchDetails'>,
+  service: VerificationService,
   type: VerificationType,
   uuid: string,
   signal: AbortSignal,
@@ -97,7 +97,7 @@ interface Surroundings {
  * @returns `undefined` when the service does not tell: the figure is for the summary only
  */
 export async function readBalance(
-  client: AskedForCredits,
+  client: VerificationService,
   store: RunStore,
   surroundings: Surroundings,
   onUntold: (why: string) => void,
@@ -110,7 +110,7 @@ export async function readBalance(
 
 /** Both balances, when a batch has not told its own cost. The output does not wait for them. */
 export async function readBalanceAfter(
-  client: Pick<VerificationService, 'credits'>,
+  client: VerificationService,
   before: CreditBalance | undefined,
   batches: readonly DrivenBatch[],
   surroundings: Surroundings,
@@ -123,7 +123,7 @@ export async function readBalanceAfter(
 /** Why a run stops, with the balance where it is for the credits, and the service tells it. */
 export async function withBalance(
   reason: unknown,
-  client: Pick<VerificationService, 'credits'>,
+  client: VerificationService,
   surroundings: Surroundings,
 ): Promise<unknown> {
   if (!isSluiceError(reason, 'payment_required')) return reason;
@@ -139,7 +139,7 @@ const longestMs = 10_000;
 class NotInTime extends DeadlineError {}
 
 async function readInTime(
-  client: Pick<VerificationService, 'credits'>,
+  client: VerificationService,
   { signal, clock }: Surroundings,
   ms = longestMs,
 ): Promise<CreditBalance> {
@@ -157,7 +157,7 @@ async function readInTime(
  * @returns `undefined` when the service does not tell in time
  */
 async function readLast(
-  client: Pick<VerificationService, 'credits'>,
+  client: VerificationService,
   surroundings: Surroundings,
 ): Promise<CreditBalance | undefined> {
   try {
@@ -169,8 +169,6 @@ async function readLast(
   }
 }
 
-type AskedForCredits = Pick<VerificationService, 'credits' | 'listBatches' | 'giveUpAfterMs'>;
-
 /**
  * The balance at the start of a run. A service that answers all else and not this one is worked with: an
  * outage of all of it is waited for, and ends the run, as any other.
@@ -180,7 +178,7 @@ type AskedForCredits = Pick<VerificationService, 'credits' | 'listBatches' | 'gi
  * @returns `undefined` when the service does not tell
  */
 export async function readCredits(
-  client: AskedForCredits,
+  client: VerificationService,
   surroundings: Surroundings,
   onUntold: (why: string) => void,
 ): Promise<CreditBalance | undefined> {

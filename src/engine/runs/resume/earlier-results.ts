@@ -150,7 +150,7 @@ async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<A
  * @throws the signal's reason
  */
 export async function deleteEarlier(
-  service: Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>,
+  service: VerificationService,
   earlier: readonly EarlierRun[],
   own: { readonly runId: string; readonly uuids: ReadonlySet<string> },
   options: ListOptions,

@@ -80,7 +80,7 @@ export class Reconciliation {
   }
 
   static async of(
-    service: Pick<VerificationService, 'listBatches' | 'batchStatus'>,
+    service: VerificationService,
     run: RunEntry,
     store: Pick<RunStore, 'state' | 'record' | 'isShared' | 'isRestarted'> &
       Partial<Pick<StateDirectory, 'place'>>,
