@@ -6,7 +6,7 @@ import type {
   PhoneRecord,
   phoneRecordFields,
 } from '../../contract/records.js';
-import type { Row } from '../../lists/rows/chunks/object-chunk.js';
+import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import { isSame } from '../../lists/rows/column-names.js';
 import type { AddedColumn, JoinedRows, OutputCell } from '../../lists/rows/sink.js';
 import type { NotSubmittedReason } from '../addresses/address.js';
@@ -176,6 +176,17 @@ export class RowEnricher {
   constructor(plan: Plan) {
     this.#plan = plan;
     this.#recent = plan.layout.columns.map(() => []);
+  }
+
+  /** The rows of a stretch. @param onLeft called when all of them were taken */
+  *rowsOf(joined: JoinedRows, onLeft?: () => void): Generator<Row> {
+    if (!(joined.chunk instanceof ObjectChunk)) {
+      throw new TypeError('rows that are no objects are joined as stretches of their chunks');
+    }
+    for (let row = joined.from; row < joined.to; row += 1) {
+      yield this.enrich(joined.chunk.rows[row] as Row, joined, row);
+    }
+    onLeft?.();
   }
 
   /** @param row position in the stretch's chunk */

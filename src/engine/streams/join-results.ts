@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
+import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
 import { ContractError } from '../../platform/errors/errors.js';
@@ -34,15 +34,9 @@ import type { StreamPlan } from './stream-plan.js';
 export function joinResults(plan: StreamPlan): RowStream<Parcel, Row>;
 export function joinResults(plan: StreamPlan): Duplex {
   const enricher = new RowEnricher(plan.plan);
-  return new JoinResults(plan, function* enrich(joined) {
-    if (!(joined.chunk instanceof ObjectChunk)) {
-      throw new TypeError('rows that are no objects are joined as stretches of their chunks');
-    }
-    for (let row = joined.from; row < joined.to; row += 1) {
-      yield enricher.enrich(joined.chunk.rows[row] as Row, joined, row);
-    }
-    releaseStretch(plan, joined);
-  });
+  return new JoinResults(plan, (joined) =>
+    enricher.rowsOf(joined, () => releaseStretch(plan, joined)),
+  );
 }
 
 /** The same for rows that travel as chunks: stretches out, which the consumer releases when written. */

@@ -118,9 +118,7 @@ async function* merge(
   await settleAll(plan, addresses.cutter.take(), exports, stop);
   const enricher = new RowEnricher(addresses);
   for (let joined = queue.take(); joined; joined = queue.take()) {
-    for (let row = joined.from; row < joined.to; row += 1) {
-      yield enricher.enrich((joined.chunk as ObjectChunk).rows[row] as Row, joined, row);
-    }
+    for (const row of enricher.rowsOf(joined)) yield row;
   }
 }
 

@@ -16,11 +16,7 @@ export class RunUploads {
   #reading: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  constructor(
-    service: VerificationService,
-    runId: string,
-    options: ListOptions,
-  ) {
+  constructor(service: VerificationService, runId: string, options: ListOptions) {
     this.#service = service;
     this.#runId = runId;
     this.#options = options;
