@@ -36,7 +36,7 @@ export async function networkEngine(
     codec,
     servers: settings.resolvers,
     timeoutMs: settings.resolverTimeoutMs,
-    now: () => clock.wallNow(),
+    now: () => clock.now(),
   });
   const mail = new EmailVerifier(
     new MailProbe({

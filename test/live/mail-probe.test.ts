@@ -202,6 +202,19 @@ describe('asking exchangers', () => {
     expect(exchanger.connections).toBeLessThanOrEqual(2);
   });
 
+  it('leaves it in peace for no longer when the clock is set back by a day', async () => {
+    const [exchanger] = await exchangersOf([{ greeting: '554 5.7.1 blocked' }]);
+    const passing = fastClock();
+    let backMs = 0;
+    const clock = { ...passing, wallNow: () => passing.now() - backMs };
+    const engine = await engineFor([exchanger], { clock });
+    await verifyLive(engine, ['anna@x1.lab']);
+    backMs = 86_400_000;
+    await clock.sleep(16 * 60_000);
+    await verifyLive(engine, ['anna@x1.lab']);
+    expect(exchanger.connections).toBe(2);
+  });
+
   it('lets others pass a slow exchanger whose list is long', async () => {
     const slow: Manner = { rcpt: () => 'silence' };
     const exchangers = await exchangersOf([slow, { rcpt: mailboxes('name7') }]);

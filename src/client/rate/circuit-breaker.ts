@@ -91,8 +91,14 @@ export class GiveUpPolicy {
 
   failed(now: number, error: Error): void {
     if (!(error instanceof TransportError)) this.#unansweredSince = undefined;
-    const since = this.#failing?.since ?? now;
+    const since = this.#hasRested(now) ? now : (this.#failing?.since ?? now);
     this.#failing = { since, at: now, error, giveUpAt: this.#giveUpAt(since, error) };
+  }
+
+  /** What is given up by now. */
+  overdue(now: number): Failing | undefined {
+    if (this.#hasRested(now)) this.forget();
+    return this.#failing && now >= this.#failing.giveUpAt ? this.#failing : undefined;
   }
 
   /** What it failed at says nothing any more. */
@@ -104,6 +110,12 @@ export class GiveUpPolicy {
   isStale(now: number): boolean {
     const staleMs = Math.min(longestStaleMs, this.#giveUpAfterMs);
     return this.#failing !== undefined && now - this.#failing.at > staleMs;
+  }
+
+  /** A machine that slept has not seen whether the service was there: nobody else waits that long to ask again. */
+  #hasRested(now: number): boolean {
+    const failedAt = this.#failing?.at ?? now;
+    return now - failedAt > this.#giveUpAfterMs + longestStaleMs;
   }
 
   #giveUpAt(since: number, error: Error): number {

@@ -179,9 +179,9 @@ export class RequestScheduler {
   /** Lets through all that may go now, and sets the alarm for the next. */
   #pump(): void {
     const now = this.#clock.now();
-    const { failing } = this.#giveUp;
-    if (failing && now >= failing.giveUpAt) {
-      this.#refuseAll(givenUpError(this.#origin, now - failing.since, failing.error));
+    const overdue = this.#giveUp.overdue(now);
+    if (overdue) {
+      this.#refuseAll(givenUpError(this.#origin, now - overdue.since, overdue.error));
     }
     while (this.#gate() <= now && this.#queue.earliest() <= now && this.#slot(now) <= now) {
       const next = this.#queue.take(now, this.#circuit.probeAt !== undefined);

@@ -54,7 +54,7 @@ export class MailProbe {
 
   constructor(options: MailProbeOptions) {
     const { clock, domainMemoryMs: ttlMs } = options;
-    const now = (): number => clock.wallNow();
+    const now = (): number => clock.now();
     this.#memory = new DomainCache({ ttlMs, now });
     this.#queueOf = new TtlCache(mostRemembered, now);
     this.#unwilling = new TtlCache(mostRemembered, now);

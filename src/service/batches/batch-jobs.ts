@@ -153,7 +153,7 @@ export class BatchJobs {
         onProgress: (lines) => this.#progress.set(batch.uuid, lines),
       });
     });
-    await this.#waitUntil(stage.sinceMs + parseDelayMs);
+    await this.#waitSince(stage.sinceMs, parseDelayMs);
     await this.#finish(batch, async (atMs) => {
       const verdicts = [...(prepared.verdicts ?? [])];
       await store.commit({ ...prepared, event: 'parsed', uuid: batch.uuid, at: atMs, verdicts });
@@ -185,7 +185,7 @@ export class BatchJobs {
       return verifyLive({ ...shared, addresses, live, known });
     };
     const verdicts = judged ?? (await this.#judge(batch, addresses, work));
-    await this.#waitUntil(stage.sinceMs + verifyDelayMs);
+    await this.#waitSince(stage.sinceMs, verifyDelayMs);
     // Before the event: should a kill come in between, the verification is done again and the caches
     // know the same addresses twice, which changes nothing.
     const nowMs = clock.wallNow();
@@ -244,9 +244,10 @@ export class BatchJobs {
     }
   }
 
-  async #waitUntil(atMs: number): Promise<void> {
+  /** Waits for no longer than the delay, also where the clock was set back since. */
+  async #waitSince(sinceMs: number, delayMs: number): Promise<void> {
     const { clock } = this.#options;
-    const left = atMs - clock.wallNow();
+    const left = Math.min(sinceMs + delayMs - clock.wallNow(), delayMs);
     if (left > 0) await clock.sleep(left, this.#closing.signal);
   }
 }

@@ -348,6 +348,31 @@ describe('a service that stays away', () => {
     expect(clock.now()).toBeLessThan(61_000);
   });
 
+  test.each([1, 2])(
+    'has all its time again when the machine has slept for a night (%i)',
+    async (failures) => {
+      let sleptMs = 0;
+      const awake = new FakeClock();
+      const clock = {
+        now: () => awake.now() + sleptMs,
+        wallNow: () => awake.wallNow() + sleptMs,
+        sleep: async (ms: number, signal?: AbortSignal) => awake.sleep(ms, signal),
+      };
+      const { scheduler } = createGovernor({ clock });
+      const fail = async (): Promise<void> =>
+        (await scheduler.acquire(turnOf(awake))).settle({ kind: 'failed', error: failure });
+      for (let count = 0; count < 5; count += 1) await fail();
+      const waiting = fail();
+      const last = waiting.then(async () => {
+        if (failures === 2) await fail();
+        (await scheduler.acquire(turnOf(awake))).settle(answered);
+      });
+      sleptMs = 8 * 3_600_000;
+      await awake.runUntil(last);
+      expect(scheduler.failing).toBeUndefined();
+    },
+  );
+
   test('is given a new chance by whoever comes much later', async () => {
     const { clock, scheduler } = createGovernor({ giveUpAfterMs: 60_000 });
     let isDown = true;

@@ -459,6 +459,26 @@ it.each(['before', 'after', 'never'])(
   },
 );
 
+it('pays once and gives nothing up while the clock is set on and back by days', async () => {
+  const fast = createFastClock();
+  let looks = 0;
+  const wallNow = (): number => fast.wallNow() + ((looks += 1) % 3) * 86_400_000 - 86_400_000;
+  const clock = { ...fast, wallNow };
+  const jumpy = new Client({ baseUrl: service.baseUrl, apiKey: canaryKey, clock });
+  onTestFinished(async () => jumpy.close());
+  const options = { client: jumpy, clock };
+  await expect(verify({ ...options, maxCredits: 3 })).rejects.toMatchObject({
+    code: 'budget_exhausted',
+  });
+  const { email, seconds, batches } = await verify(options);
+  expect(email?.buckets.verified).toBe(6);
+  expect(seconds).toBeGreaterThanOrEqual(0);
+  for (const { times } of batches)
+    for (const time of Object.values(times))
+      expect(Math.abs(Date.parse(time ?? '') - Date.now())).toBeLessThan(2 * 86_400_000);
+  await expectPaidOnce();
+});
+
 it('gives email and phone each its own budget', async () => {
   const rows = Array.from({ length: 50 }, (_, id) =>
     id < 5 ? `good${id}@sluice.test,+1213373425${id}` : `good${id}@sluice.test,`,

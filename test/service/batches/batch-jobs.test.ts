@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { batchDetails } from '../../../src/contract/bodies.js';
-import { createService } from '../../../src/service/index.js';
+import { createService, type VerificationEngine } from '../../../src/service/index.js';
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { offlineEngine } from '../../../src/service/verification/offline-engine.js';
 import { Wire } from '../wire.js';
@@ -26,6 +26,29 @@ describe('work behind the requests', () => {
     expect((await wire.launch(uuid)).json.status).toBe('error');
     expect((await wire.get(`/v1/batch/${uuid}/export?format=json`)).status).toBe(400);
     expect((await wire.send('DELETE', `/v1/batch/${uuid}`)).status).toBe(200);
+  });
+
+  it('takes no longer than its delay when the clock is set back by a day', async () => {
+    let backMs = 0;
+    const slept: number[] = [];
+    const clock = {
+      now: () => performance.now(),
+      wallNow: () => Date.now() - backMs,
+      sleep: async (ms: number) => {
+        slept.push(ms);
+      },
+    };
+    const engine: VerificationEngine = {
+      ...offlineEngine,
+      verifyEmails: (addresses) => {
+        backMs = 86_400_000;
+        return addresses.map(judgeEmail);
+      },
+    };
+    const { wire } = await withService({ clock, engine, verifyDelayMs: 50 });
+    await wire.verify(['good@sluice.test']);
+    expect(backMs).toBeGreaterThan(0);
+    expect(Math.max(...slept)).toBeLessThanOrEqual(50);
   });
 
   it('shows details of a batch that failed, in their base variant', async () => {
