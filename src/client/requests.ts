@@ -72,6 +72,9 @@ type Attempted<T> =
       readonly date: string | undefined;
     };
 
+/** Attempts of all clients of the process. */
+let requestCount = 0;
+
 /** Carries out requests: each waits for its turn, is sent, and is sent again where that is right. */
 export class Requests {
   readonly #options: RequestsOptions;
@@ -202,9 +205,11 @@ export class Requests {
   ): Promise<Attempted<T>> {
     const { clock } = this.#options.settings;
     const startedAt = clock.now();
-    const attempted = await this.#send(request, read, call);
+    requestCount += 1;
+    const number = requestCount;
+    const attempted = await this.#send(withAdded(request, attempt, number), read, call);
     permit.settle(outcomeOf(attempted));
-    this.#report(request, {
+    this.#report(request, number, {
       operation: request.operation,
       status: attempted.status,
       code:
@@ -256,11 +261,11 @@ export class Requests {
     }
   }
 
-  #report({ method, origin }: WireRequest, report: RequestReport): void {
+  #report({ method, origin }: WireRequest, request: number, report: RequestReport): void {
     if (hasSubscribers('sluice:request')) {
       const { run, batch } = currentScope();
       const { date: _, ...published } = report;
-      publish('sluice:request', { run, batch, method, origin, ...published });
+      publish('sluice:request', { request, run, batch, method, origin, ...published });
     }
     try {
       this.#options.settings.onRequest?.(report);
@@ -274,6 +279,17 @@ export class Requests {
 function withKey(request: WireRequest, key: ApiKey | undefined): WireRequest {
   if (!key) return request;
   return { ...request, headers: { ...request.headers, [apiKeyHeader]: key.reveal() } };
+}
+
+/** With the headers that listeners add, such as one of a trace. */
+function withAdded(request: WireRequest, attempt: number, number: number): WireRequest {
+  if (!hasSubscribers('sluice:request:start')) return request;
+  const { operation, method, origin } = request;
+  const { run, batch } = currentScope();
+  const headers: Record<string, string> = {};
+  const facts = { request: number, run, batch, operation, method, origin, attempt };
+  publish('sluice:request:start', { ...facts, headers });
+  return { ...request, headers: { ...headers, ...request.headers } };
 }
 
 function isRefusedKey(error: unknown): boolean {

@@ -82,19 +82,31 @@ export interface BatchEndEvent extends BatchFacts {
   readonly refunded: number | undefined;
 }
 
-/** A request was answered, or was given up: one attempt of it. */
-export interface RequestEvent {
+/** What both events of one attempt of a request have. */
+interface AttemptFacts {
+  /** Tells the attempts of a process apart. */
+  readonly request: number;
   readonly run: string | undefined;
   readonly batch: string | undefined;
   readonly operation: OperationName;
   readonly method: string;
   /** Scheme, host and port of the service. */
   readonly origin: string;
+  /** Counted from 1. */
+  readonly attempt: number;
+}
+
+/** A request is about to be sent: one attempt of it. */
+export interface RequestStartEvent extends AttemptFacts {
+  /** Headers that a listener adds, by their names in lower case. None takes the place of one of Sluice's. */
+  readonly headers: Record<string, string>;
+}
+
+/** A request was answered, or was given up: one attempt of it. */
+export interface RequestEvent extends AttemptFacts {
   /** HTTP status; undefined when no answer came. */
   readonly status: number | undefined;
   readonly code: SluiceErrorCode | undefined;
-  /** Counted from 1. */
-  readonly attempt: number;
   readonly ms: number;
 }
 
@@ -107,6 +119,7 @@ export interface DiagnosticsEvents {
   'sluice:batch:start': BatchStartEvent;
   'sluice:batch:stage': BatchStageEvent;
   'sluice:batch:end': BatchEndEvent;
+  'sluice:request:start': RequestStartEvent;
   'sluice:request': RequestEvent;
 }
 
@@ -124,6 +137,7 @@ export const diagnosticsChannels = [
   'sluice:batch:start',
   'sluice:batch:stage',
   'sluice:batch:end',
+  'sluice:request:start',
   'sluice:request',
 ] as const satisfies readonly (keyof DiagnosticsEvents)[];
 

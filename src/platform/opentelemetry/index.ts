@@ -8,6 +8,7 @@ import type {
   Meter,
   MeterProvider,
   Span,
+  SpanContext,
   Tracer,
   TracerProvider,
 } from '@opentelemetry/api';
@@ -25,7 +26,11 @@ const requestBuckets = [
 ] as const;
 
 /** What the semantic conventions of HTTP ask of a client's spans and metrics. */
-function httpAttributes({ method, origin, status }: RequestEvent): Attributes {
+function httpAttributes({
+  method,
+  origin,
+  status,
+}: Pick<RequestEvent, 'method' | 'origin'> & Partial<RequestEvent>): Attributes {
   const { hostname, port, protocol } = new URL(origin);
   return given({
     'http.request.method': method,
@@ -110,9 +115,10 @@ function traceInto(
   tracer: Tracer,
   api: OpenTelemetryApi,
 ): { readonly listeners: DiagnosticsListeners; end(): void } {
-  const { context, SpanKind, SpanStatusCode, trace } = api;
+  const { context, isSpanContextValid, SpanKind, SpanStatusCode, trace } = api;
   const runs = new Map<string, Span>();
   const batches = new Map<string, Span>();
+  const requests = new Map<number, Span>();
 
   /** @param trouble a code, never a message: messages name files */
   const endSpan = (span: Span | undefined, trouble: string | undefined): void => {
@@ -176,32 +182,48 @@ function traceInto(
       );
       endSpan(span, stage === 'failed' || stage === undefined ? (stage ?? 'stopped') : undefined);
     },
+    'sluice:request:start': (event) => {
+      const { request, operation, attempt, headers } = event;
+      const attributes = given({
+        'sluice.operation': operation,
+        'sluice.attempt': attempt,
+        'http.request.resend_count': attempt > 1 ? attempt - 1 : undefined,
+        ...httpAttributes(event),
+      });
+      const options = { kind: SpanKind.CLIENT, attributes };
+      const span = tracer.startSpan('sluice.request', options, parentOf(event));
+      requests.set(request, span);
+      const spanContext = span.spanContext();
+      // Not by the process's propagator: it would send baggage too, which may hold personal data.
+      if (isSpanContextValid(spanContext)) Object.assign(headers, traceHeaders(spanContext));
+    },
     'sluice:request': (event) => {
-      const { operation, attempt, code, ms } = event;
-      const span = tracer.startSpan(
-        'sluice.request',
-        {
-          kind: SpanKind.CLIENT,
-          startTime: Date.now() - ms,
-          attributes: given({
-            'sluice.operation': operation,
-            'sluice.attempt': attempt,
-            'http.request.resend_count': attempt > 1 ? attempt - 1 : undefined,
-            ...httpAttributes(event),
-          }),
-        },
-        parentOf(event),
-      );
-      endSpan(span, code);
+      const span = requests.get(event.request);
+      requests.delete(event.request);
+      span?.setAttributes(httpAttributes(event));
+      endSpan(span, event.code);
     },
   };
   return {
     listeners,
     end: () => {
-      for (const span of [...batches.values(), ...runs.values()]) span.end();
+      for (const span of [...requests.values(), ...batches.values(), ...runs.values()]) span.end();
+      requests.clear();
       batches.clear();
       runs.clear();
     },
+  };
+}
+
+/** The headers of W3C Trace Context. */
+function traceHeaders({ traceId, spanId, traceFlags, traceState }: SpanContext): {
+  readonly [name: string]: string;
+} {
+  const flags = traceFlags.toString(16).padStart(2, '0');
+  const state = traceState?.serialize() ?? '';
+  return {
+    traceparent: `00-${traceId}-${spanId}-${flags}`,
+    ...(state !== '' && { tracestate: state }),
   };
 }
 
@@ -225,7 +247,7 @@ const scopeName = 'sluice';
 /**
  * Turns the events of Sluice's diagnostics channels into spans (`sluice.run`, `sluice.batch`,
  * `sluice.request`) and metrics, from here on and for all runs and clients of the process. Counts only:
- * no address and no key is in them.
+ * no address and no key is in them. Each request is sent with the `traceparent` of its span.
  *
  * @returns what ends it; spans that are open then are ended
  * @throws ConfigurationError `missing_dependency` without `@opentelemetry/api`

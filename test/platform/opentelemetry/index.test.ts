@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { IncomingMessage } from 'node:http';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -112,6 +114,27 @@ describe('the OpenTelemetry adapter', () => {
     }
     const traces = new Set(spans.map((span) => span.spanContext().traceId));
     expect(traces.size).toBe(1);
+  });
+
+  it('sends the ids of its span with each request', async () => {
+    const received: string[] = [];
+    const hear = (message: unknown): void => {
+      const { request } = message as { readonly request: IncomingMessage };
+      received.push(`${request.method} ${String(request.headers['traceparent'])}`);
+    };
+    subscribe('http.server.request.start', hear);
+    onTestFinished(() => {
+      unsubscribe('http.server.request.start', hear);
+    });
+    const { spans } = await observed();
+    const expected = spans
+      .filter(({ name }) => name === 'sluice.request')
+      .map((span) => {
+        const { traceId, spanId } = span.spanContext();
+        return `${String(span.attributes['http.request.method'])} 00-${traceId}-${spanId}-01`;
+      });
+    expect(expected).not.toEqual([]);
+    expect(received.toSorted()).toEqual(expected.toSorted());
   });
 
   it('counts rows, addresses, credits and requests', async () => {
