@@ -1,6 +1,6 @@
 // `npm run check:package`: the packed tarball is what users get, so it is installed and used as they do.
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
 import * as esbuild from 'esbuild';
 import { compiler } from './build-tools.mjs';
 import { folderBytes, installedPackages, licenceViolations } from './installed-packages.mjs';
@@ -10,7 +10,7 @@ import { projectRoot, readEntries, readProjectJson } from './project.mjs';
 import { mustRun, runScript, runTool } from './run-tool.mjs';
 
 /** What the core may bring along. */
-const limits = { packages: 8, bytes: 30_000_000 };
+const limits = { packages: 8, bytes: 30_000_000, tarball: 3_000_000 };
 
 /** Most bytes, minified, of a bundle that imports only this. */
 const bundleLimits = { isSluiceError: 2_000, countryCodes: 120_000, Client: 500_000 };
@@ -29,7 +29,8 @@ await runScript(() =>
     const bin = (name) => join(projectRoot, 'node_modules', '.bin', name);
     await mustRun(bin('publint'), ['run', tarball, '--strict']);
     await mustRun(bin('attw'), [tarball, '--profile', 'node16', '--no-emoji']);
-    console.log(await checkFootprint(folder));
+    console.log(await checkFootprint(folder, tarball));
+    console.log(await checkMaps(join(folder, 'node_modules', 'sluice')));
     await checkImports(folder);
     await checkTypes(folder);
     await checkVersion(folder);
@@ -39,13 +40,16 @@ await runScript(() =>
   }),
 );
 
-async function checkFootprint(folder) {
+async function checkFootprint(folder, tarball) {
   const nodeModules = join(folder, 'node_modules');
   const packages = await installedPackages(nodeModules);
   const brought = packages.filter(({ name }) => name !== 'sluice');
   const bytes = await folderBytes(nodeModules);
-  const summary = `${brought.length} packages besides sluice, ${(bytes / 1e6).toFixed(1)} MB in all`;
-  if (brought.length > limits.packages || bytes > limits.bytes) {
+  const packed = (await stat(tarball)).size;
+  const own = await folderBytes(join(nodeModules, 'sluice'));
+  const sizes = `${megabytes(packed)} packed, ${megabytes(own)} unpacked`;
+  const summary = `sluice (${sizes}) and ${brought.length} packages, ${megabytes(bytes)} in all`;
+  if (brought.length > limits.packages || bytes > limits.bytes || packed > limits.tarball) {
     throw new Error(`too much to install: ${summary}`);
   }
   const violations = licenceViolations(packages);
@@ -55,6 +59,30 @@ async function checkFootprint(folder) {
     throw new Error(`scripts run on install: ${scripted.map(({ name }) => name).join(', ')}`);
   }
   return summary;
+}
+
+function megabytes(bytes) {
+  return `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+/** An editor goes from each declaration to its source, and a stack names the same files. */
+async function checkMaps(home) {
+  const entries = await readdir(home, { recursive: true, withFileTypes: true });
+  const files = new Set(
+    entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name)),
+  );
+  const named = new Set();
+  for (const file of files) {
+    if (!/\.(?:d\.ts|js\.map)$/.test(file)) continue;
+    const map = file.endsWith('.map') ? file : `${file}.map`;
+    const { sources } = JSON.parse(await readFile(map, 'utf8'));
+    const paths = sources.map((source) => resolve(dirname(map), source));
+    for (const path of paths) if (files.has(path)) named.add(path);
+    const isWhole = file === map || (paths.length === 1 && files.has(paths[0]));
+    const isOdd = paths.some((path) => !path.startsWith(join(home, 'dist', 'src')));
+    if (!isWhole || isOdd) throw new Error(`${map} names sources that are not in the package`);
+  }
+  return `maps to ${named.size} sources`;
 }
 
 function runsOnInstall({ scripts = {} }) {

@@ -3,11 +3,11 @@ import { chmod, mkdir, readFile, readdir, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundledLicences } from './bundled-licences.mjs';
-import { compiler, hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
+import { hasDevelopmentPackages, loadBundler } from './build-tools.mjs';
+import { declare, placeSources } from './declarations.mjs';
 import { directImports } from './direct-imports.mjs';
 import { lateHttp2, lateOptimizing } from './late-parts.mjs';
 import { projectRoot, readProjectJson } from './project.mjs';
-import { mustRun } from './run-tool.mjs';
 
 const dist = join(projectRoot, 'dist');
 const cache = join(projectRoot, '.cache');
@@ -20,6 +20,7 @@ const decisive = [
   'package-lock.json',
   'scripts/build-tools.mjs',
   'scripts/bundled-licences.mjs',
+  'scripts/declarations.mjs',
   'scripts/direct-imports.mjs',
   'scripts/dist.mjs',
   'scripts/late-parts.mjs',
@@ -27,7 +28,7 @@ const decisive = [
 
 /**
  * Builds src/ and puts the outcome in the place of dist/: a bundle of the library, another of the command,
- * and the declarations of each module. All are written beside it first: nothing of a removed module stays,
+ * and the declarations that programs can reach, with their sources. All are written beside it first: nothing of a removed module stays,
  * and two builds at once do not mix their files.
  * Without the development packages the command is built, and no declarations.
  */
@@ -41,8 +42,9 @@ export async function build() {
     const [exported] = await Promise.all([
       bundleLibrary(bundle, fresh),
       bundleCommand(bundle, fresh),
-      isDeclared && declare(fresh),
+      isDeclared && faces().then((names) => declare(fresh, names)),
     ]);
+    await placeSources(fresh);
     await writeForRequire(fresh);
     if (isDeclared) await declareForRequire(fresh, exported);
     // npm makes a bin executable when it links it; what is built behind the link must be already.
@@ -54,11 +56,6 @@ export async function build() {
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
-}
-
-/** Writes the declarations, and fails where the types are wrong. */
-async function declare(folder) {
-  await mustRun(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder]);
 }
 
 const settings = {
@@ -92,7 +89,7 @@ async function bundleLibrary(bundle, folder) {
     outdir: folder,
     chunkNames: 'chunks/[name]-[hash]',
     packages: 'external',
-    // Without the sources, for the package's size: stacks then name their files and lines.
+    // Without the texts, for the package's size: stacks then name the files and lines of the sources.
     sourcemap: true,
     sourcesContent: false,
     plugins: [fixedVersion(version), fixedOpenapi(bundle), indexTwin],

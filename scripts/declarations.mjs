@@ -1,0 +1,59 @@
+import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+import { compiler } from './build-tools.mjs';
+import { projectRoot } from './project.mjs';
+import { mustRun } from './run-tool.mjs';
+
+const sources = join(projectRoot, 'src');
+const imported = /(?:from|import\()\s*'(\.[^']+)\.js'/g;
+
+/**
+ * Writes the declarations that programs can reach, and beside them, in src/, the sources that an editor
+ * goes to. Those of all modules would double the package. Fails where the types are wrong.
+ *
+ * @param faces what can be imported, by its place in `folder`
+ */
+export async function declare(folder, faces) {
+  await mustRun(process.execPath, [compiler, '-p', 'tsconfig.build.json', '--outDir', folder]);
+  const reached = await reachedFrom(faces.map((name) => join(folder, name)));
+  for (const file of await filesIn(folder)) {
+    const [, module] = /^(.*)\.d\.ts(?:\.map)?$/.exec(file) ?? [];
+    if (module !== undefined && !reached.has(module)) await rm(file);
+  }
+  for (const module of reached) {
+    const source = `${relative(folder, module)}.ts`;
+    await mkdir(dirname(join(folder, 'src', source)), { recursive: true });
+    await copyFile(join(sources, source), join(folder, 'src', source));
+  }
+}
+
+/** Has the maps name the sources where the package has them. */
+export async function placeSources(folder) {
+  for (const file of await filesIn(folder)) {
+    if (!file.endsWith('.map')) continue;
+    const map = JSON.parse(await readFile(file, 'utf8'));
+    map.sources = map.sources.map((source) => {
+      const path = relative(sources, resolve(dirname(file), source));
+      return relative(dirname(file), join(folder, 'src', path)).replaceAll('\\', '/');
+    });
+    await writeFile(file, JSON.stringify(map));
+  }
+}
+
+async function reachedFrom(modules, reached = new Set()) {
+  for (const module of modules) {
+    if (reached.has(module)) continue;
+    reached.add(module);
+    const text = await readFile(`${module}.d.ts`, 'utf8');
+    const next = [...text.matchAll(imported)].map(([, path]) => resolve(dirname(module), path));
+    await reachedFrom(next, reached);
+  }
+  return reached;
+}
+
+async function filesIn(folder) {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+}
