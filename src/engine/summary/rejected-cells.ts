@@ -146,7 +146,8 @@ export class RejectedCells {
 
   #addForm(column: number, reason: string, cell: CellText): ReturnType<typeof cellForm> {
     const { type } = this.#layout.columns[column] as ColumnLayout['columns'][number];
-    const form = typeof cell === 'string' ? cellForm(type, trimCell(cell)) : undefined;
+    const found = typeof cell === 'string' ? cellForm(type, trimCell(cell)) : undefined;
+    const form = found ?? (reason === 'several_numbers' ? 'unsplit' : undefined);
     if (form === undefined) return undefined;
     const byReason = this.#forms[column] as Map<string, Map<string, number>>;
     const counts = byReason.get(reason) ?? new Map<string, number>();

@@ -3,7 +3,9 @@ import { type CellText, invalidText } from '../../../lists/rows/chunks/row-chunk
 import { type AddressLine, refuseLine, trimCell } from '../address.js';
 import { familyAt, type NumberingPlan, type PlanFamily } from './numbering-plan.js';
 import {
+  areSideBySide,
   barePhone,
+  fewestSideBySide,
   isScientific,
   isSeveralNumbers,
   phoneDigits,
@@ -33,6 +35,12 @@ export function phoneLine(cell: CellText, country: CountryCode): AddressLine {
   const bare = trimmed.length > maxNumberUnits ? trimmed : barePhone(trimmed);
   const digits = bare.length > maxNumberUnits ? undefined : phoneDigits(bare);
   const number = digits && sureNumber(digits, country);
+  const isPair =
+    digits !== undefined &&
+    digits.digits.length >= fewestSideBySide &&
+    bare.length <= maxPhoneCharacters &&
+    areSideBySide(bare, number, country);
+  if (isPair) return { reason: 'several_numbers' };
   if (number !== undefined) return { line: number, key: number };
 
   const line = bare.normalize('NFC');
@@ -56,7 +64,8 @@ const closing = 0x29;
 const maxPhoneBytes = 64;
 /** More digits in front of a slash may be a whole number, and another one follows. */
 const longestAreaCode = 3;
-const fewestOfTwo = 12;
+/** Few numbers have more digits, with their calling code. */
+const longestOfMost = 14;
 
 /** Room for the digits of a plain cell. */
 export const plainDigits = Buffer.alloc(maxPhoneBytes);
@@ -88,9 +97,9 @@ export function readPlainDigits(bytes: Uint8Array, start: number, end: number): 
       if (next === zero || next === space) return 0;
     } else if (!isSeparator(byte)) return 0;
   }
-  // It may be two numbers that both begin with their area code.
-  const isLong = count >= fewestOfTwo && count < end - start && plainDigits[0] === zero;
-  return isLong ? 0 : count;
+  // It may be two numbers, which both begin with their area code or are together longer than most.
+  const least = plainDigits[0] === zero ? fewestSideBySide : longestOfMost;
+  return count >= least && count < end - start ? 0 : count;
 }
 
 /** So many of them as a text. */

@@ -41,7 +41,12 @@ function findDigits(text: string): PhoneDigits | undefined {
 /** Whether a cell is made of the digits and separators of more than one number. */
 export function isSeveralNumbers(text: string): boolean {
   const digits = digitsOf(text);
-  return digits !== undefined && isSeveral(digits, text);
+  if (digits !== undefined) return isSeveral(digits, text);
+  const parts = text.split(/(?=[+＋])/);
+  return (
+    parts.length > 1 &&
+    parts.every((part) => (digitsOf(part)?.replace('+', '').length ?? 0) >= digitsOfNumber)
+  );
 }
 
 function isSeveral(digits: string, text: string): boolean {
@@ -79,6 +84,51 @@ export function holdsSeveral(text: string): boolean {
     }) ||
     repeatsAreaCode(groupsOf(domestic))
   );
+}
+
+/** Two numbers in one cell that are kept apart by spaces alone have so many digits. */
+export const fewestSideBySide = 12;
+const leastSideBySide = fewestSideBySide / 2;
+/** A plus sign and the fifteen digits that E.164 allows. */
+const longestNumber = 16;
+
+/**
+ * Whether a cell is valid numbers side by side (`0641 1234 0171 5678`), and one number only by the length that
+ * the country's plan allows.
+ *
+ * @param joined the number that all its digits would be
+ */
+export function areSideBySide(
+  text: string,
+  joined: string | undefined,
+  country: CountryCode,
+): boolean {
+  const isTooLong = joined !== undefined && joined.length > longestNumber;
+  const isOne = joined !== undefined && !isTooLong && isValid(joined);
+  const least = isOne ? digitsOfNumber : leastSideBySide;
+  return Array.from(text.matchAll(/\s+/g)).some(({ index }) => {
+    const first = digitsOf(text.slice(0, index)) ?? '';
+    const rest = text.slice(index);
+    const next = digitsOf(rest) ?? '';
+    if (first.length < least || next.length < least) return false;
+    if (isOne && !next.startsWith('0')) return false;
+    const abroad = /^(?:\+|00)(.*)/.exec(first)?.[1];
+    const plan = abroad === undefined ? undefined : familyOf(abroad)?.main;
+    return (
+      isValidCell(text.slice(0, index), country) &&
+      ((isTooLong && next.startsWith('0')) ||
+        isValidCell(rest, country, plan) ||
+        (next.length >= fewestSideBySide && areSideBySide(rest, undefined, country)))
+    );
+  });
+}
+
+/** @param plan another one by which digits without a calling code may be read */
+function isValidCell(text: string, country: CountryCode, plan?: NumberingPlan): boolean {
+  const digits = findDigits(text);
+  if (digits === undefined) return false;
+  const others = plan ? national(digits.digits, plan).likely : none;
+  return [...possibleNumbers(digits, country), ...others].some(isValid);
 }
 
 /** Whether a part of a cell begins with the zero of an area code. */
