@@ -22,3 +22,11 @@ export function eventsOf(
 ): readonly LoggedEvent[] {
   return events.filter(({ event }) => event === name);
 }
+
+/** The advice, or the notices, of a code, in order. */
+export function codedOf(
+  { events }: { readonly events: readonly LoggedEvent[] },
+  code: string,
+): readonly LoggedEvent[] {
+  return events.filter((event) => event['code'] === code);
+}

@@ -14,7 +14,7 @@ import type { Ended, SluiceOptions } from './run-sluice.js';
 export async function runInProcess(
   args: readonly string[],
   { cwd, env, input = '' }: Pick<SluiceOptions, 'cwd' | 'env' | 'input'> = {},
-): Promise<Ended & WithEvents> {
+): Promise<EndedHere> {
   const [stdout, stderr] = [[] as Buffer[], [] as Buffer[]];
   const { code, events } = await runHere(args, {
     cwd,
@@ -52,6 +52,8 @@ export async function answerInProcess(
 interface WithEvents {
   readonly events: readonly LoggedEvent[];
 }
+
+export interface EndedHere extends Ended, WithEvents {}
 
 interface Given {
   readonly cwd: string | undefined;

@@ -236,7 +236,7 @@ describe('batches that break', () => {
     const half = { verified: 20, failed: 10 };
     expect(await readSummary()).toMatchObject({
       email: { buckets: half, reasons: { not_finished: 10 } },
-      next: 'with a higher --max-credits, run the same command again: it goes on and completes the output',
+      next: expect.stringContaining('--max-credits') as unknown,
     });
     await expectInputKept(join(folder, 'list.csv'), join(folder, 'out.csv'));
 

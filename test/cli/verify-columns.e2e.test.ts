@@ -6,8 +6,8 @@ import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
-import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { codedOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
 
 let folder: string;
 let service: Service;
@@ -27,7 +27,11 @@ const list = [
   '',
 ].join('\n');
 
-async function verify(args: readonly string[], input = list, output = 'out.csv'): Promise<Ended> {
+async function verify(
+  args: readonly string[],
+  input = list,
+  output = 'out.csv',
+): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), input);
   const all = ['verify', 'list.csv', '-o', output, '--poll-interval', '5', '--country', 'US'];
   return runInProcess([...all, ...args], { cwd: folder, env: connectTo(service) });
@@ -186,11 +190,11 @@ describe('--suggest', () => {
     const [header = '', ...rows] = await read('out.csv');
     const at = header.split(',').indexOf('Email_suggestion');
     expect(header).not.toContain('mobile_suggestion');
-    expect(ended.stderr).toContain('Email: 1 cell has a suggestion in Email_suggestion: put');
+    expect(codedOf(ended, 'suggested')).toMatchObject([
+      { column: 'Email', cells: 1, suggested_in: 'Email_suggestion' },
+    ]);
     const without = await verify(both);
-    expect(without.stderr).toContain(
-      'Email: 1 cell has a domain that looks misspelt: --suggest adds',
-    );
+    expect(codedOf(without, 'misspelt_domains')).toMatchObject([{ column: 'Email', cells: 1 }]);
     expect(rows.map((row) => row.split(',')[at])).toEqual(['', '', '', '', 'gmail.com', '']);
     const sent = (await chargesOf(service)).map(({ address }) => address);
     expect(sent).toContain('ann@gmial.com');

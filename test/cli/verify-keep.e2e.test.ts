@@ -6,8 +6,8 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { codedOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
 
 let folder: string;
 let service: Service;
@@ -28,7 +28,7 @@ const list = [
   '',
 ].join('\n');
 
-async function verify(args: readonly string[], input = list): Promise<Ended> {
+async function verify(args: readonly string[], input = list): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), input);
   const all = ['verify', 'list.csv', '-o', 'out.csv', '--poll-interval', '5', ...args];
   return runInProcess(all, { cwd: folder, env: connectTo(service) });
@@ -75,13 +75,13 @@ describe('--keep and --rejects', () => {
     const both = [...email, '--phone', 'mobile', '--summary', 'summary.json', '--report', 'r.html'];
     const ended = await verify([...both, '--keep', 'valid']);
     expect(ended.code, ended.stderr).toBe(0);
-    const said =
-      '2 rows are left out although Email is valid: another verified column is not; with --keep Email=valid only Email counts';
-    expect(ended.stderr).toContain(`sluice: ${said}\n`);
-    expect(await readReport()).toContain(`<li>${said}</li>`);
+    const advice = codedOf(ended, 'valid_left_out');
+    expect(advice).toMatchObject([{ columns: [{ column: 'Email', rows: 2 }] }]);
+    const said = advice[0]?.['message'];
+    expect(await readReport()).toContain(`<li>${String(said)}</li>`);
     const summary = JSON.parse((await read('summary.json')).join('\n'));
     expect(summary).toMatchObject({
-      advice: expect.arrayContaining([said]) as string[],
+      advice: expect.arrayContaining([said]) as unknown,
       columns: [{ valid_left_out: 2 }, {}],
     });
     // Whoever names a column, or asks for a quality, knows what is left out.
@@ -89,7 +89,7 @@ describe('--keep and --rejects', () => {
       ['--keep', 'Email=valid', '--keep', 'mobile=valid'],
       ['--keep', 'valid', '--keep-quality', 'bad'],
     ]) {
-      expect((await verify([...both, ...options])).stderr).not.toContain('although');
+      expect(codedOf(await verify([...both, ...options]), 'valid_left_out')).toEqual([]);
     }
   });
 
@@ -100,15 +100,14 @@ describe('--keep and --rejects', () => {
     const args = ['--email', 'Email', '--country', 'US', ...reports];
     const ended = await verify([...args, '--keep', 'valid'], input);
     expect(ended.code, ended.stderr).toBe(0);
-    const said =
-      'of 4 valid emails 3 risky, 1 throw-away: --keep-quality good writes only the good ones';
-    expect(ended.stderr).toContain(`sluice: ${said}\n`);
-    expect(await readReport()).toContain(said.slice(2));
+    const advice = codedOf(ended, 'risky');
+    expect(advice).toMatchObject([{ valid: 4, risky: 3, disposable: 1 }]);
+    expect(await readReport()).toContain(advice[0]?.['message']);
     const summary = JSON.parse((await read('summary.json')).join('\n'));
     const risks = { of_valid: { risky: 3, disposable: 1 } };
     expect(summary).toMatchObject({ columns: [risks], email: risks, phone: null });
     const chosen = await verify([...args, '--keep-quality', 'good,risky'], input);
-    expect(chosen.stderr).not.toContain('throw-away');
+    expect(codedOf(chosen, 'risky')).toEqual([]);
   });
 
   it.each([
@@ -356,9 +355,9 @@ describe('countries and columns', () => {
     expect((await read('out.csv'))[4]).toContain('not_submitted,country_unsupported');
     // Without it, the end of the run says that the number has a calling code.
     const without = await verify(columns, rows);
-    expect(without.stderr).toContain(
-      '2 rows have no country and were not sent; the numbers of 1 have a calling code: add --country-from Mobile, and --country for the others\n',
-    );
+    expect(codedOf(without, 'no_country')).toMatchObject([
+      { missing: 2, calling_codes: { column: 'Mobile', rows: 1 } },
+    ]);
   });
 });
 
@@ -411,7 +410,7 @@ describe('--unique', () => {
 
   it('goes with --split-by, and with an output that streams', async () => {
     await writeFile(join(folder, 'list.csv'), people);
-    const run = async (...args: string[]): Promise<Ended> =>
+    const run = async (...args: string[]): Promise<EndedHere> =>
       runInProcess(['verify', '--unique', 'list.csv', ...email, '--poll-interval', '5', ...args], {
         cwd: folder,
         env: connectTo(service),

@@ -6,8 +6,8 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { codedOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -22,8 +22,13 @@ beforeEach(async () => {
 const command = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
 const quick = ['--batch-size', '10', '--poll-interval', '5'];
 
-async function verify(service: Service, ...more: string[]): Promise<Ended> {
+async function verify(service: Service, ...more: string[]): Promise<EndedHere> {
   return runInProcess([...command, ...quick, ...more], { cwd: folder, env: connectTo(service) });
+}
+
+function expectBeforeUploads({ events }: EndedHere, code: string): void {
+  const at = events.findIndex((event) => event['code'] === code);
+  expect(at).toBeLessThan(events.findIndex(({ stage }) => stage === 'uploading'));
 }
 
 describe('--dry-run', () => {
@@ -58,18 +63,16 @@ describe('--dry-run', () => {
     const { service } = await withService();
     const some = await verify(service, '--dry-run', '--max-credits', '20');
     expect(some.code).toBe(0);
-    expect(some.stderr).toContain(
-      '25 email credits are needed at most, and --max-credits allows 20: the run may stop before it is done, with exit code 5',
-    );
+    const short = { type: 'email', needed: 25, smallest: 5 };
+    expect(codedOf(some, 'budget_short')).toMatchObject([{ ...short, allowed: 20 }]);
     const none = await verify(service, '--dry-run', '--max-credits', '4');
     expect(none.code).toBe(0);
-    const hopeless =
-      '25 email credits are needed at most, and --max-credits allows 4: not even the smallest batch, of 5, fits; raise --max-credits or lower --batch-size';
-    expect(none.stderr).toContain(hopeless);
+    const hopeless = [{ ...short, allowed: 4 }];
+    expect(codedOf(none, 'budget_short')).toMatchObject(hopeless);
     const stopped = await verify(service, '--max-credits', '4', '--verbose');
     expect(stopped.code).toBe(5);
-    expect(stopped.stderr.indexOf(hopeless)).toBeGreaterThan(0);
-    expect(stopped.stderr.indexOf(hopeless)).toBeLessThan(stopped.stderr.indexOf('uploading'));
+    expect(codedOf(stopped, 'budget_short')).toMatchObject(hopeless);
+    expectBeforeUploads(stopped, 'budget_short');
     expect(await chargesOf(service)).toEqual([]);
     const part = await verify(service, '--max-credits', '20');
     expect(part.code).toBe(5);
@@ -91,27 +94,18 @@ describe('--dry-run', () => {
 });
 
 describe('an account with too few credits', () => {
-  const remedy =
-    'add credits, or lower --batch-size to use more of what there is, as a batch is launched whole or not at all';
-
   it.each([
-    [
-      20,
-      'the run may stop before it is done, with exit code 5',
-      'the account has 0 email credits',
-      5,
-    ],
-    [4, 'not even the smallest batch can be launched', 'the account has 4 email credits', 10],
+    [20, true, 'the account has 0 email credits', 5],
+    [4, false, 'the account has 4 email credits', 10],
   ])(
-    'of %i is said in one line before anything is sent, and at the end in words',
-    async (emailCredits, outcome, has, needs) => {
+    'of %i is said once before anything is sent, and at the end in words',
+    async (emailCredits, fits, has, needs) => {
       const { service } = await withService({ emailCredits });
       const ended = await verify(service, '--concurrency', '1', '--verbose');
       expect(ended.code).toBe(5);
-      const said = `sluice: the account has ${emailCredits} email credits of 25 needed at most: ${outcome}; ${remedy}\n`;
-      expect(ended.stderr).toContain(said);
-      expect(ended.stderr.match(/the account has \d/g)).toHaveLength(2);
-      expect(ended.stderr.indexOf(said)).toBeLessThan(ended.stderr.indexOf('uploading'));
+      const types = [{ type: 'email', has: emailCredits, needed: 25, fits }];
+      expect(codedOf(ended, 'balance_short')).toMatchObject([{ types }]);
+      expectBeforeUploads(ended, 'balance_short');
       expect(ended.stderr).toContain(
         `sluice: ${has}, this batch needs ${needs}; add credits to the account, then run again [payment_required]\n`,
       );
@@ -122,14 +116,14 @@ describe('an account with too few credits', () => {
   it('is not said where it is known: of a budget, a preflight, a run that is resumed', async () => {
     const { service } = await withService({ emailCredits: 20 });
     const stopped = await verify(service, '--max-credits', '10');
-    expect(stopped.stderr).not.toContain('the account has');
+    expect(codedOf(stopped, 'balance_short')).toEqual([]);
     const resumed = await verify(service);
     expect(resumed.code).toBe(5);
-    expect(resumed.stderr.match(/the account has \d/g)).toHaveLength(1);
+    expect(codedOf(resumed, 'balance_short')).toEqual([]);
     // What the service answered is for whoever looks closer.
     expect(resumed.stderr).not.toContain('402');
     const asked = await verify(service, '--fresh', '--yes', '--preflight');
-    expect(asked.stderr).not.toContain(remedy);
+    expect(codedOf(asked, 'balance_short')).toEqual([]);
     const logged = await verify(service, '--json-log');
     expect(logged.stderr).toMatch(
       /"event":"error".*"cause":"launchBatch \S+: the service answered/,

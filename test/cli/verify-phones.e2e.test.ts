@@ -7,8 +7,8 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { codedOf, eventsOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
 
 let folder: string;
 let service: Service;
@@ -17,7 +17,7 @@ beforeEach(async () => {
   ({ service } = await withService());
 });
 
-async function verify(list: string, ...more: string[]): Promise<Ended> {
+async function verify(list: string, ...more: string[]): Promise<EndedHere> {
   await writeFile(join(folder, 'list.csv'), list);
   return runInProcess(['verify', 'list.csv', '--country', 'DE', '--poll-interval', '5', ...more], {
     cwd: folder,
@@ -62,8 +62,7 @@ describe('a list of phones as people write them', () => {
       'not_submitted',
     ]);
     expect((await columnOf('phone_reason'))[6]).toBe('scientific_notation');
-    expect(ended.stderr).toContain('1 cell is in scientific notation');
-    expect(ended.stderr).toContain('export the list again');
+    expect(codedOf(ended, 'missing_digits')).toMatchObject([{ column: 'phone', cells: 1 }]);
   });
 
   const submitted = [
@@ -137,22 +136,21 @@ describe('numbers of several countries under one country', () => {
   ];
   const list = `phone\n${cells.join('\n')}\n`;
   const german = ['--phone', 'phone'];
-  const first =
-    '6 of 11 numbers with a calling code are of other countries (GB 6): add --country-from phone, or a column of countries (--country-column)';
-  const others =
-    '; the 2 numbers without one are read as DE numbers, and without --country not sent\n';
-  const said = `${first}${others}`;
+  const foreign = { cells: 6, of: 11, national: 2, read_as: 'DE' };
+  const countries = [{ country: 'GB', cells: 6 }];
 
   it('are told of before the run, at its end, in the summary and by the dry run', async () => {
     const ended = await verify(list, ...german, '--summary', 's.json', '-o', 'out.csv');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain(`column "phone": ${said}`);
-    expect(ended.stderr).toContain(`phone: ${first}, then run again${others}`);
+    const doubt = { column: 'phone', doubt: 'foreign', foreign: { ...foreign, countries } };
+    expect(eventsOf(ended, 'doubtful_column')).toMatchObject([doubt]);
+    expect(codedOf(ended, 'foreign_numbers')).toMatchObject([
+      { column: 'phone', ...foreign, countries },
+    ]);
     const { columns } = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as Summary;
-    const foreign = { cells: 6, of: 11, national: 2, read_as: 'DE' };
     expect(columns[0]?.foreign).toMatchObject(foreign);
     const counted = await verify(list, ...german, '--dry-run', '--summary', 's.json');
-    expect(counted.stderr).toContain(`column "phone": ${said}`);
+    expect(eventsOf(counted, 'doubtful_column')).toMatchObject([doubt]);
     const estimate = JSON.parse(await readFile(join(folder, 's.json'), 'utf8')) as Estimate;
     expect(estimate.columns[0]?.foreign).toMatchObject(foreign);
   });
@@ -160,9 +158,9 @@ describe('numbers of several countries under one country', () => {
   it('are told of without a word of national ones where all have a calling code', async () => {
     const international = `phone\n${cells.slice(0, -2).join('\n')}\n`;
     const ended = await verify(international, ...german, '-o', 'out.csv');
-    expect(ended.stderr).toContain(
-      '6 of 11 numbers with a calling code are of other countries (GB 6): add --country-from phone, or a column of countries (--country-column)\n',
-    );
+    expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
+      { foreign: { ...foreign, national: 0, countries } },
+    ]);
   });
 });
 
@@ -173,12 +171,12 @@ describe('a column of digits that begin with calling codes', () => {
   it('is told of before the run and at its end, and stops nothing', async () => {
     const ended = await verify(list, ...phones, '--summary', 'summary.json');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain(
-      'column "phone": 3 of 4 numbers may have lost the + of their calling code (rows 2, 3, 4: 447•••••••••, 417••••••••, 491•••••••••), and are not read as international: write the +, or add a column of countries (--country-column)\n',
-    );
-    expect(ended.stderr).toContain(
-      'phone: 3 numbers may have lost the + of their calling code (rows 2, 3, 4), and are not read as international: write the +, or add a column of countries (--country-column), then run again\n',
-    );
+    const found = { column: 'phone', rows: [2, 3, 4] };
+    const examples = ['447•••••••••', '417••••••••', '491•••••••••'];
+    expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
+      { ...found, doubt: 'missing_plus', filled: 4, ambiguous: 3, examples },
+    ]);
+    expect(codedOf(ended, 'missing_plus')).toMatchObject([{ ...found, cells: 3 }]);
     expect(ended.stderr).not.toMatch(/7400123456|1234503/);
     const summary = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8')) as Summary;
     expect(summary.columns[0]?.ambiguous).toBe(3);
@@ -187,14 +185,14 @@ describe('a column of digits that begin with calling codes', () => {
 
   it('has no calling code for --country-from, which says so before it streams or writes', async () => {
     const from = ['--phone', 'phone', '--country-from', 'phone'];
-    const said =
-      'phone: 0 of 4 cells begin with a calling code (+44…, 0044…), so --country-from finds no country: write the numbers with +, or name the column of their countries (--country-column)\n';
     for (const more of [['-o', 'out.csv'], ['--dry-run'], []]) {
       const ended = await verify(list, ...from, ...more);
-      expect(ended.stderr, more.join(' ')).toContain(said);
+      expect(codedOf(ended, 'no_calling_codes'), more.join(' ')).toMatchObject([
+        { column: 'phone', cells: 4 },
+      ]);
     }
     const some = await verify(`${list}+447400123456\n`, ...from, '--dry-run');
-    expect(some.stderr).not.toContain('--country-from finds');
+    expect(codedOf(some, 'no_calling_codes')).toEqual([]);
   });
 });
 
@@ -205,15 +203,12 @@ describe('national numbers of two countries', () => {
     ...Array.from({ length: 30 }, (_, at) => `c${at}@sluice-test.de,030 / 9018 20${at + 10}`),
   ].join('\n');
   const options = ['--email', 'email', '--phone', 'phone', '-o', 'out.csv'];
-  const cure =
-    'give each row the country of its number (--country-column), or write the numbers with +\n';
-
   it('are said to fit the other country, where the domains of their emails are of it', async () => {
     const ended = await verify(`email,phone\n${rows}\n`, ...options);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain(
-      `phone: 21 of 51 numbers are wrong or got no result; 21 of them do not fit DE, and 21 would fit GB: ${cure}`,
-    );
+    expect(codedOf(ended, 'numbers_do_not_fit')).toMatchObject([
+      { cells: 21, of: 51, unfit: 21, country: 'DE', fitting: { country: 'GB', cells: 21 } },
+    ]);
   });
 
   it('are not said to be of another country where the cells hold no number', async () => {
@@ -221,7 +216,7 @@ describe('national numbers of two countries', () => {
     const none = Array.from({ length: 12 }, (_, at) => `d${at}@sluice-test.de,n/a`);
     const ended = await verify(`email,phone\n${[...numbers, ...none].join('\n')}\n`, ...options);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).not.toContain('do not fit');
+    expect(codedOf(ended, 'numbers_do_not_fit')).toEqual([]);
   });
 
   it('are of no country that is known, where no email is beside them', async () => {
@@ -229,7 +224,9 @@ describe('national numbers of two countries', () => {
       `email,phone\n${rows.replaceAll(/\.(?:de|co\.uk),/g, '.com,')}\n`,
       ...options,
     );
-    expect(ended.stderr).toContain(`21 of them do not fit DE: ${cure}`);
+    expect(codedOf(ended, 'numbers_do_not_fit')).toMatchObject([
+      { unfit: 21, country: 'DE', fitting: null },
+    ]);
   });
 });
 

@@ -11,6 +11,7 @@ import {
   verdictFolder,
   type Preflight,
   type RunOptions,
+  type RunProgress,
   type SharedStore,
   type Sink,
   type Summary,
@@ -339,11 +340,11 @@ export function describeSharedFeatures(
 
     it('keeps to the budget that the newest process was told of, and tells all whose it is not', async () => {
       await serve();
-      const told: string[][] = [[], [], []];
+      const told: RunProgress[][] = [[], [], []];
       const notes =
         (to: number, read?: () => void): NonNullable<RunOptions['onProgress']> =>
         (progress) => {
-          if (progress.stage === 'notice') told[to]?.push(progress.message);
+          if (progress.stage === 'notice') told[to]?.push(progress);
           if (progress.stage === 'read') read?.();
         };
       const onPrepared = async (): Promise<boolean> => true;
@@ -368,10 +369,13 @@ export function describeSharedFeatures(
         expect(error).toMatchObject({ code: 'budget_exhausted' });
       }
       await expectPaidOnce(20);
-      const counts = expect.stringContaining('all together may use 20 credits of each type');
-      expect(told[0]).toContainEqual(counts);
-      expect(told[1]).toContainEqual(expect.stringMatching(/may use 20 .* place of 30 credits/));
-      expect(told[2]).toContainEqual(counts);
+      const elsewhere = { code: 'budget_changed_elsewhere', fields: { most: 20 } };
+      const here = { most: 20, before: 30 };
+      expect(told[0]).toContainEqual(expect.objectContaining(elsewhere));
+      expect(told[1]).toContainEqual(
+        expect.objectContaining({ fields: expect.objectContaining(here) as unknown }),
+      );
+      expect(told[2]).toContainEqual(expect.objectContaining(elsewhere));
 
       await expect(work({ maxCredits: 25 })).rejects.toThrow(
         /^`maxCredits` allows 25 email credits: \d+ are used, and the next batch needs \d+$/,
