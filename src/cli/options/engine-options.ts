@@ -10,27 +10,26 @@ const ways = ['offline', 'network'] as const;
 /** In seconds, as 305,900. */
 const retryDelays: OptionType<readonly number[]> = {
   shown: '<list>',
-  parse: (given) => itemsOf(given).map(secondsToMs),
+  parse: (given, name) =>
+    itemsOf(given).map((seconds) => {
+      const ms = Math.round(Number(seconds) * 1000);
+      if (/^\d+(?:\.\d+)?$/.test(seconds) && ms > 0) return ms;
+      throw new ConfigurationError(
+        `--${name} takes seconds above 0, as 305,900, not ${JSON.stringify(seconds)}`,
+      );
+    }),
 };
-
-function secondsToMs(given: string): number {
-  const ms = Math.round(Number(given) * 1000);
-  if (/^\d+(?:\.\d+)?$/.test(given) && ms > 0) return ms;
-  throw new ConfigurationError(
-    `--retry-after takes seconds above 0, as 305,900, not ${JSON.stringify(given)}`,
-  );
-}
 
 /** As 5/second,1000/hour. */
 const askLimits: OptionType<QueryLimits> = {
   shown: '<list>',
-  parse: (given) =>
+  parse: (given, name) =>
     Object.fromEntries(
       itemsOf(given).map((limit) => {
         const [, most, span] = /^(\d+)\/([a-z]+)$/.exec(limit) ?? [];
         if (most !== undefined && span !== undefined) return [span, Number(most)];
         throw new ConfigurationError(
-          `--ask-limits takes counts and spans, as 5/second,1000/hour, not ${JSON.stringify(limit)}`,
+          `--${name} takes counts and spans, as 5/second,1000/hour, not ${JSON.stringify(limit)}`,
         );
       }),
     ),

@@ -21,19 +21,19 @@ import { exclusionRules } from './library-options.js';
 /** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. */
 const maxAge: OptionType<MaxAgeDays> = {
   shown: '<days>',
-  parse: (given) => {
+  parse: (given, name) => {
     const refuse = (part: string): never => {
       throw new ConfigurationError(
-        `--max-age takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
+        `--${name} takes a number of days, or one by verdict (${verdicts.join(', ')}), such as valid=90,unknown=1, not ${JSON.stringify(part)}`,
       );
     };
     let rest: number | undefined;
     const named = new Map<Verdict, number>();
     for (const part of given.split(',').map((each) => each.trim())) {
-      const [, name, days = ''] = /^(?:(\w+)\s*=\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? refuse(part);
-      const verdict = verdicts.find((known) => known === name);
+      const [, known, days = ''] = /^(?:(\w+)\s*=\s*)?(\d+(?:\.\d+)?)$/.exec(part) ?? refuse(part);
+      const verdict = verdicts.find((each) => each === known);
       if (verdict) named.set(verdict, Number(days));
-      else if (name === undefined) rest = Number(days);
+      else if (known === undefined) rest = Number(days);
       else refuse(part);
     }
     return { ...maxAgesOf(rest), ...Object.fromEntries(named) };
