@@ -1,9 +1,7 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../../../platform/errors/errors.js';
-import { defaults } from '../../driver/driver-options.js';
 import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
-import type { ResolvedRun } from '../options/run-options.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** Those that decide only what is written, and where. */
@@ -25,33 +23,6 @@ const outputOptions: ReadonlySet<string> = new Set([
 
 /** What comes of these is compared: they may be called otherwise on another machine. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
-
-/** The options that decide the rows, the batches and the output, by the names users know them by. */
-export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
-  const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
-  return JSON.parse(
-    JSON.stringify({
-      input: source.name,
-      output: sink.name,
-      email: email ?? [],
-      phone: phone ?? [],
-      'country-column': countryColumn ?? null,
-      country: country ?? null,
-      prefix: prefix ?? {},
-      'batch-size': batchSize ?? defaults.batchSize,
-      settings: options.settings ?? {},
-      // Where they are not given the journal has no word of them: it may be an older one.
-      ...(options.countryFrom !== undefined && { 'country-from': options.countryFrom }),
-      ...(options.emailCountry !== undefined && { 'email-country': options.emailCountry }),
-      ...(options.provenance === true && { provenance: true }),
-      ...(options.suggest === true && { suggest: true }),
-      ...(options.columns && { columns: options.columns }),
-      ...source.decides,
-      ...sink.decides,
-      ...options.decides,
-    }),
-  ) as RunEntry['decides'];
-}
 
 /** Which options differ that say how the service is asked, and which service: by their names. */
 export function differingSettings(

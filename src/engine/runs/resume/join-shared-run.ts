@@ -6,13 +6,20 @@ import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { isOfAccount } from '../abandon-run.js';
-import { checkListSize, checkBeforeSending, newRun, serviceOf, openInTurn } from './new-run.js';
+import {
+  checkBeforeSending,
+  checkListSize,
+  decidingOptions,
+  newRun,
+  openInTurn,
+  serviceOf,
+} from './new-run.js';
 import { collectLeft, keepBatches } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
 import { readIntoBatches, type PlannedInput } from '../planning/plan-input.js';
-import { decidingOptions, differingShared, findChange, othersThanFinished } from './compare-run.js';
+import { differingShared, findChange, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
 import type { OpenedRun, RunLocation } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';

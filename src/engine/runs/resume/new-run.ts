@@ -12,7 +12,6 @@ import type { RunEntry } from '../../stores/journal-entries.js';
 import { balanceNotices, budgetNotices } from '../credits/budget-notices.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
-import { decidingOptions } from './compare-run.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
@@ -49,6 +48,33 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
     decides: decidingOptions(options),
     ...(options.deleteBatches === true && { deletes: true }),
   };
+}
+
+/** The options that decide the rows, the batches and the output, by the names users know them by. */
+export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
+  const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
+  return JSON.parse(
+    JSON.stringify({
+      input: source.name,
+      output: sink.name,
+      email: email ?? [],
+      phone: phone ?? [],
+      'country-column': countryColumn ?? null,
+      country: country ?? null,
+      prefix: prefix ?? {},
+      'batch-size': batchSize,
+      settings: options.settings ?? {},
+      // Where they are not given the journal has no word of them: it may be an older one.
+      ...(options.countryFrom !== undefined && { 'country-from': options.countryFrom }),
+      ...(options.emailCountry !== undefined && { 'email-country': options.emailCountry }),
+      ...(options.provenance === true && { provenance: true }),
+      ...(options.suggest === true && { suggest: true }),
+      ...(options.columns && { columns: options.columns }),
+      ...source.decides,
+      ...sink.decides,
+      ...options.decides,
+    }),
+  ) as RunEntry['decides'];
 }
 
 /** How a run calls its service. */

@@ -9,7 +9,7 @@ import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { checkAccount } from '../abandon-run.js';
-import { beginRun, serviceOf, checkListSize } from './new-run.js';
+import { beginRun, checkListSize, decidingOptions, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
@@ -23,7 +23,6 @@ import {
   type PlanInputOptions,
 } from '../planning/plan-input.js';
 import {
-  decidingOptions,
   differingSettings,
   findChange,
   hasSameOutput,

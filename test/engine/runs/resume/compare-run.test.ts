@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
-  decidingOptions,
   differingSettings,
   findChange,
   hasSameOutput,
   isSameRun,
 } from '../../../../src/engine/runs/resume/compare-run.js';
+import { decidingOptions } from '../../../../src/engine/runs/resume/new-run.js';
 import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import type { ResolvedRun } from '../../../../src/engine/runs/options/run-options.js';
 
@@ -16,6 +16,7 @@ function optionsOf(changes: Partial<ResolvedRun> = {}): ResolvedRun {
     sink: { name: 'out.csv' },
     email: ['email'],
     country: 'US',
+    batchSize: 50_000,
     ...changes,
   } as ResolvedRun;
 }
