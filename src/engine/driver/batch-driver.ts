@@ -171,6 +171,7 @@ class Drive {
   /** What a request teaches counts where it was made: in the run's account, before it and after it. */
   async #perform(step: RequestStep): Promise<BatchEvent> {
     const { account } = this.#options;
+    const sent = step === 'upload' ? this.#name() : undefined;
     await account?.confirm();
     let event: BatchEvent;
     try {
@@ -179,10 +180,10 @@ class Drive {
     } catch (error) {
       // The reason of an abort may be the error of another batch: it tells nothing of this one.
       this.#options.signal.throwIfAborted();
-      await account?.confirm();
+      await account?.confirm(sent);
       return this.#explain(step, error);
     }
-    await account?.confirm();
+    await account?.confirm(sent);
     return event;
   }
 

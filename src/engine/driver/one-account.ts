@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { VerificationService } from '../../client/client.js';
 import { StateError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { isVisible } from '../batches/uploads/list-uploads.js';
 
 /** The key that a run was begun with, as a salted fingerprint. */
@@ -37,15 +38,26 @@ export class OneAccount {
     this.#signal = signal;
   }
 
-  /** @throws StateError `state_mismatch` when the key is that of another; as requests do */
-  async confirm(): Promise<void> {
+  /**
+   * @param sent name of an upload that may just have been sent with the key
+   * @throws StateError `state_mismatch` when the key is that of another; as requests do
+   */
+  async confirm(sent?: string): Promise<void> {
     const fingerprint = await this.#service.keyFingerprint?.(this.#salt);
     this.#fingerprint ??= fingerprint;
     if (fingerprint === undefined || fingerprint === this.#fingerprint) return;
     this.#comparing ??= this.#compare(fingerprint).finally(() => {
       this.#comparing = undefined;
     });
-    await this.#comparing;
+    try {
+      await this.#comparing;
+    } catch (error) {
+      if (sent === undefined || !isSluiceError(error, 'state_mismatch')) throw error;
+      const { message, code } = error;
+      throw new StateError(`${message}. The other account may have the upload ${sent}: delete it`, {
+        code,
+      });
+    }
   }
 
   /** One batch that is there shows a new key of the same account; before the first nothing is at stake. */

@@ -18,7 +18,7 @@ import {
   type LeftBatch,
   mayHaveOrphans,
 } from '../batches/uploads/delete-uploads.js';
-import { BatchPool } from '../driver/batch-pool.js';
+import { BatchPool, type BatchPoolOptions } from '../driver/batch-pool.js';
 import { type CollectedExport, defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
@@ -84,7 +84,7 @@ export class DriveBatches extends PatientDuplex {
 
   /** @param beforeLaunch waited for before each launch of a batch is asked for */
   constructor(
-    options: DriveBatchesOptions,
+    options: DriveBatchesOptions & Pick<BatchPoolOptions, 'keepsBatches'>,
     beforeLaunch?: (batch: Batch, uuid: string) => Promise<void>,
   ) {
     super({ objectMode: true, highWaterMark: 1 });
@@ -98,6 +98,7 @@ export class DriveBatches extends PatientDuplex {
         service: options.client,
         runId: this.#runId,
         settings: options,
+        keepsBatches: options.keepsBatches ?? false,
         signal: this.#abort.signal,
       },
       {

@@ -225,6 +225,7 @@ export class Verify extends PatientDuplex {
     const drive = new DriveBatches(
       {
         ...options,
+        keepsBatches: options.deleteBatches !== true,
         onBatch: (progress) => {
           this.#deletions?.note(progress);
           onBatch?.(progress);

@@ -92,3 +92,33 @@ it('says so in a stream, too, in place of rows that failed', async () => {
   };
   expect(await caught(reading())).toMatchObject({ code: 'state_mismatch' });
 });
+
+it('pays nothing in the other account where a stream has no batch in hand', async () => {
+  const { client, paid } = await replaced({ at: 'uploadBatch', nth: 2, by: theirs.key });
+  let onFirst = (): void => undefined;
+  const first = new Promise<void>((resolve) => {
+    onFirst = resolve;
+  });
+  async function* inTurn() {
+    yield* rows.slice(0, 1);
+    await first;
+    yield* rows.slice(1);
+  }
+  const reading = async (): Promise<void> => {
+    for await (const _ of verifyRows(inTurn(), { client, ...common, maxWaitMs: 1 })) onFirst();
+  };
+  expect(await caught(reading())).toMatchObject({ code: 'state_mismatch' });
+  expect(await paid()).toEqual(all.slice(0, 1));
+});
+
+it('names the upload that the other account may have', async () => {
+  const { client, clientOf } = await replaced({ at: 'uploadBatch', nth: 2, by: theirs.key });
+  const stateDir = join(await withFolder(), 'run');
+  const sink = rowsSink(() => undefined);
+  const error = await caught(
+    run({ source: rows, stateDir, sink, client, concurrency: 1, ...common }),
+  );
+  const [left] = await clientOf(theirs.key).listBatches();
+  expect(left?.name).toBeDefined();
+  expect(error).toMatchObject({ message: expect.stringContaining(`${left?.name}`) as string });
+});
