@@ -5,7 +5,14 @@ import { allPages, tableRows } from './page.js';
 const longest = 120;
 
 /** Made from the code, copied from the service, or tables of names for whoever looks one up. */
-const reference = ['commands', 'kinds', 'library', 'live-verification', 'service-interface'];
+const reference = [
+  'commands',
+  'kinds',
+  'library',
+  'live-verification',
+  'names',
+  'service-interface',
+];
 
 const pages = allPages().filter(
   ({ path }) =>

@@ -148,6 +148,27 @@ it('verifyRows() takes the type of its rows, and knows no other column', async (
   }
 });
 
+it('verifyRows() works in a generic function, without a cast, with the row beside its address', async () => {
+  const { client } = await withClient();
+  const options = { client, email: ['email'], country: 'US', pollIntervalMs: 1 } as const;
+  async function* verified<T extends { readonly email: string }>(rows: AsyncIterable<T>) {
+    async function* pairs() {
+      for await (const row of rows) yield { email: row.email, row };
+    }
+    for await (const { row, email_valid } of verifyRows(pairs(), options)) {
+      yield { row, email_valid };
+    }
+  }
+  const source = async function* (): AsyncGenerator<Contact> {
+    yield* contacts;
+  };
+  for await (const { row, email_valid } of verified(source())) {
+    expectTypeOf(row).toEqualTypeOf<Contact>();
+    expectTypeOf(email_valid).toEqualTypeOf<boolean | null>();
+    expect(row).toBe(contacts[0]);
+  }
+});
+
 it('phone numbers may be numbers, as databases have them', async () => {
   const { client } = await withClient();
   interface Caller {
