@@ -586,7 +586,10 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(commandIn(skipped.seen)).not.toContain('--country ');
     expect(skipped.seen).toMatch(/\n {2}country_missing \(no country\) +2\b/);
     expect(skipped.seen).toMatch(/\n {2}country_unsupported \(unknown country\) +3\b/);
-    expect(JSON.stringify(eventsOf(skipped, 'next'))).toMatch(/Germny.*--country/);
+    const advised = eventsOf(skipped, 'next').map(({ code }) => code);
+    expect(advised).toEqual(
+      expect.arrayContaining(['country_not_understood', 'no_country']) as unknown,
+    );
   });
 
   it('offers a trial first where a long list is paid for, and pays for it once', async () => {

@@ -9,8 +9,8 @@ import { chargesOf, expectChargedOnce } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { csvRows } from './csv-cells.js';
 import { startFront, type Changed, type Front, type Instead, type Sent } from './front.js';
-import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { codedOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
 import { addresses, verifyByTens, withThirtyRows } from './verify-by-tens.js';
 
 const nothing = { status: 200, body: {} };
@@ -45,7 +45,7 @@ async function outOfItsMind(
 }
 type Answered = Instead | Changed | Sent | undefined;
 
-async function verify(front: Front, ...more: string[]): Promise<Ended> {
+async function verify(front: Front, ...more: string[]): Promise<EndedHere> {
   return runInProcess([...verifyByTens, '--summary', 'summary.json', ...more], {
     cwd: folder,
     env: connectTo(front),
@@ -151,17 +151,18 @@ describe.each(faults)('$what', ({ reason, failed, answer }) => {
     ['a list of which little is left', (list: string) => list.slice(0, list.indexOf('\n1,') + 1)],
   ])('is asked for again by the next run, too, with %s: nothing is paid twice', async (_, next) => {
     const { service, front, comeToItsSenses } = await outOfItsMind(answer());
-    expect((await verify(front)).code).toBe(3);
-    expect((await readSummary()).next).toMatch(
-      /^run the same command again: it fetches \d paid exports? again \(free\)$/,
-    );
+    const failed = await verify(front);
+    expect(failed.code).toBe(3);
+    const [advice] = codedOf(failed, 'fetch_paid');
+    expect(advice).toMatchObject({ addresses: 0, paid_twice: 0 });
+    expect((await readSummary()).next).toBe(advice?.['message']);
     const path = join(folder, 'list.csv');
     await writeFile(path, next(await readFile(path, 'utf8')));
     comeToItsSenses();
     const ended = await verify(front);
-    expect(ended.stderr).toMatch(
-      /warning: \d batch(es)? of the run of .* paid for, .* free, and used/,
-    );
+    expect(codedOf(ended, 'results_owed')).toMatchObject([
+      { severity: 'warning', batches: advice?.['exports'] },
+    ]);
     expect(ended.code).toBe(0);
     const rows = (await readFile(path, 'utf8')).trim().split('\n').length - 1;
     expect(await fates()).toEqual({ verified: rows });

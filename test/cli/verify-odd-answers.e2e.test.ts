@@ -131,9 +131,7 @@ it('counts the launches that failed in the cost of their retry, also when that i
   const front = await startFront(service, () => undefined);
   const failed = await verify(front, '--concurrency', '1');
   expect(failed.code, failed.stderr).toBe(3);
-  expect(failed.stderr).toContain(
-    '--retry-failed: it sends 10 addresses again (they failed after the launch, and may be paid twice)',
-  );
+  expect(codedOf(failed, 'retry_failed')).toMatchObject([{ addresses: 10, paid_twice: 10 }]);
   const stopped = await verify(front, '--retry-failed', '--max-credits', '5');
   expect(stopped.code, stopped.stderr).toBe(5);
   expect((await readSummary()).credits.email).toMatchObject({ spent: 30 });

@@ -8,8 +8,9 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { startFront } from './front.js';
-import { runInProcess } from './run-in-process.js';
-import { startSluice, type Ended } from './run-sluice.js';
+import { codedOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
+import { startSluice } from './run-sluice.js';
 import { verifyByTens } from './verify-by-tens.js';
 
 let folder: string;
@@ -30,7 +31,7 @@ const command = [...verifyByTens, '--no-progress', ...reports];
 function verify(
   options: readonly string[] = [],
   to: { readonly baseUrl: string; readonly apiKey: string } = service,
-): Promise<Ended> {
+): Promise<EndedHere> {
   return runInProcess([...command, ...options], { cwd: folder, env: connectTo(to) });
 }
 
@@ -298,9 +299,9 @@ describe('a run that goes to its end', () => {
     expect(ended.code, ended.stderr).toBe(3);
     const { summary, report } = await written();
     expect(summary).toMatchObject({ exit_code: 3, reason: 'rows_failed', rows: 30 });
-    expect(report).toContain(
-      '--retry-failed: it sends 30 addresses again (they failed after the launch, and may be paid twice); without it',
-    );
+    const [advice] = codedOf(ended, 'retry_failed');
+    expect(advice).toMatchObject({ addresses: 30, paid_twice: 30 });
+    expect(report).toContain(advice?.['message']);
   });
 
   it('or that it was only tried', async () => {

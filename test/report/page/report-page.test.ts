@@ -59,7 +59,7 @@ describe('the report of a run', () => {
       '85 %',
       'but some rows failed',
       'What to do next',
-      'add <code>retryFailed</code>',
+      '<code>retryFailed</code>',
       'What became of the cells',
       'Why cells have no result',
       '>Domains<',
