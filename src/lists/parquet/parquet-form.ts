@@ -191,6 +191,7 @@ export function kindOfElement(element: SchemaElement): Kind | undefined {
   if (logical?.type === 'FLOAT16') return { name: 'float32' };
   if (converted === 'UTF8' || converted === 'ENUM') return { name: 'text' };
   if (logical?.type === 'STRING' || logical?.type === 'ENUM') return { name: 'text' };
+  if (holdsBytes(element)) return { name: 'binary' };
   switch (type) {
     case 'BOOLEAN':
       return { name: 'boolean' };
@@ -227,4 +228,13 @@ export function clockOf({
     return clock('timestamptz', converted.slice(10));
   if (converted?.startsWith('TIME_') === true) return clock('time', converted.slice(5));
   return type === 'INT96' ? clock('timestamp', 'NANOS') : undefined;
+}
+
+/** Whether its bytes are no text, also where they look like some. */
+export function holdsBytes({
+  converted_type: converted,
+  logical_type: logical,
+}: SchemaElement): boolean {
+  const isBson = converted === 'BSON' || logical?.type === 'BSON';
+  return isBson || logical?.type === 'GEOMETRY' || logical?.type === 'GEOGRAPHY';
 }

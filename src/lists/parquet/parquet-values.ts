@@ -5,7 +5,7 @@ import { printDecimal, shortSingle } from '../rows/values/print-value.js';
 import { printInterval } from '../rows/values/interval.js';
 import { JsonText } from '../rows/values/json-text.js';
 import type { Kind } from '../rows/values/kinds.js';
-import { clockOf } from './parquet-form.js';
+import { clockOf, holdsBytes } from './parquet-form.js';
 import {
   isList,
   isMap,
@@ -40,6 +40,7 @@ export function logicalReader(element: SchemaElement): ReadLogical {
   if (logical?.type === 'FLOAT16') return reader((value) => readSingle(readHalf(value)));
   if (type === 'FLOAT') return reader(readSingle);
   if (isUnsigned(element)) return reader((value) => readUnsigned(value));
+  if (holdsBytes(element)) return reader((value) => value);
   if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') return reader(readText);
   return reader((value) => value);
 }

@@ -46,7 +46,10 @@ export async function columnCopies(
 
 /** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
 function copyOf(elements: readonly SchemaElement[]): ColumnCopy {
-  const renew = storedChanger(elements, ({ type }) => (type === 'INT96' ? renewTime : undefined));
+  const column = elements[0]?.name ?? '';
+  const renew = storedChanger(elements, ({ type }) =>
+    type === 'INT96' ? (stored) => renewTime(stored, column) : undefined,
+  );
   return {
     elements: elements.map((element) =>
       element.type === 'INT96'
@@ -74,12 +77,12 @@ function asWritten(element: SchemaElement): SchemaElement {
 }
 
 /** @throws InputError where 64 bits do not hold it */
-function renewTime(stored: unknown): unknown {
+function renewTime(stored: unknown, column: string): unknown {
   if (typeof stored !== 'bigint') return stored;
   const nanos = int96Nanos(stored);
   if (BigInt.asIntN(64, nanos) === nanos) return nanos;
   throw new InputError(
-    'the input holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)',
+    `column ${JSON.stringify(column)} holds times (INT96) outside of the years 1678 to 2261, which Parquet has no other type with nanoseconds for: name another format for the output, or write the input with TIMESTAMP(MICROS)`,
   );
 }
 
@@ -175,7 +178,7 @@ function sampleOfLeaf({ type, type_length: length = 1 }: SchemaElement): unknown
       // Noon of a day in 2024.
       return (2_460_370n << 64n) + 43_200_000_000_000n;
     case 'BYTE_ARRAY':
-      return Buffer.from('1');
+      return Uint8Array.of(0x31);
     case 'FIXED_LEN_BYTE_ARRAY':
       return new Uint8Array(length).fill(1);
     default:

@@ -186,7 +186,7 @@ describe('times of 96 bits', () => {
     });
     await expect(async () => {
       for await (const chunk of reading.chunks) validate?.(chunk);
-    }).rejects.toThrow('outside of the years 1678 to 2261');
+    }).rejects.toThrow('column "at" holds times (INT96) outside of the years 1678 to 2261');
   });
 });
 
