@@ -235,7 +235,8 @@ export class RequestScheduler {
     const { startedAt, isProbe } = request;
     switch (outcome.kind) {
       case 'answered':
-        this.#answered();
+        // What was sent before the service asked to wait says nothing of the wait.
+        if (!this.#giveUp.failing || this.#limiter.pausedUntil <= now) this.#answered();
         this.#limiter.answered(startedAt);
         this.#window.widen();
         if (outcome.limits) this.#limiter.applyLimits(now, outcome.limits, this.#running);

@@ -203,10 +203,13 @@ class Drive {
       const { addresses, group } = this.#batch;
       this.#options.gate.close(unpaidError(error, { type: group.type, credits: addresses }));
     }
-    if (step === 'export' && isRefusal(error)) {
-      // It may have broken since it was done: the status tells, and that it is paid for.
+    if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
+      // It may be gone, or have broken, since it was done: the status tells, and that it is paid for.
       const event = await this.#perform('read_status');
-      if (event.of === 'status' && event.status === 'internal_error') return event;
+      if (event.of !== 'status' || event.status === 'internal_error') return event;
+      this.#trouble = error;
+      // Not there yet, or not now: it is asked for again.
+      if (!isRefusal(error) || error.status === 409) return { of: 'export', result: 'broken' };
     }
     const event = classifyError(step, error);
     if (!event) {

@@ -651,10 +651,27 @@ describe('an export', () => {
     expect(stopped.driving.latest()?.stage).toBe('done');
   });
 
-  it('that is not found for long is that of a deleted batch', async () => {
-    const fault = { commits: false, error: refusal(404, 'exportBatch') };
-    const { state, service } = await drive(faults('exportBatch', fault, Infinity));
+  it('that is not found for long, and its status neither, is that of a deleted batch', async () => {
+    const service = new FakeService({
+      onRequest: ({ operation, uuid }) => {
+        if (operation === 'exportBatch') service.batches.delete(uuid ?? '');
+      },
+    });
+    const { state } = await drive(service);
     expect(state).toMatchObject({ stage: 'failed', reason: 'batch_missing', launched: true });
     expect(service.count('exportBatch')).toBe(bounds.misses);
   });
+
+  it.each([404, 409])(
+    'that is answered with %i while its batch is done is asked for again, and never paid again',
+    async (status) => {
+      const fault = { commits: false, error: refusal(status, 'exportBatch') };
+      const late = await drive(faults('exportBatch', fault, bounds.exports - 1));
+      expect(late.state.stage).toBe('exported');
+      expectPaidOnce(late.service);
+      const { error, driving } = await failure(faults('exportBatch', fault, Infinity));
+      expect(error).toMatchObject({ code: 'service_unavailable', cause: fault.error });
+      expect(driving.latest()?.stage).toBe('done');
+    },
+  );
 });

@@ -9,7 +9,7 @@ import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
-import { DetachedError } from '../../../platform/errors/errors.js';
+import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { askBeforeLaunch } from './confirm-launch.js';
 import { BatchSettling } from './settle-batches.js';
@@ -178,12 +178,13 @@ class RunDrive {
     }
     // Nothing is launched for a list that is not tonight's, not even what was in doubt.
     this.#drive.gate.hold();
+    const kept = new Set<string>();
     do {
       const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
       // The reason of an abort is the caller's, whatever it is.
       // oxlint-disable-next-line typescript/only-throw-error
       if (stoppedBy !== undefined) throw stoppedBy;
-    } while (await this.#giveUpReady());
+    } while (await this.#giveUpReady(kept));
     if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
       return;
     await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
@@ -200,11 +201,13 @@ class RunDrive {
   /**
    * Deletes the batches whose launch was asked for and that the service calls ready: it was not carried out.
    *
-   * @returns whether a launch has come after all
+   * @param kept uuids of those that were not deleted: their launch may have come after all
+   * @returns whether where some are is to be asked again
+   * @throws DeadlineError when one is ready for the second time, and still not deleted
    */
-  async #giveUpReady(): Promise<boolean> {
+  async #giveUpReady(kept: Set<string>): Promise<boolean> {
     const { client, run } = this.#options;
-    let isAnyLaunched = false;
+    let isAnyInDoubt = false;
     for (const driven of this.#batches.log.batches()) {
       const { state, name = '' } = driven;
       if (state.stage !== 'ready') continue;
@@ -212,12 +215,19 @@ class RunDrive {
       const end = await this.#drive.inTurn(async () =>
         deleteBatch(client, state.uuid, false, run.signal),
       );
-      if (end !== 'launched') continue;
-      const launched: BatchState = { ...elected(state), stage: 'verifying', readies: 0 };
-      await this.#batches.record({ ...driven, name, state: launched });
-      isAnyLaunched = true;
+      if (end === 'gone') continue;
+      const doubted: BatchState = { ...elected(state), stage: 'launching', answeredError: false };
+      await this.#batches.record({ ...driven, name, state: doubted });
+      if (kept.has(state.uuid)) {
+        throw new DeadlineError(
+          `batch ${name} (${state.uuid}): its launch was asked for and may still come, and the service does not delete it`,
+          { code: 'service_unavailable' },
+        );
+      }
+      kept.add(state.uuid);
+      isAnyInDoubt = true;
     }
-    return isAnyLaunched;
+    return isAnyInDoubt;
   }
 
   async #tidy(confirm: () => Promise<void>): Promise<void> {

@@ -291,25 +291,7 @@ describe('a list that has changed since its run stopped', () => {
   });
 
   it('pays for no address that it lacks where launches were in doubt and did not arrive', async () => {
-    const nights = await Nights.begin({
-      faults: {
-        faults: [
-          { operation: 'launchBatch', from: 3, times: 4, what: { answer: { status: 503 } } },
-        ],
-      },
-    });
-    const client = new Client({
-      baseUrl: nights.service.baseUrl,
-      apiKey: nights.service.apiKey,
-      giveUpAfterMs: 0,
-    });
-    try {
-      await expect(nights.runWith(list, { client })).rejects.toMatchObject({
-        code: 'service_unavailable',
-      });
-    } finally {
-      await client.close();
-    }
+    const nights = await beginInDoubt();
     expect(await nights.charges()).toEqual(list.slice(0, 6));
     const tonight = [...list.slice(0, 6), ...mixed(3, 20)];
     await nights.runWith(tonight);
@@ -317,6 +299,69 @@ describe('a list that has changed since its run stopped', () => {
     await expectPaidOnce(nights, tonight);
     // What was never launched is gone.
     expect(new Set(await uploads(nights))).toEqual(new Set(['verification_done']));
+  });
+
+  /** Of four batches two are verified; whether the other two were launched is not known. */
+  async function beginInDoubt(faults: FaultPlan['faults'] = []): Promise<Nights> {
+    const unanswered = { answer: { status: 503 } };
+    const nights = await Nights.begin({
+      faults: {
+        faults: [{ operation: 'launchBatch', from: 3, times: 4, what: unanswered }, ...faults],
+      },
+    });
+    const { baseUrl, apiKey } = nights.service;
+    const client = new Client({ baseUrl, apiKey, giveUpAfterMs: 0 });
+    onTestFinished(async () => client.close());
+    await expect(nights.runWith(list, { client })).rejects.toMatchObject({
+      code: 'service_unavailable',
+    });
+    return nights;
+  }
+
+  /** Asks again where the service, as it was told to, does not answer yet. */
+  async function launch(nights: Nights, uuid: string): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        await nights.client.launchBatch(uuid);
+        return;
+      } catch (error) {
+        if (tries === 5) throw error;
+      }
+    }
+  }
+
+  it('pays once for what is launched while it is deleted', async () => {
+    const nights = await beginInDoubt();
+    const { baseUrl, apiKey } = nights.service;
+    const client = new Client({ baseUrl, apiKey });
+    onTestFinished(async () => client.close());
+    const { deleteBatch } = client;
+    let isFirst = true;
+    client.deleteBatch = async (uuid, options) => {
+      if (isFirst) await launch(nights, uuid);
+      isFirst = false;
+      return deleteBatch.call(client, uuid, options);
+    };
+    await nights.runWith(changed, { client });
+    await expectRows(nights, changed);
+    const paid = await nights.charges();
+    expect(new Set(paid).size).toBe(paid.length);
+  });
+
+  it('sends nothing in the place of what may still be launched, and is not deleted', async () => {
+    const refused = { answer: { status: 403 } };
+    const nights = await beginInDoubt([{ operation: 'deleteBatch', times: 2, what: refused }]);
+    const before = (await uploads(nights)).length;
+    await expect(nights.runWith(changed)).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await uploads(nights)).toHaveLength(before);
+    const open = (await nights.client.listBatches({})).find(
+      ({ status }) => status === 'ready_for_verification',
+    );
+    await launch(nights, open?.batch_uuid ?? '');
+    await nights.runWith(changed);
+    await expectRows(nights, changed);
+    const paid = await nights.charges();
+    expect(new Set(paid).size).toBe(paid.length);
   });
 
   it('is in no doubt of a launch that was under way when it was stopped', async () => {
