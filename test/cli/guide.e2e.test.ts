@@ -126,6 +126,15 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     );
   });
 
+  it('takes no list in a cell for text of another encoding', async () => {
+    await write('list.jsonl', '{"name":"Jörg","email":"good@sluice.test","tags":["x"]}\n');
+    const ended = await runInProcess(['verify', 'list.jsonl', '--country', 'DE'], { cwd: folder });
+    expect(eventsOf(ended, 'found_encoding')).toEqual([]);
+    expect(commandIn(ended.stderr)).toBe(
+      'sluice verify list.jsonl --country DE --email email -o list.verified.jsonl',
+    );
+  });
+
   it('finds a column of emails that have names beside them', async () => {
     await write('list.csv', 'E-mail Address,Id\nAda <good@sluice.test>,1\n');
     const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });

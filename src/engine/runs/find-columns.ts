@@ -48,15 +48,21 @@ export async function findColumns(
   });
   const columns = reading.header.map((_, at) => at);
   const cells: (readonly CellText[])[] = [];
+  let hasNoText = false;
   for await (const chunk of reading.chunks) {
     for (let row = 0; row < chunk.length; row += 1) {
-      cells.push(columns.map((column) => chunk.text(row, column)));
+      const texts = columns.map((column) => chunk.text(row, column));
+      // A list or an object in a cell is no text in any encoding.
+      hasNoText ||= texts.some(
+        (text, column) => text === invalidText && typeof chunk.value?.(row, column) !== 'object',
+      );
+      cells.push(texts);
     }
   }
   return {
     ...judgeColumns(reading.header, cells),
     rows: cells.length,
     isWhole: cells.length < most,
-    hasNoText: cells.some((row) => row.includes(invalidText)),
+    hasNoText,
   };
 }
