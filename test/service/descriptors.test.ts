@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
+import { Agent } from 'undici';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { connectionsFor, openFilesLimit } from '../../src/service/http/http-server.js';
 import type { Service } from '../../src/service/index.js';
@@ -87,9 +88,13 @@ async function limitedService(files: number, options: string): Promise<Limited> 
   };
   child.on('message', (message) => heard.push(message as Record<string, unknown>));
   const service = (await until((message) => 'baseUrl' in message)) as unknown as Service;
+  // Without a descriptor a service resets a second connection, which undici opens where the first was busy a
+  // moment ago.
+  const one = new Agent({ connections: 1 });
+  onTestFinished(async () => one.destroy());
   return {
     service,
-    wire: new Wire(service),
+    wire: new Wire(service, one),
     child,
     async tell(word) {
       child.send(word);

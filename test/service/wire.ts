@@ -42,10 +42,13 @@ export interface Sent {
 export class Wire {
   readonly #baseUrl: string;
   readonly #key: string;
+  readonly #dispatcher: Dispatcher | undefined;
 
-  constructor(service: Pick<Service, 'baseUrl' | 'apiKey'>) {
+  /** @param dispatcher of its connections. @default undici's own, as many as there are requests at once */
+  constructor(service: Pick<Service, 'baseUrl' | 'apiKey'>, dispatcher?: Dispatcher) {
     this.#baseUrl = service.baseUrl;
     this.#key = service.apiKey;
+    this.#dispatcher = dispatcher;
   }
 
   async send(method: Dispatcher.HttpMethod, path: string, sent: Sent = {}): Promise<Answer> {
@@ -54,6 +57,7 @@ export class Wire {
       method,
       headers: { ...(key === null ? {} : { 'X-Api-Key': key }), ...sent.headers },
       body: sent.body ?? null,
+      ...(this.#dispatcher && { dispatcher: this.#dispatcher }),
     });
     const text = await answer.body.text();
     return {
