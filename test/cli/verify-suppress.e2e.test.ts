@@ -71,6 +71,29 @@ describe('--suppress', () => {
     expect(reasons).toEqual([...expected, 'contains_comma', expected[0]]);
   });
 
+  it('sends no address that is written with a name, as a link, beside others or with a dot behind it', async () => {
+    await writeFile(join(folder, 'stop.txt'), 'good1@sluice.test\n@rival.example\n');
+    const cells = [
+      'Ada <good1@sluice.test>',
+      'mailto:Good1@sluice.test',
+      '<good1@sluice.test>',
+      'good2@sluice.test; good1@sluice.test',
+      'good1@sluice.test.',
+      'mailto:sales@rival.example',
+      'Sales (sales@rival.example)',
+    ];
+    const ended = await verify(
+      '--suppress stop.txt',
+      ['email,country', ...[...cells, 'x.good1@sluice.test'].map((cell) => `${cell},US`), ''].join(
+        '\n',
+      ),
+    );
+    expect(ended.code, ended.stderr).toBe(0);
+    const reasons = (await rows()).map((row) => row['email_reason']);
+    expect(reasons).toEqual([...cells.map(() => 'suppressed'), '']);
+    expect(await paid()).toEqual(['x.good1@sluice.test']);
+  });
+
   it('knows a phone number in whatever form, and says what it cannot read', async () => {
     await writeFile(
       join(folder, 'stop.txt'),

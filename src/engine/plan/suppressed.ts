@@ -18,6 +18,10 @@ export type SuppressedCell = VerificationType | 'domain' | 'empty' | 'unread';
 const kinds = { email: 1, domain: 2, phone: 3 };
 
 const atSign = 0x40;
+/** What stands around an address that is not alone in its cell, and no mail server has in one; a dot at the end too. */
+const beside = /[\s<>:;()",]|\.$/;
+const besideBytes: ReadonlySet<number> = new Set(Buffer.from('<>:;()'));
+const dot = 0x2e;
 const fewestDigits = 6;
 
 /** `example.com` or `@example.com`, also of letters other than ASCII; not a number with points. */
@@ -72,8 +76,22 @@ export class Suppressed {
     return 'phone';
   }
 
-  /** Whether an address or its domain is suppressed. @param key in its normal form */
+  /**
+   * Whether an address or its domain is suppressed, also where it is written with a name, as a link, or beside
+   * others.
+   *
+   * @param key in its normal form
+   */
   has(type: VerificationType, key: string): boolean {
+    if (this.#has(type, key)) return true;
+    if (type === 'phone' || !beside.test(key)) return false;
+    return emailsIn(key).some((each) => {
+      const email = emailLine(each);
+      return 'key' in email && this.#has(type, email.key);
+    });
+  }
+
+  #has(type: VerificationType, key: string): boolean {
     this.#hash.hash(kinds[type], key);
     if (this.#isFound()) return true;
     if (type === 'phone' || !this.#hasDomains) return false;
@@ -84,10 +102,16 @@ export class Suppressed {
   /** The same for a key in ASCII. */
   hasBytes(type: VerificationType, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#isIn(kinds[type], bytes, start, end)) return true;
-    if (type === 'phone' || !this.#hasDomains) return false;
-    let at = end - 1;
-    while (at >= start && bytes[at] !== atSign) at -= 1;
-    return this.#isIn(kinds.domain, bytes, at + 1, end);
+    if (type === 'phone') return false;
+    let domainStart = start;
+    let isBeside = bytes[end - 1] === dot;
+    for (let at = start; at < end; at += 1) {
+      const byte = bytes[at] as number;
+      if (byte === atSign) domainStart = at + 1;
+      else if (besideBytes.has(byte)) isBeside = true;
+    }
+    if (isBeside) return this.has(type, Buffer.from(bytes.subarray(start, end)).toString('latin1'));
+    return this.#hasDomains && this.#isIn(kinds.domain, bytes, domainStart, end);
   }
 
   /** Anyone who is written with a name, or beside others, is suppressed all the same. */
