@@ -34,15 +34,18 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...dutiesOf(summary, options),
     ...validLeftOutAdvice(summary),
     ...byCells(ofCells),
-    ...(isForAnotherRun ? paidAgainAdvice(summary) : []),
+    ...(isForAnotherRun ? paidAgainAdvice(summary, options) : []),
   ];
 }
 
 /** Whatever another run is for: what it costs is said beside it. */
-function paidAgainAdvice(summary: Summary): readonly Advice[] {
-  const { service, compared, email, phone } = summary;
+function paidAgainAdvice(
+  summary: Summary,
+  { hasHistory = summary.compared !== undefined }: AdviceOptions,
+): readonly Advice[] {
+  const { service, email, phone } = summary;
   const sent = [email, phone].reduce((sum, type) => sum + (type?.addresses ?? 0), 0);
-  if (service === 'local' || compared || sent === 0 || isNotFinished(summary)) return [];
+  if (service === 'local' || hasHistory || sent === 0 || isNotFinished(summary)) return [];
   return [advise('another_run_pays', { addresses: sent })];
 }
 

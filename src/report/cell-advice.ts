@@ -16,6 +16,8 @@ export interface AdviceOptions {
   readonly isShared?: boolean | undefined;
   /** Whether rows are written by the quality of their emails. @default false */
   readonly keepsQuality?: boolean | undefined;
+  /** Whether a history keeps the results, also where the run is compared with none. @default false */
+  readonly hasHistory?: boolean | undefined;
   /** The code of what stopped a run whose output is written all the same. @default none */
   readonly stoppedBy?: string | undefined;
   /** Whether the output has replaced one that was longer. @default false */
@@ -188,14 +190,14 @@ function numbersAdvice(
 
 function unknownAdvice(
   { service, email, phone, compared }: Summary,
-  { asksNetwork = false }: AdviceOptions,
+  { asksNetwork = false, hasHistory = compared !== undefined }: AdviceOptions,
 ): readonly CellAdvice[] {
   const emails = email?.verdicts.unknown ?? 0;
   if (service === 'local' && !asksNetwork) {
     return ofService(cellAdvice(emails, 'unknown_locally', { cells: emails }));
   }
   const cells = emails + (phone?.verdicts.unknown ?? 0);
-  return ofService(cellAdvice(cells, 'unknown', { cells, has_history: compared !== undefined }));
+  return ofService(cellAdvice(cells, 'unknown', { cells, has_history: hasHistory }));
 }
 
 /** Valid is not safe to mail: anyone who sends to a list decides. */

@@ -40,6 +40,8 @@ export interface RunReportsOptions {
    * @default false
    */
   readonly keepsQuality?: boolean | undefined;
+  /** Whether a history keeps the results: a run of a part of a list is compared with none. @default false */
+  readonly hasHistory?: boolean | undefined;
 }
 
 const shape: OptionShape<RunReportsOptions> = {
@@ -52,6 +54,7 @@ const shape: OptionShape<RunReportsOptions> = {
   asksNetwork: flag,
   isShared: flag,
   keepsQuality: flag,
+  hasHistory: flag,
 };
 
 /** What is known of a run that stopped, besides why. */

@@ -243,6 +243,9 @@ describe('what the figures of a run ask for', () => {
       expect(advice.at(-1)).toEqual(again);
       const ofLocal = adviceOn({ ...summary, compared: undefined, service: 'local' });
       expect(ofLocal).not.toContainEqual(again);
+      // A part of a list is compared with no run.
+      const ofPart = adviceOn({ ...summary, compared: undefined }, { hasHistory: true });
+      expect(ofPart).not.toContainEqual(again);
     }
     // What is only waited for names its price itself.
     expect(adviceOn({ ...quiet(someUnknown), compared: undefined })).toHaveLength(1);

@@ -104,7 +104,12 @@ function statsText(stats: HistoryStats, isJson: boolean): string {
     ['history', stats.path],
     ['service', stats.service],
     ['addresses', `${stats.addresses} (${counts.join(', ')})`],
-    ['usable', `${stats.usable}: the others are too old`],
+    [
+      'usable',
+      stats.usable < stats.addresses
+        ? `${stats.usable}: the others are too old`
+        : `${stats.usable}`,
+    ],
     ['batches', `${stats.batches}`],
     ['saved', savedText(stats.saved)],
     ['fetched', stats.oldest === null ? 'nothing yet' : `${stats.oldest} to ${stats.latest ?? ''}`],

@@ -273,6 +273,7 @@ export async function openReports(
     asksNetwork: asksNetwork(options),
     isShared: options.has('store'),
     keepsQuality: options.has('keep-quality'),
+    hasHistory: options.has('history') || undefined,
   });
 }
 

@@ -331,7 +331,7 @@ export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields
 
 /** Forms of cells that are more than one plain address, in the order in which they are listed. */
 export const formWords = {
-  mailto: 'with mailto:',
+  mailto: 'with mailto: before it',
   named: 'with a name, as in Ada <ada@example.com>',
   several: 'with more than one address',
   unsplit: 'with more than one address of which one may be incomplete or has text beside',
