@@ -292,9 +292,12 @@ describe('a run that stops', () => {
 
 describe('a run that goes to its end', () => {
   it('says in its reports that rows failed', async () => {
-    const front = await startFront(service, (request) =>
-      request.endsWith('/export') ? { status: 404, body: { message: 'gone' } } : undefined,
-    );
+    const gone = new Set<string>();
+    const front = await startFront(service, (request) => {
+      const [, uuid = '', rest = ''] = /\/batch\/([^/]+)(.*)$/.exec(request) ?? [];
+      if (rest === '/export') gone.add(uuid);
+      return gone.has(uuid) ? { status: 404, body: { message: 'gone' } } : undefined;
+    });
     const ended = await verify([], front);
     expect(ended.code, ended.stderr).toBe(3);
     const { summary, report } = await written();
