@@ -66,7 +66,7 @@ it('is told that the run is gone, where another removes it while this process gi
   await other.query('BEGIN');
   await other.query('DELETE FROM sluice.run WHERE run = $1', [run]);
   const { rows } = await other.query<{ pid: number }>('SELECT pg_backend_pid() AS pid');
-  clock.advance(frozenLeaseMs);
+  await clock.advance(frozenLeaseMs);
   await expect
     .poll(async () =>
       askPostgres('SELECT pid FROM pg_stat_activity WHERE $1 = ANY (pg_blocking_pids(pid))', [
