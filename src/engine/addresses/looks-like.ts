@@ -200,10 +200,21 @@ function phoneForm(cell: string): CellForm | undefined {
     .filter((part) => digitsIn(part) >= digitsOfNumber);
   const worded = text.split(/\p{L}+/u).filter((part) => digitsIn(part) >= digitsOfNumber);
   const isDigits = !/\p{L}/u.test(text);
-  if (numbers.length > 1 || worded.length > 1 || (isDigits && holdsSeveral(text))) return 'several';
+  const isMore = isDigits && (holdsSeveral(text) || isPair(text));
+  if (numbers.length > 1 || worded.length > 1 || isMore) return 'several';
   const [number = '', ...more] = text.split(/[\p{L}#]/u);
   const isExtended = digitsIn(number) >= digitsOfNumber && digitsIn(more.at(-1) ?? '') > 0;
   return isExtended ? 'extension' : undefined;
+}
+
+/** E.164 allows fifteen, and `00` may be in front of them. */
+const mostDigits = 17;
+
+/** Whether groups of digits are too many for one number, or the same form twice (`555-0100 555-0101`). */
+function isPair(text: string): boolean {
+  const digits = digitsIn(text);
+  const isDoubled = /^(.+)\s+\1$/.test(text.replaceAll(/\d/g, '0'));
+  return (digits > mostDigits && /\s/.test(text)) || (isDoubled && digits >= 2 * digitsOfNumber);
 }
 
 function digitsIn(text: string): number {

@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
-import { printDecimal, shortSingle } from '../rows/values/print-value.js';
+import { printDecimal, shortSingle, textOfBytes } from '../rows/values/print-value.js';
 import { printInterval } from '../rows/values/interval.js';
 import { JsonText } from '../rows/values/json-text.js';
 import type { Kind } from '../rows/values/kinds.js';
-import { clockOf, holdsBytes } from './parquet-form.js';
+import { clockOf, holdsBytes, kindOfElement } from './parquet-form.js';
 import {
   isList,
   isMap,
@@ -41,7 +41,8 @@ export function logicalReader(element: SchemaElement): ReadLogical {
   if (type === 'FLOAT') return reader(readSingle);
   if (isUnsigned(element)) return reader((value) => readUnsigned(value));
   if (holdsBytes(element)) return reader((value) => value);
-  if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') return reader(readText);
+  if (kindOfElement(element)?.name === 'text') return reader(readText);
+  if (type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY') return reader(readUntyped);
   return reader((value) => value);
 }
 
@@ -127,10 +128,13 @@ function readUnsigned(value: unknown): unknown {
   return typeof value === 'number' ? value >>> 0 : value;
 }
 
-/** Text where it is some, whatever the column is called; else bytes. */
 function readText(value: unknown): unknown {
-  if (!(value instanceof Uint8Array)) return value;
-  return isUtf8(value) ? textOf(value) : value;
+  return value instanceof Uint8Array && isUtf8(value) ? textOf(value) : value;
+}
+
+/** Text where it is some, as old writers do not say which columns are texts; else bytes. */
+function readUntyped(value: unknown): unknown {
+  return value instanceof Uint8Array ? (textOfBytes(value) ?? value) : value;
 }
 
 function textOf(bytes: Uint8Array): string {

@@ -68,6 +68,8 @@ const types: Readonly<Record<string, Stored>> = {
   FLOAT: flat({ type: 'FLOAT' }, Math.fround(0.1)),
   DOUBLE: flat({ type: 'DOUBLE' }, 0.1),
   BYTE_ARRAY: flat(bytes, hex('ff00')),
+  'BYTE_ARRAY of a text': flat(bytes, Buffer.from('Zoë, 0301')),
+  'BYTE_ARRAY of a number': flat(bytes, hex('00000041')),
   FIXED_LEN_BYTE_ARRAY: fixed(hex('ff00')),
   STRING: flat(text, 'Zoë, 0301'),
   ENUM: flat({ ...bytes, converted_type: 'ENUM' }, Buffer.from('new')),
@@ -349,7 +351,7 @@ describe('every type of Parquet', () => {
       '',
       '- `kept`: the type and the value as they are stored. What becomes JSON is said before anything is sent.',
       '- A value that its output cannot hold is refused before anything is sent, with the name of its column: times of `INT96` outside of 1678 to 2261 in Parquet.',
-      '- Bytes are text where all of them are UTF-8, as older programs write texts; else they are base64.',
+      '- A `BYTE_ARRAY` without a type is text where it is UTF-8 without control characters, as older programs write texts. Other bytes are base64.',
       '',
     ].join('\n');
     await expect(await formatText(page, document)).toMatchFileSnapshot(page);

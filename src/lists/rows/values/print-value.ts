@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type CellText, invalidText } from '../chunks/row-chunk.js';
 import { JsonText } from './json-text.js';
 
@@ -6,8 +7,8 @@ const maxDepth = 256;
 
 /**
  * A value as it stands where all cells are text: nothing for null and what is absent, `true` and
- * `false`, dates in ISO 8601 and UTC (the day alone at midnight), nested values as JSON, bytes as their
- * text in UTF-8 or else in base64. `undefined` when it has no form at all.
+ * `false`, dates in ISO 8601 and UTC (the day alone at midnight), nested values as JSON, bytes as the
+ * text that they are or else in base64. `undefined` when it has no form at all.
  */
 export function printValue(value: unknown): string | undefined {
   switch (typeof value) {
@@ -116,9 +117,17 @@ function printDate(date: Date): string {
 }
 
 function printBytes(bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const text = buffer.toString('utf8');
-  return Buffer.from(text).equals(buffer) ? text : buffer.toString('base64');
+  return textOfBytes(bytes) ?? viewOf(bytes).toString('base64');
+}
+
+/** The text that bytes are; numbers and structures that happen to be UTF-8 show by their control characters. */
+export function textOfBytes(bytes: Uint8Array): string | undefined {
+  const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32);
+  return isUtf8(bytes) && !bytes.some(isControl) ? viewOf(bytes).toString('utf8') : undefined;
+}
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength);
 }
 
 /**
