@@ -47,6 +47,8 @@ export interface OptionDefinition<Name extends string = string> {
   /** What else the library calls it. */
   readonly alsoCalled?: readonly string[];
   readonly rules?: readonly OptionRule[];
+  /** What of a run it decides, where only the command line has it: compared when the run goes on. */
+  readonly decides?: 'rows' | 'output' | 'rows of the output';
 }
 
 /** The names of some definitions: what may be asked of the options that were parsed by them. */
@@ -227,6 +229,19 @@ export class ParsedOptions<in Name extends string = string> {
       const value = isRepeatable === true ? (gather?.(all) ?? all) : all.at(-1);
       return [{ name, library: libraryNameOf(definition), value }];
     });
+  }
+
+  /** What was given of those that decide one of these, as texts by name. */
+  decisions(
+    definitions: readonly OptionDefinition<Name>[],
+    ...what: readonly OptionDefinition['decides'][]
+  ): Readonly<Record<string, string>> {
+    return Object.fromEntries(
+      definitions.flatMap(({ name, decides, isRepeatable }) => {
+        const given = decides && what.includes(decides) ? this.#values.get(name) : undefined;
+        return given ? [[name, isRepeatable ? given.join(' ') : String(given.at(-1))]] : [];
+      }),
+    );
   }
 
   /** Every option that was given, by name, with its values in order. */

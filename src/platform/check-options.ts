@@ -45,6 +45,8 @@ export interface Flag<Name extends string = string> {
   readonly isCommon?: boolean;
   /** Whether its value is a path, or begins with one. @default false */
   readonly isPath?: boolean;
+  /** What of a run it decides, which is compared when that goes on. @default nothing */
+  readonly decides?: 'rows' | 'output';
   /** What stands for its value there. @default as its kind has it */
   readonly shown?: string;
   /** What one of the unit that it is given in is here. @default 1 */

@@ -11,7 +11,7 @@ import { type CommandInput, type ParsedOptions, omitUndefined } from '../command
 import { findOutput, isSamePlace } from './list-ends.js';
 import { besideLocation, isDatabase, type Location, locationOf, standard } from './locations.js';
 import { message, type Message } from '../messages/message.js';
-import { keepOptions, type VerifyOption } from '../options/verify-options.js';
+import { keepOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { filesOfOutput } from './output-files.js';
 
 /** How the column of a list of one address a line is named. */
@@ -32,9 +32,7 @@ export function hiddenResults(
 ): Message | undefined {
   const format = options.text('output-format');
   const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
-  const decides = (['keep', 'keep-quality', 'split-by', 'unique'] as const).some((name) =>
-    options.has(name),
-  );
+  const decides = Object.keys(options.decisions(verifyOptions, 'rows of the output')).length > 0;
   // A table under such a name stays one.
   const verified = [...options.texts('email'), ...options.texts('phone')];
   const mayBeTable =
@@ -51,8 +49,6 @@ export interface KeptOutput {
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
   /** Where a suspect output goes: a good one removes what an earlier run has left there. */
   readonly suspects: readonly Location[];
-  /** What of it decides the output. */
-  readonly decides: Readonly<Record<string, string>>;
 }
 
 /**
@@ -83,18 +79,18 @@ export async function keepOutput(
   );
   return {
     suspects,
-    sink: split(sink, ''),
+    sink: {
+      ...split(sink, ''),
+      decides: {
+        ...options.decisions(verifyOptions, 'output', 'rows of the output'),
+        ...sink.decides,
+      },
+    },
     ...(percent !== undefined && {
       maxUnknown: {
         percent,
         suspect: split(findOutput(besideLocation(to, '.suspect'), input, to.path), '.suspect'),
       },
-    }),
-    decides: omitUndefined({
-      keep: options.has('keep') ? options.texts('keep').join(' ') : undefined,
-      'keep-quality': options.text('keep-quality'),
-      rejects: given,
-      unique: unique === true ? 'true' : unique,
     }),
   };
 }

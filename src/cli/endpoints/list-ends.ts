@@ -55,22 +55,10 @@ export async function findListEnds(
   const sink = await findSinkOf(inputs, output, input);
   for (const file of filesOfOutput(inputs, output, options)) await refuseSameFile(inputs, file);
   const source = await findSource(inputs, output, input);
-  const texts = [
-    { name: 'input-format' } as const,
-    ...formOptions,
-    { name: 'output-format' } as const,
-  ];
-  const given = texts.flatMap(({ name }) => {
-    const value = options.text(name);
-    return value === undefined ? [] : [[name, value] as const];
-  });
   return {
     source,
     sink,
-    decides: {
-      header: !options.has('no-header'),
-      ...Object.fromEntries(given),
-    },
+    decides: { header: !options.has('no-header'), ...options.decisions(verifyOptions, 'rows') },
   };
 }
 

@@ -74,7 +74,7 @@ export async function prepareJob(
   refuseUnmeant(target, to);
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
-  const { sink, maxUnknown, suspects, decides } = await keepOutput(ends.sink, { from, to }, input);
+  const { sink, maxUnknown, suspects } = await keepOutput(ends.sink, { from, to }, input);
   const hidden = hiddenResults(from, to, options);
   if (hidden && isCostShown !== true) reporter.report([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
@@ -90,7 +90,6 @@ export async function prepareJob(
   const settings = sharedOptions(input, target, {
     ...ends,
     sink: reports.watch(sink),
-    decides: { ...ends.decides, ...decides },
   });
   const opens = async () => openHistory(options, target, input.signal);
   const isOpenedLater =

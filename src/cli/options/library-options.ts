@@ -25,7 +25,8 @@ export const libraryOptions: readonly OptionDefinition<LibraryOption>[] = Object
 ).flatMap(([library, wanted]) => {
   const { flag, asText } = wanted;
   if (!flag) return [];
-  const { unit: _unit, shown: _shown, ...shown } = flag;
+  // What those decide, run() itself takes care of.
+  const { unit: _unit, shown: _shown, decides: _decides, ...shown } = flag;
   const definition = { ...shown, name: flag.name as LibraryOption, library };
   return {
     ...definition,

@@ -44,6 +44,7 @@ export const keepOptions = defineOptions([
   {
     name: 'keep',
     type: keepType,
+    decides: 'rows of the output',
     isCommon: true,
     isRepeatable: true,
     help: 'Write only rows in which every verified column, or the one named, has one of these verdicts: valid, wrong, unknown, none; --rejects <path> takes the others.',
@@ -51,12 +52,14 @@ export const keepOptions = defineOptions([
   {
     name: 'keep-quality',
     type: wordList('<list>', emailQualities),
+    decides: 'rows of the output',
     rules: [needs(['email'], () => '--keep-quality is for emails: name their column with --email')],
     help: 'The same for email quality: good, bad, risky, unknown.',
   },
   {
     name: 'unique',
     type: text('[<column>]'),
+    decides: 'rows of the output',
     mayBeBare: true,
     rules: [notInParts],
     help: 'Of the rows with the same address in that column write the first (default: the only verified column); --rejects <path> takes the others.',
@@ -64,6 +67,7 @@ export const keepOptions = defineOptions([
   {
     name: 'rejects',
     type: path('<path>'),
+    decides: 'rows of the output',
     rules: [
       needs(
         ['keep', 'keep-quality', 'unique'],
@@ -118,36 +122,43 @@ export const formOptions = defineOptions(
     {
       name: 'skip-rows',
       type: whole(),
+      decides: 'rows',
       help: 'Lines above the header, or rows of a sheet (default: auto-detected; the line is printed).',
     },
     {
       name: 'skip-footer',
       type: whole(),
+      decides: 'rows',
       help: 'Lines below the last row that are no rows: totals, a copyright (default: auto-detected, and said).',
     },
     {
       name: 'sheet',
       type: sheet,
+      decides: 'rows',
       help: 'Sheet of an XLSX input; several with one header as one list, with commas between them, or all (default: 1, the first).',
     },
     {
       name: 'encoding',
       type: text('<name>'),
+      decides: 'rows',
       help: 'utf-8, utf-16le, utf-16be, latin1 or windows-1252 (default: by the byte-order mark, else utf-8).',
     },
     {
       name: 'delimiter',
       type: delimiter,
+      decides: 'rows',
       help: 'Field delimiter of a CSV input; tab for a tab (default: auto-detected).',
     },
     {
       name: 'quote',
       type: text('<text>'),
+      decides: 'rows',
       help: 'Quote of a CSV or TSV input; none for no quoting (default: auto-detected).',
     },
     {
       name: 'escape',
       type: text('<text>'),
+      decides: 'rows',
       help: 'Escape in front of a quote inside a quoted cell (default: auto-detected).',
     },
   ],
@@ -162,6 +173,7 @@ export const verifyOptions = [
       {
         name: 'input-format',
         type: fileFormat,
+        decides: 'rows',
         library: 'source.format',
         rules: [forFileInput],
         help: 'csv, tsv, jsonl, txt, xlsx or parquet (default: by the file ending, else by its first bytes).',
@@ -195,6 +207,7 @@ export const verifyOptions = [
       {
         name: 'output-format',
         type: fileFormat,
+        decides: 'output',
         library: 'sink.format',
         rules: [forFileOutput],
         help: 'Format of the output (default: by the file ending, else csv).',
@@ -228,6 +241,7 @@ export const verifyOptions = [
       {
         name: 'split-by',
         type: choice('<what>', ['verdict']),
+        decides: 'rows of the output',
         rules: (['part-size', 'max-unknown'] as const).map((other) =>
           notWith(
             [other],

@@ -100,6 +100,8 @@ const runEntry = z.object({
   account: z.string(),
   /** What decides the rows and the batches, by the option's name. */
   decides: z.record(z.string(), z.json()),
+  /** What decides only what is written, and where. */
+  writes: z.record(z.string(), z.json()),
   place: statePlace.optional(),
   /** Whether its batches are deleted once their results are safe. */
   deletes: z.boolean().optional(),
@@ -112,6 +114,9 @@ const runEntry = z.object({
     .optional(),
 });
 export type RunEntry = z.infer<typeof runEntry>;
+
+/** What of a run's options is compared when it goes on. */
+export type Decisions = { readonly [Part in 'decides' | 'writes']: RunEntry[Part] };
 
 /** What the outputs of a run know it by: a run that takes another's place writes over what that wrote. */
 export function outputIdOf({ id, outputId }: RunEntry): string {

@@ -69,7 +69,7 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
   return {
     stateDir,
     input: textOf(run.decides['input']),
-    output: textOf(run.decides['output']),
+    output: textOf(run.writes['output']),
     service: run.service,
     startedAt: run.startedAt,
     rows: plan?.rows ?? null,

@@ -40,7 +40,7 @@ describe('what is said', () => {
       ['2', { batch: 1, state }],
     ]);
     const planned = { type: 'email', country: 'US', addresses: 100 };
-    const run = { decides: {}, service: 'local', startedAt: '' };
+    const run = { decides: {}, writes: {}, service: 'local', startedAt: '' };
     const store = {
       ...emptyRunState,
       run,

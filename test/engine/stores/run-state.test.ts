@@ -10,6 +10,7 @@ const run = {
   service: 'local',
   account: 'a',
   decides: { input: 'list.csv' },
+  writes: {},
 };
 
 const tries = { attempt: 1, fresh: 0, uploads: 1 };

@@ -23,6 +23,7 @@ const runEntry: RunEntry = {
   service: 'local',
   account: 'a',
   decides: { input: 'list.csv', prefix: { email: 'x' } },
+  writes: {},
 };
 const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, batches: [] };
 const balance = { entry: 'balance', credits: { email_credit: 1.5, phone_credit: 1e15 } } as const;

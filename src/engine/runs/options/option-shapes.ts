@@ -98,6 +98,7 @@ const listShape = {
   batchSize: flagged(count, {
     name: 'batch-size',
     group: 'Batches',
+    decides: 'rows',
     help: 'Most addresses in one batch (default: 50000).',
   }),
   history: aHistory,

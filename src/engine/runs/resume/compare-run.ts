@@ -1,25 +1,8 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { StateError } from '../../../platform/errors/errors.js';
-import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
+import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import { optionName } from '../../../platform/text/option-name.js';
-
-/** Those that decide only what is written, and where. */
-const outputOptions: ReadonlySet<string> = new Set([
-  'output',
-  'prefix',
-  'provenance',
-  'columns',
-  'suggest',
-  'split-by',
-  'output-format',
-  'keep',
-  'keep-quality',
-  'rejects',
-  'unique',
-  'part-size',
-  'part-format',
-]);
 
 /** What comes of these is compared: they may be called otherwise on another machine. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
@@ -27,7 +10,7 @@ const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 /** Which options differ that say how the service is asked, and which service: by their names. */
 export function differingSettings(
   state: RunEntry,
-  given: { readonly decides: RunEntry['decides']; readonly service: string | undefined },
+  given: Decisions & { readonly service: string | undefined },
 ): readonly string[] {
   const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
     (decides['settings'] ?? {}) as RunEntry['decides'];
@@ -53,22 +36,22 @@ export function refuseOthers(differing: readonly string[]): void {
 /** Which options differ that every process of a run must be given alike: by their names. */
 export function differingShared(
   state: RunEntry,
-  given: { readonly decides: RunEntry['decides']; readonly service: string },
+  given: Decisions & { readonly service: string },
 ): readonly string[] {
-  const options = differingOptions(state.decides, given.decides)
+  const options = differingOptions(allOf(state), allOf(given))
     .filter((name) => name !== 'settings' && !comparedItself.has(name))
     .map(shownName);
   return [...differingSettings(state, given), ...options];
 }
 
 /** Whether a run of the same rows writes the same output. */
-export function hasSameOutput(state: RunEntry, decides: RunEntry['decides']): boolean {
-  return differingOptions(state.decides, decides).every((name) => comparedItself.has(name));
+export function hasSameOutput(state: Decisions, given: Decisions): boolean {
+  return differingOptions(allOf(state), allOf(given)).every((name) => comparedItself.has(name));
 }
 
 /** Whether a run whose list was never read to its end is the one that is asked for. */
-export function isSameRun(state: RunEntry, decides: RunEntry['decides'], service: string): boolean {
-  return state.service === service && differingOptions(state.decides, decides).length === 0;
+export function isSameRun(state: RunEntry, given: Decisions, service: string): boolean {
+  return state.service === service && differingOptions(allOf(state), allOf(given)).length === 0;
 }
 
 /**
@@ -79,7 +62,7 @@ export function isSameRun(state: RunEntry, decides: RunEntry['decides'], service
  */
 export function findChange(
   state: { readonly run: RunEntry; readonly plan: PlanEntry },
-  found: { readonly decides: RunEntry['decides']; readonly plan: PlanEntry },
+  found: Decisions & { readonly plan: PlanEntry },
 ): string | undefined {
   // Where its header is may be said by now, or found.
   const [before, now] = [state.plan, found.plan].map((plan) =>
@@ -87,7 +70,7 @@ export function findChange(
   );
   if (isDeepStrictEqual(before, now)) return undefined;
   const options = differingOptions(state.run.decides, found.decides).filter(
-    (name) => !outputOptions.has(name) && name !== 'settings' && name !== 'input',
+    (name) => name !== 'settings' && name !== 'input',
   );
   if (options.length > 0) {
     return `these differ: ${shownOptions(options, state.run.decides, found.decides)}`;
@@ -106,12 +89,14 @@ export function findChange(
  *
  * @returns `undefined` where none are
  */
-export function othersThanFinished(
-  { decides }: RunEntry,
-  given: RunEntry['decides'],
-): string | undefined {
-  const options = differingOptions(decides, given);
-  return options.length === 0 ? undefined : shownOptions(options, decides, given);
+export function othersThanFinished(state: Decisions, given: Decisions): string | undefined {
+  const [before, now] = [allOf(state), allOf(given)];
+  const options = differingOptions(before, now);
+  return options.length === 0 ? undefined : shownOptions(options, before, now);
+}
+
+function allOf({ decides, writes }: Decisions): RunEntry['decides'] {
+  return { ...decides, ...writes };
 }
 
 function shownOptions(

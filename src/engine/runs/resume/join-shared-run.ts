@@ -9,7 +9,7 @@ import { isOfAccount } from '../abandon-run.js';
 import {
   checkBeforeSending,
   checkListSize,
-  decidingOptions,
+  decisionsOf,
   newRun,
   openInTurn,
   serviceOf,
@@ -132,7 +132,7 @@ export class SharedRun implements RunLocation {
   /** A name that is used twice would leave a new list unverified, with nobody told. */
   #refuseOtherThanFinished(): void {
     const { run, name, store } = this;
-    const differing = store.state.run && othersThanFinished(store.state.run, decidingOptions(run));
+    const differing = store.state.run && othersThanFinished(store.state.run, decisionsOf(run));
     if (differing === undefined) return;
     throw mismatch(
       `${name} has finished with another list or other options; these differ: ${differing}. Give the new run a name of its own`,
@@ -254,7 +254,7 @@ export class SharedRun implements RunLocation {
         `${name} was begun by Sluice ${begun.version ?? 'of another version'}, and this is ${runningVersion}: give all processes the same version`,
       );
     }
-    const given = { decides: decidingOptions(run), service: serviceOf(client, run) };
+    const given = { ...decisionsOf(run), service: serviceOf(client, run) };
     const differing = differingShared(begun, given);
     if (differing.length > 0) {
       throw mismatch(
@@ -271,7 +271,7 @@ export class SharedRun implements RunLocation {
 
   #refuseOtherList(begun: BegunRun, { entry }: PlannedInput): void {
     const { run, name } = this;
-    const change = findChange(begun, { decides: decidingOptions(run), plan: entry });
+    const change = findChange(begun, { ...decisionsOf(run), plan: entry });
     if (change === undefined) return;
     throw mismatch(
       `${run.source.name} is not the list that ${name} was begun with: ${change}. All processes read the same list; another list is another run, under another name`,

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Client } from '../../../client/client.js';
 import type { CreditBalance } from '../../../contract/bodies.js';
+import type { Flag, Wanted } from '../../../platform/check-options.js';
 import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -8,8 +9,9 @@ import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import type { History } from '../../history/history.js';
 import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
-import type { RunEntry } from '../../stores/journal-entries.js';
+import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { balanceNotices, budgetNotices } from '../credits/budget-notices.js';
+import { runShape } from '../options/option-shapes.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { notice } from '../../../platform/text/notices.js';
@@ -45,36 +47,40 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
     startedAt: new Date(options.clock.wallNow()).toISOString(),
     service: serviceOf(client, options),
     account: await client.keyFingerprint(seed),
-    decides: decidingOptions(options),
+    ...decisionsOf(options),
     ...(options.deleteBatches === true && { deletes: true }),
   };
 }
 
 /** The options that decide the rows, the batches and the output, by the names users know them by. */
-export function decidingOptions(options: ResolvedRun): RunEntry['decides'] {
-  const { source, sink, email, phone, countryColumn, country, prefix, batchSize } = options;
-  return JSON.parse(
-    JSON.stringify({
+export function decisionsOf(options: ResolvedRun): Decisions {
+  const { source, sink, settings = {} } = options;
+  const decisions = {
+    decides: {
       input: source.name,
-      output: sink.name,
-      email: email ?? [],
-      phone: phone ?? [],
-      'country-column': countryColumn ?? null,
-      country: country ?? null,
-      prefix: prefix ?? {},
-      'batch-size': batchSize,
-      settings: options.settings ?? {},
-      // Where they are not given the journal has no word of them: it may be an older one.
-      ...(options.countryFrom !== undefined && { 'country-from': options.countryFrom }),
-      ...(options.emailCountry !== undefined && { 'email-country': options.emailCountry }),
-      ...(options.provenance === true && { provenance: true }),
-      ...(options.suggest === true && { suggest: true }),
-      ...(options.columns && { columns: options.columns }),
+      ...noColumns,
+      ...given(options, 'rows'),
+      settings,
       ...source.decides,
-      ...sink.decides,
       ...options.decides,
+    },
+    writes: { output: sink.name, ...given(options, 'output'), ...sink.decides },
+  };
+  return JSON.parse(JSON.stringify(decisions)) as Decisions;
+}
+
+const noColumns = { email: [], phone: [] };
+
+/** What was given of those that decide one of them. */
+function given(options: ResolvedRun, what: Flag['decides']): Readonly<Record<string, unknown>> {
+  const table: Readonly<Record<string, Wanted>> = runShape;
+  return Object.fromEntries(
+    Object.entries(table).flatMap(([name, { flag }]) => {
+      const value: unknown = Reflect.get(options, name);
+      const isGiven = value !== undefined && value !== false;
+      return flag && flag.decides === what && isGiven ? [[flag.name, value]] : [];
     }),
-  ) as RunEntry['decides'];
+  );
 }
 
 /** How a run calls its service. */

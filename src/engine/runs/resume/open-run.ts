@@ -9,7 +9,7 @@ import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { checkAccount } from '../abandon-run.js';
-import { beginRun, checkListSize, decidingOptions, serviceOf } from './new-run.js';
+import { beginRun, checkListSize, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
@@ -29,7 +29,12 @@ import {
   isSameRun,
   refuseOthers,
 } from './compare-run.js';
-import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
+import {
+  type Decisions,
+  outputIdOf,
+  type PlanEntry,
+  type RunEntry,
+} from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
@@ -140,7 +145,7 @@ export class DirectoryRun implements RunLocation {
       return undefined;
     }
     const { change } = await this.#compare(state);
-    if (change !== undefined || !hasSameOutput(state.run, this.#decides)) return undefined;
+    if (change !== undefined || !hasSameOutput(state.run, this.#decisions)) return undefined;
     // The journal wrote it down itself, as it was told then.
     return state.finished.summary;
   }
@@ -197,7 +202,7 @@ export class DirectoryRun implements RunLocation {
     const { run, plan } = this.store.state;
     if (this.#source) await this.#adopt();
     // A process that was killed while it read its list has sent nothing under its name.
-    const isBegun = run && !plan && isSameRun(run, this.#decides, service);
+    const isBegun = run && !plan && isSameRun(run, this.#decisions, service);
     const entry = isBegun
       ? run
       : await beginRun(client, this.store, this.run, {
@@ -247,12 +252,12 @@ export class DirectoryRun implements RunLocation {
     return this.store.state.finished !== undefined && !this.#wantsRetry;
   }
 
-  get #decides(): RunEntry['decides'] {
-    return decidingOptions(this.run);
+  get #decisions(): Decisions {
+    return decisionsOf(this.run);
   }
 
   #differing(run: RunEntry, service: string | undefined): readonly string[] {
-    return differingSettings(run, { decides: this.#decides, service });
+    return differingSettings(run, { ...this.#decisions, service });
   }
 
   /** Whether a person wants addresses again that failed before the list changed. */
@@ -267,7 +272,7 @@ export class DirectoryRun implements RunLocation {
   async #compare(state: Planned): Promise<Compared> {
     if (this.#compared) return this.#compared;
     const plannedInput = await this.#read(state.run);
-    const found = { decides: this.#decides, plan: plannedInput.entry };
+    const found = { ...this.#decisions, plan: plannedInput.entry };
     this.#compared = { plannedInput, change: findChange(state, found) };
     return this.#compared;
   }

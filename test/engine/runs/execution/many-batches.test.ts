@@ -20,6 +20,7 @@ const runEntry: RunEntry = {
   service: 'local',
   account: 'a',
   decides: {},
+  writes: {},
 };
 const at = '2026-01-02T03:04:05.000Z';
 const exported: BatchState = {

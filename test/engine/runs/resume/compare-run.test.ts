@@ -6,7 +6,7 @@ import {
   hasSameOutput,
   isSameRun,
 } from '../../../../src/engine/runs/resume/compare-run.js';
-import { decidingOptions } from '../../../../src/engine/runs/resume/new-run.js';
+import { decisionsOf } from '../../../../src/engine/runs/resume/new-run.js';
 import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import type { ResolvedRun } from '../../../../src/engine/runs/options/run-options.js';
 
@@ -29,14 +29,14 @@ function entryOf(options: ResolvedRun): RunEntry {
     startedAt: '2026-01-01T00:00:00.000Z',
     service: 'https://service.example',
     account: 'a',
-    decides: decidingOptions(options),
+    ...decisionsOf(options),
   };
 }
 
 const service = 'https://service.example';
 
 function differences(before: ResolvedRun, after: ResolvedRun, asked = service): readonly string[] {
-  return differingSettings(entryOf(before), { decides: decidingOptions(after), service: asked });
+  return differingSettings(entryOf(before), { ...decisionsOf(after), service: asked });
 }
 
 describe('differingSettings', () => {
@@ -72,7 +72,7 @@ describe('differingSettings', () => {
 });
 
 describe('hasSameOutput', () => {
-  const state = { decides: decidingOptions(optionsOf()) } as RunEntry;
+  const state = decisionsOf(optionsOf());
 
   it.each<[string, Partial<ResolvedRun>]>([
     ['another output', { sink: { name: 'other.csv' } as ResolvedRun['sink'] }],
@@ -81,17 +81,15 @@ describe('hasSameOutput', () => {
     ['other names of columns', { prefix: { email: 'x' } }],
     ['more columns', { provenance: true }],
   ])('knows %s', (_, change) => {
-    expect(hasSameOutput(state, decidingOptions(optionsOf(change)))).toBe(false);
+    expect(hasSameOutput(state, decisionsOf(optionsOf(change)))).toBe(false);
   });
 
   it('takes no notice of how a path is written, nor of a size that is the default one', () => {
     const sink = { name: resolve('out.csv') } as ResolvedRun['sink'];
     const same = optionsOf({ sink, batchSize: 50_000 });
-    expect(hasSameOutput(state, decidingOptions(same))).toBe(true);
+    expect(hasSameOutput(state, decisionsOf(same))).toBe(true);
     const source = { name: './list.csv' } as ResolvedRun['source'];
-    expect(isSameRun({ ...entryOf(same) }, decidingOptions(optionsOf({ source })), service)).toBe(
-      true,
-    );
+    expect(isSameRun({ ...entryOf(same) }, decisionsOf(optionsOf({ source })), service)).toBe(true);
   });
 });
 
@@ -106,9 +104,13 @@ describe('findChange', () => {
   const run = entryOf(optionsOf());
 
   it('finds none where the rows make the same batches, whatever the options are', () => {
-    const decides = decidingOptions(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
-    expect(findChange({ run, plan }, { decides, plan: structuredClone(plan) })).toBeUndefined();
-    expect(findChange({ run, plan }, { decides, plan: { ...plan, headers: [3] } })).toBeUndefined();
+    const decisions = decisionsOf(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
+    expect(
+      findChange({ run, plan }, { ...decisions, plan: structuredClone(plan) }),
+    ).toBeUndefined();
+    expect(
+      findChange({ run, plan }, { ...decisions, plan: { ...plan, headers: [3] } }),
+    ).toBeUndefined();
   });
 
   it.each<[string, Partial<PlanEntry>]>([
@@ -122,8 +124,17 @@ describe('findChange', () => {
     ],
     ['its header is found in line 3 now and was in line 1', { headers: [3], content: 'abd' }],
   ])('says that %s', (what, change) => {
-    const found = { decides: run.decides, plan: { ...plan, ...change } };
+    const found = { ...run, plan: { ...plan, ...change } };
     expect(findChange({ run, plan }, found)).toBe(what);
+  });
+
+  it('lays no change to what only the output is made by, also if only one of both was given it', () => {
+    const sink = { name: 'out.csv', decides: { keep: 'valid', 'part-size': '1' } };
+    const written = decisionsOf(optionsOf({ sink: sink as unknown as ResolvedRun['sink'] }));
+    expect(findChange({ run, plan }, { ...written, plan: other })).toBe('its content differs');
+    const before = { run: { ...run, ...written }, plan };
+    expect(findChange(before, { ...run, plan: other })).toBe('its content differs');
+    expect(hasSameOutput(before.run, run)).toBe(false);
   });
 
   it.each<[string, Partial<ResolvedRun>]>([
@@ -139,7 +150,9 @@ describe('findChange', () => {
       { country: 'DE', batchSize: 7 },
     ],
   ])('names %s', (options, change) => {
-    const decides = decidingOptions(optionsOf(change));
-    expect(findChange({ run, plan }, { decides, plan: other })).toBe(`these differ: ${options}`);
+    const decisions = decisionsOf(optionsOf(change));
+    expect(findChange({ run, plan }, { ...decisions, plan: other })).toBe(
+      `these differ: ${options}`,
+    );
   });
 });

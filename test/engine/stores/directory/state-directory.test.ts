@@ -23,6 +23,7 @@ const runEntry: RunEntry = {
   service: 'local',
   account: 'a',
   decides: { input: 'list.csv', prefix: { email: 'x' } },
+  writes: {},
 };
 
 async function open(fresh = false): Promise<StateDirectory> {

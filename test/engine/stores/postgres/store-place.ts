@@ -36,6 +36,7 @@ export const runEntry: RunEntry = {
   account: 'a',
   // Whatever a list's columns are called.
   decides: { email: ['E-Mail', 'Почта', '\u0000', '\ud83d\ude00', '\ud83d'] },
+  writes: {},
 };
 export const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, batches: [] };
 
