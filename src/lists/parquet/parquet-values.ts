@@ -203,7 +203,9 @@ function changerOfOne(node: SchemaNode, change: Change): ReadLogical | undefined
   if (!first) return change.ofLeaf(element);
   if (isList(node)) {
     const [item] = first.children;
-    return ofEach(item ? changer(item, change) : changerOfOne(first, change));
+    const each = ofEach(item ? changer(item, change) : changerOfOne(first, change));
+    // One that has to be there and is read as nothing is empty.
+    return each && element.repetition_type === 'REQUIRED' ? (value) => each(value ?? []) : each;
   }
   const members = ofMembers(children, change);
   if (!isMap(node)) return members;
@@ -215,16 +217,18 @@ function changerOfOne(node: SchemaNode, change: Change): ReadLogical | undefined
 }
 
 function ofMembers(children: readonly SchemaNode[], change: Change): ReadLogical | undefined {
-  const changers = children.flatMap((child) => {
-    const of = changer(child, change);
-    return of ? [{ name: child.element.name, of }] : [];
-  });
-  if (changers.length === 0) return undefined;
-  return (value) => {
-    if (!isObject(value)) return value;
-    const changed = changers.map(({ name, of }) => [name, of(value[name])] as const);
-    return { ...value, ...Object.fromEntries(changed) };
-  };
+  const members = children.map((child) => ({
+    name: child.element.name,
+    of: changer(child, change),
+  }));
+  if (members.every(({ of }) => of === undefined)) return undefined;
+  // Groups that are null are no members of what is read.
+  return (value) =>
+    isObject(value)
+      ? Object.fromEntries(
+          members.map(({ name, of }) => [name, (of ? of(value[name]) : value[name]) ?? null]),
+        )
+      : value;
 }
 
 function ofEach(change: ReadLogical | undefined): ReadLogical | undefined {

@@ -4,7 +4,11 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
-import { int96Nanos, logicalReader } from '../../../src/lists/parquet/parquet-values.js';
+import {
+  int96Nanos,
+  logicalReader,
+  nestedReader,
+} from '../../../src/lists/parquet/parquet-values.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
@@ -215,6 +219,17 @@ describe('what is stored', () => {
     expect(read({ type: 'BYTE_ARRAY' }, Uint8Array.of(0xff))).toEqual(Uint8Array.of(0xff));
     expect(read({ type: 'DOUBLE' }, null)).toBeNull();
     expect(int96Nanos((2_440_589n << 64n) + 5n)).toBe(86_400_000_000_005n);
+  });
+
+  it('is an empty list where it has to be one, and a null where it is a group without anything in it', () => {
+    const list = { repetition_type: 'REQUIRED', converted_type: 'LIST', num_children: 1 } as const;
+    const array = { name: 'array', type: 'INT32', repetition_type: 'REPEATED' } as const;
+    expect(nestedReader([{ name: 'a', ...list }, array])(null)).toEqual([]);
+    const group = { ...optional, num_children: 1 };
+    const leaf = { name: 'c', type: 'INT32', ...optional } as const;
+    const read = nestedReader([{ name: 'a', ...group }, { name: 'b', ...group }, leaf]);
+    expect(read({})).toEqual({ b: null });
+    expect(read({ b: { c: 1 } })).toEqual({ b: { c: 1 } });
   });
 });
 

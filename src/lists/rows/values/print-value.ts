@@ -120,10 +120,13 @@ function printBytes(bytes: Uint8Array): string {
   return textOfBytes(bytes) ?? viewOf(bytes).toString('base64');
 }
 
+/** Tab, line feed, carriage return. */
+const textControls: ReadonlySet<number> = new Set([9, 10, 13]);
+
 /** The text that bytes are; numbers and structures that happen to be UTF-8 show by their control characters. */
 export function textOfBytes(bytes: Uint8Array): string | undefined {
-  const isControl = (byte: number): boolean => byte < 9 || (byte > 13 && byte < 32);
-  return isUtf8(bytes) && !bytes.some(isControl) ? viewOf(bytes).toString('utf8') : undefined;
+  const isText = isUtf8(bytes) && bytes.every((byte) => byte >= 32 || textControls.has(byte));
+  return isText ? viewOf(bytes).toString('utf8') : undefined;
 }
 
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
