@@ -51,6 +51,7 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
       const log = loggerOf(surroundings);
       return {
         failed: (error) => log.failed(error),
+        forced: () => log.log(message('stopped_at_once', {})),
         ...(log.isJson && {
           warned: ({ name, message: text }) =>
             log.log(message('process_warning', { name, message: text })),
@@ -102,7 +103,7 @@ async function runCommand(
   const [name] = args;
   const isHelp = name === 'help';
   if (name === '--help' || name === '-h' || (isHelp && args.length === 1)) {
-    await print(programHelp(commands, version), stdout);
+    await print(programHelp(commands, version, widthOf(stdout)), stdout);
     return exitCodes.done;
   }
   if (name === workerName && process.send) {
@@ -111,7 +112,7 @@ async function runCommand(
   }
   const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;
   if (topic) {
-    await print(topic.text(), stdout);
+    await print(topic.text(widthOf(stdout)), stdout);
     return exitCodes.done;
   }
   const found = findCommand(isHelp ? args.slice(1) : args);
@@ -124,8 +125,8 @@ async function runCommand(
   const parsed = parseCommandLine(command, rest, surroundings);
   const { options } = parsed;
   if (isHelp || options.has('help') || options.has('help-all')) {
-    const width = stdout.isTTY ? stdout.columns : undefined;
-    await print(commandHelp(command, { isWhole: options.has('help-all'), width }), stdout);
+    const isWhole = options.has('help-all');
+    await print(commandHelp(command, { isWhole, width: widthOf(stdout) }), stdout);
     return exitCodes.done;
   }
   await loadEnvFile(options, surroundings.env);
@@ -136,6 +137,10 @@ async function runCommand(
     given: options,
     options: await settled(command, options, surroundings),
   });
+}
+
+function widthOf({ isTTY, columns }: Surroundings['stdout']): number | undefined {
+  return isTTY ? columns : undefined;
 }
 
 function troubleWith(name: string, isHelp: boolean, called: Called): ConfigurationError {

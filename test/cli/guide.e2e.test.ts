@@ -206,10 +206,23 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     // Emails alone have nothing to do with it.
     await write('list.csv', `mail,Land\na@x.example,Schweiz\nb@x.example,\nc@x.example,\n`);
     const emails = await runInProcess(['verify', 'list.csv'], { cwd: folder });
-    expect(commandIn(emails.stderr)).toMatch(/--country-column Land -o/);
+    expect(commandIn(emails.stderr)).toContain('--country-column Land --country <CC> -o');
     const german = { cwd: folder, env: { LANG: 'de_DE.UTF-8' } };
     const others = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(others.stderr)).toContain('--country-column Land --country DE -o');
+    // Rows without a number have no calling code, and their emails no country.
+    await write('list.csv', 'mail,phone\na@x.example,+49 30 1234567\nb@x.example,\n');
+    const coded = await runInProcess(['verify', 'list.csv'], { cwd: folder, env: { LANG: 'C' } });
+    expect(commandIn(coded.stderr)).toContain('--phone phone --country DE -o');
+    await write(
+      'list.csv',
+      'mail,phone\na@x.example,+49 30 1234567\nb@x.example,\nc@x.example,+33 1 47444546\n',
+    );
+    const mixed = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(commandIn(mixed.stderr)).toContain('--country-from phone --country <CC> -o');
+    const offered = await runInProcess(['verify', 'list.csv'], german);
+    expect(commandIn(offered.stderr)).toContain('--country-from phone --country DE -o');
+    expect(eventsOf(offered, 'fallback_country')).toMatchObject([{ country: 'DE' }]);
     await write('list.csv', 'phone\n+49 30 1234567\n030 1234568\n030 1234569\n');
     const few = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(few.stderr)).toContain('--phone phone --country DE -o');

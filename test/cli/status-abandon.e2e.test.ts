@@ -1,9 +1,10 @@
-import { mkdir, readFile, readdir, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, readFile, readdir, realpath, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../src/cli/command.js';
 import { dropOldRun } from '../../src/cli/job/confirm-discard.js';
 import { readRunStatus, type RunStatus } from '../../src/index.js';
+import { besidePath } from '../../src/platform/files/whole-file.js';
 import type { Service } from '../../src/service/index.js';
 import { withFolder, withService } from '../service/with-service.js';
 import type { Wire } from '../service/wire.js';
@@ -124,6 +125,18 @@ describe('sluice abandon', () => {
     const list = (await wire.get('/v1/batch')).json as unknown as { readonly status: string }[];
     expect(list.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
     expect(await chargesOf(service)).toHaveLength(20);
+  });
+
+  it('removes what a kill has left beside the output, and no other file', async () => {
+    await leaveUnfinished();
+    const output = await realpath(folder);
+    const [partial, lock] = (['partial', 'lock'] as const).map((ending) =>
+      besidePath(join(output, 'out.csv'), ending),
+    );
+    const others = besidePath(join(output, 'other.csv'), 'partial');
+    for (const path of [partial, lock, others]) await writeFile(path as string, 'half');
+    expect((await sluice(['abandon', 'out.csv.sluice', '--yes'])).code).toBe(0);
+    expect((await readdir(folder)).toSorted()).toEqual([basename(others), 'list.csv']);
   });
 
   it('asks at a terminal where something was paid, and not with --yes', async () => {

@@ -219,6 +219,16 @@ describe('national numbers of two countries', () => {
     expect(codedOf(ended, 'numbers_do_not_fit')).toEqual([]);
   });
 
+  it.each([
+    ['have a calling code of their own', (at: number) => `+49 1 23456${at + 10}`],
+    ['are links', (at: number) => `tel:030 / 9018 20${at + 10}`],
+  ])('are not said to be of another country where they %s', async (_, number) => {
+    const text = Array.from({ length: 12 }, (__, at) => `a${at}@sluice.test,${number(at)}\n`);
+    const ended = await verify(`email,phone\n${text.join('')}`, ...options);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(codedOf(ended, 'numbers_do_not_fit')).toEqual([]);
+  });
+
   it('are of no country that is known, where no email is beside them', async () => {
     const ended = await verify(
       `email,phone\n${rows.replaceAll(/\.(?:de|co\.uk),/g, '.com,')}\n`,

@@ -13,7 +13,7 @@ import {
   type WorkerStatus,
 } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { counted, duration } from '../../platform/text/shown-numbers.js';
+import { counted, duration, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand } from '../command.js';
 import { resolvePath } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
@@ -110,17 +110,19 @@ function describe(
     status,
   ),
 ): string {
-  const stages = Object.entries(status.stages).map(([stage, count]) => `${count} ${stage}`);
+  const stages = Object.entries(status.stages).map(
+    ([stage, count]) => `${grouped(count)} ${stage}`,
+  );
   // A shared run that is finished has dropped what it knew of its batches.
   const none = status.isFinished ? 'all at their end' : 'none sent';
   const lines = [
     `input    ${status.input}`,
     `output   ${status.output}`,
     `service  ${status.service}`,
-    `begun    ${status.startedAt}`,
-    `rows     ${status.rows ?? 'not read to the end'}`,
-    `batches  ${status.batches} (${stages.join(', ') || none})`,
-    `credits  ${status.launchedCredits.email} email, ${status.launchedCredits.phone} phone launched, before refunds`,
+    `begun    ${moment(new Date(status.startedAt))}`,
+    `rows     ${status.rows === null ? 'not read to the end' : grouped(status.rows)}`,
+    `batches  ${grouped(status.batches)} (${stages.join(', ') || none})`,
+    `credits  ${grouped(status.launchedCredits.email)} email, ${grouped(status.launchedCredits.phone)} phone launched, before refunds`,
     `so far   ${soFar}`,
     ...(status.stopped ? [`stopped  ${status.stopped.message}`] : []),
     `next     the same command ${next}`,

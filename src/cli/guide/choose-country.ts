@@ -11,6 +11,8 @@ export interface ChosenCountry {
   readonly why: string;
   /** For rows that turn out to have none. */
   readonly fallback?: OfferedCountry | undefined;
+  /** Whether some of the rows that were looked at have none. @default false */
+  readonly isOpen?: boolean;
 }
 
 interface OfferedCountry {
@@ -33,7 +35,7 @@ export const countryOptions = ['country', 'country-column', 'country-from'] as c
  */
 export function chooseCountry(
   options: ParsedOptions<'country' | 'country-column' | 'email-country'>,
-  { contacts, country, mostly, callingCodes }: SampledList,
+  { contacts, country, mostly, callingCodes, rows }: SampledList,
   env: NodeJS.ProcessEnv,
 ): ChosenCountry {
   const given = options.given().map(([name]) => name);
@@ -62,8 +64,9 @@ export function chooseCountry(
           ? [
               `${fallback.country} where ${byCode ? 'neither says one' : 'it is empty'}: ${fallback.why}`,
             ]
-          : []),
+          : [`${byCode ? 'where neither says one' : 'where it is empty'}, not known`]),
       ].join('; '),
+      isOpen: !fallback,
     };
   }
   if (mostly) {
@@ -77,7 +80,9 @@ export function chooseCountry(
   const { known, of } = callingCodes;
   const some = known < of ? `, which ${grouped(known)} of ${counted(of, 'number')} have` : '';
   const why = `by ${ofColumn}${some}`;
-  if (!fromLocale || known >= of * nearlyAll) return { added: [byCode], why, fallback };
+  if (!fromLocale || known >= of * nearlyAll) {
+    return { added: [byCode], why, fallback, isOpen: known < rows };
+  }
   return { added: [byCode, fromLocale], why: `${why}; for the others ${ofLocale}` };
 }
 

@@ -174,6 +174,10 @@ export async function showGuide(
   const country = chooseCountry(options, seen, env);
   reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
   const chosen = country.added ?? (isAsked ? [await askCountry(context, signal)] : undefined);
+  // Whoever is asked is asked once all rows are counted.
+  const { fallback, isOpen = false } = country;
+  const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
+  if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
   const proposed = options.has('output')
     ? undefined
     : await propose({ ...input, options }, reporter);
@@ -185,15 +189,16 @@ export async function showGuide(
     ...prefixesOf(found, options),
     ...(isSplit ? [splitOption] : []),
     ...(chosen ?? [['country', countryToFillIn] as const]),
+    ...(ofOthers === undefined ? [] : [['country', ofOthers] as const]),
     ...(proposed === undefined ? [] : [['output', proposed] as const]),
   ];
   if (!isAsked) {
     showCommand(added, input, reporter);
     throw new ConfigurationError(
-      `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${chosen ? '' : `, with a country for ${countryToFillIn} such as US`}; nothing was sent`,
+      `no column is named, and nobody can be asked${isReadOnce ? ' about an input that is read once' : ''}: run the command above${added.some(([, value]) => value === countryToFillIn) ? `, with a country for ${countryToFillIn} such as US` : ''}; nothing was sent`,
     );
   }
-  return askToStart(input, context, { added, proposed, fallback: country.fallback });
+  return askToStart(input, context, { added, proposed, fallback });
 }
 
 function nameThem(why: string): ConfigurationError {

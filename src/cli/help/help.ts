@@ -1,21 +1,27 @@
 import { reasonWords } from '../../report/sentences/reason-words.js';
 import { type Command, defineOptions, type OptionDefinition } from '../command.js';
 import { commonOptions } from '../options/parse-command-line.js';
-import { textTable, wrapped } from '../terminal/text-table.js';
+import { wrapped } from '../terminal/text-table.js';
 
-/** The text of `sluice --help`. */
-export function programHelp(commands: readonly Command[], version: string): string {
+/** The text of `sluice --help`. @param width of the terminal that shows it. @default 80 */
+export function programHelp(commands: readonly Command[], version: string, width?: number): string {
   return [
-    `sluice ${version}: streams contact lists through a data verification service and back`,
+    `sluice ${version}: streams contact lists through a verification service and back`,
     '',
     'Usage: sluice <command> [options]',
     '',
     'Commands:',
-    ...table(commands.map(({ name, summary }) => [name, summary])),
+    ...table(
+      commands.map(({ name, summary }) => [name, summary]),
+      width,
+    ),
     '',
     'sluice verify <list> finds the columns to verify, shows the cost, and asks.',
     'sluice help <command> shows the options of a command.',
-    `sluice help <topic> explains ${helpTopics.map(({ name }) => name).join(', ')}.`,
+    ...wrapped(
+      `sluice help <topic> explains ${helpTopics.map(({ name }) => name).join(', ')}.`,
+      lineWidth(width),
+    ),
     'sluice --version (-V) prints the version.',
     '',
   ].join('\n');
@@ -25,7 +31,7 @@ export function programHelp(commands: readonly Command[], version: string): stri
  * The text of `sluice <command> --help`.
  *
  * @param isWhole also the options that few people need, of a command that has many. @default false
- * @param width of the terminal that shows it. @default lines are as long as they are
+ * @param width of the terminal that shows it. @default 80
  */
 export function commandHelp(
   command: Command,
@@ -39,11 +45,11 @@ export function commandHelp(
   const shown = isShort ? common : command.options;
   const shared = isShort ? commonOptions.filter(({ isCommon }) => isCommon) : commonOptions;
   return [
-    `Usage: sluice ${command.name} ${command.usage}`,
+    ...commandLines(`Usage: sluice ${command.name} ${command.usage}`, width),
     '',
-    command.summary,
+    ...wrapped(command.summary, lineWidth(width)),
     '',
-    ...subcommandLines(command),
+    ...subcommandLines(command, width),
     ...groupLines([...shown, ...defineOptions(shared, groupOfShared(command.options))], width),
     ...(isShort
       ? [
@@ -53,14 +59,38 @@ export function commandHelp(
         ]
       : []),
     'Examples:',
-    ...command.examples.map((example) => `  ${example}`),
+    ...command.examples.flatMap((example) => commandLines(`  ${example}`, width)),
     '',
   ].join('\n');
 }
 
+/** What is not written to a terminal may be read in one all the same. */
+const usualWidth = 80;
+/** A narrower terminal has no room for two columns. */
+const leastWidth = 60;
+
+function lineWidth(width = usualWidth): number {
+  return width < leastWidth ? usualWidth : width;
+}
+
+/** A command in lines that a shell takes for one. */
+function commandLines(command: string, width?: number): readonly string[] {
+  const lines: string[] = [];
+  for (const part of command.split(/ (?=\[?-|\|)/)) {
+    const last = lines.at(-1);
+    const joined = `${last} ${part}`;
+    // The stroke at the end needs room, too.
+    if (last === undefined) lines.push(part);
+    else if (joined.length <= lineWidth(width) - ' \\'.length) lines.splice(-1, 1, joined);
+    else lines.push(`      ${part}`);
+  }
+  return lines.map((line, at) => (at < lines.length - 1 ? `${line} \\` : line));
+}
+
 const moreLines = [
   'Your service: SLUICE_BASE_URL and SLUICE_API_KEY; sluice help environment.',
-  'Finished rows: sluice help columns. Exit codes: sluice help exit-codes. Docs: README.md and docs/.',
+  'Finished rows: sluice help columns. Exit codes: sluice help exit-codes.',
+  'Docs: README.md and docs/.',
 ];
 
 /** Options that every command has are among those of its last group that most people need. */
@@ -82,10 +112,10 @@ function groupLines(options: readonly OptionDefinition[], width?: number): reado
   ]);
 }
 
-function subcommandLines({ subcommands }: Command): readonly string[] {
+function subcommandLines({ subcommands }: Command, width?: number): readonly string[] {
   if (!subcommands) return [];
   const rows = subcommands.map(({ name, summary }) => [name, summary] as const);
-  return ['Commands:', ...table(rows), ''];
+  return ['Commands:', ...table(rows, width), ''];
 }
 
 function optionNames({ name, short, type }: OptionDefinition): string {
@@ -93,118 +123,146 @@ function optionNames({ name, short, type }: OptionDefinition): string {
   return type ? `${names} ${type.shown}` : names;
 }
 
-/** @param width where the second column continues in the next line, if it has room at all */
-function table(rows: readonly (readonly [string, string])[], width = 0): readonly string[] {
+/** Two columns, of which the second continues in the next line. */
+function table(rows: readonly (readonly [string, string])[], width?: number): readonly string[] {
   const first = Math.max(...rows.map(([name]) => name.length));
-  const left = width - first - 5;
+  const left = lineWidth(width) - first - 5;
   return rows.map(([name, text]) => {
-    const lines = left < leastText ? [text] : wrapped(text, left);
-    return `  ${name.padEnd(first)}  ${lines.join(`\n${' '.repeat(first + 4)}`)}`;
+    return `  ${name.padEnd(first)}  ${wrapped(text, left).join(`\n${' '.repeat(first + 4)}`)}`;
   });
 }
-
-/** A column of fewer characters is harder to read than long lines. */
-const leastText = 24;
 
 /** What `sluice help <topic>` shows besides commands. */
 interface HelpTopic {
   readonly name: string;
-  readonly text: () => string;
+  readonly text: (width?: number) => string;
 }
 
 export const helpTopics: readonly HelpTopic[] = [
   {
     name: 'exit-codes',
-    text: () =>
+    text: (width) =>
       [
         'What a command ends with, and what to do:',
         '',
-        indented(exitCodeTexts.map(({ code, happened, todo }) => [String(code), happened, todo])),
-        'After all but 0, 2, 3 and 8 the same command resumes. More: docs/when-it-stops.md',
+        ...table(
+          exitCodeTexts.map(({ code, happened, todo }) => [
+            String(code),
+            todo === 'nothing' ? happened : `${happened}: ${todo}`,
+          ]),
+          width,
+        ),
+        '',
+        'After all but 0, 2, 3 and 8 the same command resumes.',
+        'More: docs/when-it-stops.md',
         '',
       ].join('\n'),
   },
   {
     name: 'environment',
-    text: () =>
+    text: (width) =>
       [
         'Environment variables:',
         '',
-        indented(environmentTexts.map(({ names, meaning }) => [names, meaning])),
+        ...table(
+          environmentTexts.map(({ names, meaning }) => [names, meaning]),
+          width,
+        ),
+        '',
         '--env-file <path> reads them from a file. More: docs/command-line.md',
         '',
       ].join('\n'),
   },
   {
     name: 'columns',
-    text: () =>
+    text: (width) =>
       [
         'Columns added for each verified column <c>, of emails, phones or both:',
         '',
-        indented(columnTexts.map(({ column, type, meaning }) => [`<c>_${column}`, type, meaning])),
+        ...table(
+          columnTexts.map(({ column, type, meaning }) => [
+            `<c>_${column}`.padEnd(24) + type,
+            meaning,
+          ]),
+          width,
+        ),
+        '',
         'Reasons in <c>_reason:',
         '',
-        indented(
-          Object.entries(reasonWords).map(([code, { words, meaning }]) => [code, words, meaning]),
+        ...table(
+          Object.entries(reasonWords).map(([code, { words, meaning }]) => [
+            code,
+            code === words ? meaning : `${words}: ${meaning}`,
+          ]),
+          width,
         ),
+        '',
         'More: docs/columns.md',
         '',
       ].join('\n'),
   },
   {
     name: 'resume',
-    text: () =>
+    text: (width) =>
       [
         'The same command resumes a run that stopped, and pays nothing twice:',
         '',
-        indented([
-          ['sluice status', 'lists the unfinished runs of this folder'],
-          ['--retry-failed', 'sends again what failed in a finished run'],
-          ['--fresh', 'drops an unfinished run and starts over'],
-          ['sluice abandon <state>', 'gives it up'],
-        ]),
+        ...table(
+          [
+            ['sluice status', 'lists the unfinished runs of this folder'],
+            ['--retry-failed', 'sends again what failed in a finished run'],
+            ['--fresh', 'drops an unfinished run and starts over'],
+            ['sluice abandon <state>', 'gives it up'],
+          ],
+          width,
+        ),
+        '',
         'More: docs/when-it-stops.md',
         '',
       ].join('\n'),
   },
   {
     name: 'cost',
-    text: () =>
+    text: (width) =>
       [
         'One credit for each unique address that the service verifies, per country:',
         '',
-        indented([
-          ['--dry-run', 'counts what would be sent, and its cost against the balance'],
-          ['--limit <n>', 'verifies only the first rows, as a trial'],
-          ['--max-credits <n>', 'stops, resumable, before more are spent'],
-          ['--history <file>', 'keeps results: they are not paid again'],
-          ['sluice credits', 'prints the balance'],
-        ]),
+        ...table(
+          [
+            ['--dry-run', 'counts what would be sent, and its cost against the balance'],
+            ['--limit <n>', 'verifies only the first rows, as a trial'],
+            ['--max-credits <n>', 'stops, resumable, before more are spent'],
+            ['--history <file>', 'keeps results: they are not paid again'],
+            ['sluice credits', 'prints the balance'],
+          ],
+          width,
+        ),
+        '',
         'More: docs/cost.md',
         '',
       ].join('\n'),
   },
   {
     name: 'countries',
-    text: () =>
+    text: (width) =>
       [
         'The service verifies each address, emails too, for a target country:',
         '',
-        indented([
-          ['--country <CC>', 'of every row, or of those whose own is not known'],
-          ['--country-column <column>', 'takes it row by row'],
-          ['--country-from <phone column>', 'takes that of the calling code (+44…)'],
-          ['--email-country <CC>', 'of all emails, whatever their row says'],
-        ]),
+        ...table(
+          [
+            ['--country <CC>', 'of every row, or of those whose own is not known'],
+            ['--country-column <column>', 'takes it row by row'],
+            ['--country-from <phone column>', 'takes that of the calling code (+44…)'],
+            ['--email-country <CC>', 'of all emails, whatever their row says'],
+          ],
+          width,
+        ),
+        '',
         'More: docs/your-list.md',
         '',
       ].join('\n'),
   },
 ];
-
-function indented(rows: readonly (readonly string[])[]): string {
-  return textTable(rows.map((row) => ['', ...row]));
-}
 
 /*
  * What help says of exit codes, environment variables and columns. The tables of docs/ say the same, and
@@ -238,7 +296,7 @@ export const exitCodeTexts = [
   { code: 7, happened: 'the service failed or was not reached', todo: 'run again later' },
   {
     code: 8,
-    happened: 'suspect: too many unknown verdicts, or too few rows in the list',
+    happened: 'suspect, with too many unknown verdicts or too few rows in the list',
     todo: 'look at <output>.suspect, or at the list',
   },
   {

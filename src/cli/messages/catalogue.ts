@@ -201,7 +201,7 @@ export const catalogue = {
     severity: 'notice',
     when: 'Rows without a country get this one.',
     example: { country: 'DE', why: 'from your locale (LANG=de_DE.UTF-8)' },
-    sentence: ({ country, why }) => `country of these rows: ${country}, ${why}`,
+    sentence: ({ country, why }) => `country of rows that have none: ${country}, ${why}`,
   }),
   cost: define({
     severity: 'notice',
@@ -798,6 +798,13 @@ export const catalogue = {
     when: 'A run was stopped that has saved nothing.',
     example: {},
     sentence: () => 'no progress is saved: the same command starts from the beginning',
+  }),
+  stopped_at_once: define({
+    severity: 'notice',
+    when: 'The process was asked a second time to stop.',
+    example: {},
+    sentence: () =>
+      'stopped at once: what the state directory has by now is kept, and the same command resumes from it; a run without one starts from the beginning',
   }),
   hint: define({
     severity: 'info',

@@ -57,13 +57,18 @@ export class Interruption extends Error {
 /**
  * Aborts when the process is asked to stop. Asked a second time, the process ends at once: what is
  * written down by then is what the next run continues from.
+ *
+ * @param forced called before it ends at once
  */
-export function abortOnSignals(own: NodeJS.Process): AbortSignal {
+export function abortOnSignals(own: NodeJS.Process, forced: () => void): AbortSignal {
   const controller = new AbortController();
   for (const signal of Object.keys(signalCodes) as StopSignal[]) {
     own.on(signal, () => {
       const interruption = new Interruption(signal);
-      if (controller.signal.aborted) own.exit(interruption.exitCode);
+      if (controller.signal.aborted) {
+        forced();
+        own.exit(interruption.exitCode);
+      }
       controller.abort(interruption);
     });
   }

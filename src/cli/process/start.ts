@@ -7,6 +7,8 @@ import { outliveClosedPipes, print, printed } from '../terminal/print.js';
 /** What a process says that belongs to no command. */
 interface ProcessListeners {
   readonly failed: (error: unknown) => void;
+  /** The process is asked a second time to stop, and ends at once. @default nothing */
+  readonly forced?: () => void;
   /** @default Node prints it */
   readonly warned?: (warning: Error) => void;
 }
@@ -32,10 +34,11 @@ export async function start(
     stderr: process.stderr,
     clock: { now: () => performance.now(), wallNow: () => Date.now() },
     signals: process,
-    signal: abortOnSignals(process),
+    signal: abortOnSignals(process, () => listeners.forced?.()),
     lastAct: (act) => lastActs.push(act),
   };
-  const { failed, warned } = listenersOf(surroundings);
+  const listeners = listenersOf(surroundings);
+  const { failed, warned } = listeners;
   process.on('uncaughtException', (error) => {
     failed(error);
     process.exit(exitCodes.defect);

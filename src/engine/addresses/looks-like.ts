@@ -119,7 +119,15 @@ function isDigit(sign: string): boolean {
 }
 
 /** As what a cell is written that is not one plain address. */
-type CellForm = 'mailto' | 'named' | 'several' | 'unsplit' | 'beside' | 'no_at' | 'extension';
+type CellForm =
+  | 'mailto'
+  | 'tel'
+  | 'named'
+  | 'several'
+  | 'unsplit'
+  | 'beside'
+  | 'no_at'
+  | 'extension';
 
 /** `undefined` for a plain address, and for anything else; `several` are those that can be split. */
 export function cellForm(type: VerificationType, cell: string): CellForm | undefined {
@@ -202,6 +210,7 @@ function phoneForm(cell: string): CellForm | undefined {
   const isDigits = !/\p{L}/u.test(text);
   const isMore = isDigits && (holdsSeveral(text) || isPair(text));
   if (numbers.length > 1 || worded.length > 1 || isMore) return 'several';
+  if (/^tel:/i.test(text)) return 'tel';
   const [number = '', ...more] = text.split(/[\p{L}#]/u);
   const isExtended = digitsIn(number) >= digitsOfNumber && digitsIn(more.at(-1) ?? '') > 0;
   return isExtended ? 'extension' : undefined;

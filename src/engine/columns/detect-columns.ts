@@ -242,7 +242,8 @@ const mostDigits = 15;
 
 /** What may be a phone number in a column that is named so, in whatever country. */
 function isPhone(cell: string): boolean {
-  const text = barePhone(cell);
+  // Said of the cells of a column once it is taken.
+  const text = barePhone(cell).replace(/^tel:/i, '');
   if (isScientific(text) || addressesIn('phone', cell) !== undefined) return true;
   // An extension has letters.
   const number = phoneDigits(text) ?? phoneDigits(text.split(/[^\d\s().+/-]/, 1)[0] ?? '');

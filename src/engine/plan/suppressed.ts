@@ -9,10 +9,11 @@ import { emailLine } from '../addresses/email.js';
 import { emailsIn, holdsOneAddress } from '../addresses/looks-like.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
+import { barePhone, phoneDigits } from '../addresses/phone/phone-readings.js';
 import type { VerificationType } from '../../contract/enums.js';
 
 /** What a cell of a list of suppressed addresses is taken for. */
-export type SuppressedCell = VerificationType | 'domain' | 'empty' | 'unread';
+export type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
 /** Numbers of the kinds of keys in their hashes: an address is suppressed in every country. */
 const kinds = { email: 1, domain: 2, phone: 3 };
@@ -42,7 +43,7 @@ export class Suppressed {
   readonly #table: AddressTable;
   #hasDomains = false;
 
-  /** @param country whose numbers those without a calling code are. @default they are `unread` */
+  /** @param country whose numbers those without a calling code are. @default they are `without_country` */
   constructor(country: CountryCode | undefined) {
     const seed = randomBytes(32);
     this.#country = country;
@@ -70,8 +71,9 @@ export class Suppressed {
     if ((text.match(/\d/g)?.length ?? 0) < fewestDigits) return 'unread';
     const own = phoneCountry(text);
     const country = typeof own === 'string' ? own : this.#country;
-    const number = country && phoneLine(text, country);
-    if (!number || 'reason' in number) return 'unread';
+    if (!country) return phoneDigits(barePhone(text)) ? 'without_country' : 'unread';
+    const number = phoneLine(text, country);
+    if ('reason' in number) return 'unread';
     this.#add('phone', number.key);
     return 'phone';
   }

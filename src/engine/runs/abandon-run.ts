@@ -1,5 +1,6 @@
 import type { Client } from '../../client/client.js';
 import { ConfigurationError, StateError } from '../../platform/errors/errors.js';
+import { removeUnfinished } from '../../lists/files/outputs/output-file.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { checkOptions, type OptionShape } from '../../platform/check-options.js';
 import { aFolder, flag, signal as aSignal } from '../../platform/option-kinds.js';
@@ -77,11 +78,16 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
     }
     await store.clear();
     await store.remove();
+    const [, output] = ofOutput.exec(options.stateDir ?? '') ?? [];
+    if (output !== undefined) await removeUnfinished(output);
     return deletions;
   } finally {
     await store.close();
   }
 }
+
+/** The usual state directory is named after the output that it is beside. */
+const ofOutput = /^(.+)\.sluice\/*$/s;
 
 async function openRun(
   { stateDir, store }: AbandonRunOptions,

@@ -98,7 +98,7 @@ export const columnHints = {
   /**
    * Cells without a result that are not one plain address, by reason and form: `mailto` (a link), `named`
    * (`Name <address>`), `several` (more than one address), `unsplit` (more than one, and not to be split for sure), `beside` (an
-   * address and other text), `no_at`; of phones `several`, `unsplit`, `extension`. Absent where there are none.
+   * address and other text), `no_at`; of phones `tel` (a link), `several`, `unsplit`, `extension`. Absent where there are none.
    */
   forms: z.record(z.string(), counts).optional(),
   /** Emails whose domain looks misspelt. Absent where there are none. */

@@ -63,10 +63,9 @@ export class RejectedCells {
         const { type, position } = columns[index % width] as (typeof columns)[number];
         const reason = ofForm[mark - badForm] as string;
         const form = this.#addForm(index % width, reason, chunk.text(row, position));
-        // Another country would not help a cell of several numbers.
-        const mayFit =
-          type === 'phone' && mark === badForm && form !== 'several' && form !== 'unsplit';
-        if (mayFit) this.unfit.add(index % width, chunk, row);
+        // Another country would not help a cell that is not one plain number.
+        if (type === 'phone' && mark === badForm && form === undefined)
+          this.unfit.add(index % width, chunk, row);
       } else if (mark === wrong) {
         this.unfit.add(index % width, chunk, row);
       } else if (row !== counted) {
@@ -210,6 +209,8 @@ class UnfitNumbers {
     if (numbers.seen >= mostNumbers) return;
     this.#columns.set(column, numbers);
     numbers.seen += 1;
+    // What names its country needs no other.
+    if (typeof phoneCountry(cell) === 'string') return;
     if (isFixedOrMobile(this.#plan.planner.lineOf(chunk, row, column) ?? '')) return;
     numbers.unfit.push(text.slice(0, longestNumber));
     for (const position of this.#emails) {

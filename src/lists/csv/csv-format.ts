@@ -3,6 +3,7 @@ import { ConfigurationError, InputError } from '../../platform/errors/errors.js'
 import { optionName } from '../../platform/text/option-name.js';
 import { type CellText, invalidText } from '../rows/chunks/row-chunk.js';
 import type { OutputCell } from '../rows/sink.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A cell as it stands in a CSV file: in quotes where a reader would else take it for something else. */
 export function quoteCell(text: string, delimiter: string): string {
@@ -50,7 +51,7 @@ export function csvError(
   at: { readonly name: string; readonly line: number; readonly figures?: string | undefined },
 ): InputError {
   const figures = at.figures === undefined ? '' : ` (${at.figures})`;
-  return new InputError(`${at.name}, line ${String(at.line)}: ${words[trouble]}${figures}`, {
+  return new InputError(`${at.name}, line ${grouped(at.line)}: ${words[trouble]}${figures}`, {
     code: 'input_malformed',
     line: at.line,
   });

@@ -3,6 +3,7 @@ import { InputError } from '../../platform/errors/errors.js';
 import { JsonText } from '../rows/values/json-text.js';
 import { invalidText } from '../rows/chunks/row-chunk.js';
 import { isDeeperThan } from '../../platform/body.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A row of a JSONL file. */
 export type JsonRow = Readonly<Record<string, unknown>>;
@@ -27,7 +28,7 @@ export function parseJsonRow(
   const text = bytes.toString('utf8');
   if (text.trim() === '') return undefined;
   const refuse = (why: string): InputError =>
-    new InputError(`${at.name}, line ${String(at.line)}: ${why}`, { line: at.line });
+    new InputError(`${at.name}, line ${grouped(at.line)}: ${why}`, { line: at.line });
   if (isDeeperThan(bytes, maxDepth))
     throw refuse(`more than ${String(maxDepth)} brackets are nested`);
   let value: unknown;

@@ -13,6 +13,7 @@ import { elementsToWrite } from './schema-node.js';
 import { isParquetReading, ParquetChunk } from './parquet-chunk.js';
 import { type ParquetForm, parquetForm, parquetFormOrText } from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A row group is held until it is full. */
 const groupRows = 50_000;
@@ -165,7 +166,7 @@ class ParquetRowsWriter implements RowsWriter {
       const stored = value === null || value === undefined ? null : form.store(value);
       if (stored !== undefined) return stored;
       throw new InputError(
-        `data row ${String(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
+        `data row ${grouped(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
       );
     });
   }

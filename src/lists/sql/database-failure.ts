@@ -1,5 +1,6 @@
 import { ConfigurationError, InputError, OutputError } from '../../platform/errors/errors.js';
 import { SluiceError } from '../../platform/errors/sluice-error.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 
 /**
  * What a driver's error told, without what it may hold: its message and its details quote cells, its
@@ -146,7 +147,7 @@ function failureText({ words, refusal }: DatabaseFailure): string {
   return [
     isNull ? 'a row has no value, and none may be missing,' : words,
     column === undefined ? '' : ` in column ${JSON.stringify(column)}`,
-    row === undefined ? '' : ` ${column === undefined ? 'in' : 'of'} row ${row}`,
+    row === undefined ? '' : ` ${column === undefined ? 'in' : 'of'} row ${grouped(row)}`,
     detail === undefined ? '' : `: ${detail}`,
     refusal ? `; ${remedies[refusal.kind]}` : '',
   ].join('');

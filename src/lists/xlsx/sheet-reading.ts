@@ -14,6 +14,7 @@ import { readSheetRows, type SheetRow } from './sheet-rows.js';
 import type { Sheet, Workbook } from './workbook.js';
 import { XlsxChunk } from './xlsx-chunk.js';
 import { notice } from '../../platform/text/notices.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 
 export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'skipFooter' | 'sheet'>;
 
@@ -141,7 +142,7 @@ function chunkOf(
   for (const { number, values } of rows) {
     if (values.length <= columns) continue;
     throw new InputError(
-      `${name}, row ${String(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${String(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
+      `${name}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
       { line: number },
     );
   }
@@ -244,7 +245,7 @@ function refuseFooter(rows: readonly SheetRow[], name: string, skipFooter: numbe
     .find(({ values }) => values.some((value) => isSurelyContact(printValue(value) ?? '')));
   if (contact === undefined) return;
   throw new InputError(
-    `${name}, row ${contact.number} of the sheet: ${optionName('skipFooter', skipFooter)} leaves it out, and it holds an email address or a phone number, which would not be verified: give the number of rows that are below the last row, or leave the option out to have them found`,
+    `${name}, row ${grouped(contact.number)} of the sheet: ${optionName('skipFooter', skipFooter)} leaves it out, and it holds an email address or a phone number, which would not be verified: give the number of rows that are below the last row, or leave the option out to have them found`,
     { line: contact.number },
   );
 }

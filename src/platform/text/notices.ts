@@ -53,14 +53,19 @@ export const notices = {
   }),
   suppress_list: define({
     when: 'A list of `--suppress` was read.',
-    example: { list: 'optouts.csv', cells: 20, unread: 0 },
+    example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 0 },
     sentence: suppressListSentence,
   }),
   suppress_list_unread: define({
     when: 'Cells of a list of `--suppress`, or all of it, suppress nothing.',
     isWarning: true,
-    example: { list: 'optouts.csv', cells: 20, unread: 2 },
-    variants: [{ unread: 1 }, { cells: 0, unread: 0 }],
+    example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 2 },
+    variants: [
+      { unread: 1 },
+      { cells: 0, unread: 0 },
+      { without_country: 3, unread: 0 },
+      { cells: 0, without_country: 1, unread: 0 },
+    ],
     sentence: suppressListSentence,
   }),
   no_calling_codes: define({
@@ -218,19 +223,28 @@ export function noticeOf(given: Notice | string): Notice {
 function suppressListSentence({
   list,
   cells,
+  without_country: without,
   unread,
 }: {
   readonly list: string;
   readonly cells: number;
+  /** Numbers without a calling code, where no country is given for them. */
+  readonly without_country: number;
   readonly unread: number;
 }): string {
   const holds =
-    cells === 0
-      ? `${list} holds no address: it suppresses nothing`
-      : `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`;
-  if (unread === 0) return holds;
-  const s = unread === 1 ? 's' : '';
-  return `${holds}; ${counted(unread, 'cell')} hold${s} no email address, domain or phone number of a known country, and suppress${unread === 1 ? 'es' : ''} nothing`;
+    cells > 0
+      ? `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`
+      : `${list} ${without > 0 ? 'suppresses nothing' : 'holds no address: it suppresses nothing'}`;
+  const ofNone =
+    without === 1
+      ? `1 phone number has no calling code, and is not suppressed: write it with a +, or name its country with ${optionName('country')}`
+      : `${counted(without, 'phone number')} have no calling code, and are not suppressed: write them with a +, or name their country with ${optionName('country')}`;
+  const rest =
+    unread === 1
+      ? '1 cell holds no email address, domain or phone number, and suppresses nothing'
+      : `${counted(unread, 'cell')} hold no email address, domain or phone number, and suppress nothing`;
+  return [holds, ...(without > 0 ? [ofNone] : []), ...(unread > 0 ? [rest] : [])].join('; ');
 }
 
 const mostNamed = 10;

@@ -135,11 +135,14 @@ export function foreignNumbersSentence(
     .slice(0, mostCountries)
     .map((each) => `${each.country} ${grouped(each.cells)}`);
   const more = countries.length > named.length ? ', …' : '';
-  const first = `${grouped(cells)} of ${counted(of, 'number')} with a calling code are of other countries (${named.join(', ')}${more}): add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})${then}`;
+  const coded =
+    cells === of ? `all ${grouped(of)} numbers` : `${grouped(cells)} of ${counted(of, 'number')}`;
+  const first = `${coded} with a calling code are of other countries (${named.join(', ')}${more}): add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})${then}`;
   if (national === 0) return first;
-  const are =
-    national === 1 ? 'number without one is read as a' : 'numbers without one are read as';
-  const others = `${national === 1 ? 'the' : `the ${grouped(national)}`} ${are} ${country} ${national === 1 ? 'number' : 'numbers'}`;
+  const others =
+    national === 1
+      ? `1 number without one is read as a ${country} number`
+      : `${grouped(national)} numbers without one are read as ${country} numbers`;
   return `${first}; ${others}, and without ${optionName('country')} not sent`;
 }
 

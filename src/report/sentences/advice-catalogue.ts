@@ -197,7 +197,7 @@ export const adviceCatalogue = {
       type: 'email',
       forms: [
         {
-          form: oneOf('mailto', 'named', 'several', 'unsplit', 'beside', 'extension'),
+          form: oneOf('mailto', 'tel', 'named', 'several', 'unsplit', 'beside', 'extension'),
           cells: 12,
           with_comma: 0,
         },
@@ -331,7 +331,8 @@ export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields
 
 /** Forms of cells that are more than one plain address, in the order in which they are listed. */
 export const formWords = {
-  mailto: 'with mailto: before it',
+  mailto: 'as a link (mailto:)',
+  tel: 'as a link (tel:)',
   named: 'with a name, as in Ada <ada@example.com>',
   several: 'with more than one address',
   unsplit: 'with more than one address of which one may be incomplete or has text beside',

@@ -62,7 +62,8 @@ export const notSubmittedWords = {
 
 /** How a cell is written that is no plain address. */
 export const formWords = {
-  mailto: 'with mailto:',
+  mailto: 'as a mailto link',
+  tel: 'as a tel link',
   named: 'with a name',
   several: 'several in one',
   unsplit: 'several, not clearly apart',

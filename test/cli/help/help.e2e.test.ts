@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionDefinition } from '../../../src/cli/command.js';
 import { commands } from '../../../src/cli/commands.js';
-import { commandHelp } from '../../../src/cli/help/help.js';
+import { commandHelp, helpTopics } from '../../../src/cli/help/help.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';
 import { version } from '../../../src/index.js';
 import { runInProcess } from '../run-in-process.js';
@@ -35,9 +35,8 @@ describe('sluice', () => {
 
   it('shows the options that most people need first, and how to see the others', async () => {
     const { stdout } = await runInProcess(['verify', '--help']);
-    const shown = [...stdout.toString().matchAll(/^ +(?:-\w, )?--([\w-]+)/gm)].map(
-      ([, name]) => name,
-    );
+    const [, listed = ''] = /\n\n(.*)^Examples:/ms.exec(stdout.toString()) ?? [];
+    const shown = [...listed.matchAll(/^ {2,6}(?:-\w, )?--([\w-]+)/gm)].map(([, name]) => name);
     const common = options.filter(({ isCommon }) => isCommon);
     expect(common.length).toBeLessThanOrEqual(12);
     expect(shown).toEqual([...common.map(({ name }) => name), 'help', 'help-all']);
@@ -56,7 +55,7 @@ describe('sluice', () => {
   );
 
   it.each([
-    ['exit-codes', /^ +5 +credits or --max-credits are used up +buy credits/m],
+    ['exit-codes', /^ +5 +credits or --max-credits are used up: buy credits/m],
     ['environment', /^ +SLUICE_API_KEY +the key/m],
     ['columns', /^ +<c>_is_free +email +a provider[^]*^ +contains_comma +with a comma/m],
     ['resume', /^ +--retry-failed +sends again[^]*docs\/when-it-stops\.md$/m],
@@ -67,10 +66,30 @@ describe('sluice', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.toString()).toMatch(line);
     expect((await runInProcess(['help'])).stdout.toString()).toMatch(
-      new RegExp(`sluice help <topic> explains .*\\b${topic}\\b`),
+      new RegExp(`sluice help <topic> explains [^.]*\\b${topic}\\b`),
     );
     const { stderr: guessed } = await runInProcess(['help', topic.slice(0, -1)]);
     expect(guessed).toContain(`did you mean ${topic}?`);
+  });
+
+  it('is 80 columns wide where no terminal says more', async () => {
+    const pages = [
+      ['--help'],
+      ...commands.flatMap(({ name, subcommands = [] }) => [
+        ['help', name],
+        [name, '--help-all'],
+        ...subcommands.map((each) => ['help', ...each.name.split(' ')]),
+      ]),
+      ...helpTopics.map(({ name }) => ['help', name]),
+    ];
+    for (const page of pages) {
+      const { stdout } = await runInProcess(page);
+      const tooLong = stdout
+        .toString()
+        .split('\n')
+        .filter(({ length }) => length > 80);
+      expect(tooLong, page.join(' ')).toEqual([]);
+    }
   });
 
   it('is as wide as the terminal, where it has room for two columns', () => {

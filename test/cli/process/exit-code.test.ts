@@ -1,5 +1,6 @@
+import { EventEmitter } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { exitCodeOf, Interruption } from '../../../src/cli/process/exit-code.js';
+import { abortOnSignals, exitCodeOf, Interruption } from '../../../src/cli/process/exit-code.js';
 import {
   ApiError,
   BudgetError,
@@ -17,6 +18,17 @@ import {
 function answered(code: ErrorCodes['ApiError'], status: number): ApiError {
   return new ApiError('x', { code, operation: 'launchBatch', status });
 }
+
+it('aborts when it is asked to stop, and ends at once when it is asked again, which it says', () => {
+  const acts: unknown[] = [];
+  const own = Object.assign(new EventEmitter(), { exit: (code: number) => acts.push(code) });
+  const signal = abortOnSignals(own as unknown as NodeJS.Process, () => acts.push('said'));
+  own.emit('SIGINT');
+  expect(signal.reason).toBeInstanceOf(Interruption);
+  expect(acts).toEqual([]);
+  own.emit('SIGTERM');
+  expect(acts).toEqual(['said', 143]);
+});
 
 describe('exitCodeOf', () => {
   it.each([

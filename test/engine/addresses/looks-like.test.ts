@@ -101,6 +101,8 @@ it.each([
   ['4.91702E+11', undefined],
   ['+49 30 901820 ext. 7', 'extension'],
   ['(202) 555-0123 x12', 'extension'],
+  ['tel:+49-30-901820', 'tel'],
+  ['tel:+4930901820; tel:+491701234567', 'unsplit'],
   ['1-800-FLOWERS', undefined],
   ['call me', undefined],
 ])('says how the phone cell %j is written', (cell, form) => {

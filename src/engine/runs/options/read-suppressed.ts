@@ -61,9 +61,10 @@ export async function readSuppressed(
     for (const opens of await sourcesOf(source)) {
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
-      const { name: list, found: cells, unread } = figures;
-      const code = cells === 0 || unread > 0 ? 'suppress_list_unread' : 'suppress_list';
-      onProgress?.(noticed(notice(code, { list, cells, unread })));
+      const { name: list, found: cells, withoutCountry: without_country, unread } = figures;
+      const isUnread = cells === 0 || without_country + unread > 0;
+      const code = isUnread ? 'suppress_list_unread' : 'suppress_list';
+      onProgress?.(noticed(notice(code, { list, cells, without_country, unread })));
     }
   }
   return { suppressed, lists: lists.join(', ') };
@@ -85,6 +86,8 @@ interface ListFigures {
   readonly name: string;
   /** Cells that are suppressed from now on. */
   readonly found: number;
+  /** National numbers, where no country is given. */
+  readonly withoutCountry: number;
   readonly unread: number;
 }
 
@@ -115,11 +118,12 @@ async function readList(
   const { header } = reading;
   const all = header.map((_, at) => at);
   let positions = named(header);
-  let [found, unread] = [0, 0];
+  let [found, withoutCountry, unread] = [0, 0, 0];
   const take = (cells: readonly CellText[]): void => {
     for (const cell of cells) {
       const what = suppressed.add(cell);
       if (what === 'unread') unread += 1;
+      else if (what === 'without_country') withoutCountry += 1;
       else if (what !== 'empty') found += 1;
     }
   };
@@ -138,9 +142,11 @@ async function readList(
   if (!positions) judge();
   // What stands in a header's place may be the first of them.
   for (const position of positions ?? []) {
-    if (suppressed.add(header[position]) !== 'unread') found += 1;
+    const what = suppressed.add(header[position]);
+    if (what === 'without_country') withoutCountry += 1;
+    else if (what !== 'unread') found += 1;
   }
-  return { name: source.name, found, unread };
+  return { name: source.name, found, withoutCountry, unread };
 }
 
 /** A column of domains has no name of its own. */

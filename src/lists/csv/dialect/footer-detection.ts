@@ -8,7 +8,7 @@ import { isSurelyContact } from './missing-header.js';
 export type FooterKind = 'blank' | 'marked' | 'text';
 
 const totals =
-  'totals?|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem';
+  'totals?|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio';
 const things =
   'records?|rows?|contacts?|leads?|entries|members?|subscribers?|results?|items?|datensätze?|zeilen?|einträge?|kontakte?|lignes?|enregistrements?|registros?|filas?|righe|rijen';
 
@@ -19,7 +19,7 @@ const totalAlone = new RegExp(
 );
 /** A total with its figure in the same cell: `Grand Totals (123 records)`, `Summe: 12`. */
 const totalWithFigure = new RegExp(
-  `^(?:grand |overall |report )?(?:${totals}|count|anzahl|number of)(?: (?:${things}))?\\s*[:=(]*\\s*\\d[\\d.,' ]*(?:\\s*(?:${things}))?\\)?\\.?$`,
+  `^(?:grand |overall |report )?(?:${totals}|number of)(?: (?:${things}))?\\s*[:=(]*\\s*\\d[\\d.,' ]*(?:\\s*(?:${things}))?\\)?\\.?$`,
   'iu',
 );
 /** `(123 rows)`, `123 records exported`. */

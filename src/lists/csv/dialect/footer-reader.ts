@@ -7,6 +7,7 @@ import { lineFeedByte } from '../csv-format.js';
 import { bytesAsText, sampleRows, type CsvDialect } from './find-dialect.js';
 import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js';
 import { isSurelyContact } from './missing-header.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 export interface FooterOptions {
   /** How messages call the input. */
@@ -176,7 +177,7 @@ export class FooterReader implements ByteReader {
     if (index === -1) return;
     const count = lines.length;
     throw new InputError(
-      `${this.#options.name}: of the last ${count} lines, which ${optionName('skipFooter', count)} leaves out, line ${index + 1} holds an email address or a phone number, and would not be verified: give the number of lines that are below the last row, or leave the option out to have them found`,
+      `${this.#options.name}: of the last ${count} lines, which ${optionName('skipFooter', count)} leaves out, line ${grouped(index + 1)} holds an email address or a phone number, and would not be verified: give the number of lines that are below the last row, or leave the option out to have them found`,
     );
   }
 }

@@ -4,6 +4,7 @@ import { digestAtEnd } from '../../rows/source.js';
 import type { ByteReader } from './byte-reader.js';
 import { carriageReturnByte, lineFeedByte } from '../../csv/csv-format.js';
 import { markBytesOf, utf8Mark } from '../file-signature.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /** Some lines of a text file, in order. */
 export interface Lines {
@@ -106,7 +107,7 @@ export class LineFeed {
     if (bytes <= maxLineBytes) return;
     const line = this.#line + before;
     throw new InputError(
-      `${name}, line ${String(line)}: the line is too long (over ${String(maxLineBytes)} bytes)`,
+      `${name}, line ${grouped(line)}: the line is too long (over ${grouped(maxLineBytes)} bytes)`,
       { line },
     );
   }

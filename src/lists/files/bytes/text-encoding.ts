@@ -2,6 +2,7 @@ import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from './byte-reader.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /** How the characters of a text file are written. */
 export type TextEncoding = (typeof textEncodings)[number];
@@ -79,7 +80,7 @@ export function createTranscodeReader(
       text = decode(piece);
     } catch (cause) {
       throw new InputError(
-        `${name}, near line ${String(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with ${optionName('encoding')})`,
+        `${name}, near line ${grouped(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with ${optionName('encoding')})`,
         { line, cause },
       );
     }

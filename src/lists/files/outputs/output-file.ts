@@ -5,7 +5,7 @@ import { refuseWriting, systemErrorCode } from '../../../platform/files/disk-err
 import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { openRandomFile } from '../../../platform/files/random-file.js';
 import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
-import type { ByteOutput } from './byte-output.js';
+import { type ByteOutput, holdOutput } from './byte-output.js';
 import { mostOpen } from './file-permissions.js';
 import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
 
@@ -69,6 +69,19 @@ export async function writeOutputFile(
   } catch (error) {
     await output.abort();
     throw error;
+  }
+}
+
+/** Removes what a process that was killed has left of a file, beside it. Never fails. */
+export async function removeUnfinished(path: string): Promise<void> {
+  try {
+    const { kind, realPath } = await checkOutputPath(path);
+    if (kind === 'direct') return;
+    const release = await holdOutput(path, realPath);
+    await fileSystem.rm(besidePath(realPath, 'partial'), { force: true });
+    await release();
+  } catch {
+    // Another run writes it, or nothing is there that could be removed.
   }
 }
 

@@ -2,6 +2,7 @@ import { ConfigurationError, InputError } from '../../../platform/errors/errors.
 import { isPrintable } from '../values/print-value.js';
 import type { RowChunk } from './row-chunk.js';
 import { optionName } from '../../../platform/text/option-name.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /**
  * Takes rows apart to write them in another form than they came in. Nothing of a row may be lost on the
@@ -41,7 +42,7 @@ export class TableRows {
   }
 
   #refuse(what: string): InputError {
-    return new InputError(`data row ${String(this.#count)} of the input ${what}`);
+    return new InputError(`data row ${grouped(this.#count)} of the input ${what}`);
   }
 }
 

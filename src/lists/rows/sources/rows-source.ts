@@ -16,6 +16,7 @@ import { areCopiedBeside, beginRows, noteCopied } from './read-once.js';
 import { ofLibrary } from '../guarded-ends.js';
 import { refuseSameObjects } from '../port-checks.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /** Rows that a program has: objects of any type, or lists of cells in the header's order. */
 export type RowsInput = RowsOf<object>;
@@ -205,7 +206,7 @@ function checkedObject(row: unknown, place: CopyLocation, at: number): Row {
 }
 
 function refusedRow({ name, before }: CopyLocation, at: number, what: string): InputError {
-  return new InputError(`row ${before + at + 1} of ${name} ${what}`);
+  return new InputError(`row ${grouped(before + at + 1)} of ${name} ${what}`);
 }
 
 function headerOf(rows: readonly unknown[], name: string): readonly string[] {

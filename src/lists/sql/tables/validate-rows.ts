@@ -10,6 +10,7 @@ import type { SampleRows } from './trial-write.js';
 import { TableChunk } from './table-reading.js';
 import type { TablePlan } from './table-plan.js';
 import { notice, type OnNotice } from '../../../platform/text/notices.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /**
  * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
@@ -47,7 +48,7 @@ export function createRowValidator(
   let count = 0;
   const refuse = (column: number, what: string): never => {
     const name = JSON.stringify(header[column] ?? '');
-    throw new InputError(`data row ${count} of the input ${what} in column ${name}`);
+    throw new InputError(`data row ${grouped(count)} of the input ${what} in column ${name}`);
   };
   return (chunk) => {
     tally.add(chunk);
