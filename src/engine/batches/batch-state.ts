@@ -27,6 +27,8 @@ export type BatchState =
       readonly stage: 'launching';
       /** The service answered `error`, which is no proof that nothing was launched. */
       readonly answeredError: boolean;
+      /** Its deletion was asked for, as the service called it ready: one that is gone was never launched. */
+      readonly isGivenUp?: true;
     } & Elected)
   | ({
       readonly stage: 'verifying';

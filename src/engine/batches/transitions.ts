@@ -240,7 +240,9 @@ function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt)
 function learnMissing(state: InProgress | Of<'done'>): BatchState {
   // A batch may be invisible for a moment, right after its upload most of all.
   const misses = state.misses + 1;
-  return misses < bounds.misses ? { ...state, misses } : startOver(state, 'batch_missing');
+  if (misses < bounds.misses) return { ...state, misses };
+  const isDeleted = state.stage === 'launching' && state.isGivenUp === true;
+  return isDeleted ? replaced(state) : startOver(state, 'batch_missing');
 }
 
 /** An answer about the batch ends a row of those that did not find it. */
@@ -252,6 +254,11 @@ function found<State extends InProgress | Of<'done'>>(state: State): State {
 function startOver(state: InProgress | Of<'done'>, reason: FailedReason): BatchState {
   if (mayHaveLaunched(state) || state.fresh >= bounds.fresh) return fail(state, reason);
   return { stage: 'planned', attempt: state.attempt + 1, fresh: state.fresh + 1, uploads: 0 };
+}
+
+/** Another upload takes the place of one that is of no use any more, and was not launched. */
+export function replaced({ attempt, fresh }: BatchState): BatchState {
+  return { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 };
 }
 
 function toParsing(state: Elected): Of<'parsing'> {

@@ -44,7 +44,11 @@ const shapes: Shapes = {
   uploaded: elected,
   parsing: { ...elected, prepared: z.boolean(), polls: count },
   ready: elected,
-  launching: { ...elected, answeredError: z.boolean() },
+  launching: {
+    ...elected,
+    answeredError: z.boolean(),
+    isGivenUp: z.literal(true).optional(),
+  },
   verifying: { ...elected, readies: count },
   // Journals of earlier versions do not count doubts.
   done: {

@@ -8,6 +8,7 @@ import {
 import type { ListOptions } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
+import { replaced } from '../../batches/transitions.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
 import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
@@ -179,6 +180,7 @@ class RunDrive {
     // Nothing is launched for a list that is not tonight's, not even what was in doubt.
     this.#drive.gate.hold();
     const kept = new Set<string>();
+    await this.#giveUpReady(kept);
     do {
       const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
       // The reason of an abort is the caller's, whatever it is.
@@ -191,11 +193,9 @@ class RunDrive {
     this.#reportLeft();
   }
 
-  /** Written down before it is deleted: a batch that is elected and gone would be in doubt. */
   async #giveUp(driven: DrivenBatch): Promise<void> {
-    const { attempt, fresh } = driven.state;
-    const state: BatchState = { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 };
-    await this.#batches.record({ ...driven, name: driven.name ?? '', state });
+    const { name = '', state } = driven;
+    await this.#batches.record({ ...driven, name, state: replaced(state) });
   }
 
   /**
@@ -210,14 +210,23 @@ class RunDrive {
     let isAnyInDoubt = false;
     for (const driven of this.#batches.log.batches()) {
       const { state, name = '' } = driven;
-      if (state.stage !== 'ready') continue;
-      await this.#giveUp(driven);
+      const isGivenUp = state.stage === 'launching' && state.isGivenUp === true;
+      if (state.stage !== 'ready' && !isGivenUp) continue;
+      // A process that is killed here leaves the next one the same upload, or knows why it is gone.
+      const noted: BatchState = {
+        ...elected(state),
+        stage: 'launching',
+        answeredError: false,
+        isGivenUp: true,
+      };
+      await this.#batches.record({ ...driven, name, state: noted });
       const end = await this.#drive.inTurn(async () =>
         deleteBatch(client, state.uuid, false, run.signal),
       );
-      if (end === 'gone') continue;
-      const doubted: BatchState = { ...elected(state), stage: 'launching', answeredError: false };
-      await this.#batches.record({ ...driven, name, state: doubted });
+      if (end === 'gone') {
+        await this.#giveUp({ ...driven, state: noted });
+        continue;
+      }
       if (kept.has(state.uuid)) {
         throw new DeadlineError(
           `batch ${name} (${state.uuid}): its launch was asked for and may still come, and the service does not delete it`,

@@ -364,6 +364,42 @@ describe('a list that has changed since its run stopped', () => {
     expect(new Set(paid).size).toBe(paid.length);
   });
 
+  it.each([
+    ['before', 'changed'],
+    ['before', 'first'],
+    ['behind', 'changed'],
+    ['behind', 'first'],
+  ])(
+    'is paid for once where a process was killed %s a deletion, and the %s list comes next',
+    async (when, which) => {
+      const next = which === 'changed' ? changed : list;
+      const nights = await beginInDoubt();
+      const { baseUrl, apiKey } = nights.service;
+      const client = new Client({ baseUrl, apiKey });
+      onTestFinished(async () => client.close());
+      const { deleteBatch, launchBatch } = Client.prototype;
+      let killed = '';
+      client.deleteBatch = async (uuid, options) => {
+        killed = uuid;
+        if (when === 'behind') await deleteBatch.call(client, uuid, options);
+        throw new Error('killed');
+      };
+      await expect(nights.runWith(changed, { client })).rejects.toThrow('killed');
+      client.deleteBatch = deleteBatch;
+      // The first night's launch arrives as late as can be.
+      client.launchBatch = async (uuid, options) => {
+        client.launchBatch = launchBatch;
+        if (when === 'before') await launch(nights, killed).catch(() => undefined);
+        return launchBatch.call(client, uuid, options);
+      };
+      await nights.runWith(next, { client, pollIntervalMs: 1 });
+      await expectRows(nights, next);
+      const paid = await nights.charges();
+      expect(new Set(paid).size).toBe(paid.length);
+      expect(new Set(await uploads(nights))).toEqual(new Set(['verification_done']));
+    },
+  );
+
   it('is in no doubt of a launch that was under way when it was stopped', async () => {
     const nights = await Nights.begin();
     const stop = new AbortController();
