@@ -52,7 +52,7 @@ describe('a unit verification that may be charged, and whose answer is lost', ()
 describe('an error answer', () => {
   const codes = {
     400: 'bad_request',
-    402: 'payment_required',
+    402: 'unexpected_status',
     404: 'not_found',
     405: 'unexpected_status',
     409: 'unexpected_status',

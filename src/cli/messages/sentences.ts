@@ -67,7 +67,7 @@ export const waitingWords = {
   not_prepared: 'the service does not prepare it. Sluice tries again',
   not_launched: 'the service does not launch it. Sluice tries again; it is paid for once at most',
   broken_export:
-    'its export arrives broken. Sluice asks again, which costs nothing: its results are paid for',
+    'its export is not there yet, or does not arrive whole. Sluice asks again, which costs nothing: its results are paid for',
 } as const;
 
 export type WaitingReason = keyof typeof waitingWords;

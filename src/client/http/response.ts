@@ -184,7 +184,15 @@ const codes: Readonly<Record<number, ErrorCodes['ApiError']>> = {
   429: 'too_many_requests',
 };
 
-function codeOfStatus(status: number): ErrorCodes['ApiError'] {
+const paidOperations: ReadonlySet<string> = new Set(
+  Object.entries(operations)
+    .filter(([, { errors }]) => (errors as readonly number[]).includes(402))
+    .map(([name]) => name),
+);
+
+function codeOfStatus(status: number, operation: string): ErrorCodes['ApiError'] {
+  // Only what is paid for is refused for the money (spec 7, rule 2): credits would change nothing about others.
+  if (status === 402 && !paidOperations.has(operation)) return 'unexpected_status';
   if (status >= 300 && status < 400) return 'redirected';
   if (status >= 500) return 'server_error';
   return codes[status] ?? 'unexpected_status';
@@ -205,7 +213,7 @@ export function toApiError(answer: {
   readonly retryAfterMs: number | undefined;
 }): ApiError {
   const { subject, status, serviceMessage } = answer;
-  const code = codeOfStatus(status);
+  const code = codeOfStatus(status, answer.operation);
   const name = STATUS_CODES[status] ?? '';
   const sentence = `${subject}: the service answered ${`${status} ${name}`.trim()}`;
   // A service that only repeats the name of the status has said nothing.

@@ -80,7 +80,7 @@ describe('classifyError', () => {
   });
 
   it('reads 402 at a launch as a refusal', () => {
-    expect(newsOfEach(refusal(402, 'any'))).toEqual([
+    expect(newsOfEach(refusal(402, 'launchBatch'))).toEqual([
       undefined,
       undefined,
       undefined,
@@ -135,8 +135,9 @@ describe('isRefusal', () => {
   it('holds for what the service understood and denied', () => {
     const statuses = [303, 400, 401, 402, 403, 404, 408, 409, 418, 422, 429, 500];
     expect(statuses.filter((status) => isRefusal(refusal(status, 'any')))).toEqual([
-      400, 409, 418, 422,
+      400, 402, 409, 418, 422,
     ]);
+    expect(isRefusal(refusal(402, 'launchBatch'))).toBe(false);
     expect(isRefusal(lostAnswer('any'))).toBe(false);
     expect(isRefusal(undefined)).toBe(false);
   });

@@ -624,6 +624,15 @@ describe('an export', () => {
     expect(driving.latest()?.stage).toBe('done');
   });
 
+  it.each(['uploadBatch', 'exportBatch'] as const)(
+    'or an upload that is answered with 402 is no matter of credits (%s)',
+    async (operation) => {
+      const fault = { commits: false, error: refusal(402, operation) };
+      const { error } = await failure(faults(operation, fault, Infinity));
+      expect(error).toMatchObject({ code: 'unexpected_status', status: 402, retryable: false });
+    },
+  );
+
   it('that is always broken stops the run, never fails, and has its chance in the next run', async () => {
     const fault = { commits: false, error: oddAnswer('exportBatch') };
     const { error, driving, service } = await failure(faults('exportBatch', fault, Infinity));
