@@ -2,6 +2,7 @@ import { ContractError, type ApiError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { batchName, type Batch } from '../batches/batch.js';
 import type { BatchStatusAnswer } from '../../contract/bodies.js';
+import { batchStatuses } from '../../contract/enums.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
 import { countVerified, findCharge, type Charge } from '../batches/charge.js';
 import type { DriveOptions } from './driver-options.js';
@@ -29,6 +30,8 @@ import { before, nextStep } from '../batches/state-machine.js';
 import { signOfAnother } from '../batches/uploads/sign-of-another.js';
 import { sendUpload } from './batch-requests.js';
 import { PollSchedule } from './poll-schedule.js';
+
+const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
 
 /** Part of the deadline that a request has even at its end. */
 const leastShare = 0.1;
@@ -305,6 +308,9 @@ class Drive {
     const answer = await service.batchStatus(this.#uuid(), { signal, sent: this.#batch });
     if (this.#isOfAnother(answer)) return { of: 'another' };
     this.#status = answer.status;
+    if (!knownStatuses.has(answer.status)) {
+      this.#options.onUnknownStatus?.(answer.status, this.#name());
+    }
     if (answer.status !== 'parsing_content') this.#refusal = undefined;
     const { type } = this.#batch.group;
     this.#charge = findCharge(type, answer) ?? this.#charge;

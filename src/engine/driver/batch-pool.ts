@@ -1,7 +1,9 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
+import { sanitized } from '../../client/redaction.js';
 import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
 import { observeBatch } from '../../platform/observability/observe.js';
+import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
@@ -40,6 +42,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> | void;
   /** Another process may have the batch by now. */
   claimRevoked?(batch: Batch): void;
+  onNotice?: OnNotice | undefined;
   /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
   freed?(): void;
 }
@@ -56,6 +59,8 @@ export interface BatchPoolOptions {
   readonly places?: number;
   readonly signal: AbortSignal;
 }
+
+const mostUnknownWords = 10;
 
 /**
  * Drives the batches of a run, in the order in which they were added, many at once: `concurrency` of them
@@ -84,6 +89,8 @@ export class BatchPool {
   readonly #keepsBatches: boolean;
   /** Of the last batch that is at its end and stays on the service. */
   #uuidKept: string | undefined;
+  /** Words of the service that were told of. */
+  readonly #unknownWords = new Set<string>();
   /** Whether the service has taken a batch of the run. */
   #isProven = false;
   /** Whether one goes ahead, and the others wait for it. */
@@ -122,6 +129,7 @@ export class BatchPool {
       clock: settings.clock ?? systemClock,
       random: settings.random ?? systemRandom,
       inTurn: async (request) => this.inTurn(request),
+      onUnknownStatus: (status, batch) => this.#noteUnknown(status, batch),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
     };
@@ -282,6 +290,14 @@ export class BatchPool {
     } finally {
       this.#uuidsInHand.delete(batchLabel(batch));
     }
+  }
+
+  /** Once a word, and no more than a few: a service may call each batch by another. */
+  #noteUnknown(word: string, batch: string): void {
+    const status = sanitized(word);
+    if (this.#unknownWords.has(status) || this.#unknownWords.size === mostUnknownWords) return;
+    this.#unknownWords.add(status);
+    this.#ports.onNotice?.(notice('unknown_status', { batch, status }));
   }
 
   #noteUuid(batch: Batch, state: BatchState): void {

@@ -127,6 +127,8 @@ export interface DriveOptions {
    * @default there is no other process
    */
   lookAgain?(batch: Batch, state: BatchState): Promise<BatchState>;
+  /** The service calls a batch by a word that its specification does not have; each time that it does. */
+  onUnknownStatus?(status: string, name: string): void;
   /** Makes a request when it is its turn. @default at once */
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**

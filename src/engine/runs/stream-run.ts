@@ -188,6 +188,7 @@ async function flow(
     }),
     verifyChunks(plan, {
       ...settings,
+      onNotice: (given) => onProgress?.(noticed(given)),
       onPlanned: () => {
         const { email, phone } = planner.counts;
         const known = email.recalled + phone.recalled;

@@ -18,7 +18,7 @@ import {
   type LeftBatch,
   mayHaveOrphans,
 } from '../batches/uploads/delete-uploads.js';
-import { BatchPool, type BatchPoolOptions } from '../driver/batch-pool.js';
+import { BatchPool, type BatchPoolOptions, type DrivePorts } from '../driver/batch-pool.js';
 import { type CollectedExport, defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
@@ -84,7 +84,9 @@ export class DriveBatches extends PatientDuplex {
 
   /** @param beforeLaunch waited for before each launch of a batch is asked for */
   constructor(
-    options: DriveBatchesOptions & Pick<BatchPoolOptions, 'keepsBatches'>,
+    options: DriveBatchesOptions &
+      Pick<BatchPoolOptions, 'keepsBatches'> &
+      Pick<DrivePorts, 'onNotice'>,
     beforeLaunch?: (batch: Batch, uuid: string) => Promise<void>,
   ) {
     super({ objectMode: true, highWaterMark: 1 });
@@ -111,6 +113,7 @@ export class DriveBatches extends PatientDuplex {
         collect: async (batch, open) => this.#collect(batch, open),
         leave: (batch, state) => this.#leave(batch, state),
         freed: () => this.#freed(),
+        onNotice: options.onNotice,
       },
     );
   }

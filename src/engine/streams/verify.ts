@@ -1,4 +1,5 @@
 import { pipeline, type Duplex } from 'node:stream';
+import type { DrivePorts } from '../driver/batch-pool.js';
 import { checkHistoryService } from '../plan/result-cache.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
@@ -179,7 +180,7 @@ export function verifyChunks(
   return new Verify(plan, joinChunks(plan), options);
 }
 
-interface PlanningOptions {
+interface PlanningOptions extends Pick<DrivePorts, 'onNotice'> {
   /** Called when all rows are in, and their batches made. */
   readonly onPlanned?: () => void;
 }

@@ -138,6 +138,15 @@ export const notices = {
       `another process was started with another ${optionName('maxCredits')}: all together may use ${budgetWords(most)}`,
   }),
 
+  // The service
+  unknown_status: define({
+    when: 'The service calls a batch by a word that its specification does not have. Once a word.',
+    isWarning: true,
+    example: { batch: 'sluice-0123456789abcdef-0-1', status: 'queued' },
+    sentence: ({ batch, status }) =>
+      `the service calls batch ${batch} '${status}', a word that Sluice does not know: it waits for one that it knows, no longer than ${optionName('batchDeadlineMs')} says`,
+  }),
+
   // What earlier runs have left
   history_in_use: define({
     when: 'Another process uses the history: the run waits for it.',

@@ -14,6 +14,7 @@ import { verdictFolder } from '../../../src/engine/runs/output/verdict-sink.js';
 import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
 import type { RunProgress } from '../../../src/engine/runs/reporting/run-progress.js';
 import { run } from '../../../src/engine/runs/run.js';
+import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service } from '../../../src/service/index.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
@@ -75,6 +76,39 @@ async function expectPaidOnce(): Promise<void> {
   expect(new Set(paid).size).toBe(paid.length);
   expect(paid).toHaveLength(6);
 }
+
+describe('a status that is not known', () => {
+  it.each(['durable', 'streaming'])(
+    'is told of once, when it is first seen, by a %s run',
+    async (kind) => {
+      const what = { answer: { json: { status: 'queued' } } };
+      const faults = [{ operation: 'batchStatus' as const, times: 3, what }];
+      const odd = await withService({ faults: { faults } });
+      const own = new Client(odd.service);
+      onTestFinished(async () => own.close());
+      await writeFile(join(folder, 'list.csv'), list);
+      const told: unknown[] = [];
+      const options = {
+        source: fileSource(join(folder, 'list.csv')),
+        sink: fileSink(join(folder, 'out.csv')),
+        client: own,
+        email: ['email'],
+        country: 'US',
+        batchSize: 3,
+        pollIntervalMs: 1,
+        onProgress: (progress: RunProgress) => {
+          if (progress.stage === 'notice') told.push([progress.code, progress.fields['status']]);
+          if (progress.stage === 'batch' && progress.mayHaveLaunched) told.push('launched');
+        },
+      };
+      await (kind === 'durable'
+        ? run({ ...options, stateDir: join(folder, 'run') })
+        : streamRun(options));
+      expect(told.slice(0, 2)).toEqual([['unknown_status', 'queued'], 'launched']);
+      expect(told.filter((each) => each !== 'launched')).toHaveLength(1);
+    },
+  );
+});
 
 describe('what a run keeps', () => {
   it('is for its owner only while it is kept, and gone when it is over', async () => {

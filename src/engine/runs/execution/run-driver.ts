@@ -15,6 +15,7 @@ import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { askBeforeLaunch } from './confirm-launch.js';
 import { BatchSettling } from './settle-batches.js';
 import type { DriveRunEnd, DriveRunOptions } from './driver-options.js';
+import { noticed } from '../reporting/run-progress.js';
 import { deleteEarlier } from '../resume/earlier-results.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
@@ -89,6 +90,7 @@ class RunDrive {
         leave: async (batch, state, parts) => this.#leave(batch, state, parts),
         claimRevoked: (batch) => this.#batches.dropClaim(batch),
         freed: () => this.#shared.notify(),
+        onNotice: (given) => run.onProgress?.(noticed(given)),
       },
     );
     this.#shared = new WorkerLoop({
