@@ -40,6 +40,7 @@ export async function* readSheetRows(
   let row: SheetRow | undefined;
   let cell: OpenCell | undefined;
   let number = 0;
+  let column = -1;
   let inside: 'text' | 'inline' | undefined;
   let isPhonetic = false;
   let isOver = false;
@@ -51,7 +52,9 @@ export async function* readSheetRows(
         continue;
       }
       if (token.kind === 'cell') {
-        if (row) takeCell(row, plainCell(token), workbook);
+        const plain = plainCell(token);
+        column = plain.column;
+        if (row) takeCell(row, plain, workbook);
         continue;
       }
       const isOpen = token.kind === 'open' && !token.isEmpty;
@@ -60,6 +63,7 @@ export async function* readSheetRows(
           if (token.kind === 'open') {
             number = rowNumber(attribute(token.attributes, 'r'), number);
             row = { number, values: [], formats: undefined };
+            column = -1;
           }
           if (!isOpen) {
             if (row && row.values.length > 0) rows.push(row);
@@ -68,7 +72,8 @@ export async function* readSheetRows(
           break;
         case 'c':
           if (token.kind === 'open' && row) {
-            cell = openCell(token.attributes, cell?.column ?? row.values.length - 1);
+            cell = openCell(token.attributes, column);
+            column = cell.column;
           }
           if (!isOpen && cell && row) {
             const hasValue = takeCell(row, cell, workbook);
@@ -106,6 +111,9 @@ function rowNumber(given: string | undefined, before: number): number {
   throw new XmlError('the rows of the sheet are not in order');
 }
 
+/** Of a letter's code. */
+const upperCase = 0xdf;
+
 /** Without a place of its own a cell stands behind the one before it. */
 function openCell(attributes: string, before: number): OpenCell {
   const place = attribute(attributes, 'r');
@@ -119,11 +127,11 @@ function openCell(attributes: string, before: number): OpenCell {
   };
 }
 
-/** Counted from 0: `A1` is in column 0, `AB7` in column 27. */
+/** Counted from 0: `A1` is in column 0, `AB7` and `ab7` in column 27. */
 function columnOf(place: string): number {
   let column = 0;
   for (let at = 0; at < place.length; at += 1) {
-    const letter = place.charCodeAt(at) - 64;
+    const letter = (place.charCodeAt(at) & upperCase) - 64;
     if (letter < 1 || letter > 26) break;
     column = column * 26 + letter;
     if (column > mostColumns) break;

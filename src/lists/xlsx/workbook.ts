@@ -111,7 +111,7 @@ interface Relation {
 }
 
 function relationsOf(part: string): string {
-  return `${posix.dirname(part)}/_rels/${posix.basename(part)}.rels`;
+  return posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
 }
 
 async function findMainPart(archive: Archive): Promise<string> {

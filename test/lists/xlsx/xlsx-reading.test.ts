@@ -160,6 +160,14 @@ describe('a cell of a workbook', () => {
     expect(await asCsv({ rows: row(cell), shared: ['first'] })).toBe(`a@x.example,${text}\n`);
   });
 
+  it.each([
+    ['it has no place of its own', '<c/><c><v>7</v></c>'],
+    ['only the one before it has a place', '<c r="A2"/><c><v>7</v></c>'],
+    ['its column is in lower case', '<c r="b2"><v>7</v></c>'],
+  ])('stays in its column where %s', async (_, cells) => {
+    expect(await asCsv({ rows: `<row>${cells}</row>` })).toBe(',7\n');
+  });
+
   it('keeps its format where a conditional one has the same number', async () => {
     const cellFormats = '<xf numFmtId="0"/><xf numFmtId="164"/>';
     const parts = { rows: row('<c s="1"><v>612345678</v></c>'), cellFormats };
@@ -205,6 +213,13 @@ describe('the parts of a workbook', () => {
     ['in other case', { nameOf: (name) => name.toUpperCase() }],
     ['with backslashes', { nameOf: (name) => name.replaceAll('/', '\\') }],
     ['with a slash in front', { nameOf: (name) => `/${name}` }],
+    [
+      'in no folder',
+      {
+        nameOf: (name) => name.replace(/^xl\//, ''),
+        encode: (xml) => Buffer.from(xml.replace('"xl/', '"')),
+      },
+    ],
     ['in UTF-16', { encode: (xml) => Buffer.from(`\ufeff${xml}`, 'utf16le') }],
     ['in UTF-16, big-endian', { encode: (xml) => Buffer.from(`\ufeff${xml}`, 'utf16le').swap16() }],
     ['in UTF-16 without a mark', { encode: (xml) => Buffer.from(xml, 'utf16le') }],
