@@ -15,6 +15,9 @@ const limits = { packages: 8, bytes: 30_000_000, tarball: 3_000_000 };
 /** Most bytes, minified, of a bundle that imports only this. */
 const bundleLimits = { isSluiceError: 2_000, countryCodes: 120_000, Client: 500_000 };
 
+/** Most types that a compiler makes from generic ones for a small program. */
+const mostInstantiations = 10_000;
+
 /** What the declarations need of optional packages. */
 const optionalTypes = `
 declare module '@aws-sdk/client-s3' { export type S3Client = unknown; }
@@ -33,6 +36,7 @@ await runScript(() =>
     console.log(await checkMaps(join(folder, 'node_modules', 'sluice')));
     await checkImports(folder);
     await checkTypes(folder);
+    console.log(await checkTypeCost(folder));
     await checkVersion(folder);
     await checkBundle(folder);
     console.log(await checkBundleSizes(folder));
@@ -129,6 +133,28 @@ async function checkTypes(folder) {
   const config = { compilerOptions, files: ['types.mts', 'types.cts', 'optional.d.ts'] };
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config));
   await mustRun(process.execPath, [compiler, '-p', folder]);
+}
+
+/** Types that are inferred where they could be written out make every program slow to compile: 90,000 for `Summary` alone. */
+async function checkTypeCost(folder) {
+  const program = `
+import { Client, run, verifyAddress, verifyRows } from 'sluice';
+const client = new Client({ baseUrl: '', apiKey: '' });
+const { rows, email } = await run({ source: 'a.csv', sink: 'b.csv', client, email: ['email'], country: 'US' });
+console.log(rows, email?.buckets, (await client.credits()).email_credit);
+const options = { client, email: ['email'], country: 'US' } as const;
+for await (const row of verifyRows([{ email: '' }], options)) console.log(row.email_valid);
+console.log((await verifyAddress({ client, email: '', country: 'US' })).record?.valid);
+`;
+  await writeFile(join(folder, 'cost.mts'), program);
+  const settings = ['--strict', '--noEmit', '--skipLibCheck', '--target', 'es2022'];
+  const types = ['--types', 'node', '--typeRoots', join(projectRoot, 'node_modules', '@types')];
+  const modules = ['--module', 'node16', '--ignoreConfig', '--extendedDiagnostics'];
+  const options = [...settings, ...types, ...modules, 'cost.mts'];
+  const { stdout } = await mustRun(process.execPath, [compiler, ...options], { cwd: folder });
+  const made = Number(/Instantiations:\s+(\d+)/.exec(stdout)?.[1]);
+  if (!(made <= mostInstantiations)) throw new Error(`a program instantiates ${made} types`);
+  return `a program instantiates ${made} types`;
 }
 
 /** A program in CommonJS: it has values, their types, and classes that are both. */

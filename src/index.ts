@@ -42,10 +42,12 @@ export {
   type StoppedSummary,
   type Summary,
   type SummaryFile,
+} from './engine/summary/summary.js';
+export {
   estimateSchema,
   summaryFileSchema,
   summarySchema,
-} from './engine/summary/summary.js';
+} from './engine/summary/summary-schema.js';
 export type { SharedStore } from './engine/stores/run-store.js';
 export { readRunStatus, findRuns, type FoundRun } from './engine/runs/reporting/read-status.js';
 export type { RunStatus } from './engine/stores/run-status.js';

@@ -9,8 +9,11 @@ import type { VerificationType } from '../../contract/enums.js';
 
 /** What the verification of a batch cost, in credits of its type. */
 export interface Charge {
+  /** Before refunds. */
   readonly spent: number;
+  /** Given back. */
   readonly refunded: number;
+  /** After refunds. */
   readonly net: number;
 }
 

@@ -1,12 +1,7 @@
 import * as z from 'zod';
-import {
-  type OddShare,
-  type PastCounts,
-  type PastRun,
-  pastRunSchema,
-} from '../summary/past-run.js';
-import type { TypeSummary } from '../summary/figures.js';
+import type { OddShare, PastCounts, PastRun, TypeSummary } from '../summary/figures.js';
 import type { Summary } from '../summary/summary.js';
+import { pastRunSchema } from '../summary/summary-schema.js';
 import type { Frame } from './history-frames.js';
 
 /** A finished run, as its frame holds it. */

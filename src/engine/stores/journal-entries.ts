@@ -2,7 +2,8 @@ import * as z from 'zod';
 import { creditBalance } from '../../contract/bodies.js';
 import type { FailedReason, BatchState, Stage } from '../batches/batch-state.js';
 import type { BatchProgress } from '../batches/claim.js';
-import { summarySchema, type Summary } from '../summary/summary.js';
+import type { Summary } from '../summary/summary.js';
+import { summarySchema } from '../summary/summary-schema.js';
 
 /** What the journal holds of each stage: the compiler says when a stage or a field is forgotten. */
 type Shapes = {

@@ -1,89 +1,73 @@
-import * as z from 'zod';
-import type { SkippedUpdates, OutputRows } from '../../lists/rows/sink.js';
-import {
-  batchReports,
-  type ColumnHints,
-  columnHints,
-  columnSummaries,
-  count,
-  countries,
-  counts,
-  credits,
-  type FieldsOf,
-  named,
-  ofBoth,
-  type,
-  typeSummaryOrNull,
+import type { VerificationType } from '../../contract/enums.js';
+import type { OutputRows, SkippedUpdates } from '../../lists/rows/sink.js';
+import type {
+  BatchReport,
+  ColumnHints,
+  ColumnSummary,
+  Comparison,
+  Counts,
+  CountryProblems,
+  CreditSummary,
+  TypeSummary,
 } from './figures.js';
-import { type Comparison, comparison } from './past-run.js';
 
-const limit = z.int().min(1).optional();
-
-const outputRows = { name: z.string(), rows: count };
-const skippedUpdates = { changed: count, gone: count, keys: z.array(z.string()) };
-
-const summaryShape = {
+/** What a run says of itself when it is over; all of it is JSON. */
+export interface Summary {
   /** Where the rows came from, as messages call it: a path or a URL without its password. */
-  input: z.string(),
+  readonly input: string;
   /** Where the rows went, as messages call it. */
-  output: z.string(),
+  readonly output: string;
   /** The service's base URL, or `local`. */
-  service: z.string(),
+  readonly service: string;
   /** Rows that were read, without the header. */
-  rows: count,
+  readonly rows: number;
   /** How many rows were asked for at most; absent where all were. */
-  limit,
+  readonly limit?: number | undefined;
   /** Rows that the output does not have, as they were not to be kept. */
-  rows_left_out: count,
+  readonly rows_left_out: number;
   /** Those of them that repeat an address of a row above. Absent where there are none. */
-  rows_repeated: count.optional(),
+  readonly rows_repeated?: number | undefined;
   /** Where the rows are: the output first, then what got those that it does not have. */
-  outputs: z.array(named<OutputRows>(z.object(outputRows))),
+  readonly outputs: readonly OutputRows[];
   /** Rows with at least one valid address. */
-  reachable_rows: count,
+  readonly reachable_rows: number;
   /** Whether too many verdicts are unknown, so that the rows went beside the output. */
-  suspect: z.boolean(),
+  readonly suspect: boolean;
   /**
    * That nothing was read, sent or written: the shared run of this name had finished before, and these are its
    * figures. Absent in any other run.
    */
-  already_finished: z.literal(true).optional(),
+  readonly already_finished?: true | undefined;
   /**
    * Rows of a table verified in place that got no result, as their verified cells changed or they went
    * meanwhile. Absent where there are none.
    */
-  skipped_updates: named<SkippedUpdates>(z.object(skippedUpdates)).optional(),
+  readonly skipped_updates?: SkippedUpdates | undefined;
   /** How long the last call took, in seconds; earlier calls of a resumed run are not counted. */
-  seconds: z.number().min(0),
+  readonly seconds: number;
   /** What became of each verified column, in the order in which they were named. */
-  columns: columnSummaries,
+  readonly columns: readonly ColumnSummary[];
   /** Rows that could not be sent for want of a country; absent where there are none. */
-  countries,
+  readonly countries?: CountryProblems | undefined;
   /** What became of the emails; `null` where no column of emails was verified. */
-  email: typeSummaryOrNull,
+  readonly email: TypeSummary | null;
   /** What became of the phones; `null` where no column of phones was verified. */
-  phone: typeSummaryOrNull,
+  readonly phone: TypeSummary | null;
   /**
    * What the whole run cost, in credits of each type, with what it launched before it was resumed; `null`
    * for a type that was not verified.
    */
-  credits,
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
   /**
    * What the earlier runs of the list have cost whose results this one has used, beside `credits`; before
    * refunds where these are not known. Absent where there are none.
    */
-  credits_before: ofBoth(z.number()).optional(),
+  readonly credits_before?: Readonly<Record<VerificationType, number>> | undefined;
   /** Every batch of the run; of one that was too large for the service, its parts. */
-  batches: batchReports,
+  readonly batches: readonly BatchReport[];
   /** How it differs from earlier runs of its list; absent without a history. */
-  compared: named<Comparison>(z.object(comparison)).optional(),
-};
-
-/** What a run says of itself when it is over; all of it is JSON. */
-export interface Summary extends FieldsOf<typeof summaryShape> {}
-
-/** What a run says of itself, as a schema. */
-export const summarySchema = z.object(summaryShape);
+  readonly compared?: Comparison | undefined;
+}
 
 /**
  * Whether any row of the run is `failed`.
@@ -103,131 +87,107 @@ export function isRetriable(summary: Summary): boolean {
   return hasFailed(summary) && !summary.suspect;
 }
 
-const columnEstimate = {
-  /** The column's name in the header. */
-  name: z.string(),
-  /** What its cells would be verified as. */
-  type,
-};
-
 /**
  * What is known of one verified column before it is sent. Forms of emails that would be sent count under
  * `no_record`, as the service usually has no record of them.
  */
-export interface ColumnEstimate extends FieldsOf<typeof columnEstimate>, ColumnHints {}
-
-const groupEstimate = {
-  /** A code of two letters. */
-  country: z.string(),
-  /** Addresses that would be sent. */
-  addresses: count,
-  /** Batches that they would need. */
-  batches: count,
-};
+export interface ColumnEstimate extends ColumnHints {
+  /** The column's name in the header. */
+  readonly name: string;
+  /** What its cells would be verified as. */
+  readonly type: VerificationType;
+}
 
 /** What would be sent of one type for one country. */
-export interface GroupEstimate extends FieldsOf<typeof groupEstimate> {}
-
-const typeEstimate = {
-  /** Unique addresses. */
-  addresses: count,
-  /** Unique addresses that the history knows: they would not be sent. */
-  from_history: count,
-  /** Cells that hold an address seen before in their batch group. */
-  duplicates: count,
-  /** Cells that cannot be sent, by reason. */
-  not_submitted: counts,
-  /** The same by country. */
-  groups: z.array(named<GroupEstimate>(z.object(groupEstimate))),
-  /** Credits that the run would need at most, before refunds. */
-  credits: count,
-};
+export interface GroupEstimate {
+  /** A code of two letters. */
+  readonly country: string;
+  /** Addresses that would be sent. */
+  readonly addresses: number;
+  /** Batches that they would need. */
+  readonly batches: number;
+}
 
 /** What would be sent of one type, and what it would cost. */
-export interface TypeEstimate extends FieldsOf<typeof typeEstimate> {}
-
-const typeEstimateOrNull = named<TypeEstimate>(z.object(typeEstimate)).nullable();
-
-const estimate = {
-  /** Distinguishes it from the summary of a run. */
-  dry_run: z.literal(true),
-  /** Where the rows come from, as messages call it. */
-  input: z.string(),
-  /** Where the rows would go; `null` where no sink was given. */
-  output: z.string().nullable(),
-  /** The service's base URL, or `local`. */
-  service: z.string(),
-  /** Rows that were read, without the header. */
-  rows: count,
-  /** How many rows were asked for at most; absent where all were. */
-  limit,
-  /** The emails; `null` where none would be verified. */
-  email: typeEstimateOrNull,
-  /** The phones; `null` where none would be verified. */
-  phone: typeEstimateOrNull,
-  /** The verified columns, in order. */
-  columns: z.array(named<ColumnEstimate>(z.object({ ...columnEstimate, ...columnHints }))),
-  /** Rows that could not be sent for want of a country; absent where there are none. */
-  countries,
-  /** Credits that the account has; `null` where the service does not tell. */
-  balance: ofBoth(z.number()).nullable(),
-};
+export interface TypeEstimate {
+  /** Unique addresses. */
+  readonly addresses: number;
+  /** Unique addresses that the history knows: they would not be sent. */
+  readonly from_history: number;
+  /** Cells that hold an address seen before in their batch group. */
+  readonly duplicates: number;
+  /** Cells that cannot be sent, by reason. */
+  readonly not_submitted: Counts;
+  /** The same by country. */
+  readonly groups: readonly GroupEstimate[];
+  /** Credits that the run would need at most, before refunds. */
+  readonly credits: number;
+}
 
 /** What a run would read, send and cost. */
-export interface Estimate extends FieldsOf<typeof estimate> {}
-
-/** What a dry run says, as a schema. */
-export const estimateSchema = z.object(estimate);
-
-const stoppedSummary = {
-  /** Distinguishes it from the summary of a run that finished. */
-  stopped: z.literal(true),
+export interface Estimate {
+  /** Distinguishes it from the summary of a run. */
+  readonly dry_run: true;
   /** Where the rows come from, as messages call it. */
-  input: z.string(),
+  readonly input: string;
+  /** Where the rows would go; `null` where no sink was given. */
+  readonly output: string | null;
+  /** The service's base URL, or `local`. */
+  readonly service: string;
+  /** Rows that were read, without the header. */
+  readonly rows: number;
+  /** How many rows were asked for at most; absent where all were. */
+  readonly limit?: number | undefined;
+  /** The emails; `null` where none would be verified. */
+  readonly email: TypeEstimate | null;
+  /** The phones; `null` where none would be verified. */
+  readonly phone: TypeEstimate | null;
+  /** The verified columns, in order. */
+  readonly columns: readonly ColumnEstimate[];
+  /** Rows that could not be sent for want of a country; absent where there are none. */
+  readonly countries?: CountryProblems | undefined;
+  /** Credits that the account has; `null` where the service does not tell. */
+  readonly balance: Readonly<Record<VerificationType, number>> | null;
+}
+
+/** What is known of a run that stopped: it has no results yet. */
+export interface StoppedSummary {
+  /** Distinguishes it from the summary of a run that finished. */
+  readonly stopped: true;
+  /** Where the rows come from, as messages call it. */
+  readonly input: string;
   /** Where the rows are to go, as messages call it. */
-  output: z.string(),
+  readonly output: string;
   /** The service's base URL, or `local`; `null` where it had not been reached. */
-  service: z.string().nullable(),
+  readonly service: string | null;
   /** `null` where the input was not read to its end. */
-  rows: count.nullable(),
+  readonly rows: number | null;
   /** How long the call took, in seconds. */
-  seconds: z.number().min(0),
+  readonly seconds: number;
   /**
    * What was paid so far, in credits of each type, with earlier calls of the run; `null` for a type that is
    * not verified.
    */
-  credits,
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
   /** Batches that something was sent of. */
-  batches: batchReports,
-};
+  readonly batches: readonly BatchReport[];
+}
 
-/** What is known of a run that stopped: it has no results yet. */
-export interface StoppedSummary extends FieldsOf<typeof stoppedSummary> {}
-
-const runEnd = {
+/** How a run ended, which is written beside its figures, whatever they are. */
+export interface RunEnd {
   /** What `sluice verify` exits with: 0 where every row came out and none failed. */
-  exit_code: count,
+  readonly exit_code: number;
   /** The code of what stopped it, or of what is not as it should be; `null` where all is well. */
-  reason: z.string().nullable(),
+  readonly reason: string | null;
   /** The same as a sentence. */
-  message: z.string().nullable(),
+  readonly message: string | null;
   /**
    * What whoever runs it has to do, and what the next run will do then; `null` where nothing is asked of them.
    */
-  next: z.string().nullable(),
+  readonly next: string | null;
   /** What to do, the most important first: `next`, then what is to be said of cells, by how many they are. */
-  advice: z.array(z.string()),
-};
-
-/** How a run ended, which is written beside its figures, whatever they are. */
-export interface RunEnd extends FieldsOf<typeof runEnd> {}
+  readonly advice: readonly string[];
+}
 
 /** What is written at the end of a run, of a dry run, and of a run that stopped. */
 export type SummaryFile = (Summary | Estimate | StoppedSummary) & RunEnd;
-
-/** The same as a schema; docs/summary.schema.json is made from it and from the texts of its types. */
-export const summaryFileSchema = z.union([
-  z.object({ ...summaryShape, ...runEnd }),
-  z.object({ ...estimate, ...runEnd }),
-  z.object({ ...stoppedSummary, ...runEnd }),
-]);

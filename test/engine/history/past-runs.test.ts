@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it, vi } from 'vitest';
 import { oddShares } from '../../../src/engine/history/past-runs.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
-import type { PastRun } from '../../../src/engine/summary/past-run.js';
+import type { PastRun } from '../../../src/engine/summary/figures.js';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
 import { OutputError } from '../../../src/platform/errors/errors.js';
