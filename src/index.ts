@@ -58,11 +58,7 @@ export type {
   WorkerFigures,
 } from './engine/stores/shared/shared-status.js';
 export { checkRunFolder } from './engine/stores/directory/folders.js';
-export {
-  describeStart,
-  describeStatus,
-  type DescribedRun,
-} from './engine/runs/reporting/describe-status.js';
+export { describeStart, describeStatus, type DescribedRun } from './report/run-end.js';
 export {
   RunReports,
   type RunReportsOptions,

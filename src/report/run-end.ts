@@ -1,13 +1,18 @@
-import { describeStatus } from '../engine/runs/reporting/describe-status.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
 import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { withMembers } from '../lists/rows/port-checks.js';
-import { optionName } from '../platform/text/option-name.js';
+import { startText } from '../platform/text/shown-numbers.js';
 import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
 import { adviceOnEstimate, type AdviceOptions } from './cell-advice.js';
 import { ListFigures } from './page/list-figures.js';
-import { type Advice, remedyForCredits } from './sentences/advice-catalogue.js';
+import type { Advice } from './sentences/advice-catalogue.js';
+import {
+  type Condition,
+  conditionOfCredits,
+  runSentence,
+  type RunSentence,
+} from './sentences/run-sentences.js';
 
 /** What can be done after a run, or before one. */
 export function adviceOn(
@@ -26,32 +31,87 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
   // What can be put right in the list is no reason to wake anybody.
   const next = dutiesOf(figures, options)[0]?.message ?? null;
   if (figures.suspect) {
-    const message = `too many verdicts are unknown: the output is untouched, the rows are in ${figures.output}`;
+    const { message } = runSentence('suspect', { output: figures.output });
     return { exit_code: 8, reason: 'suspect', message, next, advice };
   }
   if (!hasFailed(figures)) return { exit_code: 0, reason: null, message: null, next, advice };
-  return isNotFinished(figures)
-    ? {
-        exit_code: 3,
-        reason: 'not_finished',
-        message: 'the output is written, but some addresses are not finished',
-        next,
-        advice,
-      }
-    : {
-        exit_code: 3,
-        reason: 'rows_failed',
-        message: 'the output is written, but some rows failed',
-        next,
-        advice,
-      };
+  const { code: reason, message } = runSentence(
+    isNotFinished(figures) ? 'not_finished' : 'rows_failed',
+    {},
+  );
+  return { exit_code: 3, reason, message, next, advice };
 }
 
-/** What has to be there before the same command gets further. */
-const conditions: ReadonlyMap<number, string> = new Map([
-  [4, 'once the key is accepted'],
-  [6, 'once that is fixed'],
-  [7, 'once it works again'],
+/** An unfinished run in words. */
+export interface DescribedRun {
+  /** Where it is: `6 of 18 batches done, 2 being verified, at most 240,000 email credits spent`. */
+  readonly soFar: string;
+  /** What the same command does next: `goes on, …`. */
+  readonly next: string;
+}
+
+/**
+ * Says where a run is that has stopped or is going on, and what is left of it.
+ *
+ * @example
+ * ```ts
+ * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
+ * if (status) console.log(describeStatus(status).soFar, describeStatus(status).next);
+ * ```
+ */
+export function describeStatus(status: RunStatus): DescribedRun {
+  return { soFar: soFar(status).message, next: nextOf(status).message };
+}
+
+/** Where a run is. */
+export function soFar(status: RunStatus): RunSentence {
+  const { rows, batches, done, inDoubt: in_doubt, isFinished } = status;
+  const { launchedCredits: launched, doubtfulCredits: doubtful } = status;
+  if (isFinished) return runSentence('status_written', { launched, doubtful });
+  if (rows === null) return runSentence('status_unread', {});
+  const verified = status.stages['done'] ?? 0;
+  const verifying = status.running - in_doubt - verified;
+  const places = { done, batches, verifying, verified, in_doubt };
+  return runSentence('status_underway', { ...places, launched, doubtful });
+}
+
+/** What the same command does next. */
+export function nextOf(status: RunStatus): RunSentence {
+  const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry } = status;
+  if (isFinished) {
+    const { exports, addresses, paidTwice: paid_twice } = retry;
+    return runSentence('retries', { exports, addresses, paid_twice });
+  }
+  if (rows === null) return runSentence('starts_over', {});
+  return runSentence('goes_on', {
+    paid_batches: running - inDoubt,
+    in_doubt: inDoubt,
+    waiting: batches - done - running,
+    open_credits: openCredits,
+  });
+}
+
+/**
+ * When a run began, as a person at this machine says it: `03:15`, and the day where it is another.
+ *
+ * @example
+ * ```ts
+ * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
+ * if (status) console.log('the run began at', describeStart(status));
+ * ```
+ */
+export function describeStart(
+  { startedAt }: Pick<RunStatus, 'startedAt'>,
+  now = new Date(),
+): string {
+  return startText(startedAt, now);
+}
+
+/** What has to be there before the same command gets further, by exit code. */
+const conditions: ReadonlyMap<number, Condition> = new Map([
+  [4, 'accepted_key'],
+  [6, 'fixed'],
+  [7, 'working_service'],
 ]);
 
 /** What to do after a run that stopped, and what the same command will do then. */
@@ -59,22 +119,20 @@ export function nextAfter(
   { exit_code: exitCode, reason }: Pick<RunEnd, 'exit_code' | 'reason'>,
   status: RunStatus | undefined,
   store?: string,
-): string {
-  if (reason === 'state_locked') {
-    return `run again when the other process is done, or wait for it with ${optionName('waitLockMs')}`;
-  }
-  if (reason === 'input_suspect') return 'check what makes the list, then run again';
-  if (exitCode === 2) return 'change what the message names, then run again';
-  const unknown = store === undefined ? 'starts over' : `resumes ${store}`;
-  const next = `run the same command again: it ${status ? describeStatus(status).next : unknown}`;
-  if (reason === 'input_malformed') {
-    return `once the list is right, or with the option that the message names, ${next.replace(' same', '')}`;
-  }
-  const condition =
-    reason === 'processes_lost'
-      ? "once the processes' logs and memory are looked at"
-      : (remedyForCredits(reason) ?? conditions.get(exitCode));
-  return condition === undefined ? next : `${condition}, ${next}`;
+): RunSentence {
+  if (reason === 'state_locked') return runSentence('wait_for_lock', {});
+  if (reason === 'input_suspect') return runSentence('check_list', {});
+  if (exitCode === 2) return runSentence('change_command', {});
+  const unread = () =>
+    store === undefined ? runSentence('starts_over', {}) : runSentence('resumes', { store });
+  const { message: then } = status ? nextOf(status) : unread();
+  return runSentence('repeat', { condition: conditionOf(exitCode, reason), then });
+}
+
+function conditionOf(exitCode: number, reason: string | null): Condition | null {
+  if (reason === 'input_malformed') return 'right_list';
+  if (reason === 'processes_lost') return 'processes_looked_at';
+  return conditionOfCredits(reason) ?? conditions.get(exitCode) ?? null;
 }
 
 /** The same sink, whose rows are counted on their way into it. */

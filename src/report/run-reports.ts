@@ -223,7 +223,7 @@ export class RunReports {
     const place = store ?? stateDir;
     const run =
       place === undefined ? undefined : await readStoppedRun(place).catch(() => undefined);
-    const next = nextAfter(end, run?.status, store?.name);
+    const { message: next } = nextAfter(end, run?.status, store?.name);
     const summary: StoppedSummary & RunEnd = {
       stopped: true,
       input,

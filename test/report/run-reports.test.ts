@@ -2,8 +2,14 @@ import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunReports, summaryFileSchema } from '../../src/index.js';
-import { nextAfter } from '../../src/report/run-end.js';
-import { describeStart, describeStatus } from '../../src/engine/runs/reporting/describe-status.js';
+import { runSentence } from '../../src/report/sentences/run-sentences.js';
+import {
+  describeStart,
+  describeStatus,
+  nextAfter,
+  nextOf,
+  soFar,
+} from '../../src/report/run-end.js';
 import type { RunStatus } from '../../src/engine/stores/run-status.js';
 import { withFolder } from '../service/with-service.js';
 import { exampleSummary } from './page/example-report.js';
@@ -94,57 +100,81 @@ describe('a run in words', () => {
     stopped: null,
   };
 
+  const none = { email: 0, phone: 0 };
+
   it('says what is done, paid and left', () => {
-    expect(describeStatus(status)).toEqual({
-      soFar:
-        '6 of 18 batches done, 2 being verified, at most 240,000 email and 3,000 phone credits spent',
-      next: 'goes on, fetches the results of 2 paid batches and launches 10 more (at most 100,000 email credits)',
+    const { launchedCredits: launched, openCredits: open_credits } = status;
+    expect(soFar(status)).toMatchObject({
+      code: 'status_underway',
+      fields: { done: 6, batches: 18, verifying: 2, verified: 0, in_doubt: 0, launched },
+    });
+    expect(nextOf(status)).toMatchObject({
+      code: 'goes_on',
+      fields: { paid_batches: 2, in_doubt: 0, waiting: 10, open_credits },
     });
     const doubtful = { inDoubt: 1, doubtfulCredits: { email: 10_000, phone: 0 } };
-    expect(describeStatus({ ...status, ...doubtful })).toEqual({
-      soFar:
-        '6 of 18 batches done, 1 being verified, 1 without an answer to the launch, at most 230,000 email and 3,000 phone credits spent, up to 10,000 email credits in doubt',
-      next: 'goes on, fetches the results of 1 paid batch, asks what came of 1 launch and launches 10 more (at most 100,000 email credits)',
+    expect(soFar({ ...status, ...doubtful }).fields).toMatchObject({
+      verifying: 1,
+      in_doubt: 1,
+      doubtful: doubtful.doubtfulCredits,
     });
-    const none = { email: 0, phone: 0 };
+    expect(nextOf({ ...status, ...doubtful }).fields).toMatchObject({
+      paid_batches: 1,
+      in_doubt: 1,
+      waiting: 10,
+    });
     const all = { ...status, done: 18, running: 0, openCredits: none };
-    expect(describeStatus(all).next).toBe('goes on, writes the output');
-    const unread = { ...status, rows: null, batches: 0, done: 0, running: 0 };
-    expect(describeStatus({ ...unread, launchedCredits: none })).toEqual({
-      soFar: 'the input was not read to its end',
-      next: 'starts over',
+    expect(nextOf(all).fields).toMatchObject({ paid_batches: 0, in_doubt: 0, waiting: 0 });
+    expect(describeStatus(status)).toEqual({
+      soFar: soFar(status).message,
+      next: nextOf(status).message,
     });
+  });
+
+  it('says of a list that was not read to its end that the run starts over', () => {
+    const unread = { ...status, rows: null, batches: 0, done: 0, running: 0 };
+    expect(soFar({ ...unread, launchedCredits: none }).code).toBe('status_unread');
+    expect(nextOf(unread).code).toBe('starts_over');
   });
 
   it('says which results are verified, and only to be fetched', () => {
-    const { soFar } = describeStatus({ ...status, done: 0, running: 6, stages: { done: 6 } });
-    expect(soFar).toMatch(/^0 of 18 batches done, 6 verified, results to be fetched, at most/);
+    const { fields } = soFar({ ...status, done: 0, running: 6, stages: { done: 6 } });
+    expect(fields).toMatchObject({ verifying: 0, verified: 6 });
+  });
+
+  it('says what a retry would pay again', () => {
+    const retry = { exports: 1, addresses: 40, paidTwice: 20 };
+    expect(soFar({ ...status, isFinished: true }).code).toBe('status_written');
+    expect(nextOf({ ...status, isFinished: true, retry })).toMatchObject({
+      code: 'retries',
+      fields: { exports: 1, addresses: 40, paid_twice: 20 },
+    });
   });
 
   it.each([
-    [{ exports: 2, addresses: 0, paidTwice: 0 }, 'fetches 2 paid exports again (free)'],
-    [{ exports: 0, addresses: 40, paidTwice: 0 }, 'sends 40 addresses again'],
-    [
-      { exports: 0, addresses: 40, paidTwice: 20 },
-      'sends 40 addresses again (20 failed after the launch, and may be paid twice)',
-    ],
-    [
-      { exports: 1, addresses: 1, paidTwice: 0 },
-      'fetches 1 paid export again (free), sends 1 address again',
-    ],
-  ])('says what a retry would pay again: %j', (retry, said) => {
-    const { next } = describeStatus({ ...status, isFinished: true, retry });
-    const other = retry.exports > 0 ? '' : 'starts over, or ';
-    expect(next).toBe(`${other}with \`retryFailed\` ${said}`);
+    [7, 'processes_lost', 'repeat', 'processes_looked_at'],
+    [7, 'gave_up', 'repeat', 'working_service'],
+    [6, 'output_failed', 'repeat', 'fixed'],
+    [5, 'budget_exhausted', 'repeat', 'higher_budget'],
+    [5, 'payment_required', 'repeat', 'more_credits'],
+    [4, 'unauthorized', 'repeat', 'accepted_key'],
+    [6, 'input_malformed', 'repeat', 'right_list'],
+    [130, 'interrupted', 'repeat', null],
+    [2, 'state_locked', 'wait_for_lock', undefined],
+    [8, 'input_suspect', 'check_list', undefined],
+    [2, 'invalid_option', 'change_command', undefined],
+  ])('says what to do after an exit with %i for %s', (exit_code, reason, code, condition) => {
+    const next = nextAfter({ exit_code, reason }, status);
+    expect(next.code).toBe(code);
+    expect(next.fields['condition']).toBe(condition);
   });
 
-  it('says what to look at where processes were lost, and whom to wait for where it is locked', () => {
-    const end = (exit_code: number, reason: string): string =>
-      nextAfter({ exit_code, reason }, status);
-    expect(end(7, 'processes_lost')).toMatch(
-      /^once the processes' logs and memory are looked at, run/,
-    );
-    expect(end(2, 'state_locked')).toContain('wait for it with `waitLockMs`');
+  it('says of a run of which nothing can be read what becomes of it', () => {
+    const end = { exit_code: 7, reason: 'gave_up' };
+    const { message: over } = runSentence('starts_over', {});
+    const { message: store } = runSentence('resumes', { store: 'the run x' });
+    expect(nextAfter(end, undefined).fields['then']).toBe(over);
+    expect(nextAfter(end, undefined, 'the run x').fields['then']).toBe(store);
   });
 
   it('says the day where it is not this one', () => {

@@ -1,5 +1,6 @@
 import { ApiError, ContractError, SluiceError, TransportError } from '../../index.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
+import { runSentence } from '../../report/sentences/run-sentences.js';
 import type { FieldsOf, Message } from './message.js';
 
 /** What a person reads when a command stops: one line, but for a defect. Whatever prints it escapes it. */
@@ -7,7 +8,9 @@ export function errorText(error: unknown): string {
   if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
     const cause = isTechnical(error) ? '' : causeOf(error);
-    return `${error.message}${cause}${adviceOn(error)} [${error.code}]`;
+    const remedy = remedyFor(error);
+    const advice = remedy === undefined ? '' : `; ${runSentence(remedy, {}).message}`;
+    return `${error.message}${cause}${advice} [${error.code}]`;
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect in Sluice; please report it\n${trace}`;
@@ -78,21 +81,23 @@ function isUnitInDoubt(error: SluiceError): boolean {
 }
 
 /** What to do, where the service's words do not tell it. */
-function adviceOn(error: SluiceError): string {
-  if (isUnitInDoubt(error)) return '; it may have been charged, and asking again may pay again';
+export function remedyFor(
+  error: SluiceError,
+): 'may_be_charged' | 'check_base_url' | 'give_key' | 'add_credits' | undefined {
+  if (isUnitInDoubt(error)) return 'may_be_charged';
   switch (error.code) {
     case 'batch_refused':
-      return error.cause instanceof SluiceError ? adviceOn(error.cause) : '';
+      return error.cause instanceof SluiceError ? remedyFor(error.cause) : undefined;
     case 'not_found':
       return error instanceof ApiError && withoutBatch.has(error.operation)
-        ? '; is the base URL right? It is what comes before /v1'
-        : '';
+        ? 'check_base_url'
+        : undefined;
     case 'unauthorized':
     case 'forbidden':
-      return '; give the key of an account of this service (SLUICE_API_KEY or --api-key-file)';
+      return 'give_key';
     case 'payment_required':
-      return '; add credits to the account, then run again';
+      return 'add_credits';
     default:
-      return '';
+      return undefined;
   }
 }

@@ -1,6 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
   isAtEnd,
   isExportWrong,
@@ -169,15 +168,4 @@ export function retryOf(failed: readonly FailedBatch[]): Retry {
     addresses: addressesOf(sent),
     paidTwice: addressesOf(sent.filter(({ launched }) => launched)),
   };
-}
-
-/** What a retry does, as a verb: `fetches 3 paid exports again (free), sends 40 addresses again`. */
-export function describeRetry({ exports, addresses, paidTwice }: Retry): string {
-  const which = paidTwice === addresses ? (addresses === 1 ? 'it' : 'they') : grouped(paidTwice);
-  const twice = paidTwice > 0 ? ` (${which} failed after the launch, and may be paid twice)` : '';
-  const parts = [
-    ...(exports > 0 ? [`fetches ${counted(exports, 'paid export')} again (free)`] : []),
-    ...(addresses > 0 ? [`sends ${counted(addresses, 'address')} again${twice}`] : []),
-  ];
-  return parts.length === 0 ? 'sends again only what failed' : parts.join(', ');
 }

@@ -1,4 +1,4 @@
-import { describeStart, describeStatus } from '../../engine/runs/reporting/describe-status.js';
+import { describeStart, describeStatus } from '../run-end.js';
 import type { RunStatus } from '../../engine/stores/run-status.js';
 import type { ColumnSummary } from '../../engine/summary/figures.js';
 import type { RunEnd, StoppedSummary, Summary } from '../../engine/summary/summary.js';

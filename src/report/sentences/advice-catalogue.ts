@@ -1,4 +1,3 @@
-import { describeRetry } from '../../engine/stores/run-status.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { shellQuote } from '../../platform/text/printable.js';
 import {
@@ -20,6 +19,7 @@ import {
   unknownCountrySentence,
 } from './address-sentences.js';
 import { noTextSentence } from './list-sentences.js';
+import { conditionOfCredits, conditionWords, retryWords } from './run-sentences.js';
 
 /** Something to do about a run or a list. */
 export interface Advice {
@@ -42,9 +42,9 @@ export const adviceCatalogue = {
     example: { stopped_by: orNull('budget_exhausted') },
     variants: [{ stopped_by: 'payment_required' }, { stopped_by: null }],
     sentence({ stopped_by: stoppedBy }) {
-      const remedy = remedyForCredits(stoppedBy);
+      const condition = conditionOfCredits(stoppedBy);
       const again = 'run the same command again: it goes on and completes the output';
-      return remedy === undefined ? again : `${remedy}, ${again}`;
+      return condition === undefined ? again : `${conditionWords(condition)}, ${again}`;
     },
   }),
   retry_failed: define({
@@ -339,18 +339,3 @@ export const formWords = {
   beside: 'with something beside the address',
   extension: 'with an extension',
 };
-
-/**
- * What has to be changed before a run gets further that had too few credits.
- *
- * @param reason the code of what stopped it
- * @returns `undefined` where it was something else
- */
-export function remedyForCredits(reason: string | null | undefined): string | undefined {
-  if (reason === 'budget_exhausted') return `with a higher ${optionName('maxCredits')}`;
-  return reason === 'payment_required' ? 'once the account has credits' : undefined;
-}
-
-function retryWords({ exports, addresses, paid_twice: paidTwice }: typeof retry): string {
-  return describeRetry({ exports, addresses, paidTwice });
-}

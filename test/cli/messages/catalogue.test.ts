@@ -11,6 +11,7 @@ import { notices } from '../../../src/platform/text/notices.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { printableLine, shellQuote, shownCell } from '../../../src/platform/text/printable.js';
 import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
+import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 import { FakeClock } from '../../client/fake-clock.js';
 import { parseLog } from '../logged-events.js';
 import { readAll } from '../read-all.js';
@@ -46,7 +47,7 @@ function entry(title: string, definition: Definition, sentence: Sentence): strin
 const named = new Set(
   (
     'column title input output sheet name path paths names others examples cells state stem history ' +
-    'place service program submitted cell command host'
+    'place service program submitted cell command host list sheet sheets table'
   ).split(' '),
 );
 
@@ -112,6 +113,9 @@ describe('the catalogue of events', () => {
     const ofAdvice = Object.entries(adviceCatalogue).map(([code, definition]) =>
       entry(`### ${code}`, definition, definition.sentence as Sentence),
     );
+    const ofRuns = Object.entries(runSentences).map(([code, definition]) =>
+      entry(`### ${code}`, definition, definition.sentence as Sentence),
+    );
     const head = [
       '# Every event',
       '',
@@ -125,6 +129,8 @@ describe('the catalogue of events', () => {
       ...ofNotices,
       '## Advice\n\nThe codes of `next`.\n',
       ...ofAdvice,
+      '## Runs\n\nWhere a run is, how it ended and what to do then: `so_far`, `resumable` and `error` are made of these.\n',
+      ...ofRuns,
     ].join('\n');
     await expect(await formatText(page, text)).toMatchFileSnapshot(page);
   });
@@ -141,6 +147,26 @@ describe('the catalogue of events', () => {
         }
       }),
       { seed: 34, numRuns: 2000 },
+    );
+  });
+
+  it('has names as they are in every sentence of a notice, an advice or a run', () => {
+    const all = { ...notices, ...adviceCatalogue, ...runSentences };
+    const sentences: readonly (Definition & { sentence: unknown })[] = Object.values(all);
+    fc.assert(
+      fc.property(fc.constantFrom(...sentences), hostileNames, ({ example, sentence }, name) => {
+        const make = (given: string): string =>
+          (sentence as (fields: unknown) => string)(renamed(example, given));
+        if (!make('PLAIN').includes('PLAIN')) return;
+        const text = logged({
+          event: 'notice',
+          severity: 'notice',
+          fields: { message: make(name) },
+        });
+        expect(text.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+        expect(formsOf(name).some((form) => text.includes(form))).toBe(true);
+      }),
+      { seed: 34, numRuns: 1000 },
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { errorText } from '../../../src/cli/messages/describe-error.js';
+import { errorText, remedyFor } from '../../../src/cli/messages/describe-error.js';
 import { Interruption } from '../../../src/cli/process/exit-code.js';
 import {
   ApiError,
@@ -9,6 +9,7 @@ import {
   OutputError,
   TransportError,
 } from '../../../src/index.js';
+import { runSentence } from '../../../src/report/sentences/run-sentences.js';
 
 const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
 
@@ -36,38 +37,39 @@ describe('errorText', () => {
   });
 
   it('says what to do about a key and about credits', () => {
-    const of = (code: 'unauthorized' | 'payment_required', status: number): string =>
-      errorText(new ApiError('no', { code, operation: 'credits', status }));
-    expect(of('unauthorized', 401)).toContain('SLUICE_API_KEY or --api-key-file');
-    expect(of('payment_required', 402)).toContain('add credits to the account');
+    const of = (code: 'unauthorized' | 'payment_required', status: number): ApiError =>
+      new ApiError('no', { code, operation: 'credits', status });
+    expect(remedyFor(of('unauthorized', 401))).toBe('give_key');
+    expect(remedyFor(of('payment_required', 402))).toBe('add_credits');
+    const { message } = runSentence('add_credits', {});
+    expect(errorText(of('payment_required', 402))).toBe(`no; ${message} [payment_required]`);
   });
 
   it('says that one address whose answer was lost may have been charged', () => {
-    const lost = (operation: string, sent: 'no' | 'unknown'): string =>
-      errorText(new TransportError('reset', { code: 'connection_lost', operation, sent }));
-    expect(lost('verifyUnit', 'unknown')).toContain('it may have been charged');
-    expect(lost('verifyUnit', 'no')).not.toContain('charged');
-    expect(lost('credits', 'unknown')).not.toContain('charged');
+    const lost = (operation: string, sent: 'no' | 'unknown'): TransportError =>
+      new TransportError('reset', { code: 'connection_lost', operation, sent });
+    expect(remedyFor(lost('verifyUnit', 'unknown'))).toBe('may_be_charged');
+    expect(remedyFor(lost('verifyUnit', 'no'))).toBeUndefined();
+    expect(remedyFor(lost('credits', 'unknown'))).toBeUndefined();
     const error = new ApiError('no', {
       code: 'server_error',
       operation: 'verifyUnit',
       status: 503,
     });
-    expect(errorText(error)).toContain('it may have been charged');
-    const odd = new ContractError('odd', { operation: 'verifyUnit' });
-    expect(errorText(odd)).toContain('it may have been charged');
+    expect(remedyFor(error)).toBe('may_be_charged');
+    expect(remedyFor(new ContractError('odd', { operation: 'verifyUnit' }))).toBe('may_be_charged');
   });
 
   it('asks about the base URL where nothing but the service can be missing', () => {
     const missing = (operation: string): ApiError =>
       new ApiError('404 Not Found', { code: 'not_found', operation, status: 404 });
-    expect(errorText(missing('credits'))).toContain('is the base URL right?');
-    expect(errorText(missing('batchStatus'))).not.toContain('base URL');
+    expect(remedyFor(missing('credits'))).toBe('check_base_url');
+    expect(remedyFor(missing('batchStatus'))).toBeUndefined();
     const refused = new ConfigurationError('the service refuses the first batch', {
       code: 'batch_refused',
       cause: missing('uploadBatch'),
     });
-    expect(errorText(refused)).toContain('is the base URL right? It is what comes before /v1');
+    expect(remedyFor(refused)).toBe('check_base_url');
   });
 
   it('asks to report what is no error of its own, with the trace', () => {

@@ -1,6 +1,6 @@
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import { counted } from '../../../platform/text/shown-numbers.js';
+import { counted, startText } from '../../../platform/text/shown-numbers.js';
 import { groupNumber } from '../../addresses/batch-group.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { mayHaveLaunched } from '../../batches/batch-state.js';
@@ -18,7 +18,6 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { readRecalled } from '../planning/recalled-results.js';
-import { describeStart } from '../reporting/describe-status.js';
 import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
 import { carriedUuids } from './earlier-results.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -195,7 +194,7 @@ async function decide(
 
 function refusalOf({ run, state }: CarryOverOptions, change: string, why: string): StateError {
   return new StateError(
-    `${run.source.name} or its options have changed since the run of ${describeStart(state.run)}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
+    `${run.source.name} or its options have changed since the run of ${startText(state.run.startedAt, new Date())}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
     { code: 'state_mismatch' },
   );
 }

@@ -1,0 +1,219 @@
+import { optionName } from '../../platform/text/option-name.js';
+import {
+  codedSentence,
+  defineSentence as define,
+  oneOf,
+  orNull,
+  type ReadOnly,
+  type SentenceDefinition,
+} from '../../platform/text/sentence.js';
+import { counted, describeCredits, grouped } from '../../platform/text/shown-numbers.js';
+
+const credits = { email: 240_000, phone: 3000 };
+const noCredits = { email: 0, phone: 0 };
+const paid = { launched: credits, doubtful: noCredits };
+const retry = { exports: 0, addresses: 40, paid_twice: 0 };
+
+/** What has to be there before the same command gets further. */
+const conditions = {
+  right_list: () => 'once the list is right, or with the option that the message names',
+  accepted_key: () => 'once the key is accepted',
+  fixed: () => 'once that is fixed',
+  working_service: () => 'once it works again',
+  processes_looked_at: () => "once the processes' logs and memory are looked at",
+  higher_budget: () => `with a higher ${optionName('maxCredits')}`,
+  more_credits: () => 'once the account has credits',
+};
+export type Condition = keyof typeof conditions;
+
+/** Where a run is, how it ended, and what to do then, by code. */
+export const runSentences = {
+  // Where it is
+  status_unread: define({
+    when: 'The list was not read to its end.',
+    example: {},
+    sentence: () => 'the input was not read to its end',
+  }),
+  status_underway: define({
+    when: 'Batches are planned, and the output is not written.',
+    example: { done: 6, batches: 18, verifying: 2, verified: 0, in_doubt: 0, ...paid },
+    variants: [
+      { verifying: 0, verified: 6 },
+      { verifying: 1, in_doubt: 1, doubtful: { email: 10_000, phone: 0 } },
+      { done: 0, verifying: 0, launched: noCredits },
+    ],
+    sentence: ({ done, batches, verifying, verified, in_doubt: inDoubt, ...cost }) =>
+      [
+        `${done} of ${counted(batches, 'batch')} done`,
+        ...(verifying > 0 ? [`${verifying} being verified`] : []),
+        ...(verified > 0 ? [`${verified} verified, results to be fetched`] : []),
+        ...(inDoubt > 0 ? [`${inDoubt} without an answer to the launch`] : []),
+        paidWords(cost),
+      ].join(', '),
+  }),
+  status_written: define({
+    when: 'The output is written.',
+    example: paid,
+    sentence: (cost) => `the output is written, ${paidWords(cost)}`,
+  }),
+
+  // What the same command does then
+  starts_over: define({
+    when: 'Nothing is known that a run could go on with.',
+    example: {},
+    sentence: () => 'starts over',
+  }),
+  resumes: define({
+    when: 'The run is in a store that cannot be read.',
+    example: { store: 'the run nightly' },
+    sentence: ({ store }) => `resumes ${store}`,
+  }),
+  goes_on: define({
+    when: 'A run is unfinished.',
+    example: { paid_batches: 2, in_doubt: 0, waiting: 10, open_credits: credits },
+    variants: [
+      { paid_batches: 1, in_doubt: 1, waiting: 0 },
+      { paid_batches: 0, waiting: 0 },
+    ],
+    sentence({ paid_batches: paidBatches, in_doubt: inDoubt, waiting, open_credits: open }) {
+      const price = describeCredits(open) ?? '0 credits';
+      const steps = [
+        ...(paidBatches > 0
+          ? [`fetches the results of ${counted(paidBatches, 'paid batch')}`]
+          : []),
+        ...(inDoubt > 0 ? [`asks what came of ${counted(inDoubt, 'launch')}`] : []),
+        ...(waiting > 0 ? [`launches ${grouped(waiting)} more (at most ${price})`] : []),
+      ];
+      if (steps.length === 0) return 'goes on, writes the output';
+      const first = steps.length > 1 ? `${steps.slice(0, -1).join(', ')} and ` : '';
+      return `goes on, ${first}${steps.at(-1)}`;
+    },
+  }),
+  retries: define({
+    when: 'A run has finished, and some of it failed.',
+    example: retry,
+    variants: [{ exports: 2 }, { paid_twice: 20 }, { addresses: 0 }],
+    // What is paid for is not dropped by starting over.
+    sentence: (failed) =>
+      `${failed.exports > 0 ? '' : 'starts over, or '}with ${optionName('retryFailed')} ${retryWords(failed)}`,
+  }),
+
+  // How it ended
+  suspect: define({
+    when: 'Too many verdicts are unknown.',
+    example: { output: 'out.csv.suspect' },
+    sentence: ({ output }) =>
+      `too many verdicts are unknown: the output is untouched, the rows are in ${output}`,
+  }),
+  not_finished: define({
+    when: 'Addresses are not finished.',
+    example: {},
+    sentence: () => 'the output is written, but some addresses are not finished',
+  }),
+  rows_failed: define({
+    when: 'Addresses have failed.',
+    example: {},
+    sentence: () => 'the output is written, but some rows failed',
+  }),
+
+  // What to do after one that stopped
+  wait_for_lock: define({
+    when: 'Another process has the state directory.',
+    example: {},
+    sentence: () =>
+      `run again when the other process is done, or wait for it with ${optionName('waitLockMs')}`,
+  }),
+  check_list: define({
+    when: 'The list has lost too many rows.',
+    example: {},
+    sentence: () => 'check what makes the list, then run again',
+  }),
+  change_command: define({
+    when: 'Something is wrong with the command.',
+    example: {},
+    sentence: () => 'change what the message names, then run again',
+  }),
+  repeat: define({
+    when: 'Anything else stopped it. `then`: what the same command does.',
+    example: { condition: orNull<Condition>('fixed'), then: 'starts over' },
+    variants: [
+      { condition: null },
+      ...(Object.keys(conditions) as Condition[]).map((condition) => ({ condition })),
+    ],
+    sentence({ condition, then }) {
+      // Another option makes it another command.
+      const same = condition === 'right_list' ? '' : 'same ';
+      const before = condition === null ? '' : `${conditions[condition]()}, `;
+      return `${before}run the ${same}command again: it ${then}`;
+    },
+  }),
+
+  // What to do about an error, behind its message
+  may_be_charged: define({
+    when: 'One address was sent to be verified, and nobody knows what became of it.',
+    example: {},
+    sentence: () => 'it may have been charged, and asking again may pay again',
+  }),
+  check_base_url: define({
+    when: 'The service answers 404 where no batch can be missing.',
+    example: {},
+    sentence: () => 'is the base URL right? It is what comes before /v1',
+  }),
+  give_key: define({
+    when: 'The key is refused.',
+    example: {},
+    sentence: () =>
+      `give the key of an account of this service (SLUICE_API_KEY or ${optionName('apiKeyFile')})`,
+  }),
+  add_credits: define({
+    when: 'The account has too few credits.',
+    example: {},
+    sentence: () => 'add credits to the account, then run again',
+  }),
+};
+
+export type RunSentenceCode = keyof typeof runSentences;
+type FieldsOf<Code extends RunSentenceCode> =
+  (typeof runSentences)[Code] extends SentenceDefinition<infer Fields> ? ReadOnly<Fields> : never;
+export type RunSentence = ReturnType<typeof runSentence>;
+
+export function runSentence<Code extends RunSentenceCode>(code: Code, fields: FieldsOf<Code>) {
+  return codedSentence(code, runSentences[code] as SentenceDefinition<unknown>, fields);
+}
+
+/**
+ * What has to be changed before a run gets further that had too few credits.
+ *
+ * @param reason the code of what stopped it
+ * @returns `undefined` where it was something else
+ */
+export function conditionOfCredits(reason: string | null | undefined): Condition | undefined {
+  if (reason === 'budget_exhausted') return 'higher_budget';
+  return reason === 'payment_required' ? 'more_credits' : undefined;
+}
+
+export function conditionWords(condition: Condition): string {
+  return conditions[condition]();
+}
+
+/** What a retry does, as a verb: `fetches 3 paid exports again (free), sends 40 addresses again`. */
+export function retryWords({ exports, addresses, paid_twice: paidTwice }: typeof retry): string {
+  const which = paidTwice === addresses ? (addresses === 1 ? 'it' : 'they') : grouped(paidTwice);
+  const twice = paidTwice > 0 ? ` (${which} failed after the launch, and may be paid twice)` : '';
+  const parts = [
+    ...(exports > 0 ? [`fetches ${counted(exports, 'paid export')} again (free)`] : []),
+    ...(addresses > 0 ? [`sends ${counted(addresses, 'address')} again${twice}`] : []),
+  ];
+  return parts.length === 0 ? 'sends again only what failed' : parts.join(', ');
+}
+
+function paidWords({ launched, doubtful }: ReadOnly<typeof paid>): string {
+  const spent = describeCredits({
+    email: launched.email - doubtful.email,
+    phone: launched.phone - doubtful.phone,
+  });
+  const unknown = describeCredits(doubtful);
+  // What was launched may be refunded in part.
+  const sure = spent === undefined ? 'no credits spent' : `at most ${spent} spent`;
+  return unknown === undefined ? sure : `${sure}, up to ${unknown} in doubt`;
+}
