@@ -125,8 +125,8 @@ export function nextAfter(
   if (exitCode === 2) return runSentence('change_command', {});
   const unread = () =>
     store === undefined ? runSentence('starts_over', {}) : runSentence('resumes', { store });
-  const { message: then } = status ? nextOf(status) : unread();
-  return runSentence('repeat', { condition: conditionOf(exitCode, reason), then });
+  const { message: next } = status ? nextOf(status) : unread();
+  return runSentence('repeat', { condition: conditionOf(exitCode, reason), next });
 }
 
 function conditionOf(exitCode: number, reason: string | null): Condition | null {

@@ -173,8 +173,8 @@ describe('a run in words', () => {
     const end = { exit_code: 7, reason: 'gave_up' };
     const { message: over } = runSentence('starts_over', {});
     const { message: store } = runSentence('resumes', { store: 'the run x' });
-    expect(nextAfter(end, undefined).fields['then']).toBe(over);
-    expect(nextAfter(end, undefined, 'the run x').fields['then']).toBe(store);
+    expect(nextAfter(end, undefined).fields['next']).toBe(over);
+    expect(nextAfter(end, undefined, 'the run x').fields['next']).toBe(store);
   });
 
   it('says the day where it is not this one', () => {

@@ -2,7 +2,6 @@ import { optionName } from '../../platform/text/option-name.js';
 import {
   codedSentence,
   defineSentence as define,
-  oneOf,
   orNull,
   type ReadOnly,
   type SentenceDefinition,
@@ -134,17 +133,17 @@ export const runSentences = {
     sentence: () => 'change what the message names, then run again',
   }),
   repeat: define({
-    when: 'Anything else stopped it. `then`: what the same command does.',
-    example: { condition: orNull<Condition>('fixed'), then: 'starts over' },
+    when: 'Anything else stopped it. `next`: what the same command does.',
+    example: { condition: orNull<Condition>('fixed'), next: 'starts over' },
     variants: [
       { condition: null },
       ...(Object.keys(conditions) as Condition[]).map((condition) => ({ condition })),
     ],
-    sentence({ condition, then }) {
+    sentence({ condition, next }) {
       // Another option makes it another command.
       const same = condition === 'right_list' ? '' : 'same ';
       const before = condition === null ? '' : `${conditions[condition]()}, `;
-      return `${before}run the ${same}command again: it ${then}`;
+      return `${before}run the ${same}command again: it ${next}`;
     },
   }),
 

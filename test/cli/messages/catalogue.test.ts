@@ -158,11 +158,8 @@ describe('the catalogue of events', () => {
         const make = (given: string): string =>
           (sentence as (fields: unknown) => string)(renamed(example, given));
         if (!make('PLAIN').includes('PLAIN')) return;
-        const text = logged({
-          event: 'notice',
-          severity: 'notice',
-          fields: { message: make(name) },
-        });
+        const fields = { message: make(name) };
+        const text = logged({ event: 'notice', severity: 'notice', fields }, {});
         expect(text.trimEnd()).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
         expect(formsOf(name).some((form) => text.includes(form))).toBe(true);
       }),
