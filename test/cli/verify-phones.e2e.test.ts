@@ -183,6 +183,16 @@ describe('a column of digits that begin with calling codes', () => {
     expect(await chargesOf(service)).toHaveLength(4);
   });
 
+  it('is told of with the country whose calling code all begin with', async () => {
+    const numbers = Array.from({ length: 20 }, (_, at) => `336123456${at + 10}\n`);
+    const ended = await verify(`phone\n${numbers.join('')}`, ...phones, '--dry-run');
+    expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
+      { doubt: 'missing_plus', ambiguous: 20, ambiguous_country: 'FR' },
+    ]);
+    const mixed = await verify(list, ...phones, '--dry-run');
+    expect(eventsOf(mixed, 'doubtful_column')[0]).not.toHaveProperty('ambiguous_country');
+  });
+
   it('has no calling code for --country-from, which says so before it streams or writes', async () => {
     const from = ['--phone', 'phone', '--country-from', 'phone'];
     for (const more of [['-o', 'out.csv'], ['--dry-run'], []]) {

@@ -108,7 +108,7 @@ export const catalogue = {
       const also =
         others.length === 0
           ? ''
-          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: --sheet takes several that have one header, with commas between them, and each other needs a command of its own`;
+          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: add --sheet ${shellQuote([sheet, ...others].join(','))} if they have the same header, else run a command for each`;
       return `takes the sheet ${shownCell(sheet)}${also}`;
     },
   }),
@@ -250,6 +250,7 @@ export const catalogue = {
       ambiguous: 0,
       rows: [] as readonly number[],
       examples: [] as readonly string[],
+      ambiguous_country: undefined as string | undefined,
       foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
     },
     sentence({
@@ -262,11 +263,12 @@ export const catalogue = {
       ambiguous,
       rows,
       examples,
+      ambiguous_country: country,
       foreign,
     }) {
       const name = JSON.stringify(column);
       if (doubt === 'missing_plus') {
-        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples })}`;
+        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples, country })}`;
       }
       if (doubt === 'foreign') {
         return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
@@ -834,7 +836,7 @@ export const catalogue = {
     sentence: made,
   }),
   stopped_verdict: define({
-    severity: 'info',
+    severity: 'notice',
     when: 'The last line of a run that stopped. A log has it in `error`.',
     example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
     sentence: ({ input, exit_code: exitCode, reason }) =>

@@ -16,6 +16,7 @@ type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { reado
 export function doubtfulMessages({
   name,
   ambiguousRows,
+  ambiguousCountry,
   ...column
 }: DoubtfulColumn): readonly Message[] {
   const { malformed, filled, ambiguous, foreign } = column;
@@ -27,7 +28,14 @@ export function doubtfulMessages({
   return (Object.keys(doubts) as (keyof typeof doubts)[])
     .filter((doubt) => doubts[doubt])
     .map((doubt) =>
-      message('doubtful_column', { ...column, column: name, foreign, rows: ambiguousRows, doubt }),
+      message('doubtful_column', {
+        ...column,
+        column: name,
+        foreign,
+        rows: ambiguousRows,
+        ambiguous_country: ambiguousCountry,
+        doubt,
+      }),
     );
 }
 

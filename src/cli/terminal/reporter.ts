@@ -237,10 +237,10 @@ export class Reporter {
     return this.#logger.warnings > 0 ? 'notice' : 'info';
   }
 
-  /** The last line of a run that stopped. */
+  /** The last line of a run that stopped: also when quiet, as the error above it. */
   stopped(input: string, { exit_code, reason }: Omit<FieldsOf<'stopped_verdict'>, 'input'>): void {
     if (this.#options.isJson === true) return;
-    this.#verdict(message('stopped_verdict', { input, exit_code, reason }, this.#verdictSeverity));
+    this.#verdict(message('stopped_verdict', { input, exit_code, reason }));
   }
 
   /** Says why the run ends. */

@@ -16,6 +16,8 @@ export interface ColumnLooks {
   ambiguous: number;
   /** Those of them that may be mobile numbers so. */
   ambiguousMobiles: number;
+  /** By which countries' calling codes, of the first of them. */
+  readonly ambiguousCountries: Map<string, number>;
   /** The first of them, masked. */
   readonly examples: string[];
   /** The rows of the first of them. */
@@ -35,6 +37,7 @@ export function createLooks(type: VerificationType, only: CountryCode | undefine
     others: 0,
     ambiguous: 0,
     ambiguousMobiles: 0,
+    ambiguousCountries: new Map(),
     examples: [],
     rows: [],
     callingCodes: type === 'phone' && only ? new CallingCodeTally(only) : undefined,
@@ -58,9 +61,39 @@ export function addMissingPlusSign(
   looks.ambiguous += 1;
   if (looks.rows.length < mostRows) looks.rows.push(row);
   if (kind === 'mobile') looks.ambiguousMobiles += 1;
+  if (looks.ambiguous <= mostOfCountries) {
+    const country = countryOfDigits(cell.replaceAll(/\D/g, ''));
+    if (country !== undefined) countOne(looks.ambiguousCountries, country);
+  }
   if (looks.examples.length >= mostExamples) return;
   const example = maskedCell(cell, false);
   if (!looks.examples.includes(example)) looks.examples.push(example);
+}
+
+/** So many are enough to see whose they are. */
+const mostOfCountries = 1000;
+const nearlyAll = 0.95;
+
+/** The country whose calling code nearly all of a column begin with that may have lost their `+`. */
+export function ambiguousCountryOf({
+  filled,
+  ambiguous,
+  ambiguousCountries,
+}: ColumnLooks): string | undefined {
+  const [first] = [...ambiguousCountries].toSorted(([, one], [, other]) => other - one);
+  if (!first || ambiguous < filled * nearlyAll) return undefined;
+  return first[1] >= Math.min(ambiguous, mostOfCountries) * nearlyAll ? first[0] : undefined;
+}
+
+/** @param digits with a calling code, without its `+` */
+function countryOfDigits(digits: string): string | undefined {
+  const family = familyOf(digits);
+  const { exact, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
+  return exact ?? main;
+}
+
+function countOne(counts: Map<string, number>, key: string): void {
+  counts.set(key, (counts.get(key) ?? 0) + 1);
 }
 
 /** Numbers of a phone column whose calling code is not that of the one country given for all rows. */
@@ -119,12 +152,10 @@ class CallingCodeTally {
   }
 
   #addForeign(digits: string): void {
-    const family = familyOf(digits);
-    const { exact, main } = family?.countriesOf(digits.slice(family.callingCode.length)) ?? {};
-    const country = exact ?? main;
+    const country = countryOfDigits(digits);
     if (country === undefined) return;
     this.#foreign += 1;
-    this.#countries.set(country, (this.#countries.get(country) ?? 0) + 1);
+    countOne(this.#countries, country);
   }
 
   /** @returns `undefined` where they are so few that one country may well be meant */

@@ -1,4 +1,8 @@
-import type { ForeignNumbers, ColumnLooks } from '../columns/column-looks.js';
+import {
+  ambiguousCountryOf,
+  type ColumnLooks,
+  type ForeignNumbers,
+} from '../columns/column-looks.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { Plan } from './plan.js';
@@ -28,6 +32,8 @@ export interface DoubtfulColumn {
   readonly examples: readonly string[];
   /** The rows of the first five: numbers in the sheet or file where known, else below the header. */
   readonly ambiguousRows: readonly number[];
+  /** The country of nearly all of them by these calling codes, where the one given for all rows is another. */
+  readonly ambiguousCountry?: string | undefined;
   /** Phone numbers of other countries than the one given for all rows; absent where they are few. */
   readonly foreign?: ForeignNumbers | undefined;
 }
@@ -56,6 +62,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     if (!looks) return [];
     const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = looks;
     const foreign = looks.callingCodes?.foreign();
+    const ambiguousCountry = looks.callingCodes && ambiguousCountryOf(looks);
     if (malformed * 2 <= filled && !isPlusMissing(looks) && !foreign) return [];
     return [
       {
@@ -67,6 +74,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
         ambiguous,
         examples,
         ambiguousRows,
+        ...(ambiguousCountry !== undefined && { ambiguousCountry }),
         ...(foreign && { foreign }),
       },
     ];

@@ -158,6 +158,7 @@ export function missingPlusSentence({
   of,
   rows,
   examples = [],
+  country,
 }: {
   readonly cells: number;
   /** @default not said */
@@ -166,6 +167,8 @@ export function missingPlusSentence({
   readonly rows: readonly number[];
   /** Masked. */
   readonly examples?: readonly string[];
+  /** Whose calling code it is. */
+  readonly country?: string | undefined;
 }): string {
   const numbers =
     of === undefined ? counted(cells, 'number') : `${grouped(cells)} of ${counted(of, 'number')}`;
@@ -174,7 +177,11 @@ export function missingPlusSentence({
     ...(examples.length > 0 ? [examples.join(', ')] : []),
   ].join(': ');
   const places = where === '' ? '' : ` (${where})`;
-  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: write the +, or add a column of countries (${optionName('countryColumn')})`;
+  const ifAll =
+    country === undefined
+      ? ''
+      : `if all are of ${country}, name that country with ${optionName('country')} ${country}; else `;
+  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: ${ifAll}write the +, or add a column of countries (${optionName('countryColumn')})`;
 }
 
 /** The first of so many rows, by their numbers: `row 17`, `rows 3, 9, 17, …` */
