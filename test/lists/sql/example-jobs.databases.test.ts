@@ -6,6 +6,7 @@ import { expect, inject, test } from 'vitest';
 import type { Service } from '../../../src/service/index.js';
 import { chargesOf } from '../../cli/charges.js';
 import { connectTo } from '../../cli/connect-to.js';
+import { runScript } from '../../cli/run-script.js';
 import { projectRoot } from '../../docs/page.js';
 import { withService } from '../../service/with-service.js';
 import { askPostgres } from './postgres/ask-postgres.js';
@@ -60,6 +61,19 @@ test('examples/psql-pipe.sh fills a table from another, as often as it is run, a
   expect(await runJob('psql-pipe.sh', place)).toEqual({ stdout: '', stderr: '' });
   expect(await checked()).toEqual([{ rows: 50, valid: 44 }]);
   expect(await chargesOf(place.service)).toHaveLength(46);
+});
+
+test('examples/cursor.ts reads a cursor of its own and leaves its connection free', async () => {
+  await askPostgres('DROP TABLE IF EXISTS contacts');
+  await askPostgres(
+    "CREATE TABLE contacts AS SELECT i AS id, CASE i % 10 WHEN 0 THEN NULL WHEN 1 THEN 'bad' || i || '@sluice.test' ELSE 'good' || i || '@sluice.test' END AS email FROM generate_series(1, 30) i",
+  );
+  const script = new URL('../../../examples/cursor.ts', import.meta.url);
+  expect(await runScript(script, [inject('postgresUrl')])).toMatchObject({
+    code: 0,
+    stdout: '1\n11\n21\n',
+    stderr: '',
+  });
 });
 
 test('examples/warehouse-step.sh writes rows by their key, as often as it is run', async () => {
