@@ -1,6 +1,7 @@
 import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
+import { lineFeedByte } from '../../csv/csv-format.js';
 import type { ByteReader } from './byte-reader.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
@@ -38,15 +39,22 @@ export function detectEncoding(first: Uint8Array): TextEncoding {
   const isUtf32 = first[2] === 0 && first[3] === 0;
   if (first[0] === 0xff && first[1] === 0xfe && !isUtf32) return 'utf-16le';
   if (first[0] === 0xfe && first[1] === 0xff) return 'utf-16be';
+  if (isUtf16(first, 0)) return 'utf-16le';
+  return isUtf16(first, 1) ? 'utf-16be' : 'utf-8';
+}
+
+/** @param low which of two bytes is that of Latin letters; the other one is null in these and in line feeds */
+function isUtf16(first: Uint8Array, low: 0 | 1): boolean {
   const pairs = Math.min(first.length, mostJudged) >> 1;
-  let [inFirst, inSecond] = [0, 0];
+  let [lowNulls, highNulls, lineFeeds, otherLineFeeds] = [0, 0, 0, 0];
   for (let at = 0; at < 2 * pairs; at += 2) {
-    if (first[at] === 0) inFirst += 1;
-    if (first[at + 1] === 0) inSecond += 1;
+    const [letter, page] = [first[at + low], first[at + 1 - low]];
+    if (letter === 0) lowNulls += 1;
+    if (page === 0) highNulls += 1;
+    if (letter === lineFeedByte && page === 0) lineFeeds += 1;
+    else if (letter === lineFeedByte || page === lineFeedByte) otherLineFeeds += 1;
   }
-  if (inFirst === 0 && inSecond > pairs * leastNulls) return 'utf-16le';
-  if (inSecond === 0 && inFirst > pairs * leastNulls) return 'utf-16be';
-  return 'utf-8';
+  return lowNulls === 0 && highNulls > pairs * leastNulls && lineFeeds >= otherLineFeeds;
 }
 
 const mostJudged = 512;
