@@ -10,10 +10,16 @@ export interface RowsWriter {
   end(): Promise<void>;
 }
 
+/** What a writing of one file is given. */
+export interface OpenWriterOptions extends OpenSinkOptions {
+  /** Nobody else asks for the cells of the reading's rows. @default somebody may */
+  readonly isOnlyReader?: boolean;
+}
+
 /** Begins to write a format. */
 export type CreateWriter = (
   output: ByteOutput,
-  opening: OpenSinkOptions,
+  opening: OpenWriterOptions,
 ) => RowsWriter | Promise<RowsWriter>;
 
 /** Slots for the forms of outcomes asked for lately; there are a few dozen, or millions. */

@@ -79,7 +79,10 @@ export function writerSink(place: OutputDestination, writing: FormatWriting): Si
     async open(opening) {
       const output = await place.open(opening.permissions);
       try {
-        const writer = await writing.create(output, opening);
+        const writer = await writing.create(output, {
+          ...opening,
+          isOnlyReader: opening.isNewList !== true,
+        });
         return {
           givesBack: writer.givesBack ?? false,
           write: (rows) => writer.write(rows),

@@ -1,55 +1,17 @@
-import type { SchemaElement } from 'hyparquet';
-import type { Kind } from '../rows/values/kinds.js';
+import { textOfValue } from '../rows/values/print-value.js';
 import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
-import { textOfValue } from '../rows/values/print-value.js';
-import { logicalReader, nestedReader } from './parquet-values.js';
-import type { ReadLogical } from './schema-node.js';
-import { kindOfElement } from './parquet-form.js';
-
-/** A column of a Parquet file. */
-export interface ParquetColumn {
-  readonly name: string;
-  /** The schema's elements of this column: one, or that of a group and those of all in it. */
-  readonly elements: readonly SchemaElement[];
-  readonly read: ReadLogical;
-  /** What the schema says that it holds; `undefined` where only each value tells. */
-  readonly kind: Kind | undefined;
-}
-
-/** The columns of a schema, in order. */
-export function parquetColumns(schema: readonly SchemaElement[]): readonly ParquetColumn[] {
-  const columns: ParquetColumn[] = [];
-  for (let at = 1; at < schema.length;) {
-    const next = endOfElement(schema, at);
-    const elements = schema.slice(at, next);
-    const [first] = elements;
-    if (first === undefined) break;
-    const isValue = isFlat(elements);
-    const read = isValue ? logicalReader(first) : nestedReader(elements);
-    const kind: Kind | undefined = isValue ? kindOfElement(first) : { name: 'json' };
-    columns.push({ name: first.name, elements, read, kind });
-    at = next;
-  }
-  return columns;
-}
-
-/** Whether a column has one value a row, and nothing in it. */
-export function isFlat(elements: readonly SchemaElement[]): boolean {
-  return elements.length === 1 && elements[0]?.repetition_type !== 'REPEATED';
-}
-
-function endOfElement(schema: readonly SchemaElement[], at: number): number {
-  let next = at + 1;
-  for (let child = 0; child < (schema[at]?.num_children ?? 0); child += 1) {
-    next = endOfElement(schema, next);
-  }
-  return next;
-}
+import type { ParquetColumn } from './parquet-column.js';
+import type { StoredGroup } from './stored-group.js';
 
 /** One reading of a Parquet file: also without any row it tells what the columns hold. */
 export interface ParquetReading extends SourceReading<ParquetChunk> {
   readonly columns: readonly ParquetColumn[];
+  /**
+   * From now on only the wanted columns and these are loaded, and the bytes of all are kept: for the only
+   * one who asks for the cells of others, before the first row.
+   */
+  copyGroups(columns: readonly number[]): void;
 }
 
 export function isParquetReading(reading: SourceReading): reading is ParquetReading {
@@ -61,19 +23,14 @@ export class ParquetChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
   readonly columns: readonly ParquetColumn[];
-  readonly #stored: readonly ArrayLike<unknown>[];
-  readonly #from: number;
+  readonly group: StoredGroup;
+  /** Its first row in the group. */
+  readonly from: number;
 
-  /** @param stored for each column the values of the whole row group */
-  constructor(
-    columns: readonly ParquetColumn[],
-    stored: readonly ArrayLike<unknown>[],
-    from: number,
-    to: number,
-  ) {
+  constructor(columns: readonly ParquetColumn[], group: StoredGroup, from: number, to: number) {
     this.columns = columns;
-    this.#stored = stored;
-    this.#from = from;
+    this.group = group;
+    this.from = from;
     this.length = to - from;
     this.byteSize = this.length * columns.length * 24;
   }
@@ -88,6 +45,6 @@ export class ParquetChunk implements RowChunk {
 
   /** A value as the file stores it. */
   stored(row: number, column: number): unknown {
-    return this.#stored[column]?.[this.#from + row];
+    return this.group.values(column).at(this.from + row);
   }
 }

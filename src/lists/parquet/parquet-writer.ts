@@ -1,4 +1,4 @@
-import type { SchemaElement } from 'hyparquet';
+import type { ColumnChunk, SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
@@ -8,8 +8,10 @@ import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import { type ColumnFacts, factsOfKind, KindTally } from '../rows/values/kind-tally.js';
 import { reportTextColumns } from '../rows/values/report-text-columns.js';
-import { loadHyparquet, loadHyparquetWriter, checkWritten } from './parquet-reading.js';
+import { loadHyparquet, loadHyparquetWriter } from './hyparquet.js';
+import { checkWritten } from './parquet-reading.js';
 import { elementsToWrite } from './schema-node.js';
+import type { StoredGroup } from './stored-group.js';
 import { isParquetReading, ParquetChunk } from './parquet-chunk.js';
 import { type ParquetForm, parquetForm, parquetFormOrText } from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
@@ -18,6 +20,8 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 /** A row group is held until it is full. */
 const groupRows = 50_000;
 const groupBytes = 64 * 1024 * 1024;
+/** A row group of the input that has fewer rows is not copied as it is: small groups become large ones. */
+const leastCopiedRows = 10_000;
 
 /** A column of the output: its schema, and what is held of it. */
 interface OutputColumn {
@@ -29,6 +33,8 @@ interface OutputColumn {
   /** Makes of a stored value one that can be written. */
   readonly renew?: (stored: unknown) => unknown;
   values: unknown[];
+  /** What is added: for which verified column, and which of its cells. */
+  readonly added?: { readonly verified: number; readonly at: number };
 }
 
 interface ParquetWriterOptions {
@@ -51,10 +57,16 @@ class ParquetRowsWriter implements RowsWriter {
   readonly #options: ParquetWriterOptions;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly unknown[]>;
+  /** For each verified column what is added to the held rows. */
+  #outcomes: (readonly unknown[])[][];
   readonly #columns: OutputColumn[];
   readonly #tally: KindTally;
   /** Whether the rows come as a Parquet file stores them. */
   readonly #isCopied: boolean;
+  /** The rows of a Parquet input that are held. */
+  #copied: { readonly chunk: ParquetChunk; readonly from: number; readonly to: number }[] = [];
+  /** The row group of the input that they are the first rows of, and nothing else. */
+  #whole: StoredGroup | undefined;
   #file: { readonly bytes: ByteWriter; readonly writer: ParquetWriter } | undefined;
   #held = 0;
   #heldBytes = 0;
@@ -68,6 +80,7 @@ class ParquetRowsWriter implements RowsWriter {
     this.#added = new OutcomeForms(opening, (cells, column) =>
       cells.map((cell, at) => storeAdded(addedForm(opening.added[column]?.[at]?.kind), cell)),
     );
+    this.#outcomes = opening.added.map(() => []);
     const { reading } = opening;
     this.#isCopied = options.copies !== undefined;
     this.#tally = options.tally ?? new KindTally(reading.header.length, reading.kinds);
@@ -80,11 +93,10 @@ class ParquetRowsWriter implements RowsWriter {
     if (!this.#isCopied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
     const own = this.#options.opening.reading.header.length;
     if (chunk instanceof ParquetChunk && this.#isCopied) {
-      for (const [column, { elements, values }] of columns.slice(0, own).entries()) {
-        for (let row = from; row < to; row += 1) {
-          values.push(elements ? chunk.stored(row, column) : chunk.value(row, column));
-        }
-      }
+      this.#copied.push({ chunk, from, to });
+      const { group } = chunk;
+      if (this.#held === 0) this.#whole = this.#canCopy(group) ? group : undefined;
+      if (group !== this.#whole || chunk.from + from !== this.#held) this.#whole = undefined;
     } else {
       for (let row = from; row < to; row += 1) {
         const cells = this.#rows.read(chunk, row);
@@ -93,18 +105,17 @@ class ParquetRowsWriter implements RowsWriter {
         }
       }
     }
-    for (let row = from; row < to; row += 1) {
-      let at = own;
-      for (let column = 0; column < width; column += 1) {
-        for (const value of this.#added.of(column, outcomes[(row - from) * width + column])) {
-          columns[at]?.values.push(value);
-          at += 1;
-        }
+    for (const [column, held] of this.#outcomes.entries()) {
+      for (let at = column; at < (to - from) * width; at += width) {
+        held.push(this.#added.of(column, outcomes[at]));
       }
     }
     this.#held += to - from;
     this.#heldBytes += chunk.byteSize * ((to - from) / chunk.length);
-    if (this.#held >= groupRows || this.#heldBytes >= groupBytes) await this.#writeGroup();
+    const isFull = this.#whole
+      ? this.#held === this.#whole.rows
+      : this.#held >= groupRows || this.#heldBytes >= groupBytes;
+    if (isFull) await this.#writeGroup();
   }
 
   async end(): Promise<void> {
@@ -130,45 +141,120 @@ class ParquetRowsWriter implements RowsWriter {
       ...copies?.[column],
       values: [],
     }));
-    const added = opening.added.flat().map(({ name, kind }) => ({
-      name,
-      form: addedForm(kind),
-      elements: undefined,
-      values: [],
-    }));
-    return [...own, ...added];
+    const added = opening.added.map((columns, verified) =>
+      columns.map(({ name, kind }, at) => ({
+        name,
+        form: addedForm(kind),
+        elements: undefined,
+        values: [],
+        added: { verified, at },
+      })),
+    );
+    return [...own, ...added.flat()];
+  }
+
+  /** Whether a row group can be copied without a look into it. */
+  #canCopy({ kept, rows }: StoredGroup): boolean {
+    const { reading, added } = this.#options.opening;
+    return (
+      kept !== undefined &&
+      rows >= leastCopiedRows &&
+      added.flat().length > 0 &&
+      this.#columns
+        .slice(0, reading.header.length)
+        .every(({ elements, renew }) => elements !== undefined && renew === undefined)
+    );
   }
 
   async #writeGroup(): Promise<void> {
     if (this.#held === 0) return;
-    this.#begin();
-    const columns = this.#columns;
-    const own = this.#options.opening.reading.header.length;
-    const columnData = columns.map((column, at) => {
-      // What is added was stored when its outcome came first.
-      const data = column.elements || at >= own ? renewed(column) : this.#store(column);
-      column.values = [];
-      // Of 0.0 and -0.0 the writer's dictionary would keep the one that comes first.
-      const isPlain = holdsFloats(column) && data.some(holdsNegativeZero);
-      return { name: column.name, data, ...(isPlain && { encoding: 'PLAIN' as const }) };
-    });
     const { writer, bytes } = this.#begin();
+    const isWhole = this.#held === this.#whole?.rows;
+    const copied = isWhole ? await this.#copyGroup(this.#whole?.kept ?? []) : [];
+    for (const { chunk } of isWhole ? [] : this.#copied) await chunk.group.load();
+    const own = this.#options.opening.reading.header.length;
+    const columnData = this.#columns.slice(isWhole ? own : 0).map((column, at) => {
+      const values = () => this.#valuesOf(column, at);
+      // Of 0.0 and -0.0 the writer's dictionary would keep the one that comes first.
+      const isPlain = holdsFloats(column) && values().some(holdsNegativeZero);
+      return {
+        name: column.name,
+        // Made when it is written: the cells of one column at a time.
+        get data() {
+          return values();
+        },
+        ...(isPlain && { encoding: 'PLAIN' as const }),
+      };
+    });
     await writer.write({ columnData, rowGroupSize: this.#held });
+    writer.row_groups.at(-1)?.columns.unshift(...copied);
     await this.#send(bytes);
+    for (const column of this.#columns) column.values = [];
+    this.#outcomes = this.#outcomes.map(() => []);
+    this.#copied = [];
+    this.#whole = undefined;
     this.#groups += 1;
     this.#written += this.#held;
     this.#held = 0;
     this.#heldBytes = 0;
   }
 
-  #store({ name, form, values }: OutputColumn): unknown[] {
-    return values.map((value, row) => {
+  /** Writes the columns of a row group as they are in the input, and gives what the footer says of them. */
+  async #copyGroup(kept: NonNullable<StoredGroup['kept']>): Promise<readonly ColumnChunk[]> {
+    const { bytes } = this.#begin();
+    const copied: ColumnChunk[] = [];
+    for (const { data, start, bytes: part } of kept.flat()) {
+      const place = BigInt(bytes.offset);
+      copied.push({
+        file_offset: place,
+        meta_data: {
+          type: data.type,
+          encodings: data.encodings,
+          path_in_schema: data.path_in_schema,
+          codec: data.codec,
+          num_values: data.num_values,
+          total_uncompressed_size: data.total_uncompressed_size,
+          total_compressed_size: data.total_compressed_size,
+          data_page_offset: data.data_page_offset - start + place,
+          ...(data.dictionary_page_offset !== undefined && {
+            dictionary_page_offset: data.dictionary_page_offset - start + place,
+          }),
+          ...(data.encoding_stats && { encoding_stats: data.encoding_stats }),
+        },
+      });
+      bytes.appendBytes(part);
+      await this.#send(bytes);
+    }
+    return copied;
+  }
+
+  /** The held cells of a column as they are stored. */
+  #valuesOf(
+    { name, form, elements, renew, values, added }: OutputColumn,
+    column: number,
+  ): unknown[] {
+    // What is added was stored when its outcome came first.
+    if (added) return this.#outcomes[added.verified]?.map((cells) => cells[added.at]) ?? [];
+    if (elements) {
+      const stored = this.#cellsOf((chunk, row) => chunk.stored(row, column));
+      return renew ? stored.map(renew) : stored;
+    }
+    const cells = this.#isCopied ? this.#cellsOf((chunk, row) => chunk.value(row, column)) : values;
+    return cells.map((value, row) => {
       const stored = value === null || value === undefined ? null : form.store(value);
       if (stored !== undefined) return stored;
       throw new InputError(
         `data row ${grouped(this.#written + row + 1)} of the input has something in column ${JSON.stringify(name)} that is of another type than in the rows before it, which decided the column's`,
       );
     });
+  }
+
+  #cellsOf(cell: (chunk: ParquetChunk, row: number) => unknown): unknown[] {
+    const cells: unknown[] = [];
+    for (const { chunk, from, to } of this.#copied) {
+      for (let row = from; row < to; row += 1) cells.push(cell(chunk, row));
+    }
+    return cells;
   }
 
   #begin(): { readonly bytes: ByteWriter; readonly writer: ParquetWriter } {
@@ -212,10 +298,6 @@ class ParquetRowsWriter implements RowsWriter {
     (bytes as ByteWriter & { index: number }).index = 0;
     await this.#options.output.write(written);
   }
-}
-
-function renewed({ values, renew }: OutputColumn): unknown[] {
-  return renew ? values.map(renew) : values;
 }
 
 function holdsFloats({ form, elements }: OutputColumn): boolean {
@@ -274,9 +356,9 @@ export function parquetWriting(): FormatWriting {
       refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
       const report = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
-      const copies = isParquetReading(reading)
-        ? await columnCopies(reading.columns, packages)
-        : undefined;
+      const isCopied = isParquetReading(reading);
+      const copies = isCopied ? await columnCopies(reading.columns, packages) : undefined;
+      if (isCopied && opening.isOnlyReader === true) reading.copyGroups(opening.verified);
       return new ParquetRowsWriter({ output, opening, packages, tally, copies, report });
     },
   };

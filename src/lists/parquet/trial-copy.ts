@@ -4,7 +4,8 @@ import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import type { RowValidator } from '../rows/sink.js';
-import { type loadHyparquetWriter, checkWritten } from './parquet-reading.js';
+import type { loadHyparquetWriter } from './hyparquet.js';
+import { checkWritten } from './parquet-reading.js';
 import { int96Nanos, storedChanger } from './parquet-values.js';
 import {
   bare,
@@ -14,7 +15,8 @@ import {
   nodeOf,
   type SchemaNode,
 } from './schema-node.js';
-import { isFlat, ParquetChunk, type ParquetColumn } from './parquet-chunk.js';
+import { ParquetChunk } from './parquet-chunk.js';
+import { isFlat, type ParquetColumn } from './parquet-column.js';
 
 type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
 
@@ -100,7 +102,7 @@ async function isKept(
     const written = { schema: writer.schema, rows: 1, groups: 1 };
     const back = await checkWritten(memoryFile(bytes.getBytes()), written);
     return columns.every(({ read }, at) =>
-      isDeepStrictEqual(back.columns[at]?.read(back.stored[at]?.[0]), read(samples[at])),
+      isDeepStrictEqual(back.columns[at]?.read(back.first?.values(at).at(0)), read(samples[at])),
     );
   } catch {
     return false;

@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest';
+import { fileSink, fileSource, type Source } from '../../../src/index.js';
+import { limitedSource } from '../../../src/lists/rows/sources/limited-source.js';
+import { useTemporaryFolder } from '../files/temporary-folder.js';
+import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
+import { startVerifying } from '../sql/verify-rows.js';
+
+const at = useTemporaryFolder();
+
+/** Row groups of 12,288, 12,288 and 424 rows, with values of many types. */
+const list = `select
+    if(i % 11 = 0, null, 'good' || (i % 900) || '@sluice.test') as email,
+    'id-' || i as id,
+    if(i % 3 = 0, null, ['BE', 'NL'][1 + i % 2]) as country,
+    if(i % 2 = 0, -0.0::double, 0.0::double) as zero,
+    (i / 100)::decimal(12, 2) as amount,
+    make_timestamp(1_700_000_000_000_000 + i) as at,
+    case when i % 5 = 0 then null else ['a' || i, null, ''] end as tags,
+    {'a': i, 'b': {'c': 'x' || i}} as nested,
+    i::varchar::blob as bytes
+  from range(25_000) t(i)`;
+
+async function writeList(codec: string): Promise<void> {
+  await askDuckdb(
+    ':memory:',
+    `copy (${list}) to '${at('in.parquet')}' (format parquet, codec '${codec}', row_group_size 12288)`,
+  );
+}
+
+/** Rows of the output that are not as in the input, by their places, and how the output's column \`id\` is stored. */
+async function compare(rows: string): Promise<unknown> {
+  const numbered = (query: string) =>
+    `select row_number() over () as line, r::varchar as r from (${query}) r`;
+  const [{ differences } = {}] = (await askDuckdb(
+    ':memory:',
+    `select count(*)::integer as differences
+       from (${numbered(`select * from '${at('in.parquet')}' ${rows}`)}) a
+       full join (${numbered(`select columns(c -> c not like 'email\\_%' escape '\\') from '${at('out.parquet')}'`)}) b using (line)
+       where a.r is distinct from b.r`,
+  )) as { differences?: number }[];
+  const groups = await askDuckdb(
+    ':memory:',
+    `select row_group_num_rows::integer as rows, compression as codec
+       from parquet_metadata('${at('out.parquet')}') where path_in_schema = 'id' order by row_group_id`,
+  );
+  return { differences, groups };
+}
+
+async function verifyInto(source: Source): Promise<void> {
+  const { run } = await startVerifying();
+  const columns = ['verification', 'valid'] as const;
+  await run({ source, sink: fileSink(at('out.parquet')), email: ['email'], columns });
+}
+
+describe('row groups from Parquet to Parquet', () => {
+  it.each(['zstd', 'uncompressed'])(
+    'are copied as they are, and small ones written anew: %s',
+    async (codec) => {
+      await writeList(codec);
+      await verifyInto(fileSource(at('in.parquet')));
+      expect(await compare('')).toEqual({
+        differences: 0,
+        groups: [
+          { rows: 12_288, codec: codec.toUpperCase() },
+          { rows: 12_288, codec: codec.toUpperCase() },
+          { rows: 424, codec: 'SNAPPY' },
+        ],
+      });
+    },
+  );
+
+  it('are written anew from where the list ends within one', async () => {
+    await writeList('zstd');
+    await verifyInto(limitedSource(fileSource(at('in.parquet')), 13_000));
+    expect(await compare('limit 13_000')).toEqual({
+      differences: 0,
+      groups: [
+        { rows: 12_288, codec: 'ZSTD' },
+        { rows: 712, codec: 'SNAPPY' },
+      ],
+    });
+  });
+});
