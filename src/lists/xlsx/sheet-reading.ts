@@ -75,11 +75,15 @@ export class SheetReading {
     );
   }
 
-  /** @throws ConfigurationError */
-  mustHaveHeaderOf({ name, header }: SheetReading): void {
-    if (isSame(this.header, header)) return;
-    throw new ConfigurationError(
-      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} has another header than the sheet ${JSON.stringify(name)}: name the sheets that are one list, separated by commas, with ${optionName('sheet')}, and give each other a command of its own; nothing was sent`,
+  hasHeaderOf({ header }: SheetReading): boolean {
+    return isSame(this.header, header);
+  }
+
+  /** @param alike names of the sheets that have the header of the first of them */
+  otherHeaderError(alike: readonly string[]): ConfigurationError {
+    const [first = ''] = alike;
+    return new ConfigurationError(
+      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} has another header than the sheet ${JSON.stringify(first)}: with ${optionName('sheet', alike.join(','))} ${alike.length === 1 ? 'that one is the list' : 'those with this header are one list'}, and each other needs a command of its own; nothing was sent`,
     );
   }
 

@@ -63,7 +63,11 @@ export async function openXlsx(
     const [first] = opened;
     if (!first)
       throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`);
-    for (const sheet of opened) sheet.mustHaveHeaderOf(first);
+    const odd = opened.find((sheet) => !sheet.hasHeaderOf(first));
+    if (odd) {
+      const alike = opened.filter((sheet) => sheet.hasHeaderOf(first));
+      throw odd.otherHeaderError(alike.map(({ name }) => name));
+    }
     if (empty.length > 0) {
       opening.onNotice?.(notice('sheets_empty', { input: file.name, sheets: empty }));
     }

@@ -180,7 +180,7 @@ export function missingPlusSentence({
   const ifAll =
     country === undefined
       ? ''
-      : `if all are of ${country}, name that country with ${optionName('country')} ${country}; else `;
+      : `if all are of ${country}, name that country with ${optionName('country', country)}; else `;
   return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: ${ifAll}write the +, or add a column of countries (${optionName('countryColumn')})`;
 }
 

@@ -64,6 +64,11 @@ it.each(['all', 'Leads,Notes', 'Leads,Nobody'])(
   },
 );
 
+it('names the sheets that are one list where another is not', async () => {
+  await write({ Leads: leads, Notes: [['note'], ['call back']], Customers: customers });
+  await expect(rowsOf('all')).rejects.toThrow("`sheet: 'Leads,Customers'`");
+});
+
 it('refuses a sheet without a row that is named, and says which are empty of all', async () => {
   await write({ Leads: leads, Empty: [] });
   const notices: unknown[] = [];
