@@ -111,6 +111,12 @@ export class PostgresSteps implements SharedSteps {
     return this.#options.name;
   }
 
+  listen(listener: () => void): void {
+    this.#beats.listen?.((life) => {
+      if (life === this.#run.life) listener();
+    });
+  }
+
   async open(): Promise<Updates> {
     await this.#calls.prepare();
     return this.#run.join();

@@ -189,6 +189,8 @@ begin
     if p_limits then
       update sluice.run set most = p_most where run = p_run;
     end if;
+    -- Those that listen hear of it before their next sign of life.
+    perform pg_notify('sluice', p_life::text);
   end if;
   return json_build_object('updates', sluice.updates(p_run, p_seen));
 end $$;

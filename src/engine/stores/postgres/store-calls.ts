@@ -51,6 +51,9 @@ export interface StoreCalls {
    */
   call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
 
+  /** @param listener told of which run a note was written down, where that can be heard */
+  listen?(listener: (life: string | undefined) => void): void;
+
   /** @returns the blocks that are kept of a run, or of one of its batches, in their order */
   kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
 
@@ -92,6 +95,10 @@ export class SchemaCalls implements StoreCalls {
     );
     // A function gives one row.
     return (row as { answer: Content }).answer;
+  }
+
+  listen(listener: (life: string | undefined) => void): void {
+    this.#connection.listen(listener);
   }
 
   async kept(

@@ -28,14 +28,15 @@ export interface StoreConnectionOptions {
 
 /**
  * A connection that is made again when it is lost. A statement that had no answer is sent again: it must
- * do no harm twice. Each is a transaction of its own, and nothing is kept in a session, so a pooler may
- * give every statement another connection to the server.
+ * do no harm twice. Each is a transaction of its own, and nothing that it needs is kept in a session, so
+ * a pooler may give every statement another connection to the server.
  */
 export class StoreConnection {
   readonly #options: StoreConnectionOptions;
   readonly #closing = new AbortController();
   readonly #turns = new InTurn();
   #connecting: Promise<OpenClient> | undefined;
+  #listener: ((payload: string | undefined) => void) | undefined;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
@@ -69,6 +70,11 @@ export class StoreConnection {
     }
   }
 
+  /** Hears what functions of the store notify, from its next connection on: through a pooler perhaps nothing. */
+  listen(listener: (payload: string | undefined) => void): void {
+    this.#listener = listener;
+  }
+
   /** Ends what is being asked, too. Never fails. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -79,7 +85,6 @@ export class StoreConnection {
     text: string,
     values: readonly unknown[],
   ): Promise<readonly Row[]> {
-    const { signal } = this.#closing;
     const connecting = (this.#connecting ??= this.#connect());
     try {
       const { client } = await connecting;
@@ -87,17 +92,21 @@ export class StoreConnection {
         text,
         ...(values.length > 0 && { values: [...values] }),
       });
-      const { rows } = await beforeDeadline(async (late) => orAborted(answer, late), {
-        clock: systemClock,
-        ms: answerTimeoutMs,
-        signal,
-        toError: () => new LateAnswer(),
-      });
+      const { rows } = await this.#inTime(answer);
       return rows;
     } catch (error) {
       if (sqlStateOf(error) === undefined || isGoodbye(error)) await this.#drop(connecting);
       throw error;
     }
+  }
+
+  async #inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
+    return beforeDeadline(async (late) => orAborted(answer, late), {
+      clock: systemClock,
+      ms: answerTimeoutMs,
+      signal: this.#closing.signal,
+      toError: () => new LateAnswer(),
+    });
   }
 
   async #connect(): Promise<OpenClient> {
@@ -106,7 +115,18 @@ export class StoreConnection {
     const { default: pg } = await import('pg').catch(
       refuseMissingPackage({ by: 'A store in PostgreSQL', install: 'pg', driver: 'postgres' }),
     );
-    return openClient(pg, this.#options.url, signal);
+    const opened = await openClient(pg, this.#options.url, signal);
+    if (!this.#listener) return opened;
+    opened.client.on('notification', ({ payload }) => this.#listener?.(payload));
+    try {
+      await this.#inTime(opened.client.query('listen sluice'));
+    } catch (error) {
+      // Where it may not listen, it is told with its signs of life.
+      if (sqlStateOf(error) !== undefined && !isGoodbye(error)) return opened;
+      await opened.close();
+      throw error;
+    }
+    return opened;
   }
 
   /** The next statement connects again. */

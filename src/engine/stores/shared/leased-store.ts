@@ -95,6 +95,7 @@ export class LeasedRunStore implements SharedRunStore {
       },
       beat: async () => this.#beat(),
     });
+    steps.listen?.(() => this.#heartbeat.beatNow());
     this.#claims = new LeasedClaims({
       steps,
       clock,

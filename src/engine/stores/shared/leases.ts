@@ -108,6 +108,7 @@ export class Heartbeat {
   /** The time between two signs of life that are needed. */
   readonly intervalMs: number;
   #lookMs = 0;
+  #isWanted = false;
   /** Ends the pause before the next. */
   #pause = new AbortController();
 
@@ -127,6 +128,12 @@ export class Heartbeat {
     if (this.#options.isWaiting()) this.#pause.abort();
   }
 
+  /** There is something to be heard: what stops one process is to stop the others before they send more. */
+  beatNow(): void {
+    this.#isWanted = true;
+    this.#pause.abort();
+  }
+
   async run(): Promise<void> {
     const { clock, signal, isWaiting, tick, beat } = this.#options;
     let beating: Promise<void> | undefined;
@@ -135,6 +142,9 @@ export class Heartbeat {
       const woken = AbortSignal.any([signal, this.#pause.signal]);
       await clock.sleep(isWaiting() ? this.#lookMs : this.intervalMs, woken).catch(() => undefined);
       if (signal.aborted) return;
+      // One that is under way may have been answered before there was something.
+      if (this.#isWanted) void beating?.then(() => this.beatNow());
+      this.#isWanted = false;
       this.#lookMs = Math.min(this.intervalMs, this.#lookMs * 1.5);
       if (!tick()) return;
       beating ??= beat().finally(() => {

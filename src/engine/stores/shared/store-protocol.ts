@@ -123,6 +123,12 @@ export interface SharedSteps {
   readonly pace: PaceSteps;
   readonly copy: CopySteps;
 
+  /**
+   * Hears of notes as soon as they are written down, where the store can tell; the next sign of life tells
+   * of them in any case.
+   */
+  listen?(listener: () => void): void;
+
   /** Begins to work on the run. */
   open(): Promise<Updates>;
 

@@ -11,7 +11,8 @@ import { noRows } from '../../../../src/engine/stores/shared/shared-status.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { SchemaCalls } from '../../../../src/engine/stores/postgres/store-calls.js';
 import { newName } from '../../../lists/sql/new-name.js';
-import { batch, planEntry, progress, runEntry } from './store-place.js';
+import { TestClock } from '../../../../src/testing/test-clock.js';
+import { batch, openStore, planEntry, progress, runEntry } from './store-place.js';
 
 const many = 32;
 const noFigures = { ...noRows, batchesDone: 0, addressesDone: 0 };
@@ -252,4 +253,22 @@ describe('a process', () => {
     );
     expect(row).toMatchObject({ before: 'off', after: 'on' });
   });
+});
+
+test('a process hears at once of what stops another, without waiting for its next sign of life', async () => {
+  const run = newName();
+  const one = await openStore({ run });
+  onTestFinished(async () => one.remove());
+  const time = new TestClock();
+  const other = await openStore({ run }, time);
+  onTestFinished(async () => other.close());
+  const { signal } = new AbortController();
+  await one.begin(runEntry, planEntry);
+  // The first one connects it.
+  await time.advance(1000);
+  while (!other.state.run) await other.waitForUpdates(signal);
+  const at = new Date().toISOString();
+  await one.record({ entry: 'stopped', code: 'unauthorized', message: 'no', at });
+  while (!other.state.stopped) await other.waitForUpdates(signal);
+  expect(other.state.stopped).toMatchObject({ code: 'unauthorized' });
 });
