@@ -1,7 +1,6 @@
 import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
-import { lineFeedByte } from '../../csv/csv-format.js';
 import type { ByteReader } from './byte-reader.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
@@ -43,20 +42,23 @@ export function detectEncoding(first: Uint8Array): TextEncoding {
   return isUtf16(first, 1) ? 'utf-16be' : 'utf-8';
 }
 
-/** @param low which of two bytes is that of Latin letters; the other one is null in these and in line feeds */
+/** @param low which of two bytes is that of Latin letters; the other one is null in these and in signs */
 function isUtf16(first: Uint8Array, low: 0 | 1): boolean {
   const pairs = Math.min(first.length, mostJudged) >> 1;
-  let [lowNulls, highNulls, lineFeeds, otherLineFeeds] = [0, 0, 0, 0];
+  let [lowNulls, highNulls, wideSigns, others] = [0, 0, 0, 0];
   for (let at = 0; at < 2 * pairs; at += 2) {
-    const [letter, page] = [first[at + low], first[at + 1 - low]];
+    const [letter = 0, page = 0] = [first[at + low], first[at + 1 - low]];
     if (letter === 0) lowNulls += 1;
     if (page === 0) highNulls += 1;
-    if (letter === lineFeedByte && page === 0) lineFeeds += 1;
-    else if (letter === lineFeedByte || page === lineFeedByte) otherLineFeeds += 1;
+    if (signs.has(letter) && page === 0) wideSigns += 1;
+    else if (signs.has(letter) || signs.has(page)) others += 1;
   }
-  return lowNulls === 0 && highNulls > pairs * leastNulls && lineFeeds >= otherLineFeeds;
+  const areWide = others === 0 || wideSigns > others;
+  return lowNulls === 0 && highNulls > pairs * leastNulls && areWide;
 }
 
+/** The line feed, the comma and the at sign. */
+const signs: ReadonlySet<number> = new Set([0x0a, 0x2c, 0x40]);
 const mostJudged = 512;
 /** In text of other scripts it is the delimiters, line ends and addresses. */
 const leastNulls = 0.2;

@@ -24,6 +24,7 @@ describe('the encoding of a text', () => {
     ['UTF-8', Buffer.from(list), 'utf-8'],
     ['UTF-8 with a null in a cell', Buffer.from('mail,n\na@x.example,\0\n'), 'utf-8'],
     ['UTF-8 with nulls in many cells', Buffer.from(' a ,\0b\0,\tc\t\n1,2,3'), 'utf-8'],
+    ['UTF-8 with nulls around a cell', Buffer.from('mail\n\0a@x.e\0\n'), 'utf-8'],
     ['UTF-32, which is none of them', Buffer.from([0xff, 0xfe, 0, 0, 0x61, 0, 0, 0]), 'utf-8'],
     ['UTF-32 without a mark', Buffer.from([0x61, 0, 0, 0, 0x2c, 0, 0, 0]), 'utf-8'],
   ])('is seen in its bytes: %s', (_, bytes, encoding) => {
