@@ -1,3 +1,4 @@
+import { type Asked, askedOf } from './asked.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
@@ -34,13 +35,6 @@ interface Summarized {
 export interface Balances {
   readonly before: CreditBalance;
   readonly after: CreditBalance;
-}
-
-/** The options that summary and estimate name. */
-type Asked = Pick<Summary, 'limit'>;
-
-export function askedOf({ limit }: Asked): Asked {
-  return { ...(limit !== undefined && { limit }) };
 }
 
 export function summarize(run: Summarized): Summary {

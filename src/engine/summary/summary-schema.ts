@@ -3,6 +3,7 @@ import { verificationTypes, type VerificationType } from '../../contract/enums.j
 import type { OutputRows, SkippedUpdates } from '../../lists/rows/sink.js';
 import type { BatchTimes } from '../batches/batch-log.js';
 import type { Charge } from '../batches/charge.js';
+import { askedFields } from './asked.js';
 import type { ForeignNumbers } from '../columns/column-looks.js';
 import type {
   BatchExport,
@@ -48,7 +49,6 @@ const count = z.int().min(0);
 const counts = z.record(z.string(), count);
 const dateTime = z.string().meta({ format: 'date-time' });
 const type = z.enum(verificationTypes);
-const limit = z.int().min(1).optional();
 const verdicts = z.object({ valid: count, wrong: count, unknown: count, none: count });
 
 /** Of each verification type. */
@@ -228,7 +228,7 @@ const summaryFields = {
   output: z.string(),
   service: z.string(),
   rows: count,
-  limit,
+  ...askedFields,
   rows_left_out: count,
   rows_repeated: count.optional(),
   outputs: z.array(outputRows),
@@ -275,7 +275,7 @@ const estimateFields = {
   output: z.string().nullable(),
   service: z.string(),
   rows: count,
-  limit,
+  ...askedFields,
   email: typeEstimate,
   phone: typeEstimate,
   columns: z.array(columnEstimate),

@@ -1,5 +1,6 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { OutputRows, SkippedUpdates } from '../../lists/rows/sink.js';
+import type { Asked } from './asked.js';
 import type {
   BatchReport,
   ColumnHints,
@@ -12,7 +13,7 @@ import type {
 } from './figures.js';
 
 /** What a run says of itself when it is over; all of it is JSON. */
-export interface Summary {
+export interface Summary extends Asked {
   /** Where the rows came from, as messages call it: a path or a URL without its password. */
   readonly input: string;
   /** Where the rows went, as messages call it. */
@@ -21,8 +22,6 @@ export interface Summary {
   readonly service: string;
   /** Rows that were read, without the header. */
   readonly rows: number;
-  /** How many rows were asked for at most; absent where all were. */
-  readonly limit?: number | undefined;
   /** Rows that the output does not have, as they were not to be kept. */
   readonly rows_left_out: number;
   /** Those of them that repeat an address of a row above. Absent where there are none. */
@@ -125,7 +124,7 @@ export interface TypeEstimate {
 }
 
 /** What a run would read, send and cost. */
-export interface Estimate {
+export interface Estimate extends Asked {
   /** Distinguishes it from the summary of a run. */
   readonly dry_run: true;
   /** Where the rows come from, as messages call it. */
@@ -136,8 +135,6 @@ export interface Estimate {
   readonly service: string;
   /** Rows that were read, without the header. */
   readonly rows: number;
-  /** How many rows were asked for at most; absent where all were. */
-  readonly limit?: number | undefined;
   /** The emails; `null` where none would be verified. */
   readonly email: TypeEstimate | null;
   /** The phones; `null` where none would be verified. */

@@ -171,7 +171,7 @@ export const runSentences = {
   }),
 };
 
-export type RunSentenceCode = keyof typeof runSentences;
+type RunSentenceCode = keyof typeof runSentences;
 type FieldsOf<Code extends RunSentenceCode> =
   (typeof runSentences)[Code] extends SentenceDefinition<infer Fields> ? ReadOnly<Fields> : never;
 export type RunSentence = ReturnType<typeof runSentence>;
