@@ -17,6 +17,7 @@ import {
 } from '../command.js';
 import { connect, type Connection, type Target } from '../connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
+import { countryOptions } from '../guide/choose-country.js';
 import { type Location, pathOf, resolvePath, standard } from '../endpoints/locations.js';
 import { trialMessages } from '../messages/end-messages.js';
 import { message } from '../messages/message.js';
@@ -236,9 +237,8 @@ function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
       'name the columns to verify: --email <column>, --phone <column>, or both',
     );
   }
-  const ofEveryRow = ['country', 'country-column', 'country-from'] as const;
   const isOfEmailsAlone = options.has('email-country') && !options.has('phone');
-  if (!ofEveryRow.some((name) => options.has(name)) && !isOfEmailsAlone) {
+  if (!countryOptions.some((name) => options.has(name)) && !isOfEmailsAlone) {
     throw new ConfigurationError(
       'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
       { code: 'country_missing' },

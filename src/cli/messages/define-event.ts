@@ -4,7 +4,10 @@ import type { ReadOnly, SentenceDefinition } from '../../platform/text/sentence.
 export type Severity = 'info' | 'notice' | 'warning' | 'error';
 
 /** One kind of event: a line for a person, or some, with a severity and a form. */
-export interface EventDefinition<Fields> extends Omit<SentenceDefinition<Fields>, 'sentence'> {
+export interface EventDefinition<in out Fields> extends Omit<
+  SentenceDefinition<Fields>,
+  'sentence'
+> {
   readonly severity: Severity;
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
   /** What is to be copied: below the sentence, on a line that nothing breaks. */
