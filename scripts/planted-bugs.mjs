@@ -74,7 +74,7 @@ await runScript(async () => {
       for (const bug of bugs) results.push(await tryBug(root, bug, asked));
     }
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
   const uncaught = results.filter(({ trouble }) => trouble !== undefined);
   for (const { bug, trouble } of uncaught) console.error(`${bug.name}: ${trouble}`);
@@ -101,7 +101,7 @@ async function tryNamed(folder, bugs) {
           // The others go on in their copies.
           return { bug, caught: [], trouble: error.message };
         } finally {
-          await rm(root, { recursive: true, force: true });
+          await rm(root, { recursive: true, force: true, maxRetries: 5 });
         }
       }),
     ),
