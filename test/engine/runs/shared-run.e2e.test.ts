@@ -632,13 +632,15 @@ describe('run() with a store that many processes share', () => {
         void abandoned.then(() => told.push('abandoned'));
         void eventually(() => state().stopped)
           .toBeDefined()
-          .then(thaw);
+          .then(() => {
+            told.push('thawed');
+            return thaw();
+          });
       },
     });
     await expect(stopped).rejects.toMatchObject({ code: 'state_mismatch' });
-    told.push('stopped');
     await abandoned;
-    expect(told).toEqual(['stopped', 'abandoned']);
+    expect(told).toEqual(['thawed', 'abandoned']);
     const left = await clientOf().listBatches();
     expect(new Set(left.map(({ status }) => status))).toEqual(new Set(['verification_ongoing']));
   });

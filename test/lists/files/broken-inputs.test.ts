@@ -149,7 +149,7 @@ describe('JSON lines', () => {
   it('refuse a line that never ends', async () => {
     const content = `{"email":"${'a'.repeat(3000)}"}`;
     const error = await failure(await source('a.jsonl', content, { maxRowBytes: 1000 }));
-    expect(error.message).toContain('line 1: the line is too long (over 1000 bytes)');
+    expect(error.message).toContain('line 1: the line is too long (over 1,000 bytes)');
   });
 });
 

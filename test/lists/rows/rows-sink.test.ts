@@ -30,7 +30,7 @@ describe('rowsSink', () => {
 
   it('refuses a row with a field that the header lacks, in a run before anything is sent', async () => {
     const sink = rowsSink(() => undefined);
-    const message = expect.stringMatching(/data row 2001 .* a value named "note"/) as string;
+    const message = expect.stringMatching(/data row 2,001 .* a value named "note"/) as string;
     const refused = { code: 'input_malformed', message };
     const options = { sink, client, email: ['email'], country };
     const stateDir = join(await withFolder(), 'state');
