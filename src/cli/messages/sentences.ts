@@ -20,7 +20,12 @@ export function isExportWrong(reason: string | undefined): boolean {
 /** What to do about a batch that has failed. */
 export function adviceOn(reason: string, exported: ComparedExport | undefined): string {
   if (!isExportWrong(reason)) return "report it to the service's support";
-  const held = exported ? `${describeDifference(exported)}. ` : '';
+  // A service that leaves a flag out of its records would look for what is missing in vain.
+  const records =
+    reason === 'export_incomplete'
+      ? ' (a record without all of `valid`, `wrong` and `unknown` counts as none)'
+      : '';
+  const held = exported ? `${describeDifference(exported)}${records}. ` : '';
   return `${held}Its results are paid for and the batch is kept on the service: --retry-failed asks for its export again, which is free. If that does not help, give the batch_uuid to the service's support`;
 }
 
