@@ -67,6 +67,7 @@ export class DriveBatches extends PatientDuplex {
   readonly #drive: BatchPool;
   readonly #claims = new LocalClaims();
   readonly #abort = new AbortController();
+  readonly #inRun: (work: () => void) => void;
   /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
   #left: LeftBatch[] = [];
   /** By label: batches of which something was sent, and that are not let go of. */
@@ -86,10 +87,14 @@ export class DriveBatches extends PatientDuplex {
   constructor(
     options: DriveBatchesOptions &
       Pick<BatchPoolOptions, 'keepsBatches'> &
-      Pick<DrivePorts, 'onNotice'>,
+      Pick<DrivePorts, 'onNotice'> & {
+        /** Does work as that of a run. */
+        readonly inRun?: (work: () => void) => void;
+      },
     beforeLaunch?: (batch: Batch, uuid: string) => Promise<void>,
   ) {
     super({ objectMode: true, highWaterMark: 1 });
+    this.#inRun = options.inRun ?? ((work) => work());
     this.#options = {
       ...options,
       onBatch: this.#calledBack.watch(options.onBatch),
@@ -128,7 +133,7 @@ export class DriveBatches extends PatientDuplex {
     if (this.stoppedBy) return;
     this.#held = done;
     // Rows pass up to the first batch that has no place.
-    if (parcel.kind === 'batch') this.#drive.add([parcel.batch]);
+    if (parcel.kind === 'batch') this.#inRun(() => this.#drive.add([parcel.batch]));
     else if (parcelKinds.has(parcel.kind)) this.#isWanted = this.push(parcel);
     else this.destroy(strangerError('driveBatches() takes what rowsToBatches() gives', parcel));
     this.#goOn();

@@ -10,6 +10,8 @@ export type VerifyProgress =
       readonly mayHaveLaunched: boolean;
     } & BatchProgress);
 
+type CountedProgress = Exclude<VerifyProgress, { readonly stage: 'batch' }>;
+
 /** What is told of a batch's way. */
 export function batchProgress(
   progress: BatchProgress,
@@ -22,12 +24,17 @@ const rowsBetween = 100;
 
 /** Counts rows on their way in and out, and tells of them now and then. */
 export class RowCount {
-  readonly #onProgress: (progress: VerifyProgress) => void;
+  readonly #onProgress: (progress: CountedProgress) => void;
   #in = 0;
   #out = 0;
 
-  constructor(onProgress: (progress: VerifyProgress) => void) {
+  constructor(onProgress: (progress: CountedProgress) => void) {
     this.#onProgress = onProgress;
+  }
+
+  /** Rows that came out so far. */
+  get rowsOut(): number {
+    return this.#out;
   }
 
   in(): void {

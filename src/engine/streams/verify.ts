@@ -12,6 +12,8 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { AddedField } from '../results/result-columns.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
+import { inScope, publish } from '../../platform/observability/channels.js';
+import { codeOf, ObservedRun } from '../../platform/observability/observe.js';
 import { LaunchNotes } from './launch-notes.js';
 import { PatientDuplex } from './patient-duplex.js';
 import type {
@@ -177,12 +179,14 @@ export function verifyChunks(
   plan: StreamPlan,
   options: Omit<VerifySettings, 'onProgress'> & PlanningOptions,
 ): Duplex {
-  return new Verify(plan, joinChunks(plan), options);
+  return new Verify(plan, joinChunks(plan), { ...options, isPartOfRun: true });
 }
 
 interface PlanningOptions extends Pick<DrivePorts, 'onNotice'> {
   /** Called when all rows are in, and their batches made. */
   readonly onPlanned?: () => void;
+  /** Whether it belongs to a run that tells of itself. */
+  readonly isPartOfRun?: boolean;
 }
 
 type Done = (error?: Error | null) => void;
@@ -195,7 +199,11 @@ export class Verify extends PatientDuplex {
   /** Settled when all three are closed. */
   readonly #closed: Promise<void>;
   readonly #signal: AbortSignal | undefined;
+  /** Undefined in a run that tells of itself. */
   readonly #count: RowCount | undefined;
+  /** From its first row on. */
+  #run: ObservedRun | undefined;
+  #hasFailed = false;
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #notes: LaunchNotes;
   readonly #deletions: SettledDeletions | undefined;
@@ -211,7 +219,12 @@ export class Verify extends PatientDuplex {
     super({ objectMode: true });
     const onProgress = this.#calledBack.watch(options.onProgress);
     const onBatch = this.#calledBack.watch(options.onBatch);
-    this.#count = onProgress && new RowCount(onProgress);
+    if (options.isPartOfRun !== true) {
+      this.#count = new RowCount((progress) => {
+        if (this.#run) publish('sluice:run:stage', { run: this.#run.id, ...progress });
+        onProgress?.(progress);
+      });
+    }
     if (options.deleteBatches === true) {
       this.#deletions = new SettledDeletions({
         service: options.client,
@@ -227,6 +240,7 @@ export class Verify extends PatientDuplex {
       {
         ...options,
         keepsBatches: options.deleteBatches !== true,
+        inRun: (work) => (this.#run ? inScope({ run: this.#run.id }, work) : work()),
         onBatch: (progress) => {
           this.#deletions?.note(progress);
           onBatch?.(progress);
@@ -237,7 +251,13 @@ export class Verify extends PatientDuplex {
       async (batch, uuid) => this.#notes.note(batch, uuid),
     );
     this.#drive = drive;
-    tail.on('settled', (parcel: SettledParcel) => this.#deletions?.settled(parcel));
+    tail.on('settled', (parcel: SettledParcel) => {
+      if ('failure' in parcel.ending) this.#hasFailed = true;
+      this.#deletions?.settled(parcel);
+    });
+    this.once('end', () => {
+      this.#run?.finish({ rows: this.#count?.rowsOut ?? 0, hasFailed: this.#hasFailed });
+    });
     const fail = (error: Error): void => {
       // Rows whose results were paid for come out before the error that says why no more come.
       if (error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
@@ -271,6 +291,7 @@ export class Verify extends PatientDuplex {
   }
 
   override _write(item: unknown, _encoding: string, done: Done): void {
+    this.#begin();
     this.#count?.in();
     const collected = this.#notes.collect();
     if (collected) collected.then(() => this.#pass(item, done), done);
@@ -278,6 +299,7 @@ export class Verify extends PatientDuplex {
   }
 
   override _final(done: Done): void {
+    this.#begin();
     this.#count?.allIn();
     this.#head.end();
     done();
@@ -300,7 +322,13 @@ export class Verify extends PatientDuplex {
     // A pipeline that has failed does not wait for its streams.
     void Promise.all([this.#closed, gone])
       .then(async () => this.#deletions?.leave(cleanUpMs))
+      .finally(() => this.#run?.fail(error ? codeOf(error) : 'aborted'))
       .then(() => done(error), done);
+  }
+
+  #begin(): void {
+    if (!this.#count) return;
+    this.#run ??= new ObservedRun({ kind: 'streaming', input: 'rows', output: 'rows' });
   }
 
   #pass(item: unknown, done: Done): void {

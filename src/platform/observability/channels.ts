@@ -179,7 +179,7 @@ export function currentScope(): Scope {
  * listened when it began. Where nobody does, nothing is kept: up to Node 22 the first use of a storage
  * makes every promise of the process dearer.
  */
-export async function inScope<Result>(scope: Scope, work: () => Promise<Result>): Promise<Result> {
+export function inScope<Result>(scope: Scope, work: () => Result): Result {
   if (!hasAnySubscriber()) return work();
   return storage.run({ ...currentScope(), ...scope }, work);
 }

@@ -55,6 +55,31 @@ export interface ObservedEnd {
   readonly hasFailed: boolean;
 }
 
+/** A run from its beginning on, told to whoever listens; its end is told once. */
+export class ObservedRun {
+  readonly id = randomBytes(8).toString('hex');
+  readonly #startedMs = performance.now();
+  #isOver = false;
+
+  constructor(start: Omit<RunStartEvent, 'run'>) {
+    publish('sluice:run:start', { run: this.id, ...start });
+  }
+
+  finish(end: ObservedEnd): void {
+    this.#end({ ...end, code: undefined });
+  }
+
+  fail(code: RunEndEvent['code']): void {
+    this.#end({ rows: undefined, hasFailed: false, code });
+  }
+
+  #end(how: Omit<RunEndEvent, 'run' | 'ms'>): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    publish('sluice:run:end', { run: this.id, ms: performance.now() - this.#startedMs, ...how });
+  }
+}
+
 /**
  * Tells whoever listens of a run's beginning and end.
  *
@@ -65,24 +90,19 @@ export async function observeRun<Result>(
   work: (run: string) => Promise<Result>,
   describeEnd: (result: Result) => ObservedEnd,
 ): Promise<Result> {
-  const run = randomBytes(8).toString('hex');
-  const startedMs = performance.now();
-  publish('sluice:run:start', { run, ...start });
-  const end = (how: Omit<RunEndEvent, 'run' | 'ms'>): void => {
-    if (!hasSubscribers('sluice:run:end')) return;
-    publish('sluice:run:end', { run, ms: performance.now() - startedMs, ...how });
-  };
+  const observed = new ObservedRun(start);
   try {
-    const result = await inScope({ run }, async () => work(run));
-    end({ ...describeEnd(result), code: undefined });
+    const result = await inScope({ run: observed.id }, async () => work(observed.id));
+    if (hasSubscribers('sluice:run:end')) observed.finish(describeEnd(result));
     return result;
   } catch (error) {
-    end({ rows: undefined, hasFailed: false, code: codeOf(error) });
+    observed.fail(codeOf(error));
     throw error;
   }
 }
 
-function codeOf(error: unknown): RunEndEvent['code'] {
+/** Why a run stopped, for whoever listens. */
+export function codeOf(error: unknown): RunEndEvent['code'] {
   if (error instanceof SluiceError) return error.code;
   return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'unknown';
 }

@@ -66,6 +66,10 @@ function countInto(meter: Meter): DiagnosticsListeners {
     unit: '{batch}',
     description: 'Batches that are worked on.',
   });
+  const waiting = meter.createUpDownCounter('sluice.rows.waiting', {
+    unit: '{row}',
+    description: 'Rows of streaming runs that were read and wait for their results.',
+  });
   const durations = meter.createHistogram('http.client.request.duration', {
     unit: 's',
     description: 'Duration of HTTP client requests.',
@@ -74,16 +78,30 @@ function countInto(meter: Meter): DiagnosticsListeners {
 
   /** Rows are counted as they come. */
   const counted = new Map<string, number>();
+  /** How many rows of a streaming run wait. */
+  const waits = new Map<string, number>();
   return {
+    'sluice:run:start': ({ run, kind }) => {
+      if (kind === 'streaming') waits.set(run, 0);
+    },
     'sluice:run:stage': ({ run, stage, rows: sum }) => {
       const direction = stage === 'reading' || stage === 'read' ? 'read' : 'written';
       const key = `${run} ${direction}`;
       const more = sum - (counted.get(key) ?? 0);
       counted.set(key, sum);
-      if (more > 0) rows.add(more, { 'sluice.direction': direction });
+      if (more <= 0) return;
+      rows.add(more, { 'sluice.direction': direction });
+      const waited = waits.get(run);
+      if (waited === undefined) return;
+      const change = direction === 'read' ? more : -more;
+      waits.set(run, waited + change);
+      waiting.add(change);
     },
     'sluice:run:end': ({ run }) => {
       for (const direction of ['read', 'written']) counted.delete(`${run} ${direction}`);
+      const waited = waits.get(run) ?? 0;
+      if (waited > 0) waiting.add(-waited);
+      waits.delete(run);
     },
     'sluice:batch:start': ({ type }) => batches.add(1, { 'sluice.type': type }),
     'sluice:batch:end': ({ type, addresses: count, launched, spent, refunded }) => {

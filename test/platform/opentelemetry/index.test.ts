@@ -18,16 +18,26 @@ import {
   SimpleSpanProcessor,
 } from '@opentelemetry/sdk-trace-base';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Client, rowsSink, rowsSource, run } from '../../../src/index.js';
+import { Client, rowsSink, rowsSource, run, verify, verifyRows } from '../../../src/index.js';
 import { instrument } from '../../../src/platform/opentelemetry/index.js';
 import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
 
 const emails = ['good@sluice.test', 'bad@sluice.test', 'risky@sluice.test'];
 
+const people = emails.map((email) => ({ email }));
+
+const settings = { email: ['email'], country: 'US', batchSize: 2, pollIntervalMs: 1 } as const;
+
+async function runAll(client: Client, stateDir: string): Promise<unknown> {
+  const ends = { source: rowsSource(people), sink: rowsSink(() => undefined) };
+  return run({ client, ...ends, stateDir, ...settings });
+}
+
 /** What a run of three addresses in two batches leaves with real SDKs. */
 async function observed(
   options: ServiceOptions = {},
   stopEarly = false,
+  work: (client: Client, stateDir: string) => Promise<unknown> = runAll,
 ): Promise<{
   readonly spans: readonly ReadableSpan[];
   /** The sum of a metric by its attributes, as JSON. */
@@ -57,16 +67,7 @@ async function observed(
     await rm(folder, { recursive: true, force: true });
   });
   if (stopEarly) stop();
-  await run({
-    client,
-    source: rowsSource(emails.map((email) => ({ email }))),
-    sink: rowsSink(() => undefined),
-    stateDir: join(folder, 'state'),
-    email: ['email'],
-    country: 'US',
-    batchSize: 2,
-    pollIntervalMs: 1,
-  }).catch(() => undefined);
+  await work(client, join(folder, 'state')).catch(() => undefined);
   stop();
   await reader.forceFlush();
   const sums = new Map<string, number>();
@@ -114,6 +115,58 @@ describe('the OpenTelemetry adapter', () => {
     }
     const traces = new Set(spans.map((span) => span.spanContext().traceId));
     expect(traces.size).toBe(1);
+  });
+
+  it('makes the span of a loop over rows the parent of its batches', async () => {
+    const { spans, sums } = await observed({}, false, async (client) => {
+      for await (const _ of verifyRows(people, { client, ...settings }));
+    });
+    const runSpans = spans.filter(({ name }) => name === 'sluice.run');
+    expect(runSpans.map(({ attributes }) => attributes)).toEqual([
+      {
+        'sluice.run.kind': 'streaming',
+        'sluice.run.input': 'rows',
+        'sluice.run.output': 'rows',
+        'sluice.run.rows': 3,
+        'sluice.run.has_failed_rows': false,
+      },
+    ]);
+    const batches = spans.filter(({ name }) => name === 'sluice.batch');
+    const runId = runSpans[0]?.spanContext().spanId;
+    expect(batches.map((span) => span.parentSpanContext?.spanId)).toEqual([runId, runId]);
+    const ids = new Set(batches.map((span) => span.spanContext().spanId));
+    const requests = spans.filter(({ name }) => name === 'sluice.request');
+    expect(new Set(requests.map((span) => span.parentSpanContext?.spanId))).toEqual(ids);
+    expect(sums.get('sluice.rows read')).toBe(3);
+    expect(sums.get('sluice.rows written')).toBe(3);
+    expect(sums.get('sluice.rows.waiting')).toBe(0);
+  });
+
+  it.each([
+    ['is destroyed', undefined, 'aborted'],
+    ['fails', 402, 'payment_required'],
+  ])('ends the span of a stream that %s once', async (_, status, code) => {
+    const faults =
+      status === undefined
+        ? []
+        : [{ operation: 'launchBatch' as const, what: { answer: { status } } }];
+    const { spans, sums } = await observed({ faults: { faults } }, false, async (client) => {
+      const stream = verify({ client, ...settings });
+      stream.on('error', () => undefined);
+      const closed = new Promise((resolve) => stream.once('close', resolve));
+      for (const row of people) stream.write(row);
+      stream.end(() => {
+        if (status === undefined) stream.destroy();
+      });
+      if (status !== undefined) stream.resume();
+      await closed;
+    });
+    const runSpans = spans.filter(({ name }) => name === 'sluice.run');
+    expect(runSpans.map((span) => span.status)).toEqual([
+      { code: SpanStatusCode.ERROR, message: code },
+    ]);
+    expect(sums.get('sluice.rows read')).toBe(3);
+    expect(sums.get('sluice.rows.waiting')).toBe(0);
   });
 
   it('sends the ids of its span with each request', async () => {
