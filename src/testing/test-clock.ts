@@ -7,7 +7,16 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/** Time that only the test moves: the option `clock` of a client, a stream or a run in a test. */
+/**
+ * Time that only the test moves: the option `clock` of a client, a stream or a run in a test.
+ *
+ * @example
+ * ```ts
+ * const clock = createTestClock(Date.UTC(2026, 0, 1));
+ * await clock.advance(60_000);
+ * console.log(clock.wallNow()); // 1767225660000
+ * ```
+ */
 export class TestClock implements Clock {
   readonly #wallStart: number;
   readonly #sleepers = new Set<Sleeper>();

@@ -222,7 +222,9 @@ const mostDigits = 17;
 /** Whether groups of digits are too many for one number, or the same form twice (`555-0100 555-0101`). */
 function isPair(text: string): boolean {
   const digits = digitsIn(text);
-  const isDoubled = /^(.+)\s+\1$/.test(text.replaceAll(/\d/g, '0'));
+  const words = text.replaceAll(/\d/g, '0').split(/\s+/);
+  const half = words.length / 2;
+  const isDoubled = words.slice(0, half).join(' ') === words.slice(half).join(' ');
   return (digits > mostDigits && /\s/.test(text)) || (isDoubled && digits >= 2 * digitsOfNumber);
 }
 

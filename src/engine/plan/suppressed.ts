@@ -25,12 +25,21 @@ const besideBytes: ReadonlySet<number> = new Set(Buffer.from('<>:;()'));
 const dot = 0x2e;
 const fewestDigits = 6;
 
-/** `example.com` or `@example.com`, also of letters other than ASCII; not a number with points. */
-const domain = /^@?((?:[\p{L}\p{N}_-]{1,63}\.)+(?:xn--[a-z\d-]+|\p{L}{2,63}))$/iu;
+const label = /^[\p{L}\p{N}_-]+$/u;
+const mostOfLabel = 63;
+const topLabel = /^(?:xn--[a-z\d-]+|\p{L}\p{L}+)$/iu;
+
+/** `example.com` of this or of `@example.com`, also of letters other than ASCII; not a number with points. */
+function domainIn(text: string): string | undefined {
+  const name = text.startsWith('@') ? text.slice(1) : text;
+  const labels = name.split('.');
+  const areLabels = labels.every((each) => each.length <= mostOfLabel && label.test(each));
+  return labels.length > 1 && areLabels && topLabel.test(labels.at(-1) ?? '') ? name : undefined;
+}
 
 /** Whether a cell is the name of a domain, and not an address. */
 export function isDomain(cell: CellText): boolean {
-  return typeof cell === 'string' && domain.test(trimCell(cell));
+  return typeof cell === 'string' && domainIn(trimCell(cell)) !== undefined;
 }
 
 /**
@@ -62,7 +71,7 @@ export class Suppressed {
     const text = trimCell(cell ?? '');
     if (text === '') return 'empty';
     if (text.indexOf('@') > 0) return this.#addEmails(text);
-    const [, name] = domain.exec(text.normalize('NFC')) ?? [];
+    const name = domainIn(text.normalize('NFC'));
     if (name !== undefined) {
       this.#hasDomains = true;
       this.#add('domain', domainToASCII(name) || name.toLowerCase());

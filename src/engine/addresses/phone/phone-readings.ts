@@ -63,14 +63,20 @@ const withCallingCode = 3;
 /** Shorter parts that begin with a zero are pairs of digits, or the extension of an exchange (`- 0`). */
 const leastBehind = { slash: 3, dash: 5 };
 
+/** A calling code is next. */
+const codeAhead = /^[^\d+]*(?:\+|00)/;
+
 /**
  * Whether a cell of digits and separators holds more than one number (`030 12345 / 030 6789`), or another
  * ending of its number (`0641 1234 / 5678`). A second number shows by the slash after a first one, or by
  * its own area code.
  */
 export function holdsSeveral(text: string): boolean {
-  const domestic = text.replace(/^[^\d+]*(?:\+|00)\d{1,3}(?=\D)/u, '').replace(zeroInBrackets, '');
-  const limit = /^[^\d+]*(?:\+|00)/.test(domestic) ? mostInFront + withCallingCode : mostInFront;
+  const inFront = codeAhead.exec(text)?.[0] ?? '';
+  const behind = text.slice(inFront.length);
+  const isApart = inFront !== '' && /^\d{1,3}(?=\D)/.test(behind);
+  const domestic = (isApart ? behind.replace(/^\d+/, '') : text).replace(zeroInBrackets, '');
+  const limit = codeAhead.test(domestic) ? mostInFront + withCallingCode : mostInFront;
   const [head = '', ...more] = domestic.split(/[/／]/);
   const first = digitsIn(head).replace(/^00/, '');
   if (more.length > 0 && first.length > limit) return true;

@@ -1,3 +1,4 @@
+import { withoutLast } from '../../../platform/text/without-ends.js';
 import type { FileOptions } from '../../files/file-options.js';
 
 /** How the cells of a CSV file are kept apart. */
@@ -139,7 +140,7 @@ export function sampleRows(text: string, dialect: CutOptions): RowCut {
     const stop = cellEnd(text, end, delimiter);
     // A last row that the text does not hold whole says nothing.
     if (stop === text.length && rows.length > 0 && !(isWhole && start < stop)) break;
-    const rest = text.slice(end, stop).replace(/\r+$/, '');
+    const rest = withoutLast(text.slice(end, stop), '\r');
     if (isQuoted ? rest !== '' : quote !== undefined && rest.includes(quote)) isBroken = true;
     cells.push(isQuoted ? text.slice(at + quote.length, end - quote.length) : rest);
     if (text.startsWith(delimiter, stop)) {

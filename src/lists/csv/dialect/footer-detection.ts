@@ -1,3 +1,4 @@
+import { withoutFirst, withoutLast } from '../../../platform/text/without-ends.js';
 import { isAddress, isNumber } from './header-detection.js';
 import { isSurelyContact } from './missing-header.js';
 
@@ -7,26 +8,59 @@ import { isSurelyContact } from './missing-header.js';
  */
 export type FooterKind = 'blank' | 'marked' | 'text';
 
-const totals =
-  'totals?|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio';
-const things =
-  'records?|rows?|contacts?|leads?|entries|members?|subscribers?|results?|items?|datensätze?|zeilen?|einträge?|kontakte?|lignes?|enregistrements?|registros?|filas?|righe|rijen';
+const totals: ReadonlySet<string> = new Set(
+  'total|totals|grand total|sum|summe|gesamt|gesamtsumme|gesamtergebnis|endsumme|insgesamt|ergebnis|total general|total général|totaux|totale|totali|suma|totales|totaal|eindtotaal|soma|totais|summa|razem|celkem|count|average|avg|anzahl|durchschnitt|mittelwert|nombre|moyenne|gemiddelde|aantal|średnia|liczba|promedio'.split(
+    '|',
+  ),
+);
+const things: ReadonlySet<string> = new Set(
+  'record|records|row|rows|contact|contacts|lead|leads|entries|member|members|subscriber|subscribers|result|results|item|items|datensätz|datensätze|zeile|zeilen|eintrag|einträg|einträge|kontakt|kontakte|ligne|lignes|enregistrement|enregistrements|registro|registros|fila|filas|righe|rijen'.split(
+    '|',
+  ),
+);
+const afterThings: ReadonlySet<string> = new Set([
+  '',
+  'found',
+  'in set',
+  'in total',
+  'total',
+  'selected',
+  'exported',
+  'returned',
+]);
+const inFront = /^(?:grand|overall|report) /;
+const figure = /^\d[\d.,' ]*/;
+
+/** `grand total`, `total records`: words in lower case, and nothing else. */
+function isTotal(words: string): boolean {
+  const named = (text: string) => totals.has(text) || totals.has(text.replace(inFront, ''));
+  const [last = '', ...before] = words.split(' ').toReversed();
+  return named(words) || (things.has(last) && named(before.toReversed().join(' ')));
+}
 
 /** A word for a total, alone in its cell: it is one beside amounts. */
-const totalAlone = new RegExp(
-  `^(?:grand |overall |report )?(?:${totals})(?: (?:${things}))?\\s*:?$`,
-  'iu',
-);
+function isTotalAlone(text: string): boolean {
+  return isTotal(withoutLast(text, ':').trimEnd());
+}
+
 /** A total with its figure in the same cell: `Grand Totals (123 records)`, `Summe: 12`. */
-const totalWithFigure = new RegExp(
-  `^(?:grand |overall |report )?(?:${totals}|number of)(?: (?:${things}))?\\s*[:=(]*\\s*\\d[\\d.,' ]*(?:\\s*(?:${things}))?\\)?\\.?$`,
-  'iu',
-);
+function isTotalWithFigure(text: string): boolean {
+  const at = text.search(/\d/);
+  if (at === -1) return false;
+  const words = withoutLast(text.slice(0, at).trimEnd(), ':=(').trimEnd();
+  const isNamed = isTotal(words) || isTotal(words.replace(/^number of/, 'total'));
+  const behind = withoutLast(text.slice(at), '.)').replace(figure, '').trim();
+  return isNamed && (behind === '' || things.has(behind));
+}
+
 /** `(123 rows)`, `123 records exported`. */
-const figureOfRows = new RegExp(
-  `^[-*(\\s]*\\d[\\d.,' ]*\\s(?:${things})(?: (?:found|in set|in total|total|selected|exported|returned))?[-*).\\s]*$`,
-  'iu',
-);
+function isFigureOfRows(text: string): boolean {
+  const bare = withoutLast(withoutFirst(text, '-*( '), '-*). ');
+  const [counted = ''] = figure.exec(bare) ?? [];
+  const [thing = '', ...more] = bare.slice(counted.length).split(' ');
+  return counted.endsWith(' ') && things.has(thing) && afterThings.has(more.join(' '));
+}
+
 const notices = [
   /^(?:copyright\b|©|\(c\) ).*(?:©|\(c\)|\b(?:19|20)\d\d\b)/iu,
   /^confidential(?: information)?\s*[-–—:.]/iu,
@@ -54,18 +88,22 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
   if (first === undefined) return 'blank';
   if (texts.some((text) => text.includes('@') || isSurelyContact(text))) return undefined;
   if (notices.some((notice) => notice.test(first)) && !others.some(isNumber)) return 'marked';
+  const lower = first.toLowerCase().replaceAll(/\s/g, ' ');
   if (others.length === 0) {
-    if (totalWithFigure.test(first) || figureOfRows.test(first)) return 'marked';
+    if (isTotalWithFigure(lower) || isFigureOfRows(lower)) return 'marked';
     const isAlone = width > 1 && texts[0] === first && !isAddress(first) && !isNumber(first);
     return isAlone ? 'text' : undefined;
   }
-  const isTotal = totalAlone.test(first) || totalWithFigure.test(first);
-  return isTotal && others.every(isAmount) ? 'marked' : undefined;
+  const isOfAmounts = isTotalAlone(lower) || isTotalWithFigure(lower);
+  return isOfAmounts && others.every(isAmount) ? 'marked' : undefined;
 }
 
 /** A sum or a count, and nothing that anybody would dial: `1,234.50 €`, `97 %`, `12`. */
 function isAmount(text: string): boolean {
-  const number = text.replace(/^[$€£]\s*/u, '').replace(/\s*(?:[$€£%]|[A-Z]{3})$/u, '');
+  const number = text
+    .replace(/^[$€£]\s*/u, '')
+    .replace(/(?:[$€£%]|[A-Z]{3})$/u, '')
+    .trimEnd();
   return (
     /^-?\d{1,4}(?:[.,]\d+)?$/.test(number) ||
     /^-?[1-9]\d{0,2}(?:[.,'’\u00a0\u202f]\d{3})+(?:[.,]\d+)?$/.test(number) ||

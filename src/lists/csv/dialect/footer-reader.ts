@@ -3,6 +3,7 @@ import { InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
 import type { FoundFooter } from '../../rows/source.js';
+import { withoutLast } from '../../../platform/text/without-ends.js';
 import { lineFeedByte } from '../csv-format.js';
 import { bytesAsText, sampleRows, type CsvDialect } from './find-dialect.js';
 import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js';
@@ -147,9 +148,8 @@ export class FooterReader implements ByteReader {
   /** @returns nothing for a line that is no whole row, such as the end of one of several lines */
   #cellsOf(line: Uint8Array): readonly string[] | undefined {
     const { delimiter, quote, escape } = this.#options.dialect;
-    const text = Buffer.from(line.buffer, line.byteOffset, line.length)
-      .toString('latin1')
-      .replace(/[\r\n]+$/, '');
+    const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
+    const text = withoutLast(bytes.toString('latin1'), '\r\n');
     const { rows, isBroken } = sampleRows(text, {
       delimiter: bytesAsText(delimiter),
       quote: quote === undefined ? undefined : bytesAsText(quote),

@@ -240,8 +240,8 @@ describe('a run whose batches were split', () => {
     expect(status.launchedCredits.email).toBe(10);
     expect(status.stages).toMatchObject({ exported: 2, ready: 1 });
     expect(status.stages['split']).toBeUndefined();
-    // The halves of a half are known before the first of them is launched.
-    expect(status.batches).toBe(8);
+    // Of each half the first is cut up before the other is looked at.
+    expect(status.batches).toBe(5);
     await expect(verify(client, { maxCredits: 36 })).rejects.toMatchObject({
       code: 'budget_exhausted',
     });

@@ -80,7 +80,7 @@ async function expectJoined(rows: readonly Readonly<Record<string, unknown>>[]):
 
 describe('docs/performance.md', () => {
   it('has partitions made by DuckDB, verified, and joined by it', async () => {
-    const [cut = '', joined = ''] = blocks('## DuckDB', 'sql');
+    const [cut = '', joined = ''] = blocks('### DuckDB', 'sql');
     const here = (sql: string): string =>
       sql.replaceAll(/'((?:contacts|parts|verified)[^' ]*)'/g, `'${folder}/$1'`);
     const database = join(folder, 'list.duckdb');
@@ -91,7 +91,7 @@ describe('docs/performance.md', () => {
       here("copy contacts to 'contacts.parquet' (format parquet)"),
       here(cut),
     );
-    for (const block of blocks('## DuckDB', 'sh no-run')) await runBlock(block);
+    for (const block of blocks('### DuckDB', 'sh no-run')) await runBlock(block);
     await askDuckdb(database, here(joined));
     const rows = await askDuckdb(
       database,
@@ -107,13 +107,13 @@ describe('docs/performance.md', () => {
       [cells.map((_, at) => at), cells],
       url,
     );
-    const steps = page.section('## PostgreSQL').matchAll(/^```(sql|sh no-run)\n([^]*?)^```$/gm);
+    const steps = page.section('### PostgreSQL').matchAll(/^```(sql|sh no-run)\n([^]*?)^```$/gm);
     for (const [, language, text = ''] of steps) {
       if (language === 'sql') await askPostgres(text, [], url);
       else await runBlock(text);
     }
     // The results can be loaded again.
-    await runBlock(blocks('## PostgreSQL', 'sh no-run').at(-1) ?? '');
+    await runBlock(blocks('### PostgreSQL', 'sh no-run').at(-1) ?? '');
     await expectJoined(await askPostgres('select * from contacts_verified order by id', [], url));
   });
 
@@ -142,7 +142,7 @@ describe('docs/performance.md', () => {
   });
 
   it('has a statement for Snowflake that its grammar takes', async () => {
-    const [snowflake = ''] = blocks('## Snowflake, BigQuery, Spark', 'sql');
+    const [snowflake = ''] = blocks('### Snowflake, BigQuery, Spark', 'sql');
     await parseScript(snowflake, 'snowflake');
   });
 });
