@@ -10,7 +10,7 @@ import { reportFile } from './scripts/test-report.mjs';
  * belongs to the suite `mail`. All others are the suite `fast`, which is `npm test`.
  */
 const named = [
-  // whole runs and commands, from a list to its output
+  // whole runs and commands, from a list to its output; all of src/ at once
   'e2e',
   // PostgreSQL, PgBouncer, MariaDB, ClickHouse, Redis
   'databases',
