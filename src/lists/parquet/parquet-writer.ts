@@ -187,7 +187,12 @@ class ParquetRowsWriter implements RowsWriter {
       };
     });
     await writer.write({ columnData, rowGroupSize: this.#held });
-    writer.row_groups.at(-1)?.columns.unshift(...copied);
+    const group = writer.row_groups.at(-1);
+    if (group) {
+      group.columns.unshift(...copied);
+      group.total_byte_size = sizeOf(group.columns, 'total_uncompressed_size');
+      group.total_compressed_size = sizeOf(group.columns, 'total_compressed_size');
+    }
     await this.#send(bytes);
     for (const column of this.#columns) column.values = [];
     this.#outcomes = this.#outcomes.map(() => []);
@@ -216,7 +221,8 @@ class ParquetRowsWriter implements RowsWriter {
           total_uncompressed_size: data.total_uncompressed_size,
           total_compressed_size: data.total_compressed_size,
           data_page_offset: data.data_page_offset - start + place,
-          ...(data.dictionary_page_offset !== undefined && {
+          // At 0 there is none.
+          ...(data.dictionary_page_offset && {
             dictionary_page_offset: data.dictionary_page_offset - start + place,
           }),
           ...(data.encoding_stats && { encoding_stats: data.encoding_stats }),
@@ -298,6 +304,13 @@ class ParquetRowsWriter implements RowsWriter {
     (bytes as ByteWriter & { index: number }).index = 0;
     await this.#options.output.write(written);
   }
+}
+
+function sizeOf(
+  columns: readonly ColumnChunk[],
+  size: 'total_uncompressed_size' | 'total_compressed_size',
+): bigint {
+  return columns.reduce((all, { meta_data: data }) => all + (data?.[size] ?? 0n), 0n);
 }
 
 function holdsFloats({ form, elements }: OutputColumn): boolean {

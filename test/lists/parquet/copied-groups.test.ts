@@ -1,3 +1,5 @@
+import { writeFile } from 'node:fs/promises';
+import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource, type Source } from '../../../src/index.js';
 import { limitedSource } from '../../../src/lists/rows/sources/limited-source.js';
@@ -6,6 +8,7 @@ import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { startVerifying } from '../sql/verify-rows.js';
 
 const at = useTemporaryFolder();
+const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8', repetition_type: 'OPTIONAL' } as const;
 
 /** Row groups of 12,288, 12,288 and 424 rows, with values of many types. */
 const list = `select
@@ -68,6 +71,42 @@ describe('row groups from Parquet to Parquet', () => {
       });
     },
   );
+
+  it('tell their sizes, and have no dictionary where it was at 0', async () => {
+    const rows = 10_000;
+    const bytes = new ByteWriter();
+    const writer = new ParquetWriter({
+      writer: bytes,
+      schema: [
+        { name: 'root', num_children: 2 },
+        { name: 'email', ...text },
+        { name: 'id', ...text },
+      ],
+    });
+    const id = Array.from({ length: rows }, (_, row) => `id-${row}`);
+    const email = id.map((_, row) => `good${row % 9}@sluice.test`);
+    await writer.write({
+      columnData: [
+        { name: 'email', data: email, encoding: 'PLAIN' },
+        { name: 'id', data: id, encoding: 'PLAIN' },
+      ],
+      rowGroupSize: rows,
+    });
+    // As some writers say that there is none.
+    for (const { meta_data: meta } of writer.row_groups.flatMap(({ columns }) => columns)) {
+      if (meta) meta.dictionary_page_offset = 0n;
+    }
+    await writer.finish();
+    await writeFile(at('in.parquet'), bytes.getBytes());
+    await verifyInto(fileSource(at('in.parquet')));
+    expect(await compare('')).toEqual({ differences: 0, groups: [{ rows, codec: 'SNAPPY' }] });
+    const sizes = await askDuckdb(
+      ':memory:',
+      `select any_value(row_group_bytes) = sum(total_uncompressed_size) as is_whole
+         from parquet_metadata('${at('out.parquet')}')`,
+    );
+    expect(sizes).toEqual([{ is_whole: true }]);
+  });
 
   it('are written anew from where the list ends within one', async () => {
     await writeList('zstd');
