@@ -9,6 +9,7 @@ import {
 } from '../addresses/phone/phone-country.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
 import {
+  mayBeSideBySide,
   phoneLine,
   plainDigits,
   plainFamily,
@@ -231,7 +232,9 @@ export class CellReader {
     if (this.#onChanged) return false;
     const { position } = this.#columns[index] as VerifiedColumn;
     const { bytes } = raw;
-    const count = readPlainDigits(bytes, raw.cellStart(row, position), raw.cellEnd(row, position));
+    const cellStart = raw.cellStart(row, position);
+    const cellEnd = raw.cellEnd(row, position);
+    const count = readPlainDigits(bytes, cellStart, cellEnd);
     if (count === 0) return false;
     const plan = planOf(country);
     const family = plainFamily(count, plan);
@@ -241,6 +244,8 @@ export class CellReader {
       ? writePlainNumber(count, family, numbers, start)
       : numbers.write(sureNumber({ digits: plainText(count) }, country) ?? '', start, 'latin1');
     if (length === 0) return false;
+    const number = (): string => numbers.toString('latin1', start, start + length);
+    if (mayBeSideBySide(bytes, cellStart, cellEnd, count, number)) return false;
     const looks = this.#looksOf(index);
     addCell(looks, true);
     const kind =
@@ -248,10 +253,7 @@ export class CellReader {
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
     // Digits that are written as they are have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
-    else if (looks.callingCodes) {
-      const number = numbers.toString('latin1', start, start + length);
-      looks.callingCodes.addNumber(number, hasCallingCode(plainText(count)));
-    }
+    else looks.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
     if (this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true) {
       this.#setReason(place, 'suppressed');
       return true;

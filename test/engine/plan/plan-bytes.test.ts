@@ -30,6 +30,19 @@ const email = fc.oneof(
 const digit = fc.constantFrom(...Array.from('0000123456789'));
 /** Digits and what may stand around them, in ways that people write and in all others. */
 const phone = fc.oneof(
+  fc
+    .tuple(
+      fc.constantFrom('', '', '+49 ', '+1 ', '0043 '),
+      fc.array(
+        fc.oneof(
+          fc.constantFrom('030', '0641', '(0151)', '(030)', '641', '30', '+49', '(0)', '01'),
+          fc.string({ unit: digit, minLength: 1, maxLength: 8 }),
+        ),
+        { minLength: 1, maxLength: 6 },
+      ),
+      fc.constantFrom(' ', ' ', '-', '/', ' / ', ' - ', '', '. '),
+    )
+    .map(([start, groups, between]) => start + groups.join(between)),
   fc.string({ unit: digit, minLength: 7, maxLength: 16 }),
   fc.string({
     unit: fc.oneof(digit, fc.constantFrom(...Array.from(" +-./()[],'x\t"))),
@@ -104,7 +117,12 @@ describe('Planner', () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
-          fc.tuple(email, fc.constantFrom('', 'DE', 'US', 'IT', 'nowhere'), fc.boolean(), phone),
+          fc.tuple(
+            email,
+            fc.constantFrom('', 'DE', 'US', 'IT', 'GB', 'NO', 'GA', 'nowhere'),
+            fc.boolean(),
+            phone,
+          ),
           { minLength: 1, maxLength: 300 },
         ),
         fc.constantFrom<CountryRule>(

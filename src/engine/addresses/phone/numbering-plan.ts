@@ -20,9 +20,11 @@ export class NumberingPlan {
   /** How a number is put together whose prefix has a part that belongs to it. */
   readonly #transform: string | undefined;
   readonly #internationalPrefix: RegExp | undefined;
-  /** How digits begin at least where one of the two prefixes may be. */
-  readonly #nationalStart: string;
-  readonly #internationalStart: string;
+  /** How digits begin at least where one of the two prefixes may be: with one of these. */
+  readonly #nationalStarts: readonly string[];
+  readonly #internationalStarts: readonly string[];
+  /** Whether a zero in front is the national prefix and nothing else. */
+  readonly #zeroIsPrefix: boolean;
 
   constructor(rules: CountryRules, family: PlanFamily) {
     this.family = family;
@@ -37,13 +39,16 @@ export class NumberingPlan {
     this.#nationalPrefix = startOf(rules.nationalPrefix);
     this.#transform = rules.transform;
     this.#internationalPrefix = startOf(rules.internationalPrefix);
-    this.#nationalStart = literalOf(rules.nationalPrefix);
-    this.#internationalStart = literalOf(rules.internationalPrefix);
+    this.#nationalStarts = literalsOf(rules.nationalPrefix);
+    this.#internationalStarts = literalsOf(rules.internationalPrefix);
+    const withZero = this.#nationalStarts.filter((start) => '0'.startsWith(start.charAt(0)));
+    const isPrefix = withZero.length === 1 && withZero[0] === '0' && rules.transform === undefined;
+    this.#zeroIsPrefix = isPrefix && beginsWithoutZero(rules.number);
   }
 
   /** The prefix of calls abroad (`00`, `011`) in front of the digits, where a calling code may follow it. */
   internationalPrefixOf(digits: string): string | undefined {
-    if (!digits.startsWith(this.#internationalStart)) return undefined;
+    if (!startsWithOne(digits, this.#internationalStarts)) return undefined;
     const prefix = this.#internationalPrefix?.exec(digits)?.[0];
     if (prefix === undefined || prefix.length === digits.length) return undefined;
     // No calling code begins with a zero.
@@ -52,20 +57,36 @@ export class NumberingPlan {
 
   /** Whether digits surely have no prefix in front, and not the calling code either. */
   isPlain(digits: Uint8Array, count: number): boolean {
-    const isInternational =
-      this.#internationalPrefix !== undefined &&
-      beginsWith(digits, 0, count, this.#internationalStart);
     return (
       digits[0] !== zero &&
-      !isInternational &&
+      !this.#mayBeInternational(digits, count) &&
       !this.mayHavePrefix(digits, 0, count) &&
       !beginsWith(digits, 0, count, this.family.callingCode)
     );
   }
 
+  /** Whether digits are surely, by their beginning, a national prefix of one zero and national digits. */
+  isPlainBehindZero(digits: Uint8Array, count: number): boolean {
+    return (
+      this.#zeroIsPrefix &&
+      digits[1] !== zero &&
+      !this.#mayBeInternational(digits, count) &&
+      !this.mayHavePrefix(digits, 1, count)
+    );
+  }
+
   /** Whether a national prefix may be in front of national digits. */
   mayHavePrefix(digits: Uint8Array, from: number, to: number): boolean {
-    return this.#nationalPrefix !== undefined && beginsWith(digits, from, to, this.#nationalStart);
+    return (
+      this.#nationalPrefix !== undefined && beginWithOne(digits, from, to, this.#nationalStarts)
+    );
+  }
+
+  #mayBeInternational(digits: Uint8Array, count: number): boolean {
+    return (
+      this.#internationalPrefix !== undefined &&
+      beginWithOne(digits, 0, count, this.#internationalStarts)
+    );
   }
 
   /** Whether national digits are a number by the plan's pattern, not by their length alone. */
@@ -90,7 +111,7 @@ export class NumberingPlan {
 
   /** National digits without the national prefix (the `0` of `030…`) where the library would take it. */
   withoutPrefix(digits: string): string {
-    if (!digits.startsWith(this.#nationalStart)) return digits;
+    if (!startsWithOne(digits, this.#nationalStarts)) return digits;
     const match = this.#nationalPrefix?.exec(digits);
     if (!match) return digits;
     const isRewritten = this.#transform !== undefined && match.length > 1 && match.at(-1);
@@ -345,9 +366,51 @@ function startOf(pattern: string | undefined): RegExp | undefined {
   return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
 }
 
-/** A pattern that is nothing but digits, as most prefixes are; of any other the start of every text. */
-function literalOf(pattern = ''): string {
-  return /^\d+$/.test(pattern) ? pattern : '';
+function beginWithOne(
+  digits: Uint8Array,
+  from: number,
+  to: number,
+  starts: readonly string[],
+): boolean {
+  for (const start of starts) if (beginsWith(digits, from, to, start)) return true;
+  return false;
+}
+
+function startsWithOne(digits: string, starts: readonly string[]): boolean {
+  for (const start of starts) if (digits.startsWith(start)) return true;
+  return false;
+}
+
+/** The alternatives of a pattern that is nothing but digits, as most prefixes are; of any other the start of every text. */
+function literalsOf(pattern = ''): readonly string[] {
+  return /^\d+(?:\|\d+)*$/.test(pattern) ? pattern.split('|') : [''];
+}
+
+/** Whether a pattern surely matches no digits that begin with a zero. */
+function beginsWithoutZero(pattern: string): boolean {
+  // For each group that is open, whether it stands at the beginning.
+  const groups = [true];
+  let isStart = true;
+  let wasStart = false;
+  for (const [token] of pattern.matchAll(/\(\?:|\[[^\]]*\]|\\?./g)) {
+    if (/[?*{]/.test(token) && token !== '(?:') {
+      // What may be left out is no beginning.
+      if (wasStart) return false;
+      wasStart = false;
+    } else if (token === '(?:') {
+      groups.push(isStart);
+    } else if (token === '|') {
+      isStart = groups.at(-1) === true;
+    } else if (token === ')') {
+      wasStart = groups.pop() === true;
+      isStart = false;
+    } else {
+      if (isStart && !/^(?:[1-9]|\[[1-9-]+\])$/.test(token)) return false;
+      wasStart = isStart;
+      isStart = false;
+    }
+  }
+  return true;
 }
 
 /** Fills the groups of a match into a rule such as `9$1`. */

@@ -5,9 +5,12 @@ import { familyAt, type NumberingPlan, type PlanFamily } from './numbering-plan.
 import {
   areSideBySide,
   barePhone,
+  digitsOfNumber,
   fewestSideBySide,
+  isOneNumber,
   isScientific,
   isSeveralNumbers,
+  leastSideBySide,
   phoneDigits,
   sureNumber,
 } from './phone-readings.js';
@@ -57,6 +60,7 @@ const hyphen = 0x2d;
 const point = 0x2e;
 const slash = 0x2f;
 const zero = 0x30;
+const one = 0x31;
 const nine = 0x39;
 const opening = 0x28;
 const closing = 0x29;
@@ -64,8 +68,6 @@ const closing = 0x29;
 const maxPhoneBytes = 64;
 /** More digits in front of a slash may be a whole number, and another one follows. */
 const longestAreaCode = 3;
-/** Few numbers have more digits, with their calling code. */
-const longestOfMost = 14;
 
 /** Room for the digits of a plain cell. */
 export const plainDigits = Buffer.alloc(maxPhoneBytes);
@@ -75,9 +77,9 @@ export const plainDigits = Buffer.alloc(maxPhoneBytes);
  * with a `+` in front where one is before them. Nearly all cells are plain: ASCII digits that spaces,
  * hyphens, points, slashes or round brackets keep apart.
  *
- * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction or
- * with
- *   a zero in brackets; for any other, `phoneDigits` comes to the same
+ * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction, with a
+ *   zero in brackets, or several numbers that more than spaces keep apart; for any other, `phoneDigits` comes
+ *   to the same
  */
 export function readPlainDigits(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > maxPhoneBytes || end - start < 2 || !isDigit(bytes[end - 1])) return 0;
@@ -94,12 +96,37 @@ export function readPlainDigits(bytes: Uint8Array, start: number, end: number): 
       return 0;
     } else if (byte === opening) {
       const next = bytes[at + 1];
-      if (next === zero || next === space) return 0;
+      if (next === space || (next === zero && !isDigit(bytes[at + 2]))) return 0;
     } else if (!isSeparator(byte)) return 0;
   }
-  // It may be two numbers, which both begin with their area code or are together longer than most.
-  const least = plainDigits[0] === zero ? fewestSideBySide : longestOfMost;
-  return count >= least && count < end - start ? 0 : count;
+  // Numbers that begin with the same area code have so many digits.
+  const digits = plainDigits[0] === plus ? count - 1 : count;
+  return digits >= 2 * digitsOfNumber && count < end - start ? 0 : count;
+}
+
+/**
+ * Whether a plain cell, whose digits were just read, may be numbers side by side: `areSideBySide` says
+ * so of no other.
+ *
+ * @param number in E.164, as which the digits are read
+ */
+export function mayBeSideBySide(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  count: number,
+  number: () => string,
+): boolean {
+  if (count < fewestSideBySide || count === end - start) return false;
+  let before = 0;
+  let smaller = 0;
+  for (let at = start; at < end; at += 1) {
+    const byte = bytes[at] as number;
+    if (isDigit(byte) || byte === plus) before += 1;
+    else if (byte === space) smaller = Math.max(smaller, Math.min(before, count - before));
+  }
+  if (smaller < leastSideBySide) return false;
+  return smaller >= digitsOfNumber || !isOneNumber(number());
 }
 
 /** So many of them as a text. */
@@ -109,8 +136,8 @@ export function plainText(count: number): string {
 
 /**
  * The family to which a number belongs whose digits were just read, where these are surely one number of it,
- * and their beginning and their count tell: they have no prefix, and are as many as all numbers of the family
- * may have. Any others are for `sureNumber`, which comes to the same for these.
+ * and their beginning and their count tell: they have no prefix but a zero that is always one, and are as many
+ * as all numbers of the family may have. Any others are for `sureNumber`, which comes to the same for these.
  *
  * @param plan by which digits without a calling code are read
  */
@@ -123,8 +150,11 @@ export function plainFamily(
     const family = familyAt(digits, 1, count);
     return family?.isPlain(digits, 1 + family.callingCode.length, count) ? family : undefined;
   }
-  const isOwn = plan?.isPlain(digits, count) === true && plan.family.isPlain(digits, 0, count);
-  return isOwn ? plan.family : undefined;
+  const from = prefixLength();
+  // North America's prefix of calls abroad is in numbers of all countries.
+  if (from > 0 && digits[1] === one && digits[2] === one) return undefined;
+  const isOwn = from > 0 ? plan?.isPlainBehindZero(digits, count) : plan?.isPlain(digits, count);
+  return isOwn === true && plan?.family.isPlain(digits, from, count) ? plan.family : undefined;
 }
 
 /** Most bytes that {@link writePlainNumber} writes. */
@@ -150,8 +180,15 @@ export function writePlainNumber(
       into[end] = callingCode.charCodeAt(place);
     }
   }
-  for (let place = 0; place < count; place += 1, end += 1) into[end] = digits[place] as number;
+  for (let place = prefixLength(); place < count; place += 1, end += 1) {
+    into[end] = digits[place] as number;
+  }
   return end - at;
+}
+
+/** A zero in front of a plain number is dialled in its own country only. */
+function prefixLength(): number {
+  return plainDigits[0] === zero ? 1 : 0;
 }
 
 function isDigit(byte = 0): boolean {

@@ -55,7 +55,7 @@ function isSeveral(digits: string, text: string): boolean {
 
 /** Two numbers in one cell have so many digits. */
 const fewestOfTwo = 9;
-const digitsOfNumber = 7;
+export const digitsOfNumber = 7;
 /** More in front of a slash are a whole number, and fewer an area code (`0641/12345`) or the half of one. */
 const mostInFront = 7;
 /** A calling code in front of it that nothing keeps apart. */
@@ -94,7 +94,7 @@ export function holdsSeveral(text: string): boolean {
 
 /** Two numbers in one cell that are kept apart by spaces alone have so many digits. */
 export const fewestSideBySide = 12;
-const leastSideBySide = fewestSideBySide / 2;
+export const leastSideBySide = fewestSideBySide / 2;
 /** A plus sign and the fifteen digits that E.164 allows. */
 const longestNumber = 16;
 
@@ -110,7 +110,7 @@ export function areSideBySide(
   country: CountryCode,
 ): boolean {
   const isTooLong = joined !== undefined && joined.length > longestNumber;
-  const isOne = joined !== undefined && !isTooLong && isValid(joined);
+  const isOne = joined !== undefined && isOneNumber(joined);
   const least = isOne ? digitsOfNumber : leastSideBySide;
   return Array.from(text.matchAll(/\s+/g)).some(({ index }) => {
     const first = digitsOf(text.slice(0, index)) ?? '';
@@ -127,6 +127,11 @@ export function areSideBySide(
         (next.length >= fewestSideBySide && areSideBySide(rest, undefined, country)))
     );
   });
+}
+
+/** Whether a number in E.164 is a valid one, and no longer than any is. */
+export function isOneNumber(number: string): boolean {
+  return number.length <= longestNumber && isValid(number);
 }
 
 /** @param plan another one by which digits without a calling code may be read */

@@ -159,7 +159,12 @@ describe('plainFamily', () => {
     ['+1 1202 555 012', 'US', undefined],
     ['555-0123', 'US', undefined],
     ['420 601 123', 'CZ', undefined],
-    ['030 901820', 'DE', undefined],
+    ['030 901820', 'DE', '+4930901820'],
+    ['(07400) 123456', 'GB', '+447400123456'],
+    ['0049 30 901820', 'DE', undefined],
+    ['011 2345 6789', 'IN', undefined],
+    ['06 1234 5678', 'IT', undefined],
+    ['0 0301234567', 'DE', undefined],
     ['+0 2025550123', 'US', undefined],
     ['+12', 'US', undefined],
   ])('takes %s, in %s, for %s', (cell, country, number) => {
@@ -172,7 +177,7 @@ describe('plainFamily', () => {
       minLength: 2,
       maxLength: 18,
     });
-    const cells = fc.tuple(fc.constantFrom('', '+', '+1', '+44', '00'), digits);
+    const cells = fc.tuple(fc.constantFrom('', '0', '+', '+1', '+44', '00'), digits);
     fc.assert(
       fc.property(cells, fc.constantFrom(...countryCodes), ([start, rest], country) => {
         const cell = start + rest;
