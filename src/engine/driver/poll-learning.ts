@@ -6,18 +6,14 @@ import type { VerificationType } from '../../contract/enums.js';
  */
 const guessMs = 28;
 const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8, phone: 3 };
-/** What is known as exactly as this is not worth a look that may come too soon. */
-const tolerance = 0.01;
 /** So many intervals in all have to be won by an earlier look, which may cost one and holds up its place. */
-const worthTrying = 2;
+const worthTrying = 1.5;
 /**
  * Where a batch was not through at a time that was enough before, the next is looked at a little later,
- * and each that was not through either puts the next off twice as long: up to a part of that time, and of
- * the interval.
+ * and each that was not through either puts the next off twice as long: up to a part of that time.
  */
 const slowerAtFirst = 0.03;
 const slowerBy = 0.5;
-const slowerByOfInterval = 0.25;
 /**
  * No batch takes just as long as another: a look is put off for so long beyond a time that was enough, a part of
  * it and of the interval that a look too soon costs.
@@ -72,8 +68,6 @@ class SizePace {
   lookedMs = 0;
   /** The batch that looks where it may be too soon. */
   probing: StageTiming | undefined;
-  /** The batch whose first look is under way. */
-  looking: StageTiming | undefined;
   readonly listeners = new Set<() => void>();
   /** The pace of another size, until this one is known. */
   readonly nearest: SizePace | undefined;
@@ -101,13 +95,13 @@ class SizePace {
   }
 
   /** A look came too soon: the next batch waits a little longer. */
-  miss(ms: number, intervalMs: number): void {
+  miss(ms: number): void {
     const { upperMs, lowerMs } = this;
     this.lowerMs = Math.max(lowerMs, ms);
     this.settled = 0;
     if (upperMs !== undefined && ms >= upperMs) {
       const later = Math.max(2 * (upperMs - lowerMs), ms * slowerAtFirst);
-      this.upperMs = ms + Math.min(later, ms * slowerBy, intervalMs * slowerByOfInterval);
+      this.upperMs = ms + Math.min(later, ms * slowerBy);
     }
     this.#notify();
   }
@@ -159,8 +153,7 @@ export class StageTiming {
     if (upperMs === undefined) return nearest?.upperMs ?? this.nextMs(intervalMs);
     const spanMs = upperMs - lowerMs;
     const worth = (begun * spanMs) / (worthTrying * intervalMs);
-    const isKnown = worth <= 1 || spanMs <= tolerance * upperMs;
-    if (isKnown || (probing && probing !== this)) return upperMs;
+    if (worth <= 1 || (probing && probing !== this)) return upperMs;
     this.#pace.probing = this;
     return lowerMs + (spanMs * (1 + 1 / worth)) / 2;
   }
@@ -185,25 +178,18 @@ export class StageTiming {
     return () => this.#pace.listeners.delete(listener);
   }
 
-  /** Whether another batch is being looked at for the first time: what it shows is worth waiting for. */
-  get isOthersTurn(): boolean {
-    const { looking } = this.#pace;
-    return looking !== undefined && looking !== this;
-  }
-
   /** The batch is looked at, so long after it entered the stage. */
   look(afterMs: number): void {
-    if (this.#lookedMs === 0) this.#pace.looking ??= this;
     this.#missedMs = this.#lookedMs;
     this.#lookedMs = afterMs;
     this.#pace.look(afterMs);
   }
 
   /** The batch was looked at, and is still in the stage. */
-  miss(intervalMs: number): void {
+  miss(): void {
     this.#leave();
     if (this.#missedMs === 0 || this.#pace.upperMs === undefined) {
-      this.#pace.miss(this.#lookedMs, intervalMs);
+      this.#pace.miss(this.#lookedMs);
     }
   }
 
@@ -215,7 +201,6 @@ export class StageTiming {
   }
 
   #leave(): void {
-    if (this.#pace.looking === this) this.#pace.looking = undefined;
     if (this.#pace.probing === this) this.#pace.probing = undefined;
   }
 }

@@ -15,8 +15,6 @@ export interface PollScheduleOptions {
 
 /** Longest time without a look, for all that is known of others, unless the interval is longer. */
 const longestUnseenMs = 300_000;
-/** Longest time, in intervals, that a first look waits for what the one before it shows. */
-const yieldsFor = 0.25;
 
 /** Stages between which a batch may go to and fro without getting further have the same number. */
 const progress: Readonly<Record<Stage, number>> = {
@@ -89,7 +87,7 @@ export class PollSchedule {
    */
   async next(signal: AbortSignal): Promise<boolean> {
     if (this.leftMs === 0) return false;
-    if (this.#polls > 0) this.#timing?.miss(this.#options.pollIntervalMs);
+    if (this.#polls > 0) this.#timing?.miss();
     const dueAt = await this.#sleep(signal);
     this.#polls += 1;
     this.#lookedAt = this.#options.clock.now();
@@ -99,57 +97,36 @@ export class PollSchedule {
   }
 
   /**
-   * Sleeps until it is time to look, at the latest at the deadline.
+   * Sleeps until it is time to look, at the latest at the deadline. What other batches tell meanwhile may bring
+   * that forward or put it off.
    *
    * @returns when it was due
    */
   async #sleep(signal: AbortSignal): Promise<number> {
     const { clock, random, pollIntervalMs: intervalMs } = this.#options;
-    const timing = this.#timing;
-    if (timing && this.#polls === 0) return this.#sleepUntilFirst(timing, signal);
-    const polls = timing ? this.#polls - 1 : this.#polls;
-    const grownAt = clock.now() + pollWaitMs(polls, { intervalMs, random });
-    if (timing) return this.#sleepUntilNext(timing, grownAt, signal);
-    const at = Math.min(grownAt, this.#deadlineAt);
-    await clock.sleep(at - clock.now(), signal);
-    return at;
-  }
-
-  /** What other batches tell meanwhile may bring the first look forward or put it off. */
-  async #sleepUntilFirst(timing: StageTiming, signal: AbortSignal): Promise<number> {
-    const { clock, pollIntervalMs } = this.#options;
-    const longest = Math.max(longestUnseenMs, pollIntervalMs);
-    let yieldsUntil = Infinity;
-    for (let from = clock.now(); ; from = clock.now()) {
-      const waitMs = Math.min(timing.firstWaitMs(pollIntervalMs), longest);
-      const dueAt = Math.min(this.#enteredAt + waitMs, this.#deadlineAt);
-      const isDue = dueAt <= from;
-      // Of several that would look at once one goes ahead, though not for long.
-      if (isDue && (!timing.isOthersTurn || yieldsUntil <= from)) return from;
-      if (isDue) yieldsUntil = Math.min(yieldsUntil, from + pollIntervalMs * yieldsFor);
-      const until = isDue ? yieldsUntil : dueAt;
-      const isInTime = await this.#sleepOrLearn(timing, until, signal);
-      if (isInTime && !timing.isOthersTurn) return until;
-    }
-  }
-
-  /** What other batches tell meanwhile may bring the next look forward or put it off. */
-  async #sleepUntilNext(
-    timing: StageTiming,
-    grownAt: number,
-    signal: AbortSignal,
-  ): Promise<number> {
-    const { clock } = this.#options;
+    // Of a batch that is timed, the first look is no wait between two polls.
+    const polls = this.#timing ? this.#polls - 1 : this.#polls;
+    const grownAt = clock.now() + pollWaitMs(Math.max(0, polls), { intervalMs, random });
     for (;;) {
-      const at = Math.min(this.#nextAt(timing, grownAt), this.#deadlineAt);
+      const at = Math.min(this.#lookAt(grownAt), this.#deadlineAt);
       const dueAt = Math.max(at, clock.now());
-      if (await this.#sleepOrLearn(timing, dueAt, signal)) return dueAt;
+      if (await this.#sleepOrLearn(dueAt, signal)) return dueAt;
     }
   }
 
-  /** When to look again. It is never within the interval behind the last look. */
-  #nextAt(timing: StageTiming, grownAt: number): number {
+  /**
+   * When to look. It is never within the interval behind the last look.
+   *
+   * @param grownAt when the waits that grow would have it
+   */
+  #lookAt(grownAt: number): number {
     const { pollIntervalMs } = this.#options;
+    const timing = this.#timing;
+    if (!timing) return grownAt;
+    if (this.#polls === 0) {
+      const longest = Math.max(longestUnseenMs, pollIntervalMs);
+      return this.#enteredAt + Math.min(timing.firstWaitMs(pollIntervalMs), longest);
+    }
     const enoughAt = this.#enteredAt + timing.enoughMs;
     if (enoughAt === Infinity) {
       return Math.max(grownAt, this.#enteredAt + timing.nextMs(pollIntervalMs));
@@ -161,12 +138,12 @@ export class PollSchedule {
   }
 
   /** @returns whether it is that late now: another batch may have told something before */
-  async #sleepOrLearn(timing: StageTiming, until: number, signal: AbortSignal): Promise<boolean> {
+  async #sleepOrLearn(until: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     const learnt = new AbortController();
-    const stop = timing.onLearnt(() => learnt.abort());
+    const stop = this.#timing?.onLearnt(() => learnt.abort());
     try {
-      await clock.sleep(Math.max(0, until - clock.now()), AbortSignal.any([signal, learnt.signal]));
+      await clock.sleep(until - clock.now(), AbortSignal.any([signal, learnt.signal]));
       return true;
     } catch (error) {
       // Both may have come at once: whoever stops the run is told its own reason.
@@ -174,7 +151,7 @@ export class PollSchedule {
       if (!learnt.signal.aborted) throw error;
       return false;
     } finally {
-      stop();
+      stop?.();
     }
   }
 

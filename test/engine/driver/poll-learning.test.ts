@@ -84,11 +84,11 @@ describe('PollEstimator', () => {
       pace.begin('parsing', emails(1000)),
       pace.begin('parsing', emails(1000)),
     ];
-    expect(first.firstWaitMs(intervalMs)).toBe(2215);
+    expect(first.firstWaitMs(intervalMs)).toBe(2165);
     expect(second.firstWaitMs(intervalMs)).toBe(3030);
-    first.look(2215);
-    first.miss(intervalMs);
-    expect(second.firstWaitMs(intervalMs)).toBeGreaterThan(2215);
+    first.look(2165);
+    first.miss();
+    expect(second.firstWaitMs(intervalMs)).toBeGreaterThan(2165);
     expect(second.firstWaitMs(intervalMs)).toBeLessThan(3030);
   });
 
@@ -144,37 +144,23 @@ describe('PollEstimator', () => {
     let told = 0;
     second.onLearnt(() => (told += 1));
     first.look(103);
-    first.miss(intervalMs);
+    first.miss();
     expect(told).toBe(1);
     expect(second.firstWaitMs(intervalMs)).toBe(154.5);
   });
 
-  it('puts them off twice as long each time, and by a quarter of the interval at most', () => {
+  it('puts them off twice as long each time, and by half of the time at most', () => {
     const pace = new PollEstimator();
     looked(pace.begin('parsing', emails(10)), 1990, 2000);
-    const waits = [0, 1, 2, 3].map(() => {
+    const waits = [0, 1, 2].map(() => {
       const batch = pace.begin('parsing', emails(10));
       const waitMs = batch.firstWaitMs(intervalMs);
       batch.look(waitMs);
-      batch.miss(intervalMs);
+      batch.miss();
       return waitMs;
     });
-    expect(waits).toEqual([2030, 2110, 2270, 2520]);
-    expect(pace.begin('parsing', emails(10)).enoughMs).toBe(2770);
-  });
-
-  it('has one batch look at a time, for as long as its answer is not there', () => {
-    const pace = new PollEstimator();
-    const [first, second] = [pace.begin('parsing', emails(10)), pace.begin('parsing', emails(10))];
-    expect(second.isOthersTurn).toBe(false);
-    first.look(20);
-    expect([first.isOthersTurn, second.isOthersTurn]).toEqual([false, true]);
-    first.miss(intervalMs);
-    expect(second.isOthersTurn).toBe(false);
-    second.look(30);
-    expect(pace.begin('parsing', emails(10)).isOthersTurn).toBe(true);
-    second.end(true, intervalMs);
-    expect(pace.begin('parsing', emails(10)).isOthersTurn).toBe(false);
+    expect(waits).toEqual([2030, 2110, 2270]);
+    expect(pace.begin('parsing', emails(10)).enoughMs).toBe(2590);
   });
 
   it('looks a little after a time that was enough, and not at all sooner for a batch that was faster by less', () => {

@@ -163,20 +163,9 @@ describe('PollSchedule', () => {
     const waiting = wait.next(signal);
     const other = pace.begin('parsing', timed);
     other.look(412);
-    other.miss(1000);
+    other.miss();
     await clock.runUntil(waiting);
     expect(clock.now()).toBe(618);
-  });
-
-  it('lets the look of another batch show what it shows, but does not wait for it long', async () => {
-    const pace = new PollEstimator();
-    const earlier = pace.begin('parsing', timed);
-    earlier.look(200);
-    earlier.end(true, 1000);
-    const { wait, next } = waitIn(stateOf.uploaded, 1e9, pace);
-    wait.note(stateOf.parsing);
-    pace.begin('parsing', timed).look(200);
-    expect(await next()).toBe(456);
   });
 
   it('ends with the reason of an abort', async () => {
