@@ -10,6 +10,7 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { csvRows } from './csv-cells.js';
+import { eventsOf } from './logged-events.js';
 import { runInProcess } from './run-in-process.js';
 import { startSluice, type Ended } from './run-sluice.js';
 
@@ -139,6 +140,45 @@ describe('several inputs', () => {
     expect(code, stderr).toBe(0);
     expect(await idsOfOutput()).toEqual([...thirty.slice(0, 10), ...thirty.slice(5, 15)]);
     expect(await chargesOf(service)).toHaveLength(15);
+  });
+
+  it('may be sheets of other headers, and become sheets of one workbook', async () => {
+    const { service } = await withService();
+    const book = new ExcelJS.Workbook();
+    book.addWorksheet('Leads').addRows([['id', 'email'], ...numbered(0, 10)]);
+    book
+      .addWorksheet('Customers')
+      .addRows([['id', 'Email', 'since'], ...numbered(5, 15).map((row) => [...row, '2024'])]);
+    await book.xlsx.writeFile(inLists('book.xlsx'));
+    const rest = ['--sheet', 'all', '--max-credits', '15', '-o', 'out.xlsx'];
+    const args = ['verify', 'lists/book.xlsx', ...settings.split(' '), ...rest];
+    const planned = await runInProcess([...args, '--dry-run'], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+    expect(eventsOf(planned, 'estimate')).toMatchObject([{ email: { credits: 15 } }]);
+    const { code, stderr } = await runInProcess(args, { cwd: folder, env: connectTo(service) });
+    expect(code, stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(15);
+    const written = new ExcelJS.Workbook();
+    await written.xlsx.readFile(join(folder, 'out.xlsx'));
+    const sheets = written.worksheets.map((sheet) => [
+      sheet.name,
+      sheet.rowCount,
+      sheet.getCell('C1').text,
+      sheet.getCell('D1').text,
+    ]);
+    expect(sheets).toEqual([
+      ['Leads', 11, 'email_verification', 'email_reason'],
+      ['Customers', 11, 'since', 'email_verification'],
+    ]);
+  });
+
+  it('may have other columns where only the first rows are asked for', async () => {
+    await writeFile(inLists('1.csv'), 'id,email\n1,good1@sluice.test\n');
+    await writeFile(inLists('2.csv'), 'email,note\ngood2@sluice.test,x\n');
+    expect((await verify(undefined, ['lists'], '--local', '--limit', '2')).code).toBe(0);
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain(',good2@sluice.test,x,');
   });
 
   it('of one header keep their own bytes', async () => {

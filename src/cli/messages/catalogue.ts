@@ -108,7 +108,7 @@ export const catalogue = {
       const also =
         others.length === 0
           ? ''
-          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: add --sheet ${shellQuote([sheet, ...others].join(','))} if they have the same header, else run a command for each`;
+          : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: add --sheet ${shellQuote([sheet, ...others].join(','))} if all have the verified columns, else run a command for each`;
       return `takes the sheet ${shownCell(sheet)}${also}`;
     },
   }),

@@ -135,7 +135,7 @@ export const formOptions = defineOptions(
       name: 'sheet',
       type: sheet,
       decides: 'rows',
-      help: 'Sheet of an XLSX input; several with one header as one list, with commas between them, or all (default: 1, the first).',
+      help: 'Sheet of an XLSX input; several as one list, with commas between them, or all (default: 1, the first).',
     },
     {
       name: 'encoding',

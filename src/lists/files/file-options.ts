@@ -46,8 +46,8 @@ export interface FileOptions {
    */
   readonly encoding?: string | undefined;
   /**
-   * XLSX: the sheet's name, or its number, counted from 1. Several that have one header are one list: their
-   * names or numbers with commas between them, or `all`.
+   * XLSX: the sheet's name, or its number, counted from 1. Several are one list: their names or numbers with
+   * commas between them, or `all`. All have the columns that are verified.
    * @default 1
    */
   readonly sheet?: string | number | undefined;

@@ -44,6 +44,8 @@ export interface OpenSourceOptions {
    * reader need not find any other cell.
    */
   wanted(header: readonly string[]): readonly number[];
+  /** Those of them that a list of several headers has to have in all. @default all that are wanted */
+  needed?(header: readonly string[]): readonly number[];
 }
 
 /** One reading of a source. */

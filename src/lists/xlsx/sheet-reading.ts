@@ -6,7 +6,7 @@ import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer
 import { findHeaderRow } from '../csv/dialect/header-detection.js';
 import { isSurelyContact } from '../csv/dialect/missing-header.js';
 import type { FileOptions } from '../files/file-options.js';
-import { isSame } from '../rows/column-names.js';
+import type { ColumnMap } from '../rows/chunks/combined-chunk.js';
 import type { OpenSourceOptions } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
 import { XmlError } from './scan-xml.js';
@@ -75,19 +75,18 @@ export class SheetReading {
     );
   }
 
-  hasHeaderOf({ header }: SheetReading): boolean {
-    return isSame(this.header, header);
-  }
-
-  /** @param alike names of the sheets that have the header of the first of them */
-  otherHeaderError(alike: readonly string[]): ConfigurationError {
-    const [first = ''] = alike;
+  /**
+   * @param lacks what it has not
+   * @param others names of the sheets that have it
+   */
+  otherListError(lacks: string, others: readonly string[]): ConfigurationError {
     return new ConfigurationError(
-      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} has another header than the sheet ${JSON.stringify(first)}: with ${optionName('sheet', alike.join(','))} ${alike.length === 1 ? 'that one is the list' : 'those with this header are one list'}, and each other needs a command of its own; nothing was sent`,
+      `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} has no column ${lacks}: take ${optionName('sheet', others.join(','))}, and a command of its own for each other sheet that is a list, with the same ${optionName('history')}, so that no address is paid for twice; nothing was sent`,
     );
   }
 
-  async *chunks(): AsyncGenerator<XlsxChunk> {
+  /** @param map where the columns of a header common to several sheets are in its own. @default its own header */
+  async *chunks(map?: ColumnMap): AsyncGenerator<XlsxChunk> {
     const { header: hasHeader = true, skipFooter } = this.#options;
     const [head] = this.#first;
     if (head === undefined) return;
@@ -101,11 +100,11 @@ export class SheetReading {
       const from = startOfLast(rows, columns, skipFooter);
       held = rows.slice(from);
       above = rows[from - 1]?.number ?? above;
-      if (from > 0) yield chunkOf(rows.slice(0, from), head, name, label);
+      if (from > 0) yield chunkOf(rows.slice(0, from), head, { name, label, map });
       some = await this.#next();
     }
     const last = withoutFooter(held, { above, columns, name: label, skipFooter }, this.#opening);
-    if (last.length > 0) yield chunkOf(last, head, name, label);
+    if (last.length > 0) yield chunkOf(last, head, { name, label, map });
     if (this.#uncomputed > 0) {
       const formulas = this.#uncomputed;
       this.#opening.onNotice?.(notice('formulas_without_result', { input: label, formulas }));
@@ -139,21 +138,30 @@ function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
 function chunkOf(
   rows: readonly SheetRow[],
   head: SheetRow,
-  sheetName: string,
-  name: string,
+  {
+    name,
+    label,
+    map,
+  }: {
+    readonly name: string;
+    readonly label: string;
+    readonly map: ColumnMap | undefined;
+  },
 ): XlsxChunk {
   const columns = head.values.length;
   for (const { number, values } of rows) {
     if (values.length <= columns) continue;
     throw new InputError(
-      `${name}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
+      `${label}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
       { line: number },
     );
   }
+  const inPlace = <Cell>(cells: readonly Cell[]): readonly (Cell | undefined)[] =>
+    map?.map((at) => cells[at]) ?? cells;
   return new XlsxChunk(
-    rows.map(({ values }) => values),
-    rows.map(({ formats }) => formats),
-    sheetName,
+    rows.map(({ values }) => inPlace(values)),
+    rows.map(({ formats }) => formats && inPlace(formats)),
+    name,
     rows.map(({ number }) => number),
   );
 }

@@ -1,15 +1,26 @@
-/** The parts of a workbook of one sheet, but for the sheet and the styles. */
+/** The parts of a workbook, but for its sheets and the styles. */
 export function workbookParts(
-  sheetName: string,
+  sheetNames: readonly string[],
 ): readonly (readonly [name: string, xml: string])[] {
   const head = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
   const office = 'http://schemas.openxmlformats.org/officeDocument/2006';
   const packages = 'http://schemas.openxmlformats.org/package/2006';
   const spreadsheet = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+  const types = sheetNames.map(
+    (_, at) =>
+      `<Override PartName="/xl/worksheets/sheet${at + 1}.xml" ContentType="${spreadsheet}.worksheet+xml"/>`,
+  );
+  const sheets = sheetNames.map(
+    (name, at) => `<sheet name="${escapeXml(name)}" sheetId="${at + 1}" r:id="rId${at + 1}"/>`,
+  );
+  const relations = sheetNames.map(
+    (_, at) =>
+      `<Relationship Id="rId${at + 1}" Type="${office}/relationships/worksheet" Target="worksheets/sheet${at + 1}.xml"/>`,
+  );
   return [
     [
       '[Content_Types].xml',
-      `${head}<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${spreadsheet}.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="${spreadsheet}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${spreadsheet}.styles+xml"/></Types>`,
+      `${head}<Types xmlns="${packages}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${spreadsheet}.sheet.main+xml"/>${types.join('')}<Override PartName="/xl/styles.xml" ContentType="${spreadsheet}.styles+xml"/></Types>`,
     ],
     [
       '_rels/.rels',
@@ -17,11 +28,11 @@ export function workbookParts(
     ],
     [
       'xl/workbook.xml',
-      `${head}<workbook xmlns="${mainNamespace}" xmlns:r="${office}/relationships"><bookViews><workbookView/></bookViews><sheets><sheet name="${escapeXml(sheetName)}" sheetId="1" r:id="rId1"/></sheets></workbook>`,
+      `${head}<workbook xmlns="${mainNamespace}" xmlns:r="${office}/relationships"><bookViews><workbookView/></bookViews><sheets>${sheets.join('')}</sheets></workbook>`,
     ],
     [
       'xl/_rels/workbook.xml.rels',
-      `${head}<Relationships xmlns="${packages}/relationships"><Relationship Id="rId1" Type="${office}/relationships/worksheet" Target="worksheets/sheet1.xml"/><Relationship Id="rId2" Type="${office}/relationships/styles" Target="styles.xml"/></Relationships>`,
+      `${head}<Relationships xmlns="${packages}/relationships">${relations.join('')}<Relationship Id="rId${sheetNames.length + 1}" Type="${office}/relationships/styles" Target="styles.xml"/></Relationships>`,
     ],
   ];
 }

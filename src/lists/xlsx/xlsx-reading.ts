@@ -2,7 +2,10 @@ import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { notice } from '../../platform/text/notices.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
+import type { ColumnMap } from '../rows/chunks/combined-chunk.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
+import { caseless } from '../rows/column-names.js';
+import { combineHeaders } from '../rows/sources/combine-headers.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { SheetReading, type XlsxOptions } from './sheet-reading.js';
 import { openWorkbook } from './workbook.js';
@@ -14,26 +17,38 @@ export class XlsxReading implements SourceReading<XlsxChunk> {
   readonly isUnnamed: boolean;
   readonly chunks: AsyncIterable<XlsxChunk>;
   readonly contentDigest: () => string;
+  /** In the order of their rows. */
+  readonly tables: readonly SheetTable[];
 
   constructor(parts: {
     readonly header: readonly string[];
     readonly isUnnamed: boolean;
     readonly chunks: AsyncIterable<XlsxChunk>;
     readonly contentDigest: () => string;
+    readonly tables: readonly SheetTable[];
   }) {
     this.header = parts.header;
     this.isUnnamed = parts.isUnnamed;
     this.chunks = parts.chunks;
     this.contentDigest = parts.contentDigest;
+    this.tables = parts.tables;
   }
 }
 
+/** Sheets that have one header. */
+export interface SheetTable {
+  readonly sheets: readonly string[];
+  readonly header: readonly string[];
+  /** Positions of its columns in the header of the reading. */
+  readonly columns: readonly number[];
+}
+
 /**
- * Opens one reading of a sheet of an XLSX workbook, or of several under one header, one after the other; the
- * file is closed when that fails.
+ * Opens one reading of a sheet of an XLSX workbook, or of several under one header, one after the other, those
+ * of one header together; the file is closed when that fails.
  *
- * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet, or one has another
- *   header than the first; what `wanted` throws
+ * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet, or one lacks a column
+ *   that is needed; what `wanted` throws
  */
 export async function openXlsx(
   file: RandomFile,
@@ -63,11 +78,7 @@ export async function openXlsx(
     const [first] = opened;
     if (!first)
       throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`);
-    const odd = opened.find((sheet) => !sheet.hasHeaderOf(first));
-    if (odd) {
-      const alike = opened.filter((sheet) => sheet.hasHeaderOf(first));
-      throw odd.otherHeaderError(alike.map(({ name }) => name));
-    }
+    const list = combineSheets(opened, hasHeader);
     if (empty.length > 0) {
       opening.onNotice?.(notice('sheets_empty', { input: file.name, sheets: empty }));
     }
@@ -78,20 +89,84 @@ export async function openXlsx(
         notice('sheets_left_out', { input: file.name, sheet: first.name, others }),
       );
     }
-    withoutMissingHeader(opening, first.label, options).wanted(first.header);
+    for (const { reading } of list.parts) {
+      const { label, header } = reading;
+      withoutMissingHeader({ ...opening, wanted: () => [] }, label, options).wanted(header);
+    }
+    const needed = opening.wanted(list.header);
+    refuseLacking(list, opening.needed?.(list.header) ?? needed);
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {
-      for (const sheet of opened) yield* sheet.chunks();
+      for (const { reading, map } of list.parts) yield* reading.chunks(map);
       digest = await file.digest();
     };
     return new XlsxReading({
-      header: first.header,
+      header: list.header,
       isUnnamed: !hasHeader,
       chunks: closableChunks(chunks(), close),
       contentDigest: () => digestAtEnd(digest),
+      tables: list.tables,
     });
   } catch (error) {
     await close();
     throw error;
+  }
+}
+
+/** Sheets as one list. */
+interface SheetList {
+  readonly header: readonly string[];
+  /** Those of one table together. */
+  readonly parts: readonly {
+    readonly reading: SheetReading;
+    readonly map: ColumnMap | undefined;
+  }[];
+  readonly tables: readonly SheetTable[];
+}
+
+/** @throws ConfigurationError where a sheet has no column of the first one */
+function combineSheets(sheets: readonly SheetReading[], hasHeader: boolean): SheetList {
+  const [first] = sheets;
+  const names = new Set(first?.header.map(caseless));
+  const hasCommon = ({ header }: SheetReading): boolean =>
+    header.some((name) => names.has(caseless(name)));
+  const odd = sheets.find((sheet) => !hasCommon(sheet));
+  if (odd) {
+    const alike = sheets.filter(hasCommon).map(({ name }) => name);
+    throw odd.otherListError(`that the sheet ${JSON.stringify(first?.name)} has`, alike);
+  }
+  const { header, maps } = combineHeaders(
+    sheets.map((sheet) => ({ name: sheet.label, header: sheet.header, isUnnamed: !hasHeader })),
+  );
+  const tables = new Map<string, SheetReading[]>();
+  for (const sheet of sheets) {
+    const key = JSON.stringify(sheet.header.map(caseless));
+    tables.set(key, [...(tables.get(key) ?? []), sheet]);
+  }
+  const mapOf = (sheet: SheetReading): ColumnMap | undefined => maps[sheets.indexOf(sheet)];
+  return {
+    header,
+    parts: [...tables.values()].flat().map((reading) => ({ reading, map: mapOf(reading) })),
+    tables: [...tables.values()].flatMap((alike) => {
+      const [one] = alike;
+      if (!one) return [];
+      const columns = one.header.map((_, at) => mapOf(one)?.indexOf(at) ?? at);
+      return [{ sheets: alike.map(({ name }) => name), header: one.header, columns }];
+    }),
+  };
+}
+
+/** @throws ConfigurationError where a sheet has not all columns that are needed of every row */
+function refuseLacking({ header, parts }: SheetList, needed: readonly number[]): void {
+  const lackedBy = (map: ColumnMap | undefined) =>
+    map && needed.find((column) => map[column] === -1);
+  for (const { reading, map } of parts) {
+    const lacked = lackedBy(map);
+    if (lacked === undefined) continue;
+    const others = parts.filter((part) => lackedBy(part.map) === undefined);
+    throw reading.otherListError(
+      JSON.stringify(header[lacked]),
+      others.map((part) => part.reading.name),
+    );
   }
 }

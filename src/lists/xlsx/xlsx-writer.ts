@@ -17,6 +17,7 @@ import {
 } from './xlsx-parts.js';
 import { isCellKind, numberCell } from './number-cell.js';
 import { type CellFormat, XlsxChunk } from './xlsx-chunk.js';
+import { type SheetTable, XlsxReading } from './xlsx-reading.js';
 import { ZipWriter } from './zip-writer.js';
 
 /** Most characters that a cell can hold. */
@@ -28,56 +29,144 @@ const [leastWidth, mostWidth] = [8, 48];
 /** Looks that are kept; a workbook with more is one that makes them up. */
 const mostStyles = 4096;
 
-/** Writes joined rows as a workbook of one sheet. */
+/** The looks of cells that the sheets of a workbook share. */
+class Styles {
+  readonly all: OutputStyle[] = [{ code: undefined, isQuoted: false }];
+  readonly #numbers = new Map<string, number>();
+
+  /** What a cell says of its look. */
+  mark(style: OutputStyle): string {
+    if (style.code === undefined && !style.isQuoted) return '';
+    const key = `${String(style.isQuoted)} ${String(style.builtIn)} ${style.code ?? ''}`;
+    let number = this.#numbers.get(key);
+    if (number === undefined) {
+      if (this.all.length >= mostStyles) return '';
+      number = this.all.length;
+      this.all.push(style);
+      this.#numbers.set(key, number);
+    }
+    return ` s="${String(number)}"`;
+  }
+}
+
+/** The columns of the list that a sheet of the output has. */
+type Table = Pick<SheetTable, 'header' | 'columns'>;
+
+/** Writes joined rows as a workbook: a sheet for each header that the sheets of the input have. */
 class XlsxWriter implements RowsWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
   readonly #rows: TableRows;
-  readonly #added: OutcomeForms<(row: string) => string>;
-  readonly #letters: readonly string[];
-  readonly #styles: OutputStyle[] = [{ code: undefined, isQuoted: false }];
-  readonly #styleNumbers = new Map<string, number>();
-  /** Of the columns, in characters: of their names, and of the first rows. */
-  readonly #widths: number[];
-  #isBegun = false;
-  #isHeadSent = false;
-  #row = 0;
-  #block = '';
+  readonly #styles = new Styles();
+  /** Those of an input that has several. */
+  readonly #tables: readonly SheetTable[];
+  #sheet: Sheet | undefined;
+  #sheets = 0;
 
   constructor(output: ByteOutput, opening: OpenSinkOptions) {
     this.#opening = opening;
     this.#zip = new ZipWriter(output);
-    const own = opening.reading.header.length;
-    this.#rows = new TableRows(own);
-    const added = opening.added.flat().length;
-    this.#widths = [...opening.reading.header, ...opening.added.flat().map(({ name }) => name)].map(
-      widthFor,
-    );
-    this.#letters = Array.from({ length: own + added }, (_, column) => lettersOf(column));
-    const starts = opening.added.map((_, column) =>
-      opening.added.slice(0, column).reduce((sum, names) => sum + names.length, own),
+    const { reading } = opening;
+    this.#rows = new TableRows(reading.header.length);
+    const tables = reading instanceof XlsxReading ? reading.tables : [];
+    this.#tables = tables.length > 1 ? tables : [];
+  }
+
+  async write(rows: JoinedRows): Promise<void> {
+    const { sheetName } = rows.chunk;
+    if (!this.#sheet) await this.#begin(sheetName);
+    const table = this.#tables.findIndex(({ sheets }) => sheets.includes(sheetName ?? ''));
+    while (this.#sheets <= table) await this.#nextSheet();
+    await this.#sheet?.write(rows, this.#rows);
+  }
+
+  async end(): Promise<void> {
+    if (!this.#sheet) await this.#begin(undefined);
+    while (this.#sheets < this.#tables.length) await this.#nextSheet();
+    await this.#sheet?.end();
+    await this.#zip.begin('xl/styles.xml');
+    await this.#zip.write(Buffer.from(stylesPart(this.#styles.all)));
+    await this.#zip.close();
+    await this.#zip.end();
+  }
+
+  async #begin(sheetName = 'Sheet1'): Promise<void> {
+    const names = this.#tables.map(({ sheets: [name = ''] }) => name);
+    for (const [name, xml] of workbookParts(names.length === 0 ? [sheetName] : names)) {
+      await this.#zip.begin(name);
+      await this.#zip.write(Buffer.from(xml));
+      await this.#zip.close();
+    }
+    await this.#nextSheet();
+  }
+
+  async #nextSheet(): Promise<void> {
+    await this.#sheet?.end();
+    const { header } = this.#opening.reading;
+    const table = this.#tables[this.#sheets] ?? { header, columns: [...header.keys()] };
+    this.#sheets += 1;
+    await this.#zip.begin(`xl/worksheets/sheet${this.#sheets}.xml`);
+    this.#sheet = new Sheet(this.#zip, table, { opening: this.#opening, styles: this.#styles });
+  }
+}
+
+/** One sheet of the output, whose part was begun. */
+class Sheet {
+  readonly #opening: OpenSinkOptions;
+  readonly #zip: ZipWriter;
+  readonly #table: Table;
+  readonly #styles: Styles;
+  readonly #added: OutcomeForms<(row: string) => string>;
+  readonly #letters: readonly string[];
+  /** Of the columns, in characters: of their names, and of the first rows. */
+  readonly #widths: number[];
+  readonly #hasNames: boolean;
+  #isHeadSent = false;
+  #row = 0;
+  #block = '';
+
+  constructor(
+    zip: ZipWriter,
+    table: Table,
+    { opening, styles }: { readonly opening: OpenSinkOptions; readonly styles: Styles },
+  ) {
+    this.#opening = opening;
+    this.#zip = zip;
+    this.#table = table;
+    this.#styles = styles;
+    const { added, reading } = opening;
+    const names = [...table.header, ...added.flat().map(({ name }) => name)];
+    this.#widths = names.map(widthFor);
+    this.#letters = names.map((_, column) => lettersOf(column));
+    const starts = added.map((_, column) =>
+      added.slice(0, column).reduce((sum, each) => sum + each.length, table.header.length),
     );
     this.#added = new OutcomeForms(opening, (cells, column) => {
       const parts = cells.map((cell, at) => this.#cell((starts[column] ?? 0) + at, cell));
       return (row) => parts.map((part) => part(row)).join('');
     });
+    this.#hasNames = reading.isUnnamed !== true;
+    if (!this.#hasNames) return;
+    this.#row = 1;
+    const cells = names.map((name, column) => this.#cell(column, name)('1'));
+    this.#block = `<row r="1">${cells.join('')}</row>`;
   }
 
-  async write(rows: JoinedRows): Promise<void> {
-    const { chunk, from, to, outcomes, width } = rows;
+  async write({ chunk, from, to, outcomes, width }: JoinedRows, taken: TableRows): Promise<void> {
     const { kinds } = this.#opening.reading;
-    if (!this.#isBegun) await this.#begin(chunk instanceof XlsxChunk ? chunk.sheetName : undefined);
+    const { columns } = this.#table;
     for (let row = from; row < to; row += 1) {
-      const cells = this.#rows.read(chunk, row);
+      const cells = taken.read(chunk, row);
       this.#row += 1;
       const number = String(this.#row);
       this.#block += `<row r="${number}">`;
-      for (let column = 0; column < cells.length; column += 1) {
+      for (let at = 0; at < columns.length; at += 1) {
+        const column = columns[at] ?? at;
         const format = chunk instanceof XlsxChunk ? chunk.format(row, column) : undefined;
         const kind = kinds?.[column] ?? chunk.kind?.(row, column);
         const written = this.#value(cells[column], format, kind);
-        if (written !== '') this.#block += `<c r="${this.#letters[column]}${number}"${written}`;
-        if (!this.#isHeadSent) this.#widen(column, cells[column]);
+        if (written !== '') this.#block += `<c r="${this.#letters[at]}${number}"${written}`;
+        if (!this.#isHeadSent) this.#widen(at, cells[column]);
       }
       for (let column = 0; column < width; column += 1) {
         const form = this.#added.of(column, outcomes[(row - from) * width + column]);
@@ -89,35 +178,10 @@ class XlsxWriter implements RowsWriter {
   }
 
   async end(): Promise<void> {
-    if (!this.#isBegun) await this.#begin(undefined);
     const last = `${this.#letters.at(-1) ?? 'A'}${this.#row}`;
     this.#block += sheetTail(this.#hasNames ? `A1:${last}` : undefined);
     await this.#sendBlock();
     await this.#zip.close();
-    await this.#zip.begin('xl/styles.xml');
-    await this.#zip.write(Buffer.from(stylesPart(this.#styles)));
-    await this.#zip.close();
-    await this.#zip.end();
-  }
-
-  async #begin(sheetName: string | undefined): Promise<void> {
-    this.#isBegun = true;
-    for (const [name, xml] of workbookParts(sheetName ?? 'Sheet1')) {
-      await this.#zip.begin(name);
-      await this.#zip.write(Buffer.from(xml));
-      await this.#zip.close();
-    }
-    await this.#zip.begin('xl/worksheets/sheet1.xml');
-    if (!this.#hasNames) return;
-    const { reading, added } = this.#opening;
-    this.#row = 1;
-    const names = [...reading.header, ...added.flat().map(({ name }) => name)];
-    const cells = names.map((name, column) => this.#cell(column, name)('1'));
-    this.#block += `<row r="1">${cells.join('')}</row>`;
-  }
-
-  get #hasNames(): boolean {
-    return this.#opening.reading.isUnnamed !== true;
   }
 
   #widen(column: number, value: unknown): void {
@@ -151,28 +215,15 @@ class XlsxWriter implements RowsWriter {
         : { number: format.serial, code: undefined };
     if (found) {
       const { code = found.code, builtIn } = format ?? {};
-      const style = this.#style({ code, builtIn, isQuoted: false });
+      const style = this.#styles.mark({ code, builtIn, isQuoted: false });
       return `${style}><v>${String(found.number)}</v></c>`;
     }
     const text = printValue(value) ?? '';
     if (text === '') return '';
     refuseLong(text);
     // As text it is none, but a program that is asked to edit the cell would take it for one.
-    const style = this.#style({ code: undefined, isQuoted: /^[=+\-@\t\r]/.test(text) });
+    const style = this.#styles.mark({ code: undefined, isQuoted: /^[=+\-@\t\r]/.test(text) });
     return ` t="inlineStr"${style}><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
-  }
-
-  #style(style: OutputStyle): string {
-    if (style.code === undefined && !style.isQuoted) return '';
-    const key = `${String(style.isQuoted)} ${String(style.builtIn)} ${style.code ?? ''}`;
-    let number = this.#styleNumbers.get(key);
-    if (number === undefined) {
-      if (this.#styles.length >= mostStyles) return '';
-      number = this.#styles.length;
-      this.#styles.push(style);
-      this.#styleNumbers.set(key, number);
-    }
-    return ` s="${String(number)}"`;
   }
 }
 

@@ -47,22 +47,57 @@ it.each(['Leads, old', 'all', '2'])(
   },
 );
 
-it.each(['all', 'Leads,Notes', 'Leads,Nobody'])(
-  'refuses --sheet %s where a sheet is no part of the list, before a row is read',
-  async (sheet) => {
-    await write({
-      Leads: leads,
-      Notes: [
-        ['email', 'note'],
-        ['d@x.example', 'n'],
-      ],
-    });
-    const opening: OpenSourceOptions = { wanted: () => [0] };
-    await expect(fileSource(at('book.xlsx'), { sheet }).open(opening)).rejects.toMatchObject({
-      code: 'invalid_option',
-    });
-  },
-);
+const partners = [
+  ['Note', 'Email'],
+  ['n', 'd@x.example'],
+];
+
+it('gives sheets of other headers one list, those of one header together', async () => {
+  await write({ Leads: leads, Partners: partners, Customers: customers });
+  expect(await rowsOf('all')).toEqual([
+    'email,name,Note',
+    'a@x.example,A,',
+    'b@x.example,B,',
+    'c@x.example,C,',
+    'd@x.example,,n',
+  ]);
+});
+
+it('writes a sheet for each header into a workbook', async () => {
+  await write({
+    Leads: leads,
+    Partners: partners,
+    Customers: customers,
+    None: [['email', 'other']],
+  });
+  await carry(fileSource(at('book.xlsx'), { sheet: 'all' }), fileSink(at('out.xlsx')));
+  const book = new ExcelJS.Workbook();
+  await book.xlsx.readFile(at('out.xlsx'));
+  const found = book.worksheets.map((sheet) => [
+    sheet.name,
+    ...sheet
+      .getSheetValues()
+      .slice(1)
+      .map((row) => (row as string[]).slice(1).join()),
+  ]);
+  expect(found).toEqual([
+    ['Leads', 'email,name', 'a@x.example,A', 'b@x.example,B', 'c@x.example,C'],
+    ['Partners', 'Note,Email', 'n,d@x.example'],
+    ['None', 'email,other'],
+  ]);
+});
+
+it.each([
+  ['Leads,Nobody', [0]],
+  // Its `name` is needed of every row.
+  ['Leads,Partners', [0, 1]],
+])('refuses --sheet %s where a sheet is no part of the list', async (sheet, wanted) => {
+  await write({ Leads: leads, Partners: partners });
+  const opening: OpenSourceOptions = { wanted: () => wanted };
+  await expect(fileSource(at('book.xlsx'), { sheet }).open(opening)).rejects.toMatchObject({
+    code: 'invalid_option',
+  });
+});
 
 it('names the sheets that are one list where another is not', async () => {
   await write({ Leads: leads, Notes: [['note'], ['call back']], Customers: customers });

@@ -105,11 +105,13 @@ class SplitChunk implements RowChunk {
   readonly places: readonly Place[];
   readonly byteSize: number;
   readonly number?: (row: number) => number;
+  readonly sheetName?: string;
 
   constructor(own: RowChunk, places: readonly Place[]) {
     this.own = own;
     this.places = places;
     this.byteSize = own.byteSize + places.length * placeBytes;
+    if (own.sheetName !== undefined) this.sheetName = own.sheetName;
     if (own.number) this.number = (row) => own.number?.(this.#at(row).row) ?? 0;
   }
 

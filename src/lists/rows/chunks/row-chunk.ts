@@ -47,6 +47,8 @@ export interface RowChunk {
    * is above it. Absent where it is not known.
    */
   number?(row: number): number;
+  /** Of a workbook: the sheet that its rows are in. */
+  readonly sheetName?: string;
   /**
    * Name of a cell that the row has beside those of the header. Absent where rows cannot have one.
    */

@@ -103,7 +103,7 @@ async function openCombined(
 ): Promise<SourceReading> {
   const combined = combineHeaders(heads);
   const wanted = opening.wanted(combined.header);
-  if (!mayLackColumns) checkNeeded(heads, combined, wanted);
+  if (!mayLackColumns) checkNeeded(heads, combined, opening.needed?.(combined.header) ?? wanted);
   const openOne = async (index: number): Promise<SourceReading> =>
     openPart(sources[index] as Source, { head: heads[index] as OneHead, index, combined }, opening);
   const first = await openOne(0);

@@ -36,6 +36,7 @@ async function openFirst(
       // The digest is that of all cells.
       return header.map((_, at) => at);
     },
+    needed: (header) => opening.needed?.(header) ?? opening.wanted(header),
   });
   const hash = createHash('sha256');
   const columns = reading.header.map((_, at) => at);
