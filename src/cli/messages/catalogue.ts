@@ -660,7 +660,7 @@ export const catalogue = {
     severity: 'warning',
     when: 'A share changed unusually.',
     example: {
-      type: 'email',
+      type: oneOf('email', 'phone'),
       share: oneOf('valid', 'wrong', 'unknown', 'new'),
       now: 0.4,
       usual: 0.8,

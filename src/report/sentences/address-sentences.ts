@@ -1,23 +1,8 @@
+import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
+import type { CountryProblems, UnknownCountry } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
-
-/** Rows that cannot be sent for want of a country. */
-export interface CountryTrouble {
-  readonly column: string | null;
-  readonly missing: number;
-  readonly calling_codes?: { readonly column: string; readonly rows: number } | undefined;
-  readonly not_understood: number;
-  readonly no_text: number;
-  readonly looks_like_countries: boolean;
-  readonly values: readonly {
-    readonly value: string;
-    readonly rows: number;
-    readonly first_row?: number | undefined;
-    readonly guess: string | null;
-    readonly code: string | null;
-  }[];
-}
 
 /**
  * Rows whose country is not understood, with the cells, as `23 rows: country "Germny" is not understood
@@ -30,7 +15,7 @@ export function unknownCountrySentence(
     no_text: noText,
     looks_like_countries: isAlike,
     values,
-  }: CountryTrouble,
+  }: CountryProblems,
   most = 10,
 ): string {
   const rows = counted(count, 'row');
@@ -69,12 +54,12 @@ function isMasked(value: string): boolean {
 }
 
 /** `row 17`, or `23 rows` */
-function placeOf({ rows, first_row: row }: CountryTrouble['values'][number]): string {
+function placeOf({ rows, first_row: row }: UnknownCountry): string {
   return rows === 1 && row !== undefined ? `row ${grouped(row)}` : counted(rows, 'row');
 }
 
 /** Where cells are that are not shown: `row 17`, `12 rows: 3, 9, 17, …` */
-function placesOf(values: CountryTrouble['values'], count: number): string {
+function placesOf(values: CountryProblems['values'], count: number): string {
   const numbers = values
     .flatMap(({ value, first_row: row }) => (isMasked(value) && row !== undefined ? [row] : []))
     .toSorted((one, other) => one - other)
@@ -82,11 +67,7 @@ function placesOf(values: CountryTrouble['values'], count: number): string {
   return numbers.length === 0 ? counted(count, 'row') : rowList(numbers, count);
 }
 
-function meantBy(
-  { guess, code }: CountryTrouble['values'][number],
-  before: string,
-  after: string,
-): string {
+function meantBy({ guess, code }: UnknownCountry, before: string, after: string): string {
   if (guess === null) return '';
   const words = code === null ? "not one of the service's countries" : `${guess}? write ${code}`;
   return `${before}${words}${after}`;
@@ -94,7 +75,7 @@ function meantBy(
 
 /** `19 rows have no country and are not sent: add …` @param sent such as `were not sent` */
 export function missingCountrySentence(
-  { missing, calling_codes: codes }: Pick<CountryTrouble, 'missing' | 'calling_codes'>,
+  { missing, calling_codes: codes }: Pick<CountryProblems, 'missing' | 'calling_codes'>,
   isSent: boolean,
 ): string {
   const isOne = missing === 1;
@@ -112,14 +93,6 @@ export function missingCountrySentence(
 }
 
 const mostCountries = 3;
-
-export interface ForeignNumbers {
-  readonly cells: number;
-  readonly of: number;
-  readonly national: number;
-  readonly read_as: string;
-  readonly countries: readonly { readonly country: string; readonly cells: number }[];
-}
 
 /**
  * Numbers of other countries in a column that is read for one, and what to do about them.

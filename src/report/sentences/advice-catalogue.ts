@@ -1,3 +1,5 @@
+import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
+import type { CountryProblems } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { shellQuote } from '../../platform/text/printable.js';
 import {
@@ -10,9 +12,7 @@ import {
 } from '../../platform/text/sentence.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
-  type CountryTrouble,
   foreignNumbersSentence,
-  type ForeignNumbers,
   missingCountrySentence,
   missingDigitsSentence,
   missingPlusSentence,
@@ -144,7 +144,7 @@ export const adviceCatalogue = {
     variants: [{ cells: 1 }, { input: 'list.jsonl' }],
     sentence: ({ input, cells }) => `${noTextSentence(cells, input)}; then run again`,
   }),
-  no_country: define<Pick<CountryTrouble, 'missing' | 'calling_codes'>>({
+  no_country: define<Pick<CountryProblems, 'missing' | 'calling_codes'>>({
     when: 'Rows have no country, and were not sent.',
     example: { missing: 19, calling_codes: undefined },
     variants: [
@@ -155,7 +155,7 @@ export const adviceCatalogue = {
     ],
     sentence: (countries) => missingCountrySentence(countries, true),
   }),
-  country_not_understood: define<CountryTrouble>({
+  country_not_understood: define<CountryProblems>({
     when: 'Rows have a country that is not understood. `values` are masked where they may be personal data.',
     example: {
       column: 'Land',

@@ -1,3 +1,4 @@
+import type { OddShare } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
@@ -8,16 +9,6 @@ export function noTextSentence(cells: number, input: string): string {
     return `${are} no text: put one address into each, no object or list, and write the file in UTF-8`;
   }
   return `${are} no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`;
-}
-
-/** A share of a run that is far from what it usually is; all numbers are from 0 to 1. */
-interface OddShare {
-  readonly type: string;
-  readonly share: keyof typeof shareWords;
-  readonly now: number;
-  readonly usual: number;
-  /** How far from the usual a share may be without being odd. */
-  readonly allowed: number;
 }
 
 const shareWords = {

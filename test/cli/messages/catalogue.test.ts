@@ -9,10 +9,10 @@ import { type EventName, type Message, sentencesOf } from '../../../src/cli/mess
 import { Logger } from '../../../src/cli/terminal/logger.js';
 import { notices } from '../../../src/platform/text/notices.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
-import { printableLine, shellQuote, shownCell } from '../../../src/platform/text/printable.js';
 import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
 import { FakeClock } from '../../client/fake-clock.js';
+import { formsOf, hostileNames } from '../../hostile-names.js';
 import { parseLog } from '../logged-events.js';
 import { readAll } from '../read-all.js';
 
@@ -70,28 +70,6 @@ function logged(message: Message, options: { isJson?: boolean; isTerminal?: bool
   const out = Object.assign(new PassThrough(), { columns: 1_000_000 });
   new Logger(out, { clock: new FakeClock(), ...options }).log(message);
   return readAll(out);
-}
-
-const hostileNames = fc.oneof(
-  fc.constantFrom(
-    '`email`',
-    '--email',
-    '"quoted"',
-    "it's",
-    'a\nb',
-    'a\u001b[2Jb',
-    '\u202egnp.csv',
-    'a\u0000b',
-    '$(rm)',
-    '`retryFailed`',
-    'x'.repeat(400),
-  ),
-  fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }),
-);
-
-/** A name as it stands, or as one of the three forms writes it: quoted in JSON, shortened, for a shell. */
-function formsOf(name: string): readonly string[] {
-  return [name, JSON.stringify(name), shownCell(name), shellQuote(name)].map(printableLine);
 }
 
 describe('the catalogue of events', () => {

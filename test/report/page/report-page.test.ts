@@ -1,10 +1,46 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endMessages } from '../../../src/cli/messages/end-messages.js';
 import { sentencesOf } from '../../../src/cli/messages/message.js';
 import { percent } from '../../../src/report/page/charts.js';
+import { endOf } from '../../../src/report/run-end.js';
+import { hostileNames } from '../../hostile-names.js';
+import type { Summary } from '../../../src/index.js';
 import { exampleFigures, exampleReport, exampleSummary } from './example-report.js';
 
 const evil = '<img src=x onerror=alert(1)>&"\'\u202e';
+
+/** Where whatever a person names is called so. */
+function summaryNamed(name: string): Summary {
+  const summary = exampleSummary();
+  return {
+    ...summary,
+    input: name,
+    output: name,
+    service: name,
+    outputs: [{ name, rows: 900 }],
+    columns: summary.columns.map((column) => ({ ...column, name, valid_left_out: 100 })),
+    batches: summary.batches.map((batch) => ({ ...batch, name })),
+  };
+}
+
+/** What a page shows, as a person reads it; the advice, where a name may be in quotes of a shell, is left to itself. */
+function textOf(made: string, advice = '$&'): string {
+  return made
+    .replaceAll(/<style>.*<\/style>/gs, '')
+    .replaceAll(/<section class="advice">.*?<\/section>/gs, advice)
+    .replaceAll(/<[^>]+>/g, '')
+    .replaceAll('&lt;', '<')
+    .replaceAll('&gt;', '>')
+    .replaceAll('&quot;', '"')
+    .replaceAll('&#39;', "'")
+    .replaceAll('&amp;', '&');
+}
+
+/** What no page may hold is a blank there. */
+function onPage(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/gu, ' ');
+}
 
 describe('the report of a run', () => {
   const page = exampleReport({ figures: exampleFigures() });
@@ -59,7 +95,7 @@ describe('the report of a run', () => {
       '85 %',
       'but some rows failed',
       'What to do next',
-      '<code>retryFailed</code>',
+      '<code>`retryFailed`</code>',
       'What became of the cells',
       'Why cells have no result',
       '>Domains<',
@@ -103,6 +139,22 @@ describe('the report of a run', () => {
     expect(made).not.toContain('<img');
     expect(made).not.toContain('\u202e');
     expect(made.split('&lt;img src=x').length).toBeGreaterThan(8);
+  });
+
+  it('has names of columns, lists, tables and batches as they are', () => {
+    const plain = textOf(exampleReport({ summary: summaryNamed('PLAIN') }), '');
+    fc.assert(
+      fc.property(hostileNames, (name) => {
+        const summary = summaryNamed(name);
+        const made = exampleReport({ summary });
+        const shown = onPage(name);
+        expect(textOf(made, '')).toBe(plain.replaceAll('PLAIN', () => shown));
+        const advice = endOf(summary).advice.map(onPage);
+        expect(advice.join()).toContain(`although ${shown} is valid`);
+        for (const each of advice) expect(textOf(made)).toContain(each);
+      }),
+      { seed: 34, numRuns: 40 },
+    );
   });
 
   it('calls nothing unreachable that is not known', () => {
