@@ -62,12 +62,12 @@ type ValueOf<Definition> = Definition extends { readonly type: OptionType<infer 
   : true;
 
 /** The values of some options by their names; those that are not given are absent. */
-export type OptionValues<Definition extends OptionDefinition> = {
+type OptionValues<Definition extends OptionDefinition> = {
   readonly [Each in Definition as Each['name']]?: ValueOf<Each>;
 };
 
 /** The same by the names that the library has for them. */
-export type LibraryValues<Definition extends OptionDefinition> = {
+type LibraryValues<Definition extends OptionDefinition> = {
   readonly [Each in Definition as LibraryNameOf<Each>]?: Each['name'] extends `no-${string}`
     ? false
     : ValueOf<Each>;

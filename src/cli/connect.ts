@@ -76,7 +76,7 @@ export type Target =
     };
 
 /** What of the service is told while it is used. */
-export interface ConnectionListeners {
+interface ConnectionListeners {
   readonly onOutage: (client: Client, outage: ServiceOutage) => void;
   readonly onFailure?: (error: Error) => void;
 }

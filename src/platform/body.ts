@@ -1,5 +1,5 @@
 /** What was read of a body. */
-export interface BoundedBody {
+interface BoundedBody {
   readonly bytes: Buffer;
   /** Whether there was more than that; the rest was not read, and the body was released. */
   readonly isCut: boolean;

@@ -28,7 +28,7 @@ export interface AdviceOptions {
 const leastCells = 10;
 
 /** What to do about so many cells. */
-export interface CellAdvice {
+interface CellAdvice {
   readonly cells: number;
   readonly advice: Advice;
   /** Whether nothing in the list or the command helps: it comes last. @default false */

@@ -44,7 +44,7 @@ export function hiddenResults(
 }
 
 /** Where rows go, once it is decided which. */
-export interface KeptOutput {
+interface KeptOutput {
   readonly sink: Sink;
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
   /** Where a suspect output goes: a good one removes what an earlier run has left there. */

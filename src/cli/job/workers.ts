@@ -27,7 +27,7 @@ const codesOfAll: readonly unknown[] = [
   exitCodes.creditsUsedUp,
 ];
 
-export interface WorkersOptions {
+interface WorkersOptions {
   readonly input: CommandInput<never>;
   readonly reporter: Reporter;
   /** Of all processes, this one among them. */

@@ -12,7 +12,7 @@ import { textType } from './option-types.js';
 
 type Table = typeof runShape;
 
-export type LibraryOption = {
+type LibraryOption = {
   [Each in keyof Table]: Table[Each] extends { readonly flag: { readonly name: infer Name } }
     ? Name
     : never;

@@ -11,7 +11,7 @@ const mostWork = 5_000_000;
 const digestBytes = 32;
 
 /** A module in CommonJS that was loaded. */
-export interface CompiledScript {
+interface CompiledScript {
   readonly exports: unknown;
   /** Keeps the code that was compiled until now for the next start, where it can. */
   readonly keep: () => void;

@@ -147,7 +147,7 @@ function coloured(line: string, colour: keyof typeof colours, form: ProgressForm
 export type ProgressMode = 'live' | 'lines' | 'none';
 
 /** What decides it beside the options. */
-export interface ProgressSurroundings {
+interface ProgressSurroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Whether what is said is read at a terminal. */
   readonly isTerminal: boolean;

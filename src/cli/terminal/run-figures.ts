@@ -41,7 +41,7 @@ const writingShare = 0.05;
 const batchStageNames = ['uploading', 'preparing', 'verifying', 'exporting'] as const;
 type BatchStage = (typeof batchStageNames)[number];
 
-export interface StageFigures {
+interface StageFigures {
   /** Rows or addresses that are through it. */
   readonly done: number;
   /** Those of them that were not through it before this process began. */
@@ -55,14 +55,14 @@ export interface StageFigures {
   readonly isOver: boolean;
 }
 
-export interface TimeFigures {
+interface TimeFigures {
   /** Since this process began. */
   readonly elapsedMs: number;
   /** Until the output is written; `undefined` while nobody knows. */
   readonly leftMs: number | undefined;
 }
 
-export interface CreditFigures {
+interface CreditFigures {
   /** What the batches that may have been launched cost at most. */
   readonly launched: Readonly<Record<VerificationType, number>>;
   /** What the service has said of these: neither charged nor kept. */

@@ -12,7 +12,7 @@ export interface UploadFile {
 export type FieldValue = string | number | boolean | null | undefined;
 
 /** A multipart/form-data body whose length is known before its bytes are. */
-export interface Multipart {
+interface Multipart {
   readonly contentType: string;
   readonly contentLength: number;
   /**

@@ -34,7 +34,7 @@ export interface Permit {
   settle(outcome: Outcome): void;
 }
 
-export type RequestSchedulerOptions = Pick<
+type RequestSchedulerOptions = Pick<
   ClientSettings,
   'clock' | 'random' | 'maxConcurrentRequests' | 'giveUpAfterMs'
 > &

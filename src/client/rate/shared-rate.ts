@@ -42,7 +42,7 @@ const slowestAnswerMs = 500;
 /** A pause that is hardly longer is the one that is known. */
 const samePauseMs = 500;
 
-export interface SlotsOptions {
+interface SlotsOptions {
   readonly clock: Clock;
   readonly onUpdate: (update: RateUpdate) => void;
   /** There may be a slot. */

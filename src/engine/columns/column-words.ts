@@ -96,10 +96,10 @@ const otherCodes =
     ', ',
   );
 
-export type ColumnMeaning = 'email' | 'phone' | 'fax' | 'country';
+type ColumnMeaning = 'email' | 'phone' | 'fax' | 'country';
 
 /** What a column's name says of it. */
-export interface NamedColumn {
+interface NamedColumn {
   readonly meaning: ColumnMeaning | undefined;
   /** Whether its addresses seem to be those of people who keep the list. */
   readonly isOfStaff: boolean;

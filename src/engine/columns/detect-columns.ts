@@ -13,7 +13,7 @@ import { freePrefix } from './column-layout.js';
 import { readColumnName } from './column-words.js';
 
 /** A column of a list, by its name and its first cells. */
-export interface SampledColumn {
+interface SampledColumn {
   /** How an option names it: by its name, or by position (`#3`) where that is not enough. */
   readonly name: string;
   /** Its name in the header. */
@@ -22,7 +22,7 @@ export interface SampledColumn {
   readonly examples: readonly string[];
 }
 
-export interface ContactColumn extends SampledColumn {
+interface ContactColumn extends SampledColumn {
   readonly type: VerificationType;
   /** Its cells that hold several addresses, which can be split: how many of its filled ones, and three of them. */
   readonly several: {
@@ -35,7 +35,7 @@ export interface ContactColumn extends SampledColumn {
 }
 
 /** A column of phone numbers, of which some name their country by a calling code. */
-export interface CodedColumn extends SampledColumn {
+interface CodedColumn extends SampledColumn {
   /** How many do. */
   readonly known: number;
   /** Of how many. */

@@ -3,7 +3,7 @@ import { pollWaitMs } from '../../platform/waiting/poll-wait.js';
 import type { BatchState, Stage } from '../batches/batch-state.js';
 import type { PollEstimator, StageTiming, TimedBatch } from './poll-learning.js';
 
-export interface PollScheduleOptions {
+interface PollScheduleOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pollIntervalMs: number;

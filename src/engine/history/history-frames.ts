@@ -38,7 +38,7 @@ export function encodeFrame({ meta, entries }: Frame): Buffer {
 }
 
 /** How a frame is at a place: whole, with the place after it; cut off by the end; or no frame. */
-export type FrameReading =
+type FrameReading =
   | { readonly frame: Frame; readonly end: number }
   /** So many bytes from its beginning on would make it whole. */
   | { readonly needsBytes: number }

@@ -9,7 +9,7 @@ import { optionName } from '../../platform/text/option-name.js';
 const keyForm = /^[0-9a-f]{64}\n$/;
 
 /** The key of a history's hashes, and the lock on the history: a file of its own, beside it. */
-export interface HistoryKey {
+interface HistoryKey {
   readonly seed: Uint8Array;
   /** Tells the key from others, in the history itself. */
   readonly fingerprint: string;

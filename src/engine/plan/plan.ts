@@ -19,7 +19,7 @@ import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { OutputCell } from '../../lists/rows/sink.js';
 import type { ColumnLayout, ColumnOptions } from '../columns/column-layout.js';
 
-export interface PlanSettings extends CountryOptions {
+interface PlanSettings extends CountryOptions {
   /** Where the columns stand. */
   readonly layout: ColumnLayout;
   /** Most addresses in one batch. */

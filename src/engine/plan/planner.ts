@@ -20,7 +20,7 @@ import type { ColumnLooks } from '../columns/column-looks.js';
 import type { CallingCodeCounts, CountryRule } from './row-countries.js';
 
 /** What became of the cells read so far, for one verification type. */
-export interface PlanCounts {
+interface PlanCounts {
   /** Cells that can be lines. */
   submittable: number;
   /** Unique ones among them. */

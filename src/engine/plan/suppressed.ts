@@ -13,7 +13,7 @@ import { barePhone, phoneDigits } from '../addresses/phone/phone-readings.js';
 import type { VerificationType } from '../../contract/enums.js';
 
 /** What a cell of a list of suppressed addresses is taken for. */
-export type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
+type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
 /** Numbers of the kinds of keys in their hashes: an address is suppressed in every country. */
 const kinds = { email: 1, domain: 2, phone: 3 };

@@ -105,7 +105,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
 }
 
 /** Carries bytes from a reader through a scanner; iterated, it gives the chunks once. */
-export class CsvFeed implements AsyncIterableIterator<CsvChunk> {
+class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   readonly #reader: FooterReader;
   readonly #scanner: CsvScanner;
   readonly #hash = createHash('sha256');

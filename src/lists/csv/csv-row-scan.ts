@@ -12,7 +12,7 @@ import { delimiterScanner } from './delimiter-scanner.js';
 /** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */
 export const guardBytes = 2;
 
-export interface RowScanOptions {
+interface RowScanOptions {
   /** How messages call the input. */
   readonly name: string;
   readonly delimiter: number;

@@ -3,7 +3,7 @@ import { lineFeedByte, quoteByte } from './csv-format.js';
 import { findStopsKernel } from './find-stops-kernel.js';
 
 /** Finds the bytes of CSV that mean something: delimiters, quotes, line feeds. */
-export interface DelimiterScanner {
+interface DelimiterScanner {
   /**
    * Looks through `bytes` from `from` up to `to`.
    *

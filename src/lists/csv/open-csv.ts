@@ -7,7 +7,7 @@ import { ParsedCsvReading } from './parsed-csv-reading.js';
 import { withoutMissingHeader } from './dialect/missing-header.js';
 import type { PeekReader } from '../files/bytes/byte-reader.js';
 
-export interface OpenCsvOptions extends GivenDialect {
+interface OpenCsvOptions extends GivenDialect {
   /** How messages call the input. */
   readonly name: string;
   readonly isTsv: boolean;

@@ -15,7 +15,7 @@ import { emptyInput } from './csv-scanner.js';
 import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 
-export interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
+interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
   /** How messages call the input. */
   readonly name: string;
   readonly dialect: CsvDialect;

@@ -17,7 +17,7 @@ const endings = new Map<string, FileFormat>([
 ]);
 
 /** What a path's ending says of a file. */
-export interface NamedFormat {
+interface NamedFormat {
   /** `undefined` where the ending names none. */
   readonly format: FileFormat | undefined;
   readonly isGzip: boolean;

@@ -26,7 +26,7 @@ import { TxtReading } from '../text/txt.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /** What a source knows of its input beside what the caller said. */
-export interface ReadingOptions extends FileOptions {
+interface ReadingOptions extends FileOptions {
   /** Whether its name ends in .txt, and nobody said that it is one address a line. */
   readonly isTxt: boolean;
   readonly memory: JsonlMemory;

@@ -11,7 +11,7 @@ export interface RowsWriter {
 }
 
 /** What a writing of one file is given. */
-export interface OpenWriterOptions extends OpenSinkOptions {
+interface OpenWriterOptions extends OpenSinkOptions {
   /** Nobody else asks for the cells of the reading's rows. @default somebody may */
   readonly isOnlyReader?: boolean;
 }

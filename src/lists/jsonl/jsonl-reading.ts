@@ -6,7 +6,7 @@ import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { JsonColumns, JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
 import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
 
-export interface JsonlReadingOptions {
+interface JsonlReadingOptions {
   /** How messages call the input. */
   readonly name: string;
   readonly maxRowBytes: number;

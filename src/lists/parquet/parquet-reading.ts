@@ -130,7 +130,7 @@ async function* readGroups(
 }
 
 /** What a file is to hold that was written. */
-export interface WrittenParquet {
+interface WrittenParquet {
   readonly schema: readonly SchemaElement[];
   readonly rows: number;
   readonly groups: number;

@@ -16,7 +16,7 @@ import {
 } from './remote-object.js';
 
 /** An address of a list on the web, taken apart. */
-export interface WebAddress {
+interface WebAddress {
   readonly url: URL;
   /** Without user, password and query, which may be a signature. */
   readonly name: string;

@@ -140,7 +140,7 @@ export interface Statements {
   readonly markers: MarkerStatements;
 }
 
-export interface UpdateParts {
+interface UpdateParts {
   /** The table as `t`. */
   readonly table: string;
   /** The staged rows as `s`. */
@@ -150,7 +150,7 @@ export interface UpdateParts {
 }
 
 /** The table of markers, which is beside the tables that they are of. */
-export interface MarkerStatements {
+interface MarkerStatements {
   /** By what a table is known there. */
   readonly targetOf: (name: TableName) => string;
   /** Its columns, with their types. */

@@ -4,7 +4,7 @@ import { integerForm, type Kind } from '../rows/values/kinds.js';
 import { serialOfMs } from './number-format.js';
 
 /** A number in a cell, and the format that shows what it stands for. */
-export interface NumberCell {
+interface NumberCell {
   readonly number: number;
   readonly code: string | undefined;
 }

@@ -7,7 +7,7 @@ import { attribute, scanXml, XmlError, type XmlToken } from './scan-xml.js';
 import { partKey, readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
 
 /** How the numbers of a style are to be read. */
-export interface CellStyle {
+interface CellStyle {
   readonly code: string | undefined;
   /** The number of a format that every workbook has, whose look may depend on where it is read. */
   readonly builtIn: number | undefined;

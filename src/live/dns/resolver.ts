@@ -25,7 +25,7 @@ export interface Resolver {
   close(): void;
 }
 
-export interface ResolverOptions {
+interface ResolverOptions {
   readonly codec: DnsCodec;
   readonly servers: readonly DnsServer[];
   /** How long one server is waited for. */

@@ -11,7 +11,7 @@ import { createLiveWork } from '../schedule/live-work.js';
 import type { NameNetwork } from './operators.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
 
-export interface PhoneVerifierOptions {
+interface PhoneVerifierOptions {
   /** In the order in which they are asked. */
   readonly lookups: readonly PhoneLookup[];
   /** Numbers looked up at once. */

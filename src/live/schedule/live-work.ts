@@ -1,5 +1,5 @@
 /** The waiting side of a live verification: tells when something has moved. */
-export interface LiveWork {
+interface LiveWork {
   readonly stir: () => void;
   /** Aborts with the signal, and at the end: nobody waits for what is asked under it any more. */
   readonly signal: AbortSignal;

@@ -10,7 +10,7 @@ import { DelayLine } from './delay-line.js';
 import { DomainCache } from '../smtp/domain-cache.js';
 import { type ExchangerQueue, ExchangerQueues } from './exchanger-queues.js';
 
-export interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {
+interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal'> {
   readonly resolver: Resolver;
   readonly mayAsk: (address: string) => boolean;
   readonly recipientsPerConversation: number;

@@ -6,7 +6,7 @@ import type { Reply } from './reply-reader.js';
 import { refusalText } from './reply-words.js';
 
 /** How a conversation ended; recipients without an answer were not reached. */
-export type SessionOutcome = 'asked' | NoSession;
+type SessionOutcome = 'asked' | NoSession;
 
 /**
  * Asks a server for recipients, and never sends a message: after the last answer it takes leave. For

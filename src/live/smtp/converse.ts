@@ -6,7 +6,7 @@ import type { ProviderTable } from './providers.js';
 import type { Questions } from './questions.js';
 import { SmtpFailure } from './reply-reader.js';
 
-export interface ConversationOptions {
+interface ConversationOptions {
   /** In the order in which they are tried. */
   readonly targets: readonly Target[];
   readonly identity: SmtpIdentity;

@@ -37,7 +37,7 @@ export interface Session {
 export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
 
 /** A server that would not talk. */
-export interface RefusedSession {
+interface RefusedSession {
   readonly why: NoSession;
   /** Whether its neighbours would say the same: it heard who asks. */
   readonly isFinal: boolean;

@@ -20,7 +20,7 @@ export interface LockWaitOptions {
   readonly clock?: Clock | undefined;
 }
 
-export interface LockTarget {
+interface LockTarget {
   /** How messages call what the lock guards. */
   readonly name: string;
   /** The file that is locked; made if need be. */

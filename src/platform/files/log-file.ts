@@ -213,7 +213,7 @@ const newline = 0x0a;
 const headBytes = 9;
 
 /** How a log is read. */
-export interface LogReading {
+interface LogReading {
   /**
    * What may be missing at the end. `last write`: a log whose every write is one line, and on the disk
    * before the next. A power cut may leave any pages of the last one, in any order, so nothing counts that

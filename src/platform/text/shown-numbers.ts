@@ -52,7 +52,7 @@ export function duration(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, '0')} min`;
 }
 /** Credits by verification type. */
-export interface CreditCounts {
+interface CreditCounts {
   readonly email: number;
   readonly phone: number;
 }

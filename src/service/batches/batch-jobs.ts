@@ -15,7 +15,7 @@ import { afterRequests, createShortestJobFirst } from './shortest-job-first.js';
 import { keepAnswers, newlyAnswered, reusedAnswers, verifyContent } from './verify-content.js';
 import { verifyLive } from './verify-live.js';
 
-export interface BatchJobsOptions {
+interface BatchJobsOptions {
   readonly store: Store;
   readonly caches: ResultCaches;
   readonly answers: AnswerCache;

@@ -10,7 +10,7 @@ const newline = 0x0a;
  * Checks uploaded content while it arrives: "plain text (`.TXT`) in UTF-8: one address a line, without a
  * header row, without commas, not CSV" (spec 1).
  */
-export interface ContentCheck {
+interface ContentCheck {
   add(chunk: Uint8Array): void;
   /** What is wrong with the whole content; `undefined` when it can be parsed. */
   finish(): string | undefined;

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
  * A body that is made while it is sent; it is thrown away when its reader leaves. Bytes are lent: they
  * hold until the next piece is asked for.
  */
-export type ReplyBody = AsyncIterable<string | Uint8Array>;
+type ReplyBody = AsyncIterable<string | Uint8Array>;
 
 /** What an operation answers. */
 export type Reply =

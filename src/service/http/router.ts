@@ -23,7 +23,7 @@ export interface Match<Handler> {
 }
 
 /** Finds the route of a request. */
-export interface Router<Handler> {
+interface Router<Handler> {
   match(method: string, target: string): Match<Handler>;
 }
 

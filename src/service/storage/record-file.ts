@@ -5,7 +5,7 @@ import { makeSafe } from '../../platform/files/whole-file.js';
 import { returnBuffer, borrowBuffer } from './line-block.js';
 
 /** Reads a file of records of equal size, some at a time. */
-export interface RecordReader {
+interface RecordReader {
   /** @returns exactly `count` records; the buffer is only good until the next call */
   read(count: number): Promise<Buffer>;
   close(): Promise<void>;

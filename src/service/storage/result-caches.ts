@@ -11,7 +11,7 @@ import { keyBytes } from './key-table.js';
 const globalOwner = 'global';
 
 /** Which caches a lookup may use, and how far back. */
-export type CacheParameters = Pick<
+type CacheParameters = Pick<
   BatchParameters,
   | 'use_account_cache'
   | 'max_account_cache_backoff'

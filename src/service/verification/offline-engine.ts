@@ -12,7 +12,7 @@ export const offlineEngine: VerificationEngine = {
 };
 
 /** A line as `readAddress` reads it, and the verdict of the {@link offlineEngine}. */
-export interface JudgedLine extends Pick<AddressReading, 'key' | 'wellFormed'> {
+interface JudgedLine extends Pick<AddressReading, 'key' | 'wellFormed'> {
   readonly verdict: Verdict;
 }
 

@@ -15,7 +15,7 @@ import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
-export interface WorkerLoopOptions extends Pick<DriveRunOptions, 'stop'> {
+interface WorkerLoopOptions extends Pick<DriveRunOptions, 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress' | 'signal'>;
   readonly store: Pick<
     DriveRunOptions['store'],

@@ -30,7 +30,7 @@ export function parseSuppressList(given: string): SuppressList {
     : { source: given.slice(0, at), columns: [given.slice(at + 1)] };
 }
 
-export interface ReadSuppressed {
+interface ReadSuppressed {
   readonly suppressed?: Suppressed;
   /** What of it a message says where it differs: the lists, and how much they hold. */
   readonly lists?: string;

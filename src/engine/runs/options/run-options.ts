@@ -267,7 +267,7 @@ export interface StreamRunSettings<From extends SourceInput = SourceInput>
 }
 
 /** A cell that would be sent as something else than it holds. */
-export interface ChangedCell {
+interface ChangedCell {
   /** Name of its column. */
   readonly column: string;
   readonly cell: string;
@@ -311,6 +311,6 @@ export interface MaxUnknown {
   readonly suspect: SinkInput;
 }
 
-export interface ResolvedMaxUnknown extends MaxUnknown {
+interface ResolvedMaxUnknown extends MaxUnknown {
   readonly suspect: Sink;
 }

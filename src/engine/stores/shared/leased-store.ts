@@ -34,7 +34,7 @@ import {
 } from './store-protocol.js';
 import { noRows, type RowFigures } from './shared-status.js';
 
-export interface LeasedStoreOptions {
+interface LeasedStoreOptions {
   /** The process's own. While it rests, the process gives no sign of life. */
   readonly clock: Clock;
   /** How long the store keeps a claim without a sign of life. */

@@ -104,7 +104,7 @@ export interface SampledRow {
 }
 
 /** What cutting the first rows of a file with a dialect shows of that dialect. */
-export interface RowCut {
+interface RowCut {
   /** The rows that are whole; the only row, when none is. */
   readonly rows: readonly SampledRow[];
   /** Whether a row cannot be cut: something follows a closing quote, or a quote stands inside a cell. */

@@ -10,7 +10,7 @@ import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js
 import { isSurelyContact } from './missing-header.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-export interface FooterOptions {
+interface FooterOptions {
   /** How messages call the input. */
   readonly name: string;
   readonly dialect: CsvDialect;

@@ -4,7 +4,7 @@ import { piecesOf, type ByteReader, PeekReader } from './byte-reader.js';
 import { detectSignature } from '../file-signature.js';
 
 /** How far an input is copied. */
-export interface CopyOptions {
+interface CopyOptions {
   /** How many rows are wanted. @default all of them */
   readonly rows: number | undefined;
   /** Opens the reading of the rows that are wanted, while their bytes are copied. */

@@ -16,7 +16,7 @@ export interface Lines {
   readonly firstLine: number;
 }
 
-export interface LineFeedOptions {
+interface LineFeedOptions {
   /** How messages call the input. */
   readonly name: string;
   /** Most bytes of a line: a file without line ends is noticed before it has filled the memory. */

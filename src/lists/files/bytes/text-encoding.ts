@@ -7,7 +7,7 @@ import { grouped } from '../../../platform/text/shown-numbers.js';
 /** How the characters of a text file are written. */
 export type TextEncoding = (typeof textEncodings)[number];
 
-export const textEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252'] as const;
+const textEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252'] as const;
 
 const otherNames = new Map<string, TextEncoding>([
   ['utf8', 'utf-8'],

@@ -9,7 +9,7 @@ import {
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { dropWriting, guardedSink, ofLibrary } from '../../rows/guarded-ends.js';
 
-export interface RouteSinkOptions {
+interface RouteSinkOptions {
   /** How messages call all of them together. */
   readonly name: string;
   /** They are finished one after the other, in this order. */

@@ -70,7 +70,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
 }
 
 /** Where parts go. */
-export interface PartsDestination {
+interface PartsDestination {
   /** How messages call it; holds no password. */
   readonly name: string;
   /** Says early what would fail late. */

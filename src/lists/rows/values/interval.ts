@@ -1,5 +1,5 @@
 /** A duration as databases keep it: a month has not always as many days, nor a day as many hours. */
-export interface Interval {
+interface Interval {
   readonly months: number;
   readonly days: number;
   /** Microseconds. */

@@ -17,7 +17,7 @@ export interface DuckdbConnection extends Connection {
 }
 
 /** Takes rows for a temporary table. */
-export interface TextAppender {
+interface TextAppender {
   /** @param columns all of one length, at most `rowsAtOnce` */
   add(columns: readonly (readonly (string | null)[])[]): void;
   end(): void;

@@ -213,7 +213,7 @@ export async function findTable(
 }
 
 /** The comment of a table that was made by a run: it comes and goes with the table. */
-export function commentOf({ run, digest, rows }: RunMarker): string {
+function commentOf({ run, digest, rows }: RunMarker): string {
   return `sluice run ${run} ${digest} ${rows}`;
 }
 
