@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Html, html } from './html.js';
 
 /** How a page looks, and what it may load, which is nothing else. */
-interface PageLook {
+export interface PageLook {
   /** As one piece, for its hash is of every blank. */
   readonly style: Html;
   /** A Content-Security-Policy. */
