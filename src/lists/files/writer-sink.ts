@@ -59,7 +59,10 @@ export interface FormatWriting {
   check?(verifiedColumns: number): void | Promise<void>;
   validate?(
     reading: OpenSinkOptions['reading'],
-    columns: Pick<OpenSinkOptions, 'verified' | 'added' | 'onTextColumn'>,
+    columns: Pick<
+      OpenSinkOptions,
+      'verified' | 'added' | 'isNewList' | 'onTextColumn' | 'onNotice'
+    >,
   ): RowValidator | undefined | Promise<RowValidator | undefined>;
 }
 

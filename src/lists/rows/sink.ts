@@ -92,7 +92,7 @@ export interface OpenSinkOptions extends AddedCells {
 /** The output's columns, as far as known before anything is verified. */
 export interface ColumnsToValidate extends Pick<
   OpenSinkOptions,
-  'runId' | 'verified' | 'added' | 'onTextColumn' | 'onNotice' | 'signal'
+  'runId' | 'verified' | 'added' | 'isNewList' | 'onTextColumn' | 'onNotice' | 'signal'
 > {
   /** For each verified column, the cells that it may add: results of every kind. */
   readonly samples: readonly (readonly (readonly OutputCell[])[])[];

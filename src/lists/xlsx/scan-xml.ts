@@ -63,6 +63,66 @@ export function attribute(attributes: string, name: string): string | undefined 
   }
 }
 
+/** The same attributes, one of them set to a value, or without it. */
+export function withAttribute(attributes: string, name: string, value: string | undefined): string {
+  const kept: string[] = [];
+  oneAttribute.lastIndex = 0;
+  for (let at = 0; ; at = oneAttribute.lastIndex) {
+    const match = oneAttribute.exec(attributes);
+    if (match === null) break;
+    if (localName(match[1] ?? '') !== name) kept.push(attributes.slice(at, oneAttribute.lastIndex));
+  }
+  return `${kept.join('')}${value === undefined ? '' : ` ${name}="${value}"`}`;
+}
+
+/** An element of a whole text of XML. */
+interface XmlElement {
+  /** Its name as it is written, with a prefix. */
+  readonly tag: string;
+  readonly attributes: string;
+  /** What is in it, as it is written. */
+  readonly inside: string;
+  /** All of it. */
+  readonly whole: string;
+}
+
+/** The same XML with other elements in place of those of some names, which hold none of their own name. */
+export function editXml(
+  xml: string,
+  edits: Readonly<Record<string, (element: XmlElement) => string>>,
+): string {
+  let edited = '';
+  let done = 0;
+  let open: { readonly start: number; readonly end: number; readonly tag: string } | undefined;
+  const edit = (inside: string, end: number): void => {
+    if (!open) return;
+    const whole = xml.slice(open.start, end);
+    const [tag, attributes] = nameAndAttributes(xml.slice(open.start + 1, open.end));
+    edited += xml.slice(done, open.start);
+    edited += edits[localName(tag)]?.({ tag, attributes, inside, whole }) ?? whole;
+    done = end;
+    open = undefined;
+  };
+  for (let start = xml.indexOf('<'); start !== -1;) {
+    const isSpecial = xml.startsWith('<!', start) || xml.startsWith('<?', start);
+    const close = isSpecial ? endOfSpecial(xml, start, []) : endOfQuoted(xml, start);
+    if (close === undefined) throw new XmlError('the document ends too early');
+    const end = isSpecial ? close : close + 1;
+    if (!isSpecial) {
+      const isEmpty = xml[close - 1] === '/';
+      const [tag] = nameAndAttributes(xml.slice(start + 1, isEmpty ? close - 1 : close));
+      if (open && tag === `/${open.tag}`) {
+        edit(xml.slice(open.end + 1, start), end);
+      } else if (!open && Object.hasOwn(edits, localName(tag))) {
+        open = { start, end: isEmpty ? close - 1 : close, tag };
+        if (isEmpty) edit('', end);
+      }
+    }
+    start = xml.indexOf('<', end);
+  }
+  return edited + xml.slice(done);
+}
+
 /** Takes whole tokens off the front; gives what is left. */
 function takeTokens(text: string, tokens: XmlToken[]): string {
   let at = 0;
@@ -123,17 +183,16 @@ function endOfTag(text: string, at: number, tokens: XmlToken[]): number | undefi
     return close + 1;
   }
   const isEmpty = text[close - 1] === '/';
-  const inside = text.slice(at + 1, isEmpty ? close - 1 : close);
-  const space = inside.search(/\s/);
-  const name = localName(space === -1 ? inside : inside.slice(0, space));
+  const [tag, attributes] = nameAndAttributes(text.slice(at + 1, isEmpty ? close - 1 : close));
+  const name = localName(tag);
   if (name === '') throw new XmlError('a tag has no name');
-  tokens.push({
-    kind: 'open',
-    name,
-    attributes: space === -1 ? '' : inside.slice(space),
-    isEmpty,
-  });
+  tokens.push({ kind: 'open', name, attributes, isEmpty });
   return close + 1;
+}
+
+function nameAndAttributes(inside: string): readonly [name: string, attributes: string] {
+  const space = inside.search(/\s/);
+  return space === -1 ? [inside, ''] : [inside.slice(0, space), inside.slice(space)];
 }
 
 /** Where the tag's `>` stands; one in an attribute's quotes is none. */
@@ -167,7 +226,7 @@ const named = new Map([
   ['apos', "'"],
 ]);
 
-function decodeEntities(text: string): string {
+export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replaceAll(/&(#x[\da-fA-F]{1,6}|#\d{1,7}|\w{1,8})?;?/g, (entity, what?: string) => {
     if (what === undefined || !entity.endsWith(';')) throw new XmlError('an entity is broken');

@@ -67,6 +67,11 @@ export class SheetReading {
     return true;
   }
 
+  /** Whether its header is below other rows. */
+  get isBelow(): boolean {
+    return (this.#first[0]?.number ?? 1) > 1;
+  }
+
   emptyError(): InputError {
     const { skipRows } = this.#options;
     const where = skipRows === undefined ? '' : ` below row ${skipRows}`;

@@ -1,10 +1,19 @@
 import { posix } from 'node:path';
+import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
+import { detectEncoding } from '../files/bytes/text-encoding.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, scanXml, XmlError, type XmlToken } from './scan-xml.js';
-import { partKey, readZipDirectory, readZipEntry, type ZipEntry } from './zip-reader.js';
+import {
+  partKey,
+  readZipDirectory,
+  readZipEntry,
+  storedBytes,
+  storedRange,
+  type ZipEntry,
+} from './zip-reader.js';
 
 /** How the numbers of a style are to be read. */
 interface CellStyle {
@@ -20,6 +29,16 @@ export interface Sheet {
   readonly tokens: () => AsyncGenerator<XmlToken[]>;
 }
 
+/** Sheets that have one header. */
+export interface SheetTable {
+  readonly sheets: readonly string[];
+  readonly header: readonly string[];
+  /** Positions of its columns in the header of the reading. */
+  readonly columns: readonly number[];
+  /** Whether its header is below other rows. */
+  readonly isBelow: boolean;
+}
+
 /** What is needed of a workbook to read sheets of it. */
 export interface Workbook {
   /** The names of all its worksheets. */
@@ -29,6 +48,10 @@ export interface Workbook {
   readonly sharedStrings: readonly string[];
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
+  /** What it is made of, for whoever writes its other sheets again. */
+  readonly archive: Archive;
+  readonly main: string;
+  readonly listed: readonly ListedSheet[];
 }
 
 /** Texts that sheets share are held: more of them than that would not fit. */
@@ -65,17 +88,25 @@ export async function openWorkbook(
     sharedStrings: await readSharedStrings(archive, partOf('sharedStrings')),
     styles: await readStyles(archive, partOf('styles')),
     is1904,
+    archive,
+    main,
+    listed: sheets,
   };
 }
 
 /** The parts of a workbook, by their places in the archive. */
-class Archive {
+export class Archive {
   readonly #file: RandomFile;
   readonly #entries: ReadonlyMap<string, ZipEntry>;
 
   constructor(file: RandomFile, entries: ReadonlyMap<string, ZipEntry>) {
     this.#file = file;
     this.#entries = entries;
+  }
+
+  /** How messages call it. */
+  get name(): string {
+    return this.#file.name;
   }
 
   has(name: string): boolean {
@@ -86,9 +117,32 @@ class Archive {
     return this.#entries.get(partKey(name))?.bytes ?? 0;
   }
 
-  async *scan(name: string): AsyncGenerator<XmlToken[]> {
+  entry(name: string): ZipEntry {
     const entry = this.#entries.get(partKey(name));
     if (entry === undefined) throw this.broken(`it has no part ${JSON.stringify(name)}`);
+    return entry;
+  }
+
+  /** The bytes of a part as they are compressed. */
+  stored(name: string): AsyncGenerator<Buffer> {
+    return storedBytes(this.#file, this.entry(name));
+  }
+
+  /** @throws InputError where that could not be read to its end */
+  async checkStored(name: string): Promise<void> {
+    await storedRange(this.#file, this.entry(name));
+  }
+
+  /** All of a part that is no sheet. */
+  async text(name: string): Promise<string> {
+    const pieces: Buffer[] = [];
+    for await (const piece of readZipEntry(this.#file, this.entry(name))) pieces.push(piece);
+    const bytes = Buffer.concat(pieces);
+    return new TextDecoder(detectEncoding(bytes)).decode(bytes);
+  }
+
+  async *scan(name: string): AsyncGenerator<XmlToken[]> {
+    const entry = this.entry(name);
     try {
       yield* scanXml(readZipEntry(this.#file, entry));
     } catch (error) {
@@ -104,13 +158,16 @@ class Archive {
   }
 }
 
-interface Relation {
+export interface Relation {
   readonly id: string;
   readonly type: string;
   readonly target: string;
+  /** Whether it is of something that is in no part of the workbook. */
+  readonly isOutside: boolean;
 }
 
-function relationsOf(part: string): string {
+/** The part that has the relations of another one. */
+export function relationsOf(part: string): string {
   return posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
 }
 
@@ -139,7 +196,7 @@ function otherDocument(archive: Archive, main: string): string | undefined {
   return undefined;
 }
 
-async function readRelations(
+export async function readRelations(
   archive: Archive,
   part: string,
   folder: string,
@@ -154,6 +211,7 @@ async function readRelations(
         id: attribute(token.attributes, 'Id') ?? '',
         type: attribute(token.attributes, 'Type') ?? '',
         target: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
+        isOutside: attribute(token.attributes, 'TargetMode') === 'External',
       });
     }
   }
@@ -192,7 +250,7 @@ async function readMainPart(
 }
 
 /** A sheet as the workbook lists it, and the part that it is in. */
-interface ListedSheet {
+export interface ListedSheet {
   readonly name: string;
   readonly part: Relation | undefined;
 }

@@ -74,19 +74,32 @@ export interface OutputStyle {
 
 /** The styles of a workbook, in the order of their numbers; number 0 is the plain one. */
 export function stylesPart(styles: readonly OutputStyle[]): string {
+  const { formats, looks } = styleElements(styles);
+  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+}
+
+/**
+ * @param firstId the first number that no format has. @default behind those of formats that need not be named
+ * @param prefix in front of the elements' names
+ */
+export function styleElements(
+  styles: readonly OutputStyle[],
+  { firstId = 164, prefix = '' }: { readonly firstId?: number; readonly prefix?: string } = {},
+): { readonly formats: readonly string[]; readonly looks: readonly string[] } {
   const named = styles.filter(({ builtIn }) => builtIn === undefined).map(({ code }) => code);
   const codes = [...new Set(named)].filter((code) => code !== undefined);
-  // Numbers below are those of formats that need not be named.
   const idOf = ({ code, builtIn }: OutputStyle): number =>
-    builtIn ?? (code === undefined ? 0 : 164 + codes.indexOf(code));
-  const formats = codes.map(
-    (code, at) => `<numFmt numFmtId="${String(164 + at)}" formatCode="${escapeXml(code)}"/>`,
-  );
-  const looks = styles.map(
-    (style) =>
-      `<xf numFmtId="${String(idOf(style))}" fontId="0" fillId="0" borderId="0" xfId="0"${style.code === undefined ? '' : ' applyNumberFormat="1"'}${style.isQuoted ? ' quotePrefix="1"' : ''}/>`,
-  );
-  return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+    builtIn ?? (code === undefined ? 0 : firstId + codes.indexOf(code));
+  return {
+    formats: codes.map(
+      (code, at) =>
+        `<${prefix}numFmt numFmtId="${String(firstId + at)}" formatCode="${escapeXml(code)}"/>`,
+    ),
+    looks: styles.map(
+      (style) =>
+        `<${prefix}xf numFmtId="${String(idOf(style))}" fontId="0" fillId="0" borderId="0" xfId="0"${style.code === undefined ? '' : ' applyNumberFormat="1"'}${style.isQuoted ? ' quotePrefix="1"' : ''}/>`,
+    ),
+  };
 }
 
 const entities = new Map([

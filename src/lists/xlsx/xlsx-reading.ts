@@ -7,8 +7,9 @@ import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { caseless } from '../rows/column-names.js';
 import { combineHeaders } from '../rows/sources/combine-headers.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
+import { keepOtherSheets } from './kept-workbook.js';
 import { SheetReading, type XlsxOptions } from './sheet-reading.js';
-import { openWorkbook } from './workbook.js';
+import { openWorkbook, type SheetTable } from './workbook.js';
 import type { XlsxChunk } from './xlsx-chunk.js';
 
 /** One reading of a sheet, which whoever writes another format tells from others by its class. */
@@ -19,6 +20,8 @@ export class XlsxReading implements SourceReading<XlsxChunk> {
   readonly contentDigest: () => string;
   /** In the order of their rows. */
   readonly tables: readonly SheetTable[];
+  /** How the other sheets of the workbook stay in an output. To be asked before the rows are. */
+  readonly keepOthers: () => ReturnType<typeof keepOtherSheets>;
 
   constructor(parts: {
     readonly header: readonly string[];
@@ -26,21 +29,15 @@ export class XlsxReading implements SourceReading<XlsxChunk> {
     readonly chunks: AsyncIterable<XlsxChunk>;
     readonly contentDigest: () => string;
     readonly tables: readonly SheetTable[];
+    readonly keepOthers: () => ReturnType<typeof keepOtherSheets>;
   }) {
     this.header = parts.header;
     this.isUnnamed = parts.isUnnamed;
     this.chunks = parts.chunks;
     this.contentDigest = parts.contentDigest;
     this.tables = parts.tables;
+    this.keepOthers = parts.keepOthers;
   }
-}
-
-/** Sheets that have one header. */
-export interface SheetTable {
-  readonly sheets: readonly string[];
-  readonly header: readonly string[];
-  /** Positions of its columns in the header of the reading. */
-  readonly columns: readonly number[];
 }
 
 /**
@@ -106,6 +103,7 @@ export async function openXlsx(
       chunks: closableChunks(chunks(), close),
       contentDigest: () => digestAtEnd(digest),
       tables: list.tables,
+      keepOthers: async () => keepOtherSheets(workbook, list.tables),
     });
   } catch (error) {
     await close();
@@ -151,7 +149,14 @@ function combineSheets(sheets: readonly SheetReading[], hasHeader: boolean): She
       const [one] = alike;
       if (!one) return [];
       const columns = one.header.map((_, at) => mapOf(one)?.indexOf(at) ?? at);
-      return [{ sheets: alike.map(({ name }) => name), header: one.header, columns }];
+      return [
+        {
+          sheets: alike.map(({ name }) => name),
+          header: one.header,
+          columns,
+          isBelow: one.isBelow,
+        },
+      ];
     }),
   };
 }

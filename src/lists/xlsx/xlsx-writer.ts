@@ -15,9 +15,12 @@ import {
   stylesPart,
   workbookParts,
 } from './xlsx-parts.js';
+import { notice, type Notice } from '../../platform/text/notices.js';
+import { KeptWorkbook, type OtherSheets } from './kept-workbook.js';
 import { isCellKind, numberCell } from './number-cell.js';
 import { type CellFormat, XlsxChunk } from './xlsx-chunk.js';
-import { type SheetTable, XlsxReading } from './xlsx-reading.js';
+import type { SheetTable } from './workbook.js';
+import { XlsxReading } from './xlsx-reading.js';
 import { ZipWriter } from './zip-writer.js';
 
 /** Most characters that a cell can hold. */
@@ -27,12 +30,19 @@ const blockCharacters = 256 * 1024;
 const mostMeasured = 200;
 const [leastWidth, mostWidth] = [8, 48];
 /** Looks that are kept; a workbook with more is one that makes them up. */
-const mostStyles = 4096;
+const mostStyles = 4095;
+const plainStyle: OutputStyle = { code: undefined, isQuoted: false };
 
 /** The looks of cells that the sheets of a workbook share. */
 class Styles {
-  readonly all: OutputStyle[] = [{ code: undefined, isQuoted: false }];
+  readonly added: OutputStyle[] = [];
   readonly #numbers = new Map<string, number>();
+  readonly #first: number;
+
+  /** @param first how many there are before */
+  constructor(first: number) {
+    this.#first = first;
+  }
 
   /** What a cell says of its look. */
   mark(style: OutputStyle): string {
@@ -40,9 +50,9 @@ class Styles {
     const key = `${String(style.isQuoted)} ${String(style.builtIn)} ${style.code ?? ''}`;
     let number = this.#numbers.get(key);
     if (number === undefined) {
-      if (this.all.length >= mostStyles) return '';
-      number = this.all.length;
-      this.all.push(style);
+      if (this.added.length >= mostStyles) return '';
+      number = this.#first + this.added.length;
+      this.added.push(style);
       this.#numbers.set(key, number);
     }
     return ` s="${String(number)}"`;
@@ -57,19 +67,33 @@ class XlsxWriter implements RowsWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
   readonly #rows: TableRows;
-  readonly #styles = new Styles();
+  readonly #styles: Styles;
+  readonly #kept: KeptWorkbook | undefined;
   /** Those of an input that has several. */
   readonly #tables: readonly SheetTable[];
   #sheet: Sheet | undefined;
   #sheets = 0;
 
-  constructor(output: ByteOutput, opening: OpenSinkOptions) {
+  private constructor(output: ByteOutput, opening: OpenSinkOptions, kept?: KeptWorkbook) {
     this.#opening = opening;
+    this.#kept = kept;
+    this.#styles = new Styles(kept?.firstStyle ?? 1);
     this.#zip = new ZipWriter(output);
     const { reading } = opening;
     this.#rows = new TableRows(reading.header.length);
     const tables = reading instanceof XlsxReading ? reading.tables : [];
-    this.#tables = tables.length > 1 ? tables : [];
+    this.#tables = tables.length > 1 || kept ? tables : [];
+  }
+
+  static async create(output: ByteOutput, opening: OpenSinkOptions): Promise<XlsxWriter> {
+    const { reading, isNewList = false } = opening;
+    const isKept = reading instanceof XlsxReading && !isNewList;
+    const others = isKept ? await reading.keepOthers() : undefined;
+    if (!(others?.kept instanceof KeptWorkbook)) return new XlsxWriter(output, opening);
+    const writer = new XlsxWriter(output, opening, others.kept);
+    // The input may be closed before its first row is written.
+    await writer.#begin();
+    return writer;
   }
 
   async write(rows: JoinedRows): Promise<void> {
@@ -81,31 +105,41 @@ class XlsxWriter implements RowsWriter {
   }
 
   async end(): Promise<void> {
-    if (!this.#sheet) await this.#begin(undefined);
+    if (!this.#sheet) await this.#begin();
     while (this.#sheets < this.#tables.length) await this.#nextSheet();
     await this.#sheet?.end();
-    await this.#zip.begin('xl/styles.xml');
-    await this.#zip.write(Buffer.from(stylesPart(this.#styles.all)));
-    await this.#zip.close();
+    const { added } = this.#styles;
+    const [name, xml] = this.#kept?.stylesWith(added) ?? [
+      'xl/styles.xml',
+      stylesPart([plainStyle, ...added]),
+    ];
+    await this.#put(name, xml);
     await this.#zip.end();
   }
 
   async #begin(sheetName = 'Sheet1'): Promise<void> {
+    await this.#kept?.writeTo(this.#zip);
     const names = this.#tables.map(({ sheets: [name = ''] }) => name);
-    for (const [name, xml] of workbookParts(names.length === 0 ? [sheetName] : names)) {
-      await this.#zip.begin(name);
-      await this.#zip.write(Buffer.from(xml));
-      await this.#zip.close();
-    }
+    const parts = this.#kept ? [] : workbookParts(names.length === 0 ? [sheetName] : names);
+    for (const [name, xml] of parts) await this.#put(name, xml);
     await this.#nextSheet();
+  }
+
+  async #put(name: string, xml: string): Promise<void> {
+    await this.#zip.begin(name);
+    await this.#zip.write(Buffer.from(xml));
+    await this.#zip.close();
   }
 
   async #nextSheet(): Promise<void> {
     await this.#sheet?.end();
     const { header } = this.#opening.reading;
-    const table = this.#tables[this.#sheets] ?? { header, columns: [...header.keys()] };
+    const own = this.#tables[this.#sheets];
+    const table = own ?? { header, columns: [...header.keys()] };
     this.#sheets += 1;
-    await this.#zip.begin(`xl/worksheets/sheet${this.#sheets}.xml`);
+    await this.#zip.begin(
+      this.#kept?.partOf(own?.sheets[0] ?? '') ?? `xl/worksheets/sheet${this.#sheets}.xml`,
+    );
     this.#sheet = new Sheet(this.#zip, table, { opening: this.#opening, styles: this.#styles });
   }
 }
@@ -256,15 +290,19 @@ export const xlsxWriting: FormatWriting = {
     const { reading, onTextColumn } = opening;
     // What is only seen in rows is told where they are looked at first.
     reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
-    return new XlsxWriter(output, opening);
+    return XlsxWriter.create(output, opening);
   },
-  validate(reading, { added, onTextColumn }) {
+  async validate(reading, { added, isNewList, onTextColumn, onNotice }) {
     const { header } = reading;
     const columns = header.length + added.flat().length;
     if (columns > mostColumns) {
       throw new ConfigurationError(
         `the output has ${String(columns)} columns, and a workbook at most ${String(mostColumns)}: write another format`,
       );
+    }
+    if (reading instanceof XlsxReading && isNewList !== true) {
+      const others = await reading.keepOthers();
+      if (others) onNotice?.(othersNotice(reading, others));
     }
     const rows = new TableRows(header.length);
     const report = reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
@@ -277,3 +315,11 @@ export const xlsxWriting: FormatWriting = {
     };
   },
 };
+
+function othersNotice({ tables }: XlsxReading, { input, names, kept }: OtherSheets): Notice {
+  if (!(kept instanceof KeptWorkbook)) {
+    return notice('sheets_not_kept', { input, sheets: names, why: kept });
+  }
+  const moved = tables.filter(({ isBelow }) => isBelow).map(({ sheets: [first = ''] }) => first);
+  return notice('sheets_kept', { input, sheets: names, lost: kept.lost, moved });
+}

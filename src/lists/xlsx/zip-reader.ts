@@ -135,13 +135,28 @@ async function* inflated(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buff
   }
 }
 
-async function* storedBytes(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buffer> {
+/**
+ * Where the bytes of a file in an archive are.
+ *
+ * @throws InputError `input_malformed`
+ */
+export async function storedRange(
+  file: RandomFile,
+  entry: ZipEntry,
+): Promise<{ readonly start: number; readonly end: number }> {
   const header = await file.read(entry.at, entry.at + 30);
   if (header.length < 30 || header.readUInt32LE() !== 0x04_03_4b_50) {
     throw broken(file, 'it was cut short, or its directory is damaged');
   }
   const start = entry.at + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
   const end = start + entry.compressedBytes;
+  if (end > file.size) throw broken(file, 'it was cut short');
+  return { start, end };
+}
+
+/** The same as they are stored. */
+export async function* storedBytes(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buffer> {
+  const { start, end } = await storedRange(file, entry);
   for (let at = start; at < end; at += pieceBytes) {
     const piece = await file.read(at, Math.min(end, at + pieceBytes));
     if (piece.length === 0) throw broken(file, 'it was cut short');

@@ -2,11 +2,14 @@ import { crc32, createDeflateRaw } from 'node:zlib';
 import { OutputError } from '../../platform/errors/errors.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import { pieceBytes } from '../files/bytes/byte-reader.js';
+import type { ZipEntry } from './zip-reader.js';
 import { carryThrough, type Carrier } from '../files/bytes/gzip.js';
 
 interface WrittenEntry {
   readonly name: Buffer;
   readonly at: number;
+  readonly flags: number;
+  readonly method: number;
   crc: number;
   bytes: number;
   compressed: number;
@@ -15,8 +18,10 @@ interface WrittenEntry {
 /** What four bytes can count to; a longer form exists, and not every program reads it. */
 const mostBytes = 0xff_ff_ff_ff;
 const version = 20;
-/** Sizes follow the data; names are UTF-8. */
-const flags = 0x08_08;
+/** Names are UTF-8. */
+const utf8Names = 0x08_00;
+/** Sizes follow the data. */
+const sizesFollow = 0x00_08;
 const deflated = 8;
 /** The first day that the format knows: an output depends on its input alone. */
 const firstDay = 0x00_21;
@@ -34,15 +39,16 @@ export class ZipWriter {
 
   /** Begins a file; the one before has been closed. */
   async begin(name: string): Promise<void> {
-    const entry = { name: Buffer.from(name), at: this.#at, crc: 0, bytes: 0, compressed: 0 };
-    const header = Buffer.alloc(30);
-    header.writeUInt32LE(0x04_03_4b_50, 0);
-    header.writeUInt16LE(version, 4);
-    header.writeUInt16LE(flags, 6);
-    header.writeUInt16LE(deflated, 8);
-    header.writeUInt16LE(firstDay, 12);
-    header.writeUInt16LE(entry.name.length, 26);
-    await this.#put(Buffer.concat([header, entry.name]));
+    const entry = {
+      name: Buffer.from(name),
+      at: this.#at,
+      flags: utf8Names | sizesFollow,
+      method: deflated,
+      crc: 0,
+      bytes: 0,
+      compressed: 0,
+    };
+    await this.#putHeader(entry);
     const carrier = carryThrough(createDeflateRaw({ chunkSize: pieceBytes }), async (bytes) => {
       entry.compressed += bytes.length;
       await this.#put(bytes);
@@ -72,6 +78,25 @@ export class ZipWriter {
     this.#open = undefined;
   }
 
+  /** Takes over a file of another archive as it is stored there. */
+  async copy(
+    { name, method, crc, bytes, compressedBytes: compressed }: ZipEntry,
+    stored: AsyncIterable<Uint8Array>,
+  ): Promise<void> {
+    const entry = {
+      name: Buffer.from(name),
+      at: this.#at,
+      flags: utf8Names,
+      method,
+      crc,
+      bytes,
+      compressed,
+    };
+    await this.#putHeader(entry);
+    for await (const piece of stored) await this.#put(piece);
+    this.#entries.push(entry);
+  }
+
   /** Writes the directory; the output is not finished by it. */
   async end(): Promise<void> {
     const from = this.#at;
@@ -80,8 +105,8 @@ export class ZipWriter {
       header.writeUInt32LE(0x02_01_4b_50, 0);
       header.writeUInt16LE(version, 4);
       header.writeUInt16LE(version, 6);
-      header.writeUInt16LE(flags, 8);
-      header.writeUInt16LE(deflated, 10);
+      header.writeUInt16LE(entry.flags, 8);
+      header.writeUInt16LE(entry.method, 10);
       header.writeUInt16LE(firstDay, 14);
       writeSizes(header, 16, entry);
       header.writeUInt16LE(entry.name.length, 28);
@@ -100,6 +125,18 @@ export class ZipWriter {
   /** Drops what is under way. Never fails. */
   async destroy(): Promise<void> {
     await this.#open?.carrier.destroy();
+  }
+
+  async #putHeader(entry: WrittenEntry): Promise<void> {
+    const header = Buffer.alloc(30);
+    header.writeUInt32LE(0x04_03_4b_50, 0);
+    header.writeUInt16LE(version, 4);
+    header.writeUInt16LE(entry.flags, 6);
+    header.writeUInt16LE(entry.method, 8);
+    header.writeUInt16LE(firstDay, 12);
+    writeSizes(header, 14, entry);
+    header.writeUInt16LE(entry.name.length, 26);
+    await this.#put(Buffer.concat([header, entry.name]));
   }
 
   async #put(bytes: Uint8Array): Promise<void> {

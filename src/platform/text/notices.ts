@@ -1,5 +1,11 @@
 import { optionName } from './option-name.js';
-import { codedSentence, orNull, type ReadOnly, type SentenceDefinition } from './sentence.js';
+import {
+  codedSentence,
+  oneOf,
+  orNull,
+  type ReadOnly,
+  type SentenceDefinition,
+} from './sentence.js';
 import { counted, grouped, startText } from './shown-numbers.js';
 
 /** What a run waits for, does not do as one would think, or cannot know. */
@@ -36,7 +42,36 @@ export const notices = {
     when: 'The first of several sheets is read, and none was named.',
     example: { input: 'list.xlsx', sheet: 'Leads', others: ['Partners', 'Notes'] },
     sentence: ({ input, sheet, others }) =>
-      `${input}: only the sheet ${JSON.stringify(sheet)} is verified and in the output; ${countedNames(others, 'other sheet')} not (${optionName('sheet')} names one, several with commas between them, or all)`,
+      `${input}: only the sheet ${JSON.stringify(sheet)} is verified; ${countedNames(others, 'other sheet')} not (${optionName('sheet')} names one, several with commas between them, or all)`,
+  }),
+  sheets_kept: define({
+    when: 'The output is a workbook, and keeps the sheets of the input that were not read. `lost`: what of the sheets that were read, or of the workbook, it has not (`tables`, `drawings`, `comments`, `pivot tables`, `names`, `macros`). `moved`: sheets whose header was below other rows.',
+    example: { input: 'list.xlsx', sheets: ['Notes'], lost: [] as string[], moved: [] as string[] },
+    variants: [{ sheets: ['Notes', 'Old'], lost: ['tables', 'comments'] }, { moved: ['Leads'] }],
+    sentence({ input, sheets, lost, moved }) {
+      const without = lost.length === 0 ? '' : `; not in the output: ${lost.join(', ')}`;
+      const shift =
+        moved.length === 0
+          ? ''
+          : `; the header of ${moved.map((name) => JSON.stringify(name)).join(', ')} is in row 1 of the output: check what other sheets take from its cells`;
+      return `${input}: ${countedNames(sheets, 'other sheet')} kept in the output${without}${shift}`;
+    },
+  }),
+  sheets_not_kept: define({
+    when: 'The output is a workbook, and cannot keep the sheets of the input that were not read. `references`: other sheets refer to a table or a sheet that it has not; `dates_1904`: dates count from 1904; `macros`: macro sheets; `form`: parts that Sluice cannot read; `size`: they are too large.',
+    example: {
+      input: 'list.xlsx',
+      sheets: ['Notes'],
+      why: oneOf('references', 'dates_1904', 'macros', 'form', 'size'),
+    },
+    variants: [
+      { why: 'dates_1904' },
+      { why: 'macros' },
+      { why: 'form' },
+      { why: 'size', sheets: ['Notes', 'Old'] },
+    ],
+    sentence: ({ input, sheets, why }) =>
+      `${input}: ${countedNames(sheets, 'other sheet')} not in the output: ${notKept[why]}`,
   }),
   formulas_without_result: define({
     when: 'Cells of a workbook are formulas whose results it does not hold.',
@@ -257,6 +292,14 @@ function suppressListSentence({
 }
 
 const mostNamed = 10;
+
+const notKept = {
+  references: 'they refer to a table or a sheet that the output does not have',
+  dates_1904: 'the dates of the workbook count from 1904',
+  macros: 'they have macros',
+  form: 'Sluice cannot read all parts of the workbook',
+  size: 'they are too large',
+} as const;
 
 /** `2 sheets ("Notes", "Old") are` */
 function countedNames(names: readonly string[], what: string): string {

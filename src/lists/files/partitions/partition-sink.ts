@@ -50,7 +50,11 @@ export function routeSink(options: RouteSinkOptions): Sink {
     },
     hold: (patience) => holdSinks(sinks, patience),
     async validate(reading, columns) {
-      const shared = { ...columns, onTextColumn: reportOnce(columns.onTextColumn) };
+      const shared = {
+        ...columns,
+        isNewList: true,
+        onTextColumn: reportOnce(columns.onTextColumn),
+      };
       const validators = await Promise.all(
         sinks.map(async (sink) => sink.validate?.(reading, shared)),
       );

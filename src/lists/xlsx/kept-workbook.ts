@@ -1,0 +1,331 @@
+import { posix } from 'node:path';
+import { anyRefersTo, type Gone, refersTo, tableNames } from './gone-references.js';
+import { attribute, decodeEntities, editXml, withAttribute, XmlError } from './scan-xml.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import {
+  readRelations,
+  relationsOf,
+  type Relation,
+  type SheetTable,
+  type Workbook,
+} from './workbook.js';
+import { type OutputStyle, styleElements } from './xlsx-parts.js';
+import { partKey } from './zip-reader.js';
+import type { ZipWriter } from './zip-writer.js';
+
+/** Why the other sheets of a workbook are not in an output. */
+export type NotKept = 'dates_1904' | 'form' | 'macros' | 'references' | 'size';
+
+/** The sheets of a workbook that were not read. */
+export interface OtherSheets {
+  /** How messages call the workbook. */
+  readonly input: string;
+  readonly names: readonly string[];
+  /** With them in it. */
+  readonly kept: KeptWorkbook | NotKept;
+}
+
+/** A workbook in which the sheets that were read are written again, and all others stay. */
+export class KeptWorkbook {
+  /** What of the sheets that were read, or of the workbook, does not. */
+  readonly lost: readonly Lost[];
+  /** Number of the first style that is added. */
+  readonly firstStyle: number;
+  /** The parts that stay as they are. */
+  readonly #copied: readonly string[];
+  /** The others but for the sheets and the styles. */
+  readonly #edited: ReadonlyMap<string, string>;
+  readonly #styles: { readonly part: string; readonly xml: string };
+  readonly #workbook: Workbook;
+
+  constructor(
+    workbook: Workbook,
+    parts: {
+      readonly lost: readonly Lost[];
+      readonly copied: readonly string[];
+      readonly edited: ReadonlyMap<string, string>;
+      readonly styles: { readonly part: string; readonly xml: string };
+    },
+  ) {
+    this.#workbook = workbook;
+    this.lost = parts.lost;
+    this.firstStyle = workbook.styles.length;
+    this.#copied = parts.copied;
+    this.#edited = parts.edited;
+    this.#styles = parts.styles;
+  }
+
+  /** The name of the part that a sheet is in. */
+  partOf(sheet: string): string {
+    const target = this.#workbook.listed.find(({ name }) => name === sheet)?.part?.target ?? '';
+    return this.#workbook.archive.entry(target).name;
+  }
+
+  /** Writes all but the sheets that were read and the styles. */
+  async writeTo(zip: ZipWriter): Promise<void> {
+    const { archive } = this.#workbook;
+    for (const [name, xml] of this.#edited) {
+      await zip.begin(archive.entry(name).name);
+      await zip.write(Buffer.from(xml));
+      await zip.close();
+    }
+    for (const name of this.#copied) await zip.copy(archive.entry(name), archive.stored(name));
+  }
+
+  /** The part of the styles, and what it is with more of them. */
+  stylesWith(added: readonly OutputStyle[]): readonly [name: string, xml: string] {
+    const { part, xml } = this.#styles;
+    return [this.#workbook.archive.entry(part).name, addStyles(xml, added)];
+  }
+}
+
+/** What is not kept: of the workbook, and of the sheets that are written again. */
+type Lost = (typeof lostWith)[number][1] | 'macros' | 'names';
+
+/** By what the type of a relation ends with. */
+const lostWith = [
+  ['/table', 'tables'],
+  ['/drawing', 'drawings'],
+  ['/comments', 'comments'],
+  ['/pivotTable', 'pivot tables'],
+] as const;
+
+const mostEditedBytes = 16 * 1024 * 1024;
+/** An archive of four GiB is the end, and the sheets that were read come to it. */
+const mostCopiedBytes = 1024 * 1024 * 1024;
+const mostParts = 60_000;
+
+/**
+ * Finds out how the sheets of a workbook that were not read stay in an output.
+ *
+ * @returns `undefined` where there are none
+ */
+export async function keepOtherSheets(
+  workbook: Workbook,
+  tables: readonly SheetTable[],
+): Promise<OtherSheets | undefined> {
+  const read = new Set(tables.flatMap(({ sheets }) => sheets));
+  const others = workbook.listed.filter(({ name }) => !read.has(name));
+  if (others.length === 0) return undefined;
+  const hasMacros = others.some(({ part }) => /macrosheet$/i.test(part?.type ?? ''));
+  return {
+    input: workbook.archive.name,
+    names: others.map(({ name }) => name),
+    kept: workbook.is1904
+      ? 'dates_1904'
+      : hasMacros
+        ? 'macros'
+        : await keepSheets(workbook, tables).catch(refuseToKeep),
+  };
+}
+
+/** What cannot be read of what is not asked for does not end a run. */
+function refuseToKeep(error: unknown): NotKept {
+  if (error instanceof XmlError || isSluiceError(error, 'input_malformed')) return 'form';
+  throw error;
+}
+
+async function keepSheets(
+  workbook: Workbook,
+  tables: readonly SheetTable[],
+): Promise<KeptWorkbook | NotKept> {
+  const { archive, main, listed } = workbook;
+  const partsOf = (names: readonly string[]): ReadonlySet<string> =>
+    new Set(
+      listed.flatMap(({ name, part }) =>
+        part && names.includes(name) ? [partKey(part.target)] : [],
+      ),
+    );
+  const merged = tables.flatMap(({ sheets }) => sheets.slice(1));
+  const sheets = {
+    written: partsOf(tables.flatMap(({ sheets: [first = ''] }) => first)),
+    merged: partsOf(merged),
+  };
+  const found = await findParts(workbook, sheets);
+  const { parts, lost } = found;
+  const styles = found.relations.find(({ type }) => type.endsWith('/styles'))?.target;
+  if (styles === undefined || workbook.styles.length === 0) return 'form';
+  const edited = [contentTypes, main, relationsOf(main), relationsOf(''), styles];
+  if (edited.some((name) => archive.bytes(name) > mostEditedBytes)) return 'size';
+  const copied = [...parts].filter((key) => !edited.some((name) => partKey(name) === key));
+  const bytes = copied.reduce((sum, name) => sum + archive.entry(name).compressedBytes, 0);
+  if (bytes > mostCopiedBytes || copied.length > mostParts) return 'size';
+  if (copied.some((name) => archive.entry(name).isEncrypted)) return 'form';
+  // Nothing is to end the run when it was paid for.
+  for (const name of copied) await archive.checkStored(name);
+  const gone = { tables: await tableNames(workbook, found.tables), sheets: merged };
+  if (found.hasSlicers && (lost.has('tables') || lost.has('pivot tables'))) return 'references';
+  if (await anyRefersTo(gone, workbook, copied)) return 'references';
+  const xml = await archive.text(main);
+  // Its parts would be of another dialect than the new ones.
+  if (xml.includes('purl.oclc.org')) return 'form';
+  const book = editMain(xml, workbook, { tables, gone });
+  if (book.hasLostNames) lost.add('names');
+  const withoutRelations = async (part: string): Promise<string> =>
+    editXml(await archive.text(relationsOf(part)), {
+      Relationship: ({ attributes, whole }) =>
+        found.dropped.has(`${part} ${attribute(attributes, 'Id') ?? ''}`) ? '' : whole,
+    });
+  const types = editXml(await archive.text(contentTypes), {
+    Override({ tag, attributes, whole }) {
+      const name = partKey(attribute(attributes, 'PartName') ?? '');
+      if (name === partKey(main)) {
+        return `<${tag}${withAttribute(attributes, 'ContentType', mainType)}/>`;
+      }
+      return parts.has(name) || sheets.written.has(name) ? whole : '';
+    },
+  });
+  return new KeptWorkbook(workbook, {
+    lost: [...lost],
+    copied,
+    edited: new Map([
+      [contentTypes, types],
+      [relationsOf(''), await withoutRelations('')],
+      [main, book.xml],
+      [relationsOf(main), await withoutRelations(main)],
+    ]),
+    styles: { part: styles, xml: await archive.text(styles) },
+  });
+}
+
+const contentTypes = '[Content_Types].xml';
+/** Also where it was one with macros, or a template. */
+const mainType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml';
+
+interface FoundParts {
+  /** The keys of the parts that stay, but for the sheets that are written again. */
+  readonly parts: ReadonlySet<string>;
+  /** The relations that do not, by their part and id. */
+  readonly dropped: ReadonlySet<string>;
+  /** Those of the workbook. */
+  readonly relations: readonly Relation[];
+  readonly lost: Set<Lost>;
+  /** The parts of tables that are lost. */
+  readonly tables: readonly string[];
+  readonly hasSlicers: boolean;
+}
+
+/** The parts that can be reached without those sheets. */
+async function findParts(
+  { archive, main }: Workbook,
+  {
+    written,
+    merged,
+  }: { readonly written: ReadonlySet<string>; readonly merged: ReadonlySet<string> },
+): Promise<FoundParts> {
+  const parts = new Set([partKey(contentTypes)]);
+  const dropped = new Set<string>();
+  const lost = new Set<Lost>();
+  const tables: string[] = [];
+  let relations: readonly Relation[] = [];
+  let hasSlicers = false;
+  const waiting = [''];
+  for (let part = waiting.pop(); part !== undefined; part = waiting.pop()) {
+    const own = await readRelations(archive, relationsOf(part), posix.dirname(part));
+    if (part === main) relations = own;
+    if (written.has(partKey(part)) || merged.has(partKey(part))) {
+      for (const { type, target } of own) {
+        for (const [ending, what] of lostWith) if (type.endsWith(ending)) lost.add(what);
+        if (type.endsWith('/table')) tables.push(target);
+      }
+      continue;
+    }
+    if (archive.has(relationsOf(part))) parts.add(partKey(relationsOf(part)));
+    for (const { id, type, target, isOutside } of own) {
+      if (isOutside || !archive.has(target)) continue;
+      const isMacro = type.endsWith('/vbaProject');
+      if (isMacro) lost.add('macros');
+      // The chain says in which order formulas were calculated; a signature is of what it has signed.
+      const isDropped =
+        isMacro ||
+        merged.has(partKey(target)) ||
+        type.endsWith('/calcChain') ||
+        type.includes('/digital-signature/');
+      if (isDropped) dropped.add(`${part} ${id}`);
+      hasSlicers ||= /\/(?:slicer|timeline)Cache$/.test(type);
+      if (parts.has(partKey(target)) || (isDropped && !merged.has(partKey(target)))) continue;
+      if (!written.has(partKey(target)) && !isDropped) parts.add(partKey(target));
+      waiting.push(target);
+    }
+  }
+  return { parts, dropped, relations, lost, tables, hasSlicers };
+}
+
+/** The workbook without what would be wrong in it. */
+function editMain(
+  xml: string,
+  { listed }: Workbook,
+  { tables, gone }: { readonly tables: readonly SheetTable[]; readonly gone: Gone },
+): { readonly xml: string; readonly hasLostNames: boolean } {
+  const written = tables.map(({ sheets: [first = ''] }) => first);
+  const left = listed.filter(({ name }) => !gone.sheets.includes(name));
+  const placeOf = (place: string | undefined): number =>
+    left.findIndex((sheet) => sheet === listed[Number(place)]);
+  let hasLostNames = false;
+  const editName: Parameters<typeof editXml>[1][string] = ({ tag, attributes, inside, whole }) => {
+    const own = attribute(attributes, 'localSheetId');
+    const sheet = listed[Number(own)]?.name ?? '';
+    // What is printed, and what is filtered.
+    const isOfOldRows =
+      written.includes(sheet) && attribute(attributes, 'name')?.startsWith('_xlnm.') === true;
+    const isGone =
+      (own !== undefined && placeOf(own) === -1) || refersTo(gone, decodeEntities(inside));
+    hasLostNames ||= isGone && !isOfOldRows;
+    if (isOfOldRows || isGone) return '';
+    if (own === undefined) return whole;
+    return `<${tag}${withAttribute(attributes, 'localSheetId', String(placeOf(own)))}>${inside}</${tag}>`;
+  };
+  const edited = editXml(xml, {
+    sheet({ tag, attributes, whole }) {
+      const name = attribute(attributes, 'name') ?? '';
+      if (gone.sheets.includes(name)) return '';
+      return written.includes(name)
+        ? `<${tag}${withAttribute(attributes, 'state', undefined)}/>`
+        : whole;
+    },
+    definedNames({ tag, attributes, inside }) {
+      const names = editXml(inside, { definedName: editName });
+      return names.includes('<') ? `<${tag}${attributes}>${names}</${tag}>` : '';
+    },
+    workbookView({ tag, attributes, inside }) {
+      const active = placeOf(attribute(attributes, 'activeTab') ?? '0');
+      const first = left.findIndex(({ name }) => name === written[0]);
+      const shown = withAttribute(attributes, 'firstSheet', undefined);
+      return `<${tag}${withAttribute(shown, 'activeTab', String(active === -1 ? first : active))}>${inside}</${tag}>`;
+    },
+    calcPr: ({ tag, attributes }) => `<${tag}${withAttribute(attributes, 'fullCalcOnLoad', '1')}/>`,
+  });
+  return { xml: edited, hasLostNames };
+}
+
+function addStyles(xml: string, styles: readonly OutputStyle[]): string {
+  if (styles.length === 0) return xml;
+  let [hasFormats, root, prefix, last] = [false, '', '', 163];
+  editXml(xml, {
+    styleSheet({ tag, inside }) {
+      root = tag;
+      prefix = tag.slice(0, tag.indexOf(':') + 1);
+      editXml(inside, {
+        numFmts({ inside: own, whole }) {
+          hasFormats = true;
+          editXml(own, {
+            numFmt({ attributes }) {
+              last = Math.max(last, Number(attribute(attributes, 'numFmtId')) || 0);
+              return '';
+            },
+          });
+          return whole;
+        },
+      });
+      return '';
+    },
+  });
+  const { formats, looks } = styleElements(styles, { firstId: last + 1, prefix });
+  const added = editXml(xml, {
+    numFmts: ({ tag, inside }) => `<${tag}>${inside}${formats.join('')}</${tag}>`,
+    cellXfs: ({ tag, inside }) => `<${tag}>${inside}${looks.join('')}</${tag}>`,
+  });
+  if (hasFormats || formats.length === 0) return added;
+  const start = added.indexOf('>', added.indexOf(`<${root}`)) + 1;
+  return `${added.slice(0, start)}<${prefix}numFmts>${formats.join('')}</${prefix}numFmts>${added.slice(start)}`;
+}
