@@ -50,6 +50,8 @@ interface Worker {
   readonly isOther: boolean;
   readonly abort: AbortController;
   end: End | undefined;
+  /** When it is started again, where its budget is used up. */
+  againAt: number | undefined;
 }
 
 /**
@@ -159,7 +161,7 @@ class SharedSimulation {
       if (this.#world.now > longestMs) throw new Error('the run goes on for hours');
       for (const [slot, worker] of open.entries()) {
         if (!worker.life.isDead && worker.end?.kind !== 'stopped') continue;
-        if (this.#hasUsedUp(worker) && open.some(isAtWork)) continue;
+        if (this.#hasUsedUp(worker) && (open.some(isAtWork) || !this.#isLater(worker))) continue;
         this.#explain(worker);
         if (this.lives >= mostLives) throw new Error(`${mostLives} processes have not ended it`);
         open[slot] = this.#start();
@@ -200,7 +202,7 @@ class SharedSimulation {
     const maxCredits = this.#isBudgetOver ? undefined : this.#toldCredits();
     const isOther = this.#hasOthers && this.database.isBegun && this.#random.chance(0.5);
     const abort = new AbortController();
-    const worker: Worker = { life, maxCredits, isOther, abort, end: undefined };
+    const worker: Worker = { life, maxCredits, isOther, abort, end: undefined, againAt: undefined };
     this.#all.push(worker);
     this.#world.tell(`process ${life.number} begins${isOther ? ' with other rows' : ''}`);
     this.#work(worker).then(
@@ -330,6 +332,15 @@ class SharedSimulation {
   #hasUsedUp({ life, end }: Worker): boolean {
     if (life.isDead || end?.kind !== 'stopped' || !this.#hasBudget) return false;
     return isSluiceError(end.error, 'budget_exhausted');
+  }
+
+  /** Whoever starts it again for more money looks at it first: what a lost process had is free by then. */
+  #isLater(worker: Worker): boolean {
+    if (worker.againAt === undefined) {
+      worker.againAt = this.#world.now + this.#leaseMs;
+      this.#world.schedule(undefined, this.#leaseMs, () => undefined);
+    }
+    return this.#world.now >= worker.againAt;
   }
 
   #explain({ life, isOther, end }: Worker): void {

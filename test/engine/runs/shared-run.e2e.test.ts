@@ -395,6 +395,31 @@ describe('run() with a store that many processes share', () => {
     expect(await readFile(join(folder, 'out.csv'))).toEqual(await writtenAlone());
   });
 
+  it('ends, and goes on when called again, where its store is restored before it reads earlier results', async () => {
+    await serve();
+    const stop = new AbortController();
+    const first = work({
+      signal: stop.signal,
+      onProgress: (event) => {
+        const isKept = event.stage === 'batch' && event.state.stage === 'exported';
+        if (isKept) stop.abort(new Error('stopped'));
+      },
+    });
+    await expect(first).rejects.toThrow('stopped');
+    let isRestored = false;
+    const restored = work({
+      onProgress: (event) => {
+        if (isRestored || event.stage !== 'batch' || event.state.stage !== 'exported') return;
+        isRestored = true;
+        shared.failOver(12, { isTold: true, isAhead: true });
+      },
+    });
+    await expect(restored).rejects.toMatchObject({ code: 'service_unavailable' });
+    leaptMs += leaseMs;
+    expect(await work()).toMatchObject({ rows: addresses + 1 });
+    await expectPaidOnce();
+  });
+
   it('tells a finished run again to the same call, refuses another, and sends nothing', async () => {
     await serve();
     const summary = await work();

@@ -93,7 +93,7 @@ export class LeasedRunStore implements SharedRunStore {
         this.#held.revokeOverdue(clock.now());
         return this.#endedBy === undefined;
       },
-      beat: async () => this.#beat(),
+      beat: async () => this.#beat().catch((error: unknown) => this.#giveUp(error)),
     });
     steps.listen?.(() => this.#heartbeat.beatNow());
     this.#claims = new LeasedClaims({
@@ -217,8 +217,9 @@ export class LeasedRunStore implements SharedRunStore {
     const bytes = await this.#do(async () => this.#steps.results(label));
     const results = bytes && decodeResults(bytes, outcomes);
     if (results) return results;
-    // A process that was frozen may not have heard that another process has ended the run, and cleared it.
-    await this.#beat();
+    // A process that was frozen may not have heard that another process has ended the run, and cleared it, or
+    // that the store was restored.
+    await this.#do(async () => this.#beat());
     if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
     throw new StateError(
       `the results of batch ${label} in ${this.#steps.name} are ${bytes ? 'damaged' : 'missing'}; put back a backup of it, or begin a run of another name: that pays again for what was sent`,
@@ -305,27 +306,23 @@ export class LeasedRunStore implements SharedRunStore {
     const sentAt = this.#clock.now();
     const { tokens } = this.#held;
     const { batches: batchesDone, addresses: addressesDone } = this.#claims.done;
-    try {
-      const { revoked, mayClaim, pace, rowsWritten, updates } = await this.#steps.beat(
-        tokens,
-        this.#seq,
-        {
-          ...(this.#rows?.local ?? noRows),
-          batchesDone,
-          addressesDone,
-        },
-      );
-      this.#held.renew(tokens, revoked, sentAt);
-      if (pace) this.#pace?.applyRemote(pace);
-      this.#rows?.applyRemote(rowsWritten);
-      this.#adopt(updates);
-      // Whatever is not told of is found by a look from time to time.
-      const isTime = sentAt - this.#lookedAt >= this.#leaseMs;
-      if (isTime) this.#lookedAt = sentAt;
-      if (mayClaim || isTime) this.#notifier.notify();
-    } catch (error) {
-      this.#giveUp(error);
-    }
+    const { revoked, mayClaim, pace, rowsWritten, updates } = await this.#steps.beat(
+      tokens,
+      this.#seq,
+      {
+        ...(this.#rows?.local ?? noRows),
+        batchesDone,
+        addressesDone,
+      },
+    );
+    this.#held.renew(tokens, revoked, sentAt);
+    if (pace) this.#pace?.applyRemote(pace);
+    this.#rows?.applyRemote(rowsWritten);
+    this.#adopt(updates);
+    // Whatever is not told of is found by a look from time to time.
+    const isTime = sentAt - this.#lookedAt >= this.#leaseMs;
+    if (isTime) this.#lookedAt = sentAt;
+    if (mayClaim || isTime) this.#notifier.notify();
   }
 
   /** Nothing more is driven here. */
