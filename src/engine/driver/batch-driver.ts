@@ -216,6 +216,7 @@ class Drive {
     }
     const event = classifyError(step, error);
     if (!event) {
+      this.#options.onFatal?.(error);
       // Written down before the run stops: nothing is in doubt that need not be.
       if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
         await this.#become(learn(this.#state, { of: step, status: 'refused' }));

@@ -130,6 +130,7 @@ export class BatchPool {
       random: settings.random ?? systemRandom,
       inTurn: async (request) => this.inTurn(request),
       onUnknownStatus: (status, batch) => this.#noteUnknown(status, batch),
+      onFatal: (error) => this.#halt(this.#isProven ? error : refusedAtOnce(error)),
       collect: async (batch, uuid, within) =>
         ports.collect(batch, openExport(service, batch, uuid, within)),
     };
@@ -261,6 +262,7 @@ export class BatchPool {
     this.#stoppedBy ??= { error };
     this.#waiting = [];
     this.#stop.abort(this.#stoppedBy.error);
+    this.#ports.freed?.();
   }
 
   async #drive(

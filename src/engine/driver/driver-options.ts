@@ -136,6 +136,8 @@ export interface DriveOptions {
    * too large: that tells nothing of the others.
    */
   onPrepared?(): void;
+  /** Called with what stops the run as soon as it is known: what is written down of it may wait for its turn. */
+  onFatal?(error: unknown): void;
 }
 
 const columnsGroup = 'Columns and country';

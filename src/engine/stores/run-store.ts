@@ -13,6 +13,7 @@ import type {
   PartEntry,
   PlanEntry,
   RunEntry,
+  StoppedEntry,
 } from './journal-entries.js';
 import type { StoredRun, RowFigures } from './shared/shared-status.js';
 import type { Summary } from '../summary/summary.js';
@@ -195,6 +196,13 @@ export interface SharedRunStore extends RunStore {
   /** Keeps the pace of an account's requests with all of its processes, in whichever run. */
   joinPace(member: RateMember): Promise<SharedRate>;
   waitForUpdates(signal: AbortSignal): Promise<void>;
+  /** @param listener told as soon as `state` has what stops all, whatever else is waited for */
+  hearStops(listener: () => void): void;
+  /**
+   * Tells other processes what stops all, ahead of its being written down: that waits for its turn. Never
+   * fails.
+   */
+  announce(stopped: StoppedEntry): void;
   /**
    * Makes a finished run unfinished: writes down what is known of batches from now on, all at once, and
    * lets them be claimed again. Where anything was written down of a batch since this process last heard of

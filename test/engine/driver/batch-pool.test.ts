@@ -335,6 +335,27 @@ describe('a refused key', () => {
       expect([...cured.chargesPerAddress().values()]).toEqual(Array.from({ length: 12 }, () => 1));
     }
   });
+
+  it('stops all before it is written down what it refused: that may wait for its turn', async () => {
+    const error = refusal(401, 'launchBatch');
+    const service = new FakeService({
+      faultOf: ({ operation }) =>
+        operation === 'launchBatch' ? { commits: false, error } : undefined,
+    });
+    const stages: string[] = [];
+    const stoppedBy: unknown[] = [];
+    const driving = new Driving(service, {
+      record: ({ state }) => {
+        stages.push(state.stage);
+        stoppedBy.push(runner.pool.stoppedBy?.error);
+      },
+    });
+    const runner = driving.runner(1);
+    const end = driving.clock.runUntil(Promise.allSettled([runner.run(makeBatch())]));
+    expect(await end).toMatchObject([{ reason: error }]);
+    expect(stages.slice(-2)).toEqual(['launching', 'ready']);
+    expect(stoppedBy.slice(-2)).toEqual([undefined, error]);
+  });
 });
 
 describe('credits', () => {

@@ -16,7 +16,7 @@ export interface DriveRunOptions {
     RunStore,
     'state' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &
-    Partial<Pick<SharedRunStore, 'record' | 'reopen'>>;
+    Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'hearStops' | 'announce'>>;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
   /**

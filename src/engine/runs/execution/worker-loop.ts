@@ -19,7 +19,7 @@ interface WorkerLoopOptions extends Pick<DriveRunOptions, 'stop'> {
   readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress' | 'signal'>;
   readonly store: Pick<
     DriveRunOptions['store'],
-    'state' | 'isShared' | 'waitForUpdates' | 'record'
+    'state' | 'isShared' | 'waitForUpdates' | 'hearStops' | 'announce' | 'record'
   >;
   readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle' | 'isIdle'>;
   readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'state'>;
@@ -41,8 +41,10 @@ export class WorkerLoop {
   #wake: (() => void) | undefined;
   /** When the run was stopped before this process worked on it. */
   readonly #stoppedBefore: string | undefined;
-  /** Whether it is stopped for all. */
+  /** Whether it is stopped for all by another process, or this one has written down that it is. */
   #isStoppedForAll = false;
+  /** What has stopped this process, where it stops all. */
+  #ownStop: StoppedEntry | undefined;
   /** How often the gate was closed when the open batches were last looked through. */
   #closings = 0;
   /** Which budget counts, as far as anybody who reads along knows. */
@@ -52,10 +54,13 @@ export class WorkerLoop {
     this.#options = options;
     this.#currentBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.store.state.stopped?.at;
+    options.store.hearStops?.(() => this.#applyStop());
   }
 
   /** There may be room for another batch. */
   notify(): void {
+    // What is written down, or claimed, may wait for its turn.
+    this.#announceStop();
     this.#hasChanged = true;
     this.#wake?.();
   }
@@ -153,7 +158,7 @@ export class WorkerLoop {
   #applyStop(): void {
     const { drive, stop } = this.#options;
     const stopped = this.stoppedByOthers;
-    if (!stopped || !stop || this.#isStoppedForAll) return;
+    if (!stopped || !stop || this.#isStoppedForAll || this.#ownStop) return;
     this.#isStoppedForAll = true;
     const error = stopOfOthers(stopped);
     if (letsFinish(stopped)) drive.gate.close(error);
@@ -170,15 +175,23 @@ export class WorkerLoop {
   }
 
   /** What stops one launches nothing more in any. */
-  async #recordStop(): Promise<void> {
+  #announceStop(): void {
     const { store, drive, stop } = this.#options;
+    if (this.#isStoppedForAll || this.#ownStop) return;
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
     const stopped = stop && stopForAll(error);
-    if (!stopped || this.#isStoppedForAll) return;
     // Each type has a budget of its own, and the store keeps it for all.
-    if (!drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore) return;
+    const isOfOneType = !drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore;
+    if (!stopped || isOfOneType) return;
+    this.#ownStop = stopped;
+    store.announce?.(stopped);
+  }
+
+  async #recordStop(): Promise<void> {
+    this.#announceStop();
+    if (!this.#ownStop || this.#isStoppedForAll) return;
     this.#isStoppedForAll = true;
-    await store.record?.(stopped);
+    await this.#options.store.record?.(this.#ownStop);
   }
 
   /** Takes in what others have written down by now. */

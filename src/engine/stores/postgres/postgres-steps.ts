@@ -3,7 +3,12 @@ import { crc32 } from 'node:zlib';
 import type { RateUpdate } from '../../../client/rate/shared-rate.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { Reservation } from '../../batches/claim.js';
-import type { PlanEntry, RunEntry } from '../journal-entries.js';
+import {
+  type PlanEntry,
+  type RunEntry,
+  type StoppedEntry,
+  stoppedEntry,
+} from '../journal-entries.js';
 import type { RunNote } from '../run-store.js';
 import type { WorkerFigures } from '../shared/shared-status.js';
 import {
@@ -111,10 +116,16 @@ export class PostgresSteps implements SharedSteps {
     return this.#options.name;
   }
 
-  listen(listener: () => void): void {
-    this.#beats.listen?.((life) => {
-      if (life === this.#run.life) listener();
+  listen(listener: (stopped: StoppedEntry | undefined) => void): void {
+    this.#beats.listen?.((told = '') => {
+      const [life = ''] = told.split(' ', 1);
+      if (life === this.#run.life) listener(stopOf(told.slice(life.length)));
     });
+  }
+
+  announce(stopped: StoppedEntry): void {
+    const told = `${this.#run.life} ${asciiJson(stopped)}`;
+    if (told.length <= longestTold) this.#beats.tell?.(told).catch(() => undefined);
   }
 
   async open(): Promise<Updates> {
@@ -322,5 +333,16 @@ export class PostgresSteps implements SharedSteps {
         .catch(() => undefined);
     }
     await this.#calls.close();
+  }
+}
+
+/** More is not told by PostgreSQL, in bytes. */
+const longestTold = 7999;
+
+function stopOf(told: string): StoppedEntry | undefined {
+  try {
+    return stoppedEntry.parse(JSON.parse(told));
+  } catch {
+    return undefined;
   }
 }

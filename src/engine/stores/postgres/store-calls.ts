@@ -51,8 +51,11 @@ export interface StoreCalls {
    */
   call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
 
-  /** @param listener told of which run a note was written down, where that can be heard */
-  listen?(listener: (life: string | undefined) => void): void;
+  /** @param listener told of which run a note was written down, and what others tell, where that can be heard */
+  listen?(listener: (told: string | undefined) => void): void;
+
+  /** Tells all that listen. */
+  tell?(told: string): Promise<void>;
 
   /** @returns the blocks that are kept of a run, or of one of its batches, in their order */
   kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
@@ -65,6 +68,9 @@ export interface StoreCalls {
   /** Ends what is being asked, too. Never fails. */
   close(): Promise<void>;
 }
+
+/** What is told in no time is found where it is written down. */
+const tellPatienceMs = 1000;
 
 export interface CopyPart {
   /** CRC-32 of the bytes. */
@@ -97,8 +103,12 @@ export class SchemaCalls implements StoreCalls {
     return (row as { answer: Content }).answer;
   }
 
-  listen(listener: (life: string | undefined) => void): void {
+  listen(listener: (told: string | undefined) => void): void {
     this.#connection.listen(listener);
+  }
+
+  async tell(told: string): Promise<void> {
+    await this.#connection.ask('select pg_notify($1, $2)', ['sluice', told], tellPatienceMs);
   }
 
   async kept(

@@ -14,7 +14,7 @@ import { LeasedCopy } from './source-copy.js';
 import { InTurn } from '../../../platform/waiting/promises.js';
 import { JournalReplay, type RunState } from '../run-state.js';
 import { LeasedRate } from './leased-rate.js';
-import type { PlanEntry, RunEntry } from '../journal-entries.js';
+import type { PlanEntry, RunEntry, StoppedEntry } from '../journal-entries.js';
 import type {
   BegunRun,
   JoinClaim,
@@ -73,6 +73,7 @@ export class LeasedRunStore implements SharedRunStore {
   #isRestarted = false;
   /** Why this process has no more say in the run. */
   #endedBy: unknown;
+  #onStopped: (() => void) | undefined;
 
   private constructor(steps: SharedSteps, options: LeasedStoreOptions) {
     const { clock, leaseMs, rows, copyLimitBytes = Infinity } = options;
@@ -95,7 +96,13 @@ export class LeasedRunStore implements SharedRunStore {
       },
       beat: async () => this.#beat().catch((error: unknown) => this.#giveUp(error)),
     });
-    steps.listen?.(() => this.#heartbeat.beatNow());
+    steps.listen?.((stopped) => {
+      if (stopped && this.state.run) {
+        this.#journal.apply([stopped]);
+        this.#onStopped?.();
+      }
+      this.#heartbeat.beatNow();
+    });
     this.#claims = new LeasedClaims({
       steps,
       clock,
@@ -144,6 +151,14 @@ export class LeasedRunStore implements SharedRunStore {
     await this.#writing.next(async () =>
       this.#adopt(await this.#do(async () => this.#steps.append(note, this.#seq, call))),
     );
+  }
+
+  hearStops(listener: () => void): void {
+    this.#onStopped = listener;
+  }
+
+  announce(stopped: StoppedEntry): void {
+    this.#steps.announce?.(stopped);
   }
 
   async begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun> {
@@ -293,6 +308,7 @@ export class LeasedRunStore implements SharedRunStore {
     this.#seq = last.seq;
     this.#heartbeat.hurry();
     this.#notifier.notify();
+    if (this.state.stopped) this.#onStopped?.();
   }
 
   #forget(): void {

@@ -7,6 +7,7 @@ import type {
   PartEntry,
   PlanEntry,
   RunEntry,
+  StoppedEntry,
 } from '../journal-entries.js';
 import type { RunNote } from '../run-store.js';
 import type { WorkerFigures } from './shared-status.js';
@@ -124,10 +125,15 @@ export interface SharedSteps {
   readonly copy: CopySteps;
 
   /**
-   * Hears of notes as soon as they are written down, where the store can tell; the next sign of life tells
-   * of them in any case.
+   * Hears of notes as soon as they are written down, and of what is announced, where the store can tell; the
+   * next sign of life tells of them in any case.
+   *
+   * @param listener given what stops all, where that was announced
    */
-  listen?(listener: () => void): void;
+  listen?(listener: (stopped: StoppedEntry | undefined) => void): void;
+
+  /** Tells those that listen what stops all, ahead of its being written down. Never fails. */
+  announce?(stopped: StoppedEntry): void;
 
   /** Begins to work on the run. */
   open(): Promise<Updates>;

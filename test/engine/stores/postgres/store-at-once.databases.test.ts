@@ -272,3 +272,23 @@ test('a process hears at once of what stops another, without waiting for its nex
   while (!other.state.stopped) await other.waitForUpdates(signal);
   expect(other.state.stopped).toMatchObject({ code: 'unauthorized' });
 });
+
+test('a process hears of what stops another before that is written down, whatever it says', async () => {
+  const run = newName();
+  const one = await openStore({ run });
+  onTestFinished(async () => one.remove());
+  const other = await openStore({ run });
+  onTestFinished(async () => other.close());
+  const { signal } = new AbortController();
+  await one.begin(runEntry, planEntry);
+  while (!other.state.run) await other.waitForUpdates(signal);
+  const heard = new Promise<void>((resolve) => other.hearStops(resolve));
+  const at = new Date().toISOString();
+  const stopped = { entry: 'stopped', code: 'unauthorized', message: 'ключ \u0000', at } as const;
+  // More than PostgreSQL tells is found where it is written down.
+  one.announce({ ...stopped, message: 'no'.repeat(10_000) });
+  one.announce(stopped);
+  await heard;
+  expect(other.state.stopped).toEqual(stopped);
+  expect(one.state.run).toMatchObject({ id: runEntry.id });
+});
