@@ -22,8 +22,3 @@ it(`pays once and finds every result under ${seeds.length} seeds of processes th
   expect(failovers).toBeGreaterThan(seeds.length / 4);
   expect(refused).toBeGreaterThan(0);
 });
-
-it('counts launches that a restored store does not know of before any other, under a budget', async () => {
-  const { failure } = await simulateShared(1_007_718);
-  expect(failure).toBeUndefined();
-});

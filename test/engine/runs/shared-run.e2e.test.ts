@@ -301,6 +301,31 @@ describe('run() with a store that many processes share', () => {
     },
   );
 
+  it('counts launches that a restored store does not know of within a budget, before any other', async () => {
+    await serve({ verifyDelayMs: 50 });
+    const ended = new AbortController();
+    const first = work({
+      signal: ended.signal,
+      onProgress: (progress) => {
+        const isLaunched = progress.stage === 'batch' && progress.state.stage === 'verifying';
+        if (isLaunched) ended.abort(new Error('ended'));
+      },
+    });
+    await expect(first).rejects.toThrow('ended');
+    const { run: begun, plan } = state();
+    const before = await charges();
+    expect(before.length).toBeGreaterThan(0);
+    shared = new MemoryDatabase(() => clock.now());
+    const restored = await openMemoryStore(shared, { clock, leaseMs });
+    if (begun && plan) await restored.begin(begun, plan);
+    await restored.close();
+    const limited = { maxCredits: before.length };
+    for (const end of await Promise.allSettled([work(limited), work(limited)])) {
+      expect(end).toMatchObject({ status: 'rejected', reason: { code: 'budget_exhausted' } });
+    }
+    expect(await charges()).toEqual(before);
+  });
+
   it.each([1, 4])(
     'gives all of %i processes the rows that one of them was given, where each is given others',
     async (workers) => {
