@@ -125,6 +125,15 @@ export function isBinary(bytes: Uint8Array): boolean {
   return !isUtf8(judged) && share((byte) => byte < 32 && !textControls.has(byte)) > mostControls;
 }
 
+/** Whether bytes are of the seven-bit text of East Asia (ISO-2022-JP, -KR, -CN), which says so where it leaves ASCII. */
+export function isShiftedText(bytes: Buffer): boolean {
+  const [, ...shifted] = bytes.toString('latin1').split('\u001b');
+  return (
+    shifted.some((text) => /^\$(?:[@AB]|[()*+][A-M])/.test(text)) &&
+    bytes.every((byte) => byte < 0x80)
+  );
+}
+
 /** UTF-16 of Latin letters has one half. */
 const mostNulls = 0.25;
 /** Of random bytes it is 0.11. */

@@ -5,7 +5,13 @@ import { isRepeatable, type ByteInput } from './bytes/byte-input.js';
 import { type ByteReader, PeekReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
-import { isBinary, markBytesOf, detectSignature, utf8Mark } from './file-signature.js';
+import {
+  isBinary,
+  isShiftedText,
+  markBytesOf,
+  detectSignature,
+  utf8Mark,
+} from './file-signature.js';
 import { createGunzipReader } from './bytes/gzip.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { JsonlReading } from '../jsonl/jsonl-reading.js';
@@ -204,6 +210,12 @@ function refuseBinary(first: Buffer, name: string, format: FileFormat | undefine
 }
 
 function refuseNoText(first: Buffer, name: string): void {
+  if (isShiftedText(first)) {
+    throw new InputError(
+      `${name} is text in ISO-2022, as old Japanese mail programs write it, where a comma may be a part of a letter; save it as UTF-8 first (iconv -f ISO-2022-JP -t UTF-8)`,
+      { line: 1 },
+    );
+  }
   if (!isBinary(first)) return;
   throw new InputError(
     `${name} is no text: name its encoding with ${optionName('encoding')} if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,

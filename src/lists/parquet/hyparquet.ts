@@ -25,12 +25,21 @@ export async function loadHyparquet() {
     import('hyparquet/src/column.js').catch(missing),
     import('hyparquet/src/datapage.js').catch(missing),
     import('hyparquet/src/encoding.js').catch(missing),
+    import('hyparquet/src/plain.js').catch(missing),
   ]);
-  const [{ parquetHeader }, { decompressPage }, { readRleBitPackedHybrid }] = parts;
+  const [{ parquetHeader }, pageParts, { readRleBitPackedHybrid }, { readPlain }] = parts;
+  const { decompressPage, readDataPage, readDataPageV2 } = pageParts;
   return {
     reader,
     compressors: boundedCompressors(compressors),
-    pages: { parquetHeader, decompressPage, readRleBitPackedHybrid },
+    pages: {
+      parquetHeader,
+      decompressPage,
+      readDataPage,
+      readDataPageV2,
+      readPlain,
+      readRleBitPackedHybrid,
+    },
   };
 }
 
@@ -67,7 +76,7 @@ export async function attempt<Result>(
     const words =
       error instanceof Error && error.message.startsWith('parquet ') ? error.message : '';
     throw new InputError(
-      `${name} cannot be read as Parquet: it is damaged, or has something that is not supported${words === '' ? '' : ` (${words.slice(0, 200)})`}`,
+      `${name} cannot be read as Parquet: it is damaged, or has something that is not supported${words === '' ? '' : ` (${words.slice(0, 200)})`}; if another program reads it, write it anew with that one, or read it through DuckDB (duckdb::memory: and a query)`,
     );
   }
 }

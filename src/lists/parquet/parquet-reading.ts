@@ -82,7 +82,11 @@ async function readMetadata(
   );
   if (metadata.schema.length < 2) throw new InputError(`${file.name} has no columns`);
   metadata.row_groups.forEach((group, at) => checkGroup(group, at, file));
-  return metadata;
+  const rows = metadata.row_groups.reduce((sum, group) => sum + group.num_rows, 0n);
+  // Some old writers count none in the footer, only in the groups.
+  if (rows === metadata.num_rows || metadata.num_rows === 0n)
+    return { ...metadata, num_rows: rows };
+  throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`);
 }
 
 /** What a group says of itself decides how much memory is taken for it. */
@@ -113,8 +117,7 @@ async function* readGroups(
   from: OpenParquet,
   load: (group: StoredGroup) => Promise<void>,
 ): AsyncGenerator<ParquetChunk> {
-  const { file, columns, metadata } = from;
-  let read = 0n;
+  const { columns, metadata } = from;
   for (const group of metadata.row_groups) {
     const stored = new StoredGroup(from, group);
     const { rows } = stored;
@@ -122,10 +125,6 @@ async function* readGroups(
     for (let at = 0; at < rows; at += chunkRows) {
       yield new ParquetChunk(columns, stored, at, Math.min(rows, at + chunkRows));
     }
-    read += group.num_rows;
-  }
-  if (read !== metadata.num_rows) {
-    throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`);
   }
 }
 

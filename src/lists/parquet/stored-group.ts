@@ -9,6 +9,7 @@ import {
   type ParquetColumn,
   type StoredValues,
 } from './parquet-column.js';
+import { readNestedColumn } from './nested-column.js';
 import { elementsToRead } from './schema-node.js';
 
 /** A file whose footer was read. */
@@ -91,11 +92,18 @@ export class StoredGroup {
 
   async #read(column: ParquetColumn, at: number): Promise<StoredValues> {
     const { file, hyparquet } = this.#from;
-    const [element] = column.elements;
-    if (!isFlat(column.elements) || element?.type !== 'BYTE_ARRAY') return this.#readAny(column);
-    const [part] = this.#kept?.[at] ?? (await this.#bytesOf(column));
-    const form = { rows: this.rows, isOptional: element.repetition_type !== 'REQUIRED' };
-    const values = part && (await attempt(file, async () => readByteColumn(part, form, hyparquet)));
+    const { rows } = this;
+    const { elements } = column;
+    const [element] = elements;
+    if (isFlat(elements) && element?.type !== 'BYTE_ARRAY') return this.#readAny(column);
+    const parts = this.#kept?.[at] ?? (await this.#bytesOf(column));
+    const values = await attempt(file, async () => {
+      if (!isFlat(elements)) {
+        return readNestedColumn(parts, elementsToRead(elements), rows, hyparquet);
+      }
+      const form = { rows, isOptional: element?.repetition_type !== 'REQUIRED' };
+      return parts[0] && readByteColumn(parts[0], form, hyparquet);
+    });
     return values ?? this.#readAny(column);
   }
 

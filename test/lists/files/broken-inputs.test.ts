@@ -126,6 +126,7 @@ describe('a file of another kind', () => {
       'PARE\u0015rest of it PARE',
       'it is an encrypted Parquet file; write it without encryption first',
     ],
+    ['a.csv', 'name,email\n\u001b$B;3ED\u001b(B,a@example.com\n', 'is text in ISO-2022'],
     ['a.list', '[{"email":"a@example.com"}]', 'is one JSON array; make it JSON lines'],
   ])('%s: says what it is', async (name, content, words) => {
     const error = await failure(await source(name, Buffer.from(content, 'latin1')));

@@ -116,6 +116,57 @@ describe('nested Parquet', () => {
   });
 });
 
+describe('lists and groups in each other', () => {
+  it('are there, empty, or null at every level, as DuckDB has them', async () => {
+    const rows = `SELECT 'a@example.com' AS email, * FROM (VALUES
+      ([{'n': 1, 'in': [[1, NULL], NULL, []], 'of': {'x': {'y': 'a'}, 'z': [{'w': 1}, NULL]}}, NULL, {'n': NULL, 'in': NULL, 'of': NULL}]),
+      (NULL), ([]), ([NULL]),
+      ([{'n': 2, 'in': [], 'of': {'x': NULL, 'z': []}}, {'n': 3, 'in': [NULL], 'of': {'x': {'y': NULL}, 'z': NULL}}])
+    ) AS t(deep)`;
+    const write = async () => {
+      await askDuckdb(':memory:', `COPY (${rows}) TO '${at('in.parquet')}'`);
+    };
+    const cells = (await copy('out.jsonl', write)).toString().trimEnd().split('\n');
+    const wanted = await askDuckdb(
+      ':memory:',
+      `SELECT to_json(deep)::VARCHAR AS deep FROM (${rows})`,
+    );
+    expect(cells.map((line) => (JSON.parse(line) as { deep: unknown }).deep)).toEqual(
+      wanted.map((row) => JSON.parse((row as { deep: string | null }).deep ?? 'null') as unknown),
+    );
+    await copy('out.parquet', write);
+    const of = (file: string) => `SELECT deep FROM '${at(file)}'`;
+    expect(
+      await askDuckdb(':memory:', `${of('in.parquet')} EXCEPT ALL ${of('out.parquet')}`),
+    ).toEqual([]);
+  });
+});
+
+describe('rows that a footer counts', () => {
+  const write = async (rows: bigint): Promise<void> => {
+    const bytes = new ByteWriter();
+    const writer = new ParquetWriter({ writer: bytes, schema });
+    await writer.write({
+      columnData: Object.entries(columns).map(([name, data]) => ({ name, data })),
+    });
+    writer.num_rows = rows;
+    await writer.finish();
+    await writeFile(at('in.parquet'), bytes.getBytes());
+  };
+
+  it('are those of its row groups where it counts none', async () => {
+    const lines = (await copy('out.csv', () => write(0n))).toString().trimEnd().split('\n');
+    expect(lines).toHaveLength(4);
+  });
+
+  it('are refused before the first row where they are others', async () => {
+    await write(7n);
+    await expect(fileSource(at('in.parquet')).open({ wanted: () => [0] })).rejects.toThrow(
+      'its row groups do not add up to its rows',
+    );
+  });
+});
+
 /** Columns of times as older programs store them: nanoseconds of a day, and the Julian day. */
 async function writeOldTimes(...days: readonly number[]): Promise<void> {
   const times = days.map((day) => {

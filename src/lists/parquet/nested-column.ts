@@ -1,0 +1,238 @@
+import type { ColumnMetaData, DecodedArray, SchemaElement } from 'hyparquet';
+import type { Hyparquet } from './hyparquet.js';
+import type { CopiedChunk, StoredValues } from './parquet-column.js';
+import { isList, nodeOf, type SchemaNode } from './schema-node.js';
+
+type Holder = Record<number | string, unknown>;
+
+/** What the values of a leaf pass on the way from their row to their place. */
+type Step =
+  | { readonly is: 'member'; readonly name: string }
+  | {
+      /** Into a list, or a group; below this level of definition it is not there. */
+      readonly is: 'into';
+      readonly level: number;
+      readonly make: () => Holder | unknown[];
+      /** Another leaf has been here before. */
+      isBuilt: boolean;
+    }
+  | {
+      /** To an item of the list; below this level of definition it has none. */
+      readonly is: 'item';
+      readonly level: number;
+      readonly depth: number;
+      isBuilt: boolean;
+    };
+
+interface Leaf {
+  readonly path: readonly SchemaElement[];
+  readonly steps: readonly Step[];
+  /** The level of definition of a value that is there. */
+  readonly level: number;
+  /** In so many lists. */
+  readonly depth: number;
+}
+
+/**
+ * Reads a nested column: groups as objects, lists as arrays. The values of each leaf go right to their
+ * place in the rows: lists of lists of them, which are made to be put together, take many times the
+ * memory of the rows.
+ *
+ * @param elements of the column, with no meaning but that of lists
+ * @throws Error where the pages do not hold what they say
+ */
+export function readNestedColumn(
+  chunks: readonly CopiedChunk[],
+  elements: readonly SchemaElement[],
+  rowCount: number,
+  hyparquet: Hyparquet,
+): StoredValues {
+  const rows = Array.from({ length: rowCount }, (): unknown => undefined);
+  const root = nodeOf(elements);
+  for (const leaf of leavesOf(root, { path: [], steps: [], level: 0, depth: 0 })) {
+    const chunk = chunks.find(
+      ({ data: { path_in_schema: path } }) =>
+        path.length === leaf.path.length && path.every((name, at) => name === leaf.path[at]?.name),
+    );
+    if (!chunk) throw new Error('parquet column has no data');
+    readLeaf(pagesOf(chunk, leaf, hyparquet), leaf, rows);
+  }
+  return rows;
+}
+
+function leavesOf(node: SchemaNode, above: Leaf): readonly Leaf[] {
+  const { element, children } = node;
+  const path = [...above.path, element];
+  let { steps, level, depth } = above;
+  const list = (): void => {
+    steps = [...steps, { is: 'into', level, make: () => [], isBuilt: false }];
+    level += 1;
+    depth += 1;
+    steps = [...steps, { is: 'item', level, depth, isBuilt: false }];
+  };
+  if (element.repetition_type === 'REPEATED') list();
+  else if (element.repetition_type === 'OPTIONAL') level += 1;
+  const [first] = children;
+  if (!first) return [{ path, steps, level, depth }];
+  if (isList(node)) {
+    list();
+    const [item] = first.children;
+    const inner = { path: [...path, first.element], steps, level, depth };
+    return item ? leavesOf(item, inner) : [inner];
+  }
+  const empty: Holder = Object.fromEntries(
+    children.map((child) => [child.element.name, undefined]),
+  );
+  steps = [...steps, { is: 'into', level, make: () => ({ ...empty }), isBuilt: false }];
+  return children.flatMap((child) =>
+    leavesOf(child, {
+      path,
+      steps: [...steps, { is: 'member', name: child.element.name }],
+      level,
+      depth,
+    }),
+  );
+}
+
+interface Page {
+  readonly definitionLevels: readonly number[] | undefined;
+  readonly repetitionLevels: readonly number[];
+  readonly values: DecodedArray;
+}
+
+function* pagesOf(
+  { bytes, data }: CopiedChunk,
+  { path }: Leaf,
+  { pages, compressors }: Hyparquet,
+): Generator<Page> {
+  const decoder = decoderOf(data, path, compressors);
+  const reader = { view: viewOf(bytes), offset: 0 };
+  let dictionary: DecodedArray | undefined;
+  while (reader.offset < bytes.length - 1) {
+    const header = pages.parquetHeader(reader);
+    const part = bytes.subarray(reader.offset, reader.offset + header.compressed_page_size);
+    reader.offset += header.compressed_page_size;
+    const inflate = () =>
+      pages.decompressPage(part, header.uncompressed_page_size, data.codec, compressors);
+    const { data_page_header: first, data_page_header_v2: second } = header;
+    if (header.dictionary_page_header) {
+      const from = { view: viewOf(inflate()), offset: 0 };
+      dictionary = pages.readPlain(
+        from,
+        decoder.type,
+        header.dictionary_page_header.num_values,
+        decoder.element.type_length,
+      );
+    } else if (first || second) {
+      const page = first
+        ? pages.readDataPage(inflate(), first, decoder)
+        : pages.readDataPageV2(part, header, decoder);
+      const isCoded = (first ?? second)?.encoding.endsWith('_DICTIONARY') === true;
+      yield {
+        definitionLevels: page.definitionLevels,
+        repetitionLevels: page.repetitionLevels,
+        values: isCoded ? decode(page.dataPage, dictionary) : page.dataPage,
+      };
+    }
+  }
+}
+
+function decode(codes: DecodedArray, dictionary: DecodedArray | undefined): unknown[] {
+  return Array.from(codes as ArrayLike<number>, (code) => {
+    if (!dictionary || code >= dictionary.length) {
+      throw new Error('parquet value is not in its dictionary');
+    }
+    return dictionary[code] as unknown;
+  });
+}
+
+/** What the reader asks of a column. */
+function decoderOf(
+  data: ColumnMetaData,
+  path: readonly SchemaElement[],
+  compressors: Hyparquet['compressors'],
+): Parameters<Hyparquet['pages']['readDataPageV2']>[2] {
+  const schemaPath = [{ name: '' }, ...path].map((element) => ({
+    element,
+    children: [],
+    count: 1,
+    path: [],
+  }));
+  const element = path.at(-1) ?? { name: '' };
+  const { type, codec, path_in_schema: pathInSchema } = data;
+  return { type, codec, pathInSchema, element, schemaPath, compressors, parsers };
+}
+
+/** Nothing is parsed. */
+const parsers = {} as Parameters<Hyparquet['pages']['readDataPageV2']>[2]['parsers'];
+
+function readLeaf(pages: Iterable<Page>, leaf: Leaf, rows: unknown[]): void {
+  const { steps } = leaf;
+  const after = steps.flatMap((step, at) => (step.is === 'item' ? [at + 1] : []));
+  /** By depth, those that are open; the first are the rows. */
+  const lists: (unknown[] | undefined)[] = [rows];
+  const places: number[] = [-1];
+  const close = (from: number): void => {
+    for (let depth = from; depth <= leaf.depth; depth += 1) {
+      const list = lists[depth];
+      if (list && list.length !== (places[depth] ?? 0) + 1) throw new Error(unequal);
+      lists[depth] = undefined;
+    }
+  };
+  const put = (depth: number, level: number, value: unknown): void => {
+    close(depth + 1);
+    const open = lists[depth];
+    if (!open) throw new Error(unequal);
+    let key: number | string = (places[depth] ?? 0) + 1;
+    places[depth] = key;
+    let at = depth === 0 ? 0 : (after[depth - 1] ?? 0);
+    const above = steps[at - 1];
+    const mayGrow = above?.is === 'item' && !above.isBuilt;
+    if (!mayGrow && key >= open.length) throw new Error(unequal);
+    let holder = open as unknown as Holder;
+    for (; at < steps.length; at += 1) {
+      const step = steps[at];
+      if (step?.is === 'member') key = step.name;
+      else if (step?.is === 'into') {
+        const there: unknown = holder[key];
+        if (level < step.level) {
+          if (there !== undefined) throw new Error(unequal);
+          holder[key] = undefined;
+          return;
+        }
+        if (step.isBuilt && there === undefined) throw new Error(unequal);
+        holder = (there ?? (holder[key] = step.make())) as Holder;
+      } else if (step) {
+        const list = holder as unknown as unknown[];
+        if (step.isBuilt && level < step.level !== (list.length === 0)) throw new Error(unequal);
+        if (level < step.level) return;
+        lists[step.depth] = list;
+        key = 0;
+        places[step.depth] = key;
+      }
+    }
+    holder[key] = value;
+  };
+  for (const { definitionLevels, repetitionLevels, values } of pages) {
+    const isAll = !definitionLevels?.length;
+    const count = isAll ? repetitionLevels.length || values.length : definitionLevels.length;
+    let next = 0;
+    for (let at = 0; at < count; at += 1) {
+      const level = isAll ? leaf.level : (definitionLevels[at] ?? 0);
+      let value: unknown = null;
+      if (level === leaf.level) {
+        value = values[next];
+        next += 1;
+      }
+      put(repetitionLevels[at] ?? 0, level, value);
+    }
+  }
+  close(0);
+  for (const step of steps) if (step.is !== 'member') step.isBuilt = true;
+}
+
+const unequal = 'parquet parts of a column have other rows or lists';
+
+function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
+}
