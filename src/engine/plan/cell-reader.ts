@@ -174,7 +174,16 @@ export class CellReader {
   lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
     const address = this.addressOf(chunk, row, column);
     const { type = 'email' } = this.#columns[column] ?? {};
-    return address && this.#suppressed?.has(type, address.key) !== true ? address.line : undefined;
+    if (!address || !this.#suppressed) return address?.line;
+    const country = this.#countries.of(chunk, row);
+    return this.#isSuppressed(type, address.key, country) ? undefined : address.line;
+  }
+
+  #isSuppressed(type: VerificationType, key: string, country: RowCountry): boolean {
+    if (!this.#suppressed) return false;
+    if (this.#suppressed.has(type, key)) return true;
+    const isPhone = type === 'phone' && typeof country === 'string';
+    return isPhone && this.#suppressed.hasNational(() => key, country);
   }
 
   /** The address that a cell holds, whether it is sent or not. */
@@ -254,7 +263,10 @@ export class CellReader {
     // Digits that are written as they are have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
     else looks.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
-    if (this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true) {
+    const isSuppressed =
+      this.#suppressed?.hasBytes('phone', numbers, start, start + length) === true ||
+      this.#suppressed?.hasNational(number, country) === true;
+    if (isSuppressed) {
       this.#setReason(place, 'suppressed');
       return true;
     }
@@ -286,7 +298,7 @@ export class CellReader {
       return;
     }
     this.#looksOf(index).callingCodes?.add(cell, address.line);
-    if (this.#suppressed?.has(type, address.key) === true) {
+    if (this.#isSuppressed(type, address.key, country)) {
       this.#setReason(place, 'suppressed');
       return;
     }

@@ -7,16 +7,20 @@ import { KeyHash } from '../../platform/hashing/key-hash.js';
 import { trimCell } from '../addresses/address.js';
 import { emailLine } from '../addresses/email.js';
 import { emailsIn, holdsOneAddress } from '../addresses/looks-like.js';
+import { planOf } from '../addresses/phone/numbering-plan.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import { barePhone, phoneDigits } from '../addresses/phone/phone-readings.js';
+import { barePhone, phoneDigits, sureNumber } from '../addresses/phone/phone-readings.js';
 import type { VerificationType } from '../../contract/enums.js';
 
 /** What a cell of a list of suppressed addresses is taken for. */
 type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
-/** Numbers of the kinds of keys in their hashes: an address is suppressed in every country. */
-const kinds = { email: 1, domain: 2, phone: 3 };
+/** Numbers of the kinds of keys in their hashes: an address is suppressed in every country, national digits are not. */
+const kinds = { email: 1, domain: 2, phone: 3, national: 4 };
+
+/** What is in front of a national number in its own country. */
+const trunkPrefixes = ['', '0', '8', '1', '06'];
 
 const atSign = 0x40;
 /** What stands around an address that is not alone in its cell, and no mail server has in one; a dot at the end too. */
@@ -51,8 +55,9 @@ export class Suppressed {
   readonly #hash: KeyHash;
   readonly #table: AddressTable;
   #hasDomains = false;
+  #hasNational = false;
 
-  /** @param country whose numbers those without a calling code are. @default they are `without_country` */
+  /** @param country whose numbers those without a calling code are. @default that of each row */
   constructor(country: CountryCode | undefined) {
     const seed = randomBytes(32);
     this.#country = country;
@@ -80,7 +85,7 @@ export class Suppressed {
     if ((text.match(/\d/g)?.length ?? 0) < fewestDigits) return 'unread';
     const own = phoneCountry(text);
     const country = typeof own === 'string' ? own : this.#country;
-    if (!country) return phoneDigits(barePhone(text)) ? 'without_country' : 'unread';
+    if (!country) return this.#addNational(text);
     const number = phoneLine(text, country);
     if ('reason' in number) return 'unread';
     this.#add('phone', number.key);
@@ -100,6 +105,32 @@ export class Suppressed {
       const email = emailLine(each);
       return 'key' in email && this.#has(type, email.key);
     });
+  }
+
+  /**
+   * Whether a phone number is suppressed by its national digits in the country of its row.
+   *
+   * @param key of the number, asked for where there are such digits
+   */
+  hasNational(key: () => string, country: CountryCode): boolean {
+    return this.#hasNational && this.#isNational(key(), country);
+  }
+
+  #isNational(key: string, country: CountryCode): boolean {
+    // What surely means no number is compared by its digits.
+    if (key.startsWith('d')) return this.#hasDigits(key.slice(1));
+    const code = planOf(country)?.family.callingCode;
+    if (code === undefined || !key.startsWith(`+${code}`)) return false;
+    const national = key.slice(1 + code.length);
+    return trunkPrefixes.some((prefix) => {
+      const digits = prefix + national;
+      return this.#hasDigits(digits) && sureNumber({ digits }, country) === key;
+    });
+  }
+
+  #hasDigits(digits: string): boolean {
+    this.#hash.hash(kinds.national, digits);
+    return this.#isFound();
   }
 
   #has(type: VerificationType, key: string): boolean {
@@ -136,6 +167,14 @@ export class Suppressed {
       isRead = true;
     }
     return isRead ? 'email' : 'unread';
+  }
+
+  #addNational(text: string): SuppressedCell {
+    const { digits } = phoneDigits(barePhone(text)) ?? {};
+    if (digits === undefined || digits.startsWith('+')) return 'unread';
+    this.#hasNational = true;
+    this.#add('national', digits);
+    return 'without_country';
   }
 
   #add(kind: keyof typeof kinds, key: string): void {

@@ -89,18 +89,14 @@ export const notices = {
   suppress_list: define({
     when: 'A list of `--suppress` was read.',
     example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 0 },
+    variants: [{ without_country: 1 }, { without_country: 3 }],
     sentence: suppressListSentence,
   }),
   suppress_list_unread: define({
     when: 'Cells of a list of `--suppress`, or all of it, suppress nothing.',
     isWarning: true,
     example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 2 },
-    variants: [
-      { unread: 1 },
-      { cells: 0, unread: 0 },
-      { without_country: 3, unread: 0 },
-      { cells: 0, without_country: 1, unread: 0 },
-    ],
+    variants: [{ unread: 1 }, { cells: 0, unread: 0 }],
     sentence: suppressListSentence,
   }),
   no_calling_codes: define({
@@ -272,23 +268,23 @@ function suppressListSentence({
 }: {
   readonly list: string;
   readonly cells: number;
-  /** Numbers without a calling code, where no country is given for them. */
+  /** Those of them that are numbers without a calling code, where no country is given for them. */
   readonly without_country: number;
   readonly unread: number;
 }): string {
   const holds =
     cells > 0
       ? `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`
-      : `${list} ${without > 0 ? 'suppresses nothing' : 'holds no address: it suppresses nothing'}`;
-  const ofNone =
+      : `${list} holds no address: it suppresses nothing`;
+  const ofRows =
     without === 1
-      ? `1 phone number has no calling code, and is not suppressed: write it with a +, or name its country with ${optionName('country')}`
-      : `${counted(without, 'phone number')} have no calling code, and are not suppressed: write them with a +, or name their country with ${optionName('country')}`;
+      ? '1 phone number has no calling code, and is never sent where the country of a row makes it the same'
+      : `${counted(without, 'phone number')} have no calling code, and are never sent where the country of a row makes them the same`;
   const rest =
     unread === 1
       ? '1 cell holds no email address, domain or phone number, and suppresses nothing'
       : `${counted(unread, 'cell')} hold no email address, domain or phone number, and suppress nothing`;
-  return [holds, ...(without > 0 ? [ofNone] : []), ...(unread > 0 ? [rest] : [])].join('; ');
+  return [holds, ...(without > 0 ? [ofRows] : []), ...(unread > 0 ? [rest] : [])].join('; ');
 }
 
 const mostNamed = 10;

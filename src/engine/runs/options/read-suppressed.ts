@@ -62,7 +62,7 @@ export async function readSuppressed(
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
       const { name: list, found: cells, withoutCountry: without_country, unread } = figures;
-      const isUnread = cells === 0 || without_country + unread > 0;
+      const isUnread = cells === 0 || unread > 0;
       const code = isUnread ? 'suppress_list_unread' : 'suppress_list';
       onProgress?.(noticed(notice(code, { list, cells, without_country, unread })));
     }
@@ -86,7 +86,7 @@ interface ListFigures {
   readonly name: string;
   /** Cells that are suppressed from now on. */
   readonly found: number;
-  /** National numbers, where no country is given. */
+  /** Those of them that are national numbers, where no country is given. */
   readonly withoutCountry: number;
   readonly unread: number;
 }
@@ -123,8 +123,8 @@ async function readList(
     for (const cell of cells) {
       const what = suppressed.add(cell);
       if (what === 'unread') unread += 1;
-      else if (what === 'without_country') withoutCountry += 1;
       else if (what !== 'empty') found += 1;
+      if (what === 'without_country') withoutCountry += 1;
     }
   };
   const judged: (readonly CellText[])[] = [];
@@ -144,7 +144,7 @@ async function readList(
   for (const position of positions ?? []) {
     const what = suppressed.add(header[position]);
     if (what === 'without_country') withoutCountry += 1;
-    else if (what !== 'unread') found += 1;
+    if (what !== 'unread') found += 1;
   }
   return { name: source.name, found, withoutCountry, unread };
 }
