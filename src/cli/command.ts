@@ -137,15 +137,19 @@ export interface MessageLog {
   readonly log: (message: Message) => void;
 }
 
+/** The value of an option with the arguments right after it: those may be the rest of a name. */
+export interface ValueWithMore {
+  readonly option: string;
+  readonly words: readonly string[];
+  /** Whether it has none: what is right after it may be meant. */
+  readonly isBare: boolean;
+}
+
 /** What a command was called with. */
 export interface CommandInput<Name extends string = string> extends Surroundings {
   readonly log: MessageLog;
   readonly positionals: readonly string[];
-  /** The values of options, each with the arguments right after it: those may be the rest of a name. */
-  readonly valuesWithMore?: readonly {
-    readonly option: string;
-    readonly words: readonly string[];
-  }[];
+  readonly valuesWithMore?: readonly ValueWithMore[];
   /** The options of the command line alone, without those of a configuration. */
   readonly given: ParsedOptions;
   /** Its own, and those of every command that a configuration may name too. */

@@ -421,6 +421,14 @@ describe('--unique', () => {
     expect((await run()).stdout.toString().trim().split('\n')).toHaveLength(7);
   });
 
+  it('says what it takes where a word behind it is neither that nor a file', async () => {
+    const ended = await verify([...both, '--unique', 'Mail'], people);
+    expect(ended.code).toBe(6);
+    expect(ended.stderr).toContain(
+      'if it is the column of --unique, give it one that is verified: "email"',
+    );
+  });
+
   it.each([[[...both, '--unique']], [[...email, '--unique=id']]])(
     '%j does not say which column is meant, before anything is sent',
     async (args) => {

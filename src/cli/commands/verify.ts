@@ -172,7 +172,8 @@ async function verifyTo(
       await runShared(job, { store: run.store, isHeldBack: isOutputHeldBack, workers });
     } else if (stateDir === undefined) {
       run.isStreaming = true;
-      await reportSummary(await stream(job));
+      const output = to.path === standard ? null : run.output;
+      await reportSummary(await stream(job, output));
     } else await runDurably(job, stateDir);
     input.keepCode?.();
     return exitCode();

@@ -201,11 +201,20 @@ const mostWords = 12;
 export async function refuseUnquoted({
   valuesWithMore = [],
   positionals,
+  options,
   cwd,
-}: Pick<CommandInput, 'valuesWithMore' | 'positionals' | 'cwd'>): Promise<void> {
+}: Pick<
+  CommandInput<'email' | 'phone'>,
+  'valuesWithMore' | 'positionals' | 'options' | 'cwd'
+>): Promise<void> {
   const exists = async (word: string): Promise<boolean> => isTaken(resolvePath(cwd, word));
   await refuseUnquotedName(positionals.slice(0, mostWords), exists);
-  for (const { option, words } of valuesWithMore) {
+  for (const { option, words, isBare } of valuesWithMore) {
+    if (isBare) {
+      const columns = [...options.texts('email'), ...options.texts('phone')];
+      await refuseColumn(option, words[0], columns, exists);
+      continue;
+    }
     const [value = '', ...more] = words;
     const rest: string[] = [];
     for (const word of more) {
@@ -220,6 +229,21 @@ export async function refuseUnquoted({
       { code: 'input_unreadable' },
     );
   }
+}
+
+/** What is right after an option without a value was taken for an input, and is neither that nor a verified column. */
+async function refuseColumn(
+  option: string,
+  word: string | undefined,
+  columns: readonly string[],
+  exists: (word: string) => Promise<boolean>,
+): Promise<void> {
+  if (word === undefined || /[.*?:/\\]|^-$/.test(word) || (await exists(word))) return;
+  const names = columns.map((column) => JSON.stringify(column)).join(', ');
+  throw new InputError(
+    `cannot read ${word}: there is no such file; if it is the column of ${option}, give it one that is verified${names === '' ? ' (--email, --phone)' : `: ${names}`}`,
+    { code: 'input_unreadable' },
+  );
 }
 
 async function refuseUnquotedName(

@@ -65,10 +65,14 @@ function failingSignal(given: AbortSignal | undefined): {
 }
 
 /** Verifies a list whose rows leave as they come: nothing is kept. */
-export async function stream({ shared, target, options, reporter, begin }: Job): Promise<Summary> {
+export async function stream(
+  { shared, target, options, reporter, begin }: Job,
+  /** A pipe or a device; null for standard output. */
+  output: string | null,
+): Promise<Summary> {
   checkRules(options, verifyOptions, { 'kept in a state directory': false });
   reporter.target(target);
-  reporter.report([message('streaming', {})]);
+  reporter.report([message('streaming', { output })]);
   const { limit } = shared;
   const trial = { rows: limit ?? 0, limit, service: target.kind };
   reporter.report(trialMessages(trial, options.has('history')));

@@ -298,9 +298,10 @@ export const catalogue = {
   streaming: define({
     severity: 'info',
     when: 'The run keeps nothing that could be resumed.',
-    example: {},
-    sentence: () =>
-      'the rows go to standard output: if this run is stopped, it cannot be resumed (with a file, -o, it can)',
+    example: { output: orNull('/dev/stdout') },
+    variants: [{ output: null }],
+    sentence: ({ output }) =>
+      `the rows go to ${output ?? 'standard output'} as they come: if this run is stopped, it cannot be resumed (with a file as -o, it can)`,
   }),
   trial: define({
     severity: 'info',

@@ -8,6 +8,7 @@ import {
   type OptionDefinition,
   ParsedOptions,
   programName,
+  type ValueWithMore,
 } from '../command.js';
 import { placed, resolvePath } from '../endpoints/locations.js';
 import { envFileOption, jsonLogOption } from './config-file.js';
@@ -35,7 +36,7 @@ export function parseCommandLine(
   const args = withBareOptions(given, definitions);
   const { tokens, positionals } = tokenize(definitions, args);
   const values = new Map<string, (string | true)[]>();
-  const valuesWithMore: { readonly option: string; readonly words: string[] }[] = [];
+  const valuesWithMore: (ValueWithMore & { readonly words: string[] })[] = [];
   let words: string[] | undefined;
   for (const token of tokens) {
     if (token.kind === 'positional') words?.push(token.value);
@@ -48,9 +49,9 @@ export function parseCommandLine(
     if (isNextOption(token, definitions)) throw valueMissing(definition, token.rawName);
     const value = valueOf(definition, token.rawName, token.value);
     known.push(placed(value, definition, called.cwd));
-    if (value !== true) {
-      words = [value];
-      valuesWithMore.push({ option: token.rawName, words });
+    if (value !== true || definition.mayBeBare === true) {
+      words = value === true ? [] : [value];
+      valuesWithMore.push({ option: token.rawName, words, isBare: value === true });
     }
     values.set(definition.name, known);
     if (known.length > 1 && definition.isRepeatable !== true && definition.type) {
