@@ -15,12 +15,12 @@ export const addressBook: Question = {
       return {
         add(address, outcome) {
           const size = book.size;
-          const number = book.number(0, address);
+          const number = book.table.add(0, address);
           if (number !== size) return;
           book.assign(0);
           book.resolve(number, 0, outcome);
         },
-        find: (address) => book.outcome(book.number(0, address)),
+        find: (address) => book.outcome(book.table.add(0, address)),
         size: () => book.size,
       };
     }),

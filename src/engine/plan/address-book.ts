@@ -1,4 +1,4 @@
-import { AddressTable, type HashWords, shardCount } from '../../platform/hashing/address-table.js';
+import { AddressTable, shardCount } from '../../platform/hashing/address-table.js';
 
 /**
  * A cell's claim on an outcome: the number of its address, or, with the highest bit set, the outcome
@@ -28,7 +28,11 @@ export function settledOutcome(ticket: Ticket): number | undefined {
  * costs a few tens of bytes an address and holds no address.
  */
 export class AddressBook {
-  readonly #table: AddressTable;
+  /**
+   * Hashes and numbers addresses: one that is new has the number that `size` is, and wants to be given to a batch
+   * or an outcome next. It is `unnumbered` when the hashes were handed over.
+   */
+  readonly table: AddressTable;
   #isHandedOver = false;
   /** By address number: its outcome, or, with the highest bit set, the batch that will tell. */
   readonly #states = new NumberList();
@@ -39,7 +43,7 @@ export class AddressBook {
 
   /** @param options.seed 32 random bytes, kept with the run: what collides cannot be prepared */
   constructor(options: { readonly seed: Uint8Array }) {
-    this.#table = new AddressTable(options);
+    this.table = new AddressTable(options);
   }
 
   /** Number of unique addresses. */
@@ -61,61 +65,13 @@ export class AddressBook {
   *handOver(): Generator<{ readonly shard: number; readonly slots: Int32Array }> {
     this.#isHandedOver = true;
     for (let shard = 0; shard < shardCount; shard += 1) {
-      yield { shard, slots: this.#table.takeShard(shard) };
+      yield { shard, slots: this.table.takeShard(shard) };
     }
-  }
-
-  /**
-   * The number of an address; one that is new has the number that `size` is and wants to be given to a
-   * batch by {@link assign} next. It is `unnumbered` when the hashes were handed over.
-   */
-  number(group: number, key: string): number {
-    return this.#table.add(group, key);
-  }
-
-  /** Hashes an address that is numbered later: its hash goes to a place among those of others. */
-  hashInto(hashes: Int32Array, place: number, group: number, key: string): void {
-    this.#table.hashInto(hashes, place, group, key);
-  }
-
-  /** Room for at least so many bytes, where the UTF-8 of a key stands for {@link hashRoomInto}. */
-  room(keyBytes: number): Uint8Array {
-    return this.#table.room(keyBytes);
-  }
-
-  /** The same as `hashInto` for the key whose UTF-8 is at the beginning of the room. */
-  hashRoomInto(hashes: Int32Array, place: number, group: number, keyBytes: number): void {
-    this.#table.hashRoomInto(hashes, place, group, keyBytes);
-  }
-
-  /** Makes ready for the numbering of the first so many hashes, which is next. */
-  fetch(hashes: Int32Array, count: number): void {
-    this.#table.fetch(hashes, count);
-  }
-
-  /** The same as `number` for the address whose hash is at a place. */
-  numberFrom(hashes: Int32Array, place: number): number {
-    return this.#table.addFrom(hashes, place);
-  }
-
-  /** The hash of the address that was asked for last. */
-  get lastHash(): HashWords {
-    return this.#table.lastHash;
   }
 
   /** Gives the address numbered last the outcome that it has already: no batch is to tell it. */
   assignOutcome(outcome: number): void {
     this.#states.push(outcome);
-  }
-
-  /** The number of any address, or -1 when it never came. */
-  find(group: number, key: string): number {
-    return this.#table.find(group, key);
-  }
-
-  /** The same for an address whose hash under the book's seed is known. */
-  findHashed(hash: HashWords): number {
-    return this.#table.findHashed(hash);
   }
 
   /** Gives the address numbered last to a batch. */
@@ -129,7 +85,7 @@ export class AddressBook {
 
   /** The number of an address if it waits for this batch, else -1. */
   findWaiting(group: number, key: string, batch: number): number {
-    const number = this.#table.find(group, key);
+    const number = this.table.find(group, key);
     if (number === -1) return -1;
     return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
   }

@@ -21,10 +21,10 @@ import {
 import { sureNumber } from '../addresses/phone/phone-readings.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
+import type { AddressTable } from '../../platform/hashing/address-table.js';
 import { hashWords } from '../../platform/hashing/key-hash.js';
 import type { CellText, RawCells, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { LineBytes } from './batch-cutter.js';
-import type { AddressBook } from './address-book.js';
 import {
   hasCallingCode,
   addCell,
@@ -68,7 +68,7 @@ export class CellReader {
   readonly #columns: readonly VerifiedColumn[];
   readonly #countries: RowCountries;
   readonly #ofEmails: CountryCode | undefined;
-  readonly #book: AddressBook;
+  readonly #table: AddressTable;
   readonly #onChanged: OnChanged | undefined;
   readonly #suppressed: Suppressed | undefined;
   readonly #groups: Record<VerificationType, Map<CountryCode, NumberedGroup>> = {
@@ -101,7 +101,7 @@ export class CellReader {
     readonly columns: readonly VerifiedColumn[];
     readonly country: CountryRule;
     /** What hashes addresses. */
-    readonly book: AddressBook;
+    readonly table: AddressTable;
     readonly onChanged?: OnChanged | undefined;
     /** What is never sent. */
     readonly suppressed?: Suppressed | undefined;
@@ -120,7 +120,7 @@ export class CellReader {
     this.#ends = new Uint32Array(places);
     this.#onChanged = options.onChanged;
     this.#suppressed = options.suppressed;
-    this.#book = options.book;
+    this.#table = options.table;
   }
 
   /** The batch groups of all addresses so far. */
@@ -212,7 +212,7 @@ export class CellReader {
     const start = raw.cellStart(row, position);
     const end = raw.cellEnd(row, position);
     if (!looksLikeEmail(bytes, start, end)) return false;
-    const key = this.#book.room(plainKeyBytes);
+    const key = this.#table.room(plainKeyBytes);
     if (!writePlainKey(bytes, start, end, key)) return false;
     addCell(this.#looksOf(index), true);
     if (this.#suppressed?.hasBytes('email', key, 0, end - start) === true) {
@@ -224,7 +224,7 @@ export class CellReader {
     this.#lines[place] = undefined;
     this.#starts[place] = start;
     this.#ends[place] = end;
-    this.#book.hashRoomInto(this.hashes, place, group.number, end - start);
+    this.#table.hashRoomInto(this.hashes, place, group.number, end - start);
     return true;
   }
 
@@ -275,9 +275,9 @@ export class CellReader {
     this.#lines[place] = undefined;
     this.#starts[place] = start;
     this.#ends[place] = start + length;
-    const room = this.#book.room(plainNumberBytes);
+    const room = this.#table.room(plainNumberBytes);
     for (let at = 0; at < length; at += 1) room[at] = numbers[start + at] as number;
-    this.#book.hashRoomInto(this.hashes, place, group.number, length);
+    this.#table.hashRoomInto(this.hashes, place, group.number, length);
     return true;
   }
 
@@ -308,7 +308,7 @@ export class CellReader {
     const group = this.#group(index, country);
     this.#groupOf[place] = group;
     this.#lines[place] = address.line;
-    this.#book.hashInto(this.hashes, place, group.number, address.key);
+    this.#table.hashInto(this.hashes, place, group.number, address.key);
   }
 
   #setReason(place: number, reason: NotSubmittedReason): void {

@@ -60,7 +60,7 @@ export class Planner {
     /** What is never sent. */
     readonly suppressed?: Suppressed | undefined;
   }) {
-    this.#cells = new CellReader(options);
+    this.#cells = new CellReader({ ...options, table: options.book.table });
     this.#width = options.columns.length;
     this.#book = options.book;
     this.#cutter = options.cutter;
@@ -100,7 +100,7 @@ export class Planner {
     for (let from = 0; from < chunk.length; from += rowsAtOnce) {
       const to = Math.min(from + rowsAtOnce, chunk.length);
       this.#cells.read(chunk, from, to);
-      this.#book.fetch(hashes, (to - from) * width);
+      this.#book.table.fetch(hashes, (to - from) * width);
       this.#number(tickets.subarray(from * width, to * width), now);
     }
     return tickets;
@@ -133,7 +133,7 @@ export class Planner {
         tickets[place] = this.#notSubmitted(cells.reasonAt(place));
         continue;
       }
-      const number = this.#book.numberFrom(cells.hashes, place);
+      const number = this.#book.table.addFrom(cells.hashes, place);
       tickets[place] = this.#take(group, number, cells.lineAt(place), now);
     }
   }
@@ -142,7 +142,7 @@ export class Planner {
   #take(group: NumberedGroup, number: number, line: string | LineBytes, now: number): Ticket {
     this.#countsOf(group).submittable += 1;
     if (number === unnumbered) {
-      this.#partitions?.add(this.#book.lastHash, group.number, line);
+      this.#partitions?.add(this.#book.table.lastHash, group.number, line);
       return laterTicket;
     }
     if (number === this.#book.size) this.#place(group, line, now);
@@ -154,7 +154,7 @@ export class Planner {
     const { group, number } = numbered;
     const counts = this.#countsOf(numbered);
     counts.addresses += 1;
-    const known = this.#recall?.outcomeOf(this.#book.lastHash) ?? -1;
+    const known = this.#recall?.outcomeOf(this.#book.table.lastHash) ?? -1;
     if (known === -1) {
       this.#book.assign(this.#cutter.add(number, group, line, now));
     } else {
@@ -171,7 +171,7 @@ export class Planner {
   #hashLine({ group, number }: NumberedGroup, { bytes, start, end }: LineBytes): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
     const address = addressOf(group.type, text, group.country);
-    if ('key' in address) this.#book.number(number, address.key);
+    if ('key' in address) this.#book.table.add(number, address.key);
   }
 
   #notSubmitted(reason: NotSubmittedReason): Ticket {

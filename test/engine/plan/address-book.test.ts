@@ -11,7 +11,7 @@ import {
 function bookOf(batches: readonly number[], keys = batches.map((_, index) => `key-${index}`)) {
   const book = new AddressBook({ seed: new Uint8Array(32).fill(7) });
   batches.forEach((batch, index) => {
-    const number = book.number(0, keys[index] ?? '');
+    const number = book.table.add(0, keys[index] ?? '');
     if (number === book.size) book.assign(batch);
   });
   return book;
@@ -22,7 +22,7 @@ describe('AddressBook', () => {
     const book = new AddressBook({ seed: new Uint8Array(32) });
     const numbers = ['a', 'b', 'a', 'c', 'b'].map((key) => {
       const isNew = book.size;
-      const number = book.number(0, key);
+      const number = book.table.add(0, key);
       if (number === isNew) book.assign(0);
       return number;
     });
@@ -32,7 +32,9 @@ describe('AddressBook', () => {
 
   it('tells the same address of two batch groups apart', () => {
     const book = new AddressBook({ seed: new Uint8Array(32) });
-    expect([book.number(0, 'a'), book.number(1, 'a'), book.number(0, 'a')]).toEqual([0, 1, 0]);
+    expect([book.table.add(0, 'a'), book.table.add(1, 'a'), book.table.add(0, 'a')]).toEqual([
+      0, 1, 0,
+    ]);
   });
 
   it('has every address wait for its batch', () => {
@@ -198,6 +200,6 @@ it('hashes with the seed of its run: what collides cannot be prepared', () => {
   }
   // Which numbers addresses get says nothing of the hash: that its bytes are looked at does.
   const book = new AddressBook({ seed: new WatchedSeed(new ArrayBuffer(32)) });
-  expect(book.number(0, 'a@x.test')).toBe(0);
+  expect(book.table.add(0, 'a@x.test')).toBe(0);
   expect(reads).toBeGreaterThan(0);
 });

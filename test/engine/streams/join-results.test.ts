@@ -7,7 +7,7 @@ import { ObjectChunk } from '../../../src/lists/rows/chunks/object-chunk.js';
 function createBook(addresses: number): AddressBook {
   const book = new AddressBook({ seed: new Uint8Array(32) });
   for (let index = 0; index < addresses; index += 1) {
-    book.number(0, `a${index}`);
+    book.table.add(0, `a${index}`);
     book.assign(0);
   }
   return book;

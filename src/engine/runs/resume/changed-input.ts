@@ -135,7 +135,7 @@ async function settle(
     for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
       if (!('key' in address)) continue;
-      plan.book.number(groupNumber(batch.group), address.key);
+      plan.book.table.add(groupNumber(batch.group), address.key);
       plan.book.assign(batch.id);
     }
   }
@@ -234,7 +234,7 @@ async function measureUse(
     for await (const line of readLines(batch)) {
       const address = addressOf(batch, line);
       if (!('key' in address)) continue;
-      if (book.find(groupNumber(batch.group), address.key) !== -1) used += 1;
+      if (book.table.find(groupNumber(batch.group), address.key) !== -1) used += 1;
     }
     usedAddresses += used;
     if (used > 0) usedBatches += 1;
@@ -248,7 +248,7 @@ async function measureUse(
     entries.forEach((hash, place) => {
       if (!launchedByRun.has(entries.origin(entries.originAt(place)).batchUuid)) return;
       paidAddresses += 1;
-      if (book.findHashed(hash) !== -1) usedAddresses += 1;
+      if (book.table.findHashed(hash) !== -1) usedAddresses += 1;
     });
   }
   const unfinished = paid.filter((batch) => batch.state.stage !== 'exported').length;
