@@ -9,20 +9,9 @@ import {
   phoneRecordFields,
   recordFields,
 } from '../../src/contract/records.js';
+import { emailRecordOf } from '../engine/results/export-reading.js';
 
-const email = {
-  email: 'a@sluice.test',
-  valid: true,
-  wrong: false,
-  unknown: false,
-  quality: 'good',
-  result: 'ok',
-  is_syntax_error: false,
-  is_free: false,
-  is_role: false,
-  is_disposable: false,
-  is_catch_all: false,
-};
+const email = emailRecordOf('a@sluice.test');
 
 const phone = {
   phone: '+12025550123',
@@ -36,7 +25,7 @@ const phone = {
 };
 
 const records = [
-  { name: 'emailRecord', schema: emailRecord, smallest: email as Record<string, unknown> },
+  { name: 'emailRecord', schema: emailRecord, smallest: email },
   { name: 'phoneRecord', schema: phoneRecord, smallest: phone as Record<string, unknown> },
 ];
 

@@ -2,21 +2,10 @@ import { describe, expect, expectTypeOf, it } from 'vitest';
 import type { VerificationService } from '../../../src/client/client.js';
 import { verifyAddress } from '../../../src/index.js';
 import { caught } from '../../client/test-client.js';
+import { emailRecordOf } from '../results/export-reading.js';
 import { chargesOf, withClient } from '../streams/with-client.js';
 
-const emailRecord = {
-  email: 'Ana@Mail.example',
-  valid: true,
-  wrong: false,
-  unknown: false,
-  quality: 'good',
-  result: 'ok',
-  is_syntax_error: false,
-  is_free: false,
-  is_role: false,
-  is_disposable: false,
-  is_catch_all: false,
-};
+const emailRecord = emailRecordOf('Ana@Mail.example');
 
 /** A service that answers each unit verification with this. */
 function answering(answer: object): Pick<VerificationService, 'verifyUnit'> {

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { BatchState } from '../../../src/engine/batches/batch-state.js';
 import { replayJournal } from '../../../src/engine/stores/run-state.js';
-
-const run = {
-  entry: 'run',
-  id: '0123456789abcdef',
-  seed: '0'.repeat(64),
-  startedAt: '2026-01-01T00:00:00.000Z',
-  service: 'local',
-  account: 'a',
-  decides: { input: 'list.csv' },
-  writes: {},
-};
+import { runEntry as run } from './example-entries.js';
 
 const tries = { attempt: 1, fresh: 0, uploads: 1 };
 const elected = {

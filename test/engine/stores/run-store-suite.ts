@@ -7,6 +7,7 @@ import type { LineResults } from '../../../src/engine/results/match-export.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import type { PlanEntry, RunEntry } from '../../../src/engine/stores/journal-entries.js';
 import { exampleSummary } from '../../report/page/example-report.js';
+import { exported, planEntry, runEntry } from './example-entries.js';
 import type { RateUpdate } from '../../../src/client/rate/shared-rate.js';
 import type {
   RunClaim,
@@ -15,17 +16,6 @@ import type {
   SourceCopy,
 } from '../../../src/engine/stores/run-store.js';
 
-const runEntry: RunEntry = {
-  entry: 'run',
-  id: '0123456789abcdef',
-  seed: '0'.repeat(64),
-  startedAt: '2026-01-01T00:00:00.000Z',
-  service: 'local',
-  account: 'a',
-  decides: { input: 'list.csv', prefix: { email: 'x' } },
-  writes: {},
-};
-const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, batches: [] };
 const balance = { entry: 'balance', credits: { email_credit: 1.5, phone_credit: 1e15 } } as const;
 
 const whole: Batch = {
@@ -37,18 +27,6 @@ const whole: Batch = {
   open: () => [],
 };
 const part: Batch = { ...whole, addresses: 5, part: { start: 5, of: 10 } };
-const exported = {
-  stage: 'exported',
-  uuid: '11111111-2222-4333-8444-555555555555',
-  attempt: 1,
-  fresh: 0,
-  uploads: 1,
-  isFound: false,
-  misses: 0,
-  prepares: 1,
-  launches: 1,
-  doubt: false,
-} as const;
 const ready = { ...exported, stage: 'ready' } as const;
 const launching = { ...exported, stage: 'launching', answeredError: false } as const;
 const broken = {

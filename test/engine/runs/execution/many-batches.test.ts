@@ -3,39 +3,18 @@ import type { Batch } from '../../../../src/engine/batches/batch.js';
 import { planned, type BatchState } from '../../../../src/engine/batches/batch-state.js';
 import { LaunchGate } from '../../../../src/engine/driver/launch-limits.js';
 import { JournalReplay, emptyRunState } from '../../../../src/engine/stores/run-state.js';
-import { batchEntryOf, type RunEntry } from '../../../../src/engine/stores/journal-entries.js';
+import { batchEntryOf } from '../../../../src/engine/stores/journal-entries.js';
 import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js';
 import { makeBatch } from '../../driver/driving.js';
+import { exported, runEntry } from '../../stores/example-entries.js';
 import { FakeClock } from '../../../client/fake-clock.js';
 import { MemoryDatabase } from '../../../simulation/memory-database.js';
 import { openMemoryStore } from '../../../simulation/memory-store.js';
 
 const many = 2000;
 const batches = Array.from({ length: many }, (_, id) => makeBatch(id));
-const runEntry: RunEntry = {
-  entry: 'run',
-  id: '0123456789abcdef',
-  seed: '0'.repeat(64),
-  startedAt: '2026-01-01T00:00:00.000Z',
-  service: 'local',
-  account: 'a',
-  decides: {},
-  writes: {},
-};
 const at = '2026-01-02T03:04:05.000Z';
-const exported: BatchState = {
-  stage: 'exported',
-  uuid: '11111111-2222-4333-8444-555555555555',
-  attempt: 1,
-  fresh: 0,
-  uploads: 1,
-  isFound: false,
-  misses: 0,
-  prepares: 1,
-  launches: 1,
-  doubt: false,
-};
-const progress = (batch: Batch, state = exported) => ({
+const progress = (batch: Batch, state: BatchState = exported) => ({
   batch,
   state,
   name: 'n',

@@ -9,22 +9,12 @@ import {
 } from '../../../../src/engine/stores/directory/state-directory.js';
 import { withFolder } from '../../../service/with-service.js';
 import { watchedFiles } from '../../runs/watched-files.js';
+import { runEntry } from '../example-entries.js';
 
 let path: string;
 beforeEach(async () => {
   path = join(await withFolder(), 'run');
 });
-
-const runEntry: RunEntry = {
-  entry: 'run',
-  id: '0123456789abcdef',
-  seed: '0'.repeat(64),
-  startedAt: '2026-01-01T00:00:00.000Z',
-  service: 'local',
-  account: 'a',
-  decides: { input: 'list.csv', prefix: { email: 'x' } },
-  writes: {},
-};
 
 async function open(fresh = false): Promise<StateDirectory> {
   return StateDirectory.open(systemFiles, path, { fresh });

@@ -6,7 +6,8 @@ import { FakeClock } from '../../../client/fake-clock.js';
 import { describeRunStore } from '../run-store-suite.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
-import { batch, claimOne, planEntry, runEntry } from './store-place.js';
+import { planEntry } from '../example-entries.js';
+import { batch, claimOne, runEntry } from './store-place.js';
 
 /** What frozen processes have is told from what others have by the end of its lease. Neither ends by itself. */
 const frozenLeaseMs = 60_000;

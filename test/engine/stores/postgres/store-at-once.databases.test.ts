@@ -12,7 +12,8 @@ import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { SchemaCalls } from '../../../../src/engine/stores/postgres/store-calls.js';
 import { newName } from '../../../lists/sql/new-name.js';
 import { TestClock } from '../../../../src/testing/test-clock.js';
-import { batch, openStore, planEntry, progress, runEntry } from './store-place.js';
+import { planEntry } from '../example-entries.js';
+import { batch, openStore, progress, runEntry } from './store-place.js';
 
 const many = 32;
 const noFigures = { ...noRows, batchesDone: 0, addressesDone: 0 };

@@ -7,15 +7,8 @@ import { startPostgres } from '../../../servers/start-postgres.js';
 import { rejection } from '../../../lists/sql/rejection.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
-import {
-  batch,
-  claimOne,
-  openStore,
-  planEntry,
-  progress,
-  runEntry,
-  stages,
-} from './store-place.js';
+import { planEntry } from '../example-entries.js';
+import { batch, claimOne, openStore, progress, runEntry, stages } from './store-place.js';
 
 /** A server of one test, which may be killed. */
 async function startServer() {

@@ -6,7 +6,7 @@ import {
   type PostgresStoreOptions,
 } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import { OutcomeTable } from '../../../../src/engine/results/outcome-table.js';
-import type { PlanEntry, RunEntry } from '../../../../src/engine/stores/journal-entries.js';
+import type { RunEntry } from '../../../../src/engine/stores/journal-entries.js';
 import type {
   RunClaim,
   RunStore,
@@ -15,6 +15,7 @@ import type {
 import { systemClock, type Clock } from '../../../../src/platform/waiting/clock.js';
 import { exampleSummary } from '../../../report/page/example-report.js';
 import { newName } from '../../../lists/sql/new-name.js';
+import { exported, planEntry, runEntry as exampleEntry } from '../example-entries.js';
 
 const { signal } = new AbortController();
 
@@ -28,39 +29,20 @@ export async function openStore(
 }
 
 export const runEntry: RunEntry = {
-  entry: 'run',
-  id: '0123456789abcdef',
-  seed: '0'.repeat(64),
-  startedAt: '2026-01-01T00:00:00.000Z',
-  service: 'local',
-  account: 'a',
+  ...exampleEntry,
   // Whatever a list's columns are called.
   decides: { email: ['E-Mail', 'Почта', '\u0000', '\ud83d\ude00', '\ud83d'] },
-  writes: {},
 };
-export const planEntry: PlanEntry = { entry: 'plan', rows: 3, content: null, batches: [] };
 
 export function batch(id: number): Batch {
   const group = { type: 'email', country: 'US' } as const;
   return { id, group, addresses: 10, sizeBytes: 100, checksum: 0, open: () => [] };
 }
 
-const elected = {
-  uuid: '11111111-2222-4333-8444-555555555555',
-  attempt: 1,
-  fresh: 0,
-  uploads: 1,
-  isFound: false,
-  misses: 0,
-  prepares: 1,
-  launches: 1,
-  doubt: false,
-} as const;
-
 export const stages = {
-  ready: { stage: 'ready', ...elected },
-  launching: { stage: 'launching', answeredError: false, ...elected },
-  exported: { stage: 'exported', ...elected },
+  ready: { ...exported, stage: 'ready' },
+  launching: { ...exported, stage: 'launching', answeredError: false },
+  exported,
 } as const;
 
 export function progress(of: Batch, stage: keyof typeof stages): BatchProgress {

@@ -9,15 +9,8 @@ import { rejection } from '../../../lists/sql/rejection.js';
 import { urlOf } from '../../../lists/sql/url-of.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
-import {
-  batch,
-  claimOne,
-  liveThrough,
-  openStore,
-  planEntry,
-  progress,
-  runEntry,
-} from './store-place.js';
+import { planEntry } from '../example-entries.js';
+import { batch, claimOne, liveThrough, openStore, progress, runEntry } from './store-place.js';
 
 async function newSchema(): Promise<string> {
   const schema = newName();
