@@ -102,7 +102,7 @@ export async function chooseTarget(
   throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
 }
 
-/** The same where the local service cannot be meant on purpose. @throws ConfigurationError */
+/** The same where the local service cannot be meant on purpose. */
 async function findTarget(
   options: ParsedOptions<'base-url' | 'api-key-file'>,
   env: NodeJS.ProcessEnv,

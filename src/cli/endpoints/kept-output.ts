@@ -53,8 +53,6 @@ interface KeptOutput {
 
 /**
  * Sends the rows that are not to be kept elsewhere, and a suspect output beside its place.
- *
- * @throws ConfigurationError, OutputError
  */
 export async function keepOutput(
   sink: Sink,

@@ -201,7 +201,6 @@ interface Trial {
  * Names the files of a trial after the output of all rows.
  *
  * @returns `undefined` where there is no other output beside it
- * @throws ConfigurationError
  */
 function trialBeside(output: string, from: Pick<Surroundings, 'env' | 'cwd'>): Trial | undefined {
   const location = locationOf(output, from);

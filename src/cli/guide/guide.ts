@@ -72,7 +72,6 @@ export function isToTerminal(
  * Proposes a file for the rows of a list whose columns are named, and asks.
  *
  * @returns the exit code
- * @throws ConfigurationError
  */
 export async function proposeFile(
   input: CommandInput<VerifyOption>,

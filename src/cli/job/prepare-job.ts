@@ -47,7 +47,7 @@ interface Prepared {
   readonly job: Job;
   readonly history: Awaited<ReturnType<typeof openHistory>>;
   readonly sink: Sink;
-  /** Says what became of the run. @throws OutputError */
+  /** Says what became of the run. */
   readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
   /** After what it came to was told. */
   readonly exitCode: () => number;

@@ -50,7 +50,7 @@ export interface Job {
   readonly lastAct: Surroundings['lastAct'];
   /** Called when the run begins: from then on its state directory is this process's own. */
   readonly begin: () => Promise<void>;
-  /** Says what became of the run. @throws OutputError */
+  /** Says what became of the run. */
   readonly reportSummary: (summary: Summary) => Promise<void>;
 }
 
@@ -157,7 +157,7 @@ export async function runDurably(
   }
 }
 
-/** Works on a run that other processes work on, too. @throws ConfigurationError */
+/** Works on a run that other processes work on, too. */
 export async function runShared(
   { shared, target, options, person, program, reporter, rowsBefore, begin, reportSummary }: Job,
   {
@@ -217,7 +217,6 @@ type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & Coun
 /** Asking the service in one's own process costs nobody anything. */
 const localPollIntervalMs = 25;
 
-/** @throws ConfigurationError */
 export function sharedOptions(
   { options, signal }: CommandInput<VerifyOption>,
   target: Target,

@@ -78,7 +78,6 @@ export const historyOptions = defineOptions([
  * Opens the history that `--history` names.
  *
  * @returns `undefined` when it names none
- * @throws ConfigurationError, StateError, OutputError
  */
 export async function openHistory(
   options: ParsedOptions<'history' | 'max-age' | 'wait-lock'>,

@@ -52,13 +52,13 @@ export function exclusionRules(library: string): readonly OptionRule[] {
   }));
 }
 
-/** What was given of those that streams have too. @throws ConfigurationError */
+/** What was given of those that streams have too. */
 export function givenOptions(options: ParsedOptions<LibraryOption>): Partial<StreamRunOptions> {
   const given: object = options.libraryValues(libraryOptions.filter(isOfStreams));
   return given;
 }
 
-/** What was given of the others. @throws ConfigurationError */
+/** What was given of the others. */
 export function givenOptionsOfKeptRuns(
   options: ParsedOptions<LibraryOption>,
 ): Partial<Omit<RunOptions, keyof StreamRunOptions | 'stateDir' | 'store'>> {

@@ -79,7 +79,6 @@ export function wordList<const Word extends string>(
   return { shown, parse: (given, name) => parseWords(given, name, words) };
 }
 
-/** @throws ConfigurationError */
 export function parseWords<Word extends string>(
   given: string,
   name: string,

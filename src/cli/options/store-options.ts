@@ -64,7 +64,6 @@ type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
  * The shared run that `--store` and `--run` name.
  *
  * @returns `undefined` where none is meant
- * @throws ConfigurationError
  */
 export async function sharedRunOf(
   input: Pick<CommandInput<'store' | 'run'>, 'options' | 'env' | 'cwd'>,
@@ -91,7 +90,6 @@ export function storePatience(
   return omitUndefined({ leaseMs, copyLimitBytes, giveUpAfterMs });
 }
 
-/** @throws ConfigurationError */
 export function storeUrlOf(
   options: ParsedOptions<'store'>,
   from: Pick<Surroundings, 'env' | 'cwd'>,

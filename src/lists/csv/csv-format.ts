@@ -65,8 +65,6 @@ export const carriageReturnByte = 0x0d;
 /**
  * The byte of a delimiter given as text. ASCII only: such a byte never is a part of another character
  * in UTF-8, so rows can be cut without decoding them.
- *
- * @throws ConfigurationError `invalid_option`
  */
 export function parseDelimiter(delimiter: string): number {
   const byte = delimiter.charCodeAt(0);

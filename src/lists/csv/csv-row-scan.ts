@@ -88,8 +88,6 @@ export class RowScan {
   /**
    * Goes on through `bytes` up to `filled`. Stops behind the first row as long as the columns are not
    * known. When these are the last bytes, a row without line end is complete.
-   *
-   * @throws InputError `input_malformed`
    */
   scan(bytes: Uint8Array, filled: number, isLast: boolean): void {
     const { delimiter, maxRowBytes } = this.#options;

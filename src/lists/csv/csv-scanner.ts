@@ -49,21 +49,13 @@ export class CsvScanner {
     return this.#head;
   }
 
-  /**
-   * Takes the next bytes, as a copy, and gives the rows that they complete.
-   *
-   * @throws InputError `input_malformed`
-   */
+  /** Takes the next bytes, as a copy, and gives the rows that they complete. */
   feed(piece: Uint8Array): CsvChunk | undefined {
     this.#hold(piece);
     return this.#advance(false);
   }
 
-  /**
-   * Gives the last row, when no line end has completed it.
-   *
-   * @throws InputError `input_malformed`
-   */
+  /** Gives the last row, when no line end has completed it. */
   end(): CsvChunk | undefined {
     this.#hold(new Uint8Array(0));
     return this.#advance(true);

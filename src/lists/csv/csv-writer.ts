@@ -85,8 +85,6 @@ export class CsvWriter {
   /**
    * Resolves when more rows may come. What is collected goes out when a block is full, and as soon as
    * nothing else is on its way: the rows of a slow input do not wait for those behind them.
-   *
-   * @throws OutputError
    */
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to } = rows;
@@ -99,11 +97,7 @@ export class CsvWriter {
     await this.#out.settle();
   }
 
-  /**
-   * Writes what is left.
-   *
-   * @throws OutputError
-   */
+  /** Writes what is left. */
   async end(): Promise<void> {
     this.#out.put(this.#options.footer?.() ?? new Uint8Array(0));
     await this.#out.end();

@@ -36,7 +36,6 @@ export class DiskStorage implements BatchStorage {
    * Keeps the files that an earlier process has written whole.
    *
    * @param checksums of its batches
-   * @throws OutputError
    */
   async keepWhole(checksums: readonly number[]): Promise<void> {
     const names = await onDisk(`read ${this.#directory}`, async () =>
@@ -56,18 +55,14 @@ export class DiskStorage implements BatchStorage {
     else this.#pending.set(batch, [block]);
   }
 
-  /**
-   * Writes what was appended since.
-   *
-   * @throws OutputError
-   */
+  /** Writes what was appended since. */
   async flush(): Promise<void> {
     const pending = this.#pending;
     this.#pending = new Map();
     for (const [batch, blocks] of pending) await this.#write(batch, blocks);
   }
 
-  /** What was written outlasts a power cut when this has returned. @throws OutputError */
+  /** What was written outlasts a power cut when this has returned. */
   async makeSafe(): Promise<void> {
     if (this.#begun.size === 0) return;
     const names = Array.from(this.#begun, batchFileName);

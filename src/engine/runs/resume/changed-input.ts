@@ -202,7 +202,7 @@ function refusalOf({ run, state }: CarryOverOptions, change: string, why: string
 /** What was paid for of a list, and what of it another list needs. */
 type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
 
-/** Looks which of the addresses that a run has paid for another list has. @throws OutputError, StateError */
+/** Looks which of the addresses that a run has paid for another list has. */
 async function measureUse(
   {
     store,

@@ -51,7 +51,7 @@ export async function carriedEntries(
   return entries;
 }
 
-/** Gives a history what the runs before have paid for, whatever tonight's list needs of it. @throws OutputError */
+/** Gives a history what the runs before have paid for, whatever tonight's list needs of it. */
 export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
   for await (const earlier of resultsBefore(options))
     if (earlier.isKept) await history.keep(earlier);
@@ -101,7 +101,7 @@ async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<
   }
 }
 
-/** Gives a history what the batches of a run have come to whose results are kept. @throws OutputError, StateError */
+/** Gives a history what the batches of a run have come to whose results are kept. */
 export async function keepBatches(
   store: RunStore,
   batches: readonly DrivenBatch[],

@@ -71,7 +71,7 @@ export interface RunLocation {
   planBeside?(): Promise<PlannedBeside | undefined>;
   /** The error with which the caller ends, where the batches were not driven to their end. */
   reasonOf(end: DriveRunEnd): unknown;
-  /** Every result of the run is safe: a history gets those that it has not. @throws OutputError */
+  /** Every result of the run is safe: a history gets those that it has not. */
   keepResults(history: History, batches: readonly DrivenBatch[]): Promise<void>;
   /** The caller was told of the end of the run. @param isWorthKeeping whether it may be asked for again */
   end(isWorthKeeping: boolean): Promise<void>;

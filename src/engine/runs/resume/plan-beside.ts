@@ -22,8 +22,6 @@ export interface PlannedBeside {
 /**
  * Plans tonight's list beside an unfinished run of another one, where the service cannot be asked what became
  * of that: with the results that it has kept. Nothing is sent, and its state is left as it is.
- *
- * @throws StateError `state_damaged`, OutputError
  */
 export async function planBeside(
   before: StateDirectory,
