@@ -71,7 +71,6 @@ const readiesAfterLaunch = 3;
 
 const dayMs = 24 * 3_600_000;
 
-/** The operations that one batch needs. */
 interface BatchOperations extends BatchLister {
   uploadBatch(
     form: UploadFormInput & { readonly file: UploadFile },

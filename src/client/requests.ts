@@ -57,7 +57,6 @@ type Sending = CallOptions & { readonly untilMs: number };
 /** Reads an answer that says yes; what it throws counts as the attempt's failure. */
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
 
-/** What one attempt came to. */
 type Attempted<T> =
   | {
       readonly value: T;

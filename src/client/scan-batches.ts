@@ -9,7 +9,6 @@ export type ListQuery = Omit<ListQueryInput, 'from_date' | 'to_date'> & {
   readonly to_date?: string | Date | undefined;
 };
 
-/** What has a list of batches. */
 export interface BatchLister {
   listBatches(query?: ListQuery, options?: CallOptions): Promise<BatchSummary[]>;
 }

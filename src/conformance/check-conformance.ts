@@ -176,7 +176,6 @@ export function conformanceLines(checked: CheckedClause, before?: string): strin
   return `${before === undefined ? '' : '\n'}${checked.section}\n${line}`;
 }
 
-/** A line of the table for one clause. */
 function conformanceLine({ clause, says, outcome, note }: CheckedClause): string {
   const why = note === null ? '' : ` (${note})`;
   return `${words[outcome].padEnd(15)} ${clause.padEnd(36)} ${says}${why}`;

@@ -5,7 +5,6 @@ import { arrayOf, type JsonObject, objectOf, Deviation, expectThat, NotReached }
 
 type VerificationType = 'email' | 'phone';
 
-/** A batch whose verification is done. */
 export interface VerifiedBatch {
   readonly uuid: string;
   readonly addresses: readonly string[];

@@ -94,7 +94,6 @@ const maxWaitMs = 2 ** 31 - 1;
 const dayMs = 24 * 60 * 60 * 1000;
 const mostAtOnce = 10_000;
 
-/** Options as they hold. */
 export function resolveNetworkOptions(options: NetworkEngineOptions) {
   const heloName = heloNameOf(options.heloName);
   const { resolvers = getServers() } = options;

@@ -120,7 +120,6 @@ export function exclusion(
   return `${optionName(name)} does not work with ${optionName(other)}: ${excludes[other]?.() ?? ''}`;
 }
 
-/** Checks one value. */
 export function checkValue(path: string, value: unknown, { what, isRight }: Wanted): void {
   if (isRight(value)) return;
   throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);

@@ -4,7 +4,6 @@ interface Engine {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 }
 
-/** The memory that a kernel exports. */
 export interface KernelMemory {
   readonly buffer: ArrayBuffer;
   grow(pages: number): number;

@@ -89,7 +89,6 @@ export const record: Wanted = {
   isRight: (value) => typeof value === 'object' && value !== null && !Array.isArray(value),
 };
 
-/** A path of a file. */
 export const filePath: Wanted = { what: 'the path of a file', isRight: isText };
 
 export const aFolder: Wanted = { what: 'the path of a folder', isRight: isText };

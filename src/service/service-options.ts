@@ -146,7 +146,6 @@ const shape: OptionShape<ServiceOptions> = {
   onError: called,
 };
 
-/** Options as they hold. */
 export type ServiceSettings = Readonly<ReturnType<typeof resolveOptions>>;
 
 export function resolveOptions(options: ServiceOptions) {

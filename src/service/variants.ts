@@ -82,7 +82,6 @@ export function withExtraFields(variants: Variants, body: unknown): unknown {
   return { ...body, ...extraFields };
 }
 
-/** The word that is sent for a status. */
 export function statusWord(variants: Variants, status: BatchStatus): string {
   return variants.statusWords[status] ?? status;
 }

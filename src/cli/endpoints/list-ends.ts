@@ -172,7 +172,6 @@ async function endsOf(kind: DatabaseKind) {
   }
 }
 
-/** A table. */
 async function databaseSink(
   { kind, url }: DatabaseLocation,
   options: ParsedOptions<'into' | 'key'>,

@@ -173,7 +173,6 @@ function zshEscaped(text: string): string {
   return text.replaceAll(/[[\]:\\]/g, String.raw`\$&`);
 }
 
-/** The script that has fish complete the command. */
 export function fishCompletion(commands: readonly CompletedCommand[]): string {
   const first = firstWords(commands);
   const lines = [

@@ -280,7 +280,6 @@ export async function openReports(
   });
 }
 
-/** Those that are files. */
 export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
   return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

@@ -11,7 +11,6 @@ export type WorkerTask = {
   readonly options: readonly (readonly [string, readonly (string | true)[]])[];
 };
 
-/** What a worker says. */
 export type WorkerMessage = { readonly progress: RunProgress } | { readonly failed: string };
 
 /** What the command is called with in a process that it has started itself. */

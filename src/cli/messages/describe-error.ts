@@ -26,7 +26,6 @@ export function errorFields(error: unknown): FieldsOf<'error'> {
   };
 }
 
-/** The code of an error of Sluice. */
 export function codeOf(error: unknown): string | null {
   return error instanceof SluiceError ? error.code : null;
 }

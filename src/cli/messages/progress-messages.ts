@@ -44,7 +44,6 @@ export function textColumnMessage({ column, kind, output }: Progress<'text_colum
   return message('text_column', { column, kind: kind ? printKind(kind) : null, output });
 }
 
-/** What became of a batch. */
 export function batchMessage(progress: Progress<'batch'>): Message {
   const { batch, state, charge, exported } = progress;
   const reason = state.stage === 'failed' ? state.reason : undefined;
@@ -95,7 +94,6 @@ export function statusFields(status: RunStatus): FieldsOf<'so_far'> {
 
 type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 
-/** What a batch is named by. */
 export function namesOf({ name, state }: BatchProgress): {
   readonly name: string;
   readonly batch_uuid: string | null;

@@ -54,7 +54,6 @@ export function describeDifference({
   return parts.join(', ');
 }
 
-/** How a batch is called. */
 export function batchName({
   name,
   batch_uuid: uuid,

@@ -23,7 +23,6 @@ export const descriptionOption = {
   help: 'Description of every batch.',
 } as const satisfies OptionDefinition;
 
-/** The parameters of a batch. */
 export const parameterOptions = defineOptions([
   {
     name: 'target-audience',

@@ -10,7 +10,6 @@ export interface ProgressForm {
   readonly isUnicode: boolean;
 }
 
-/** What the batches of a stage are doing. */
 const doing: Readonly<Partial<Record<RunStage, string>>> = {
   uploading: 'uploading',
   preparing: 'preparing',

@@ -30,7 +30,6 @@ export interface ComparedExport extends ExportTally {
 /** Why an export is not what was asked for. */
 export type ExportDoubt = 'export_incomplete' | 'export_foreign';
 
-/** What an export is judged by. */
 interface ExportFacts extends Omit<ExportTally, 'conflicting'> {
   /** Lines of the batch. */
   readonly addresses: number;

@@ -64,10 +64,8 @@ export interface ColumnLayout {
     readonly name: string;
   }[];
   readonly countryPosition: number | undefined;
-  /** Its name. */
   readonly countryName?: string | undefined;
   readonly countryFromPosition?: number | undefined;
-  /** Its name. */
   readonly countryFromName?: string | undefined;
   /** The added columns, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
@@ -151,7 +149,6 @@ export function checkColumnNames(
   layOutColumns(names, options);
 }
 
-/** How many columns are verified. */
 export function countVerified(options: ColumnOptions): number {
   const given = givenColumns(options);
   if (given.length > 0) checkFields(new Set(given.map(({ type }) => type)), options);

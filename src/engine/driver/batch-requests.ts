@@ -35,7 +35,6 @@ export async function sendUpload(
   }
 }
 
-/** What the answer to an upload tells of its batch. */
 function uploadEvent(answer: { readonly status: string }): BatchEvent {
   switch (answer.status) {
     case 'ok':

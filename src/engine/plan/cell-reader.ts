@@ -41,7 +41,6 @@ import {
   type RowCountry,
 } from './row-countries.js';
 
-/** A column whose cells are verified. */
 export interface VerifiedColumn {
   readonly type: VerificationType;
   /** Position in the source's header. */
@@ -162,7 +161,6 @@ export class CellReader {
     return this.#lines[place] as NotSubmittedReason;
   }
 
-  /** The line of the address at a place. */
   lineAt(place: number): string | LineBytes {
     const line = this.#lines[place];
     if (line !== undefined) return line;

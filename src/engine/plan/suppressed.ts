@@ -70,7 +70,6 @@ export class Suppressed {
     return this.#table.size;
   }
 
-  /** Suppresses what a cell holds. */
   add(cell: CellText): SuppressedCell {
     if (cell === invalidText) return 'unread';
     const text = trimCell(cell ?? '');

@@ -49,7 +49,6 @@ export interface ExportParserOptions {
   readonly maxRecordBytes?: number;
 }
 
-/** What an export held. */
 export interface ExportCounts {
   readonly records: number;
   /** Records under keys that are not wanted; they are counted among `records`, too. */

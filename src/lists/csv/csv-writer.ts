@@ -195,7 +195,6 @@ export interface CsvForms {
   readonly isBareTable?: boolean;
 }
 
-/** How rows are written as CSV. */
 export function csvWriting(options: CsvWritingOptions & CsvForms): FormatWriting {
   return {
     create: (output, opening) => createCsvWriter(output, opening, options),

@@ -119,7 +119,6 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
   );
 }
 
-/** How rows are written in a format. */
 export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForms): FormatWriting {
   if (options.delimiter !== undefined) {
     if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);

@@ -66,7 +66,6 @@ export interface FormatWriting {
   ): RowValidator | undefined | Promise<RowValidator | undefined>;
 }
 
-/** A sink of one format at one place. */
 export function writerSink(place: OutputDestination, writing: FormatWriting): Sink {
   return {
     ...ofLibrary,

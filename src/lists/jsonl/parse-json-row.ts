@@ -5,7 +5,6 @@ import { invalidText } from '../rows/chunks/row-chunk.js';
 import { isDeeperThan } from '../../platform/body.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
-/** A row of a JSONL file. */
 export type JsonRow = Readonly<Record<string, unknown>>;
 
 /** Deeper than that no list of contacts is; what walks the values must not run out of stack. */

@@ -6,7 +6,6 @@ import type { TableName } from './names.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
 import type { RunMarker, TablePlan, ExistingTable, WritingMode } from './tables/table-plan.js';
 
-/** What a query is asked with. */
 export interface QueryOptions<Database extends Connection = Connection> {
   /** One statement, without the semicolon at its end. */
   readonly query: string;

@@ -62,7 +62,6 @@ export type MailOutcome =
   /** Nobody could be asked. */
   | 'failed';
 
-/** A mailbox that is to be asked for. */
 export interface MailTask {
   readonly path: SmtpPath;
   /** Somebody waits: it goes first, and is not asked again later. */

@@ -39,7 +39,6 @@ const maxTries = 10;
 const firstPauseMs = 50;
 const longestPauseMs = 1000;
 
-/** Locks a file. */
 export async function lockFile(
   files: FileSystem,
   target: LockTarget,

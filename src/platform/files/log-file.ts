@@ -212,7 +212,6 @@ export class LogFile {
 const newline = 0x0a;
 const headBytes = 9;
 
-/** How a log is read. */
 interface LogReading {
   /**
    * What may be missing at the end. `last write`: a log whose every write is one line, and on the disk

@@ -5,7 +5,6 @@ const roundsPerBlock = 8;
 const initialKeyBytes = 256;
 const lastAscii = 0x7f;
 
-/** Words of a hash. */
 export const hashWords = 4;
 
 const encoder = new TextEncoder();

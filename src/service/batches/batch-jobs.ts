@@ -66,7 +66,6 @@ export class BatchJobs {
     }
   }
 
-  /** Parses a batch whose stage is `parsing`. */
   parse(batch: Batch): void {
     const job = this.#run(batch, () => this.#parse(batch));
     this.#parsing.set(batch.uuid, job);

@@ -11,7 +11,6 @@ import type { Verdict } from '../verification/engine.js';
 import { judgeLine } from '../verification/offline-engine.js';
 import { judgePlainEmail } from '../verification/plain-email.js';
 
-/** Work on the content of a batch. */
 export interface ContentWork {
   readonly files: BatchFiles;
   readonly parameters: BatchParameters;

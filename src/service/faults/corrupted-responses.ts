@@ -29,7 +29,6 @@ export function plannedAnswer({ status, headers: given, json, text }: Answer): C
   };
 }
 
-/** The beginning of an answer. */
 export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): CorruptedReply {
   return {
     async send(response, headers) {

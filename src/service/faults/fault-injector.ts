@@ -168,7 +168,6 @@ async function injectBatchEvent(
   });
 }
 
-/** Revokes the key of an account. */
 async function revokeKey(name: string, { store }: ServiceContext): Promise<void> {
   const account = store.state.accounts.get(name);
   if (account !== undefined) await store.commit(revocationOf(account));

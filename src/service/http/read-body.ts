@@ -160,7 +160,6 @@ function tooLarge(maxFileBytes: number): HttpProblem {
 /** No body of the specification comes near it. */
 const maxBytes = 64 * 1024;
 
-/** Reads a JSON body. */
 export async function readJson(request: IncomingMessage): Promise<unknown> {
   // Leaving the loop must not destroy the request: its connection still has to carry the answer.
   const body: AsyncIterable<Buffer> = request.iterator({ destroyOnReturn: false });

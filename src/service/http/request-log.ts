@@ -14,7 +14,6 @@ export interface LoggedRequest {
   readonly tookMs: number;
 }
 
-/** How many requests are remembered. */
 const mostRemembered = 50;
 
 /** The last requests, and how many there were. */

@@ -10,7 +10,6 @@ import { type ListOptions, readList } from './list-uploads.js';
 
 type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;
 
-/** An upload as the list of batches has it. */
 interface ListedUpload {
   readonly batch_uuid: string;
   readonly name: string;

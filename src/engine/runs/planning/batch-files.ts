@@ -94,7 +94,6 @@ export class DiskStorage implements BatchStorage {
   }
 }
 
-/** Name of the TXT file of a batch. */
 function batchFileName(batch: number): string {
   return `${String(batch + 1).padStart(6, '0')}.txt`;
 }

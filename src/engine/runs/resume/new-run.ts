@@ -83,7 +83,6 @@ function given(options: ResolvedRun, what: Flag['decides']): Readonly<Record<str
   );
 }
 
-/** How a run calls its service. */
 export function serviceOf(client: Client, { serviceName }: ResolvedRun): string {
   return serviceName ?? client.baseUrl;
 }

@@ -15,7 +15,6 @@ import { optionName } from '../../../platform/text/option-name.js';
 
 const form = { journal: 'sluice', version: 2 } as const;
 
-/** What a journal holds. */
 interface JournalContent {
   readonly entries: readonly unknown[];
   /** What comes after them is the rest of the last write: it never counted. */

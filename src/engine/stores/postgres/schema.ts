@@ -16,7 +16,6 @@ import tables from './tables.sql';
  */
 const migrations: readonly string[] = [tables + paceFunctions + runFunctions + claimFunctions];
 
-/** The number of the newest migration. */
 const newestMigration = migrations.length;
 
 /** Put into place as it is, between quotes of three kinds. */

@@ -17,7 +17,6 @@ const blockBytes = 2 ** 20;
 interface LeasedCopyOptions {
   readonly steps: SharedSteps;
   readonly limitBytes: number;
-  /** Claims the copying. */
   readonly claim: () => Promise<Lease | undefined>;
   /** Does a step that needs no claim. */
   readonly ask: <Answer>(step: () => Promise<Answer>) => Promise<Answer>;

@@ -18,7 +18,6 @@ export const lastStep = 'output';
 /** What the copying of its source is called. */
 export const copyStep = 'copy';
 
-/** A copy of a source that is whole. */
 export interface WholeCopy {
   readonly parts: number;
   /** What it is a copy of. */
@@ -204,7 +203,6 @@ export interface SharedSteps {
   /** Drops all but what the run was and how it ended. */
   clear(): Promise<void>;
 
-  /** Drops the run. */
   drop(): Promise<void>;
 
   /** Lets go of all claims. Never fails: they run out by themselves. */

@@ -183,7 +183,6 @@ function sepLine(first: Buffer): { readonly delimiter: string; readonly end: num
 /** More than that is no title. */
 const mostSkipped = 16 * 1024 * 1024;
 
-/** Where a number of lines ends. */
 async function endOfLines(reader: PeekReader, lines: number, name: string): Promise<number> {
   let end = 0;
   let found = 0;

@@ -45,7 +45,6 @@ const partsManifest = z.object({
 export type PartsManifest = z.infer<typeof partsManifest>;
 export type PartKind = z.infer<typeof partKind>;
 
-/** Reads the manifest of a folder of parts. */
 export async function readPartsManifest(folder: string): Promise<PartsManifest> {
   const path = join(folder, manifestName);
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {

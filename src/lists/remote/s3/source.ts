@@ -63,7 +63,6 @@ export async function findS3Objects(
   return found.map(nameOfObject);
 }
 
-/** An object in a bucket. */
 function s3Object(address: S3Address, options: S3Options): RemoteObject {
   const name = nameOfObject(address);
   let connection: Promise<S3Connection> | undefined;

@@ -3,7 +3,6 @@ import { caseless, isSame } from '../column-names.js';
 import type { ColumnMap } from '../chunks/combined-chunk.js';
 import type { SourceReading } from '../source.js';
 
-/** The header of one of several sources. */
 export interface OneHeader extends Pick<SourceReading, 'header' | 'isUnnamed'> {
   /** How messages call the source. */
   readonly name: string;

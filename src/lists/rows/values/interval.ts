@@ -2,7 +2,6 @@
 interface Interval {
   readonly months: number;
   readonly days: number;
-  /** Microseconds. */
   readonly micros: bigint;
 }
 

@@ -44,7 +44,6 @@ export function isTextType(type: string): boolean {
   return /char|clob|text|blob/i.test(type) || type === '';
 }
 
-/** A value as SQLite takes it. */
 export function sqliteValue(value: unknown): unknown {
   switch (typeof value) {
     case 'number':

@@ -14,7 +14,6 @@ import {
   type RowRange,
 } from '../statements.js';
 
-/** One writing of a table. */
 export interface TableWriting<Database extends Connection> {
   readonly dialect: Dialect<Database>;
   readonly connection: Database;

@@ -11,7 +11,6 @@ export interface RunMarker {
   readonly rows: number;
 }
 
-/** A table that is there. */
 export interface ExistingTable {
   /** What a column's origin calls it. */
   readonly id: string;

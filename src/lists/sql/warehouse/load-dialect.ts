@@ -10,7 +10,6 @@ export interface LoadColumn {
   readonly type: string;
 }
 
-/** Parts to be loaded. */
 export interface Load {
   /** The table's name as SQL takes it. */
   readonly table: string;
