@@ -86,6 +86,13 @@ function exportsOfTheFirst(): (request: string, service: Service) => Promise<Ans
   };
 }
 
+function shifted(body: unknown): unknown {
+  const records = Object.entries(body as Record<string, unknown>);
+  return Object.fromEntries(
+    records.map(([key], at) => [key, records[(at + 1) % records.length]?.[1]]),
+  );
+}
+
 const faults = [
   {
     what: 'an export `{}`',
@@ -98,6 +105,12 @@ const faults = [
     reason: 'export_foreign',
     failed: 20,
     answer: exportsOfTheFirst,
+  },
+  {
+    what: 'an export whose records are those of the next key',
+    reason: 'export_foreign',
+    failed: 30,
+    answer: () => (request: string) => (isExport.test(request) ? { change: shifted } : undefined),
   },
 ];
 

@@ -10,13 +10,22 @@ import {
 import { MemberScanner } from './json/json-scanner.js';
 import { knownRecords, type KnownRecords } from './record-shapes.js';
 import { isRecord, type OutcomeTable } from './outcome-table.js';
-import { memberWords, pieceBytes, type RecordTemplates } from './record-templates.js';
+import {
+  findTextMember,
+  memberWords,
+  pieceBytes,
+  type RecordTemplates,
+} from './record-templates.js';
 
 export interface ExportParserOptions {
   readonly type: VerificationType;
   readonly outcomes: OutcomeTable;
-  /** Called for every record, in the export's order, also when its address came before. */
-  readonly onRecord: (address: string, outcomeId: number) => void;
+  /**
+   * Called for every record, in the export's order, also when its address came before.
+   *
+   * @param own the address that the record itself gives, where it is written otherwise than its key
+   */
+  readonly onRecord: (address: string, outcomeId: number, own?: string) => void;
   /**
    * Asked for each key that is not among the expected ones. A record of a key that is not wanted is
    * counted and nothing of it is kept: anyone who sends an export must not decide how much memory it takes.
@@ -68,7 +77,11 @@ export interface ExportCounts {
 class ExportParser {
   readonly #type: VerificationType;
   readonly #outcomes: OutcomeTable;
-  readonly #onRecord: (address: string, outcomeId: number) => void;
+  readonly #onRecord: ExportParserOptions['onRecord'];
+  /** Name of the member that holds a record's own address. */
+  readonly #ownName: Buffer;
+  /** Where it began in the record before. */
+  #ownAt = 0;
   readonly #isWanted: (address: string) => boolean;
   readonly #expected: ExportParserOptions['expected'];
   readonly #maxKeyBytes: number;
@@ -89,6 +102,7 @@ class ExportParser {
 
   constructor(options: ExportParserOptions) {
     this.#type = options.type;
+    this.#ownName = Buffer.from(options.type);
     this.#outcomes = options.outcomes;
     this.#onRecord = options.onRecord;
     this.#isWanted = options.isWanted ?? (() => true);
@@ -188,8 +202,10 @@ class ExportParser {
       if (outcome === -1 || known.end - at > this.#maxRecordBytes) return memberEnd;
       memberEnd = known.end;
       this.#records += 1;
-      if (number === -1) this.#onRecord(this.#key, outcome);
-      else expected?.onRecord(number, outcome);
+      const own = this.#otherAddress(bytes, keyStart, keyEnd, at, memberEnd);
+      if (number === -1) this.#onRecord(this.#key, outcome, own);
+      else if (own === undefined) expected?.onRecord(number, outcome);
+      else this.#onRecord(bytes.toString('latin1', keyStart, keyEnd), outcome, own);
     }
   }
 
@@ -207,22 +223,31 @@ class ExportParser {
       for (let at = 0; at < count * memberWords; at += memberWords) {
         const start = members[at] as number;
         const end = members[at + 1] as number;
-        const recordBytes = (members[at + 3] as number) - (members[at + 2] as number);
+        const recordStart = members[at + 2] as number;
+        const recordEnd = members[at + 3] as number;
+        const recordBytes = recordEnd - recordStart;
         if (end - start > this.#maxKeyBytes || recordBytes > this.#maxRecordBytes) return memberEnd;
         const outcome = members[at + 4] as number;
         const nextAt = keyAt + end - start;
-        if (keys === undefined) this.#takeAlike(bytes, start, end, outcome);
-        else this.#take(keys.slice(keyAt, nextAt), outcome);
+        const own = this.#otherAddress(bytes, start, end, recordStart, recordEnd);
+        if (keys === undefined) this.#takeAlike(bytes, start, end, outcome, own);
+        else this.#take(keys.slice(keyAt, nextAt), outcome, own);
         keyAt = nextAt;
-        memberEnd = members[at + 3] as number;
+        memberEnd = recordEnd;
       }
     }
   }
 
-  #takeAlike(bytes: Buffer, start: number, end: number, outcome: number): void {
+  #takeAlike(
+    bytes: Buffer,
+    start: number,
+    end: number,
+    outcome: number,
+    own: string | undefined,
+  ): void {
     const number = this.#expected?.keys.take(bytes, start, end) ?? -1;
-    if (number === -1) {
-      this.#take(bytes.toString('latin1', start, end), outcome);
+    if (number === -1 || own !== undefined) {
+      this.#take(bytes.toString('latin1', start, end), outcome, own);
       return;
     }
     this.#records += 1;
@@ -230,10 +255,41 @@ class ExportParser {
   }
 
   /** Takes a record that needs not be remembered. */
-  #take(key: string, outcome: number): void {
+  #take(key: string, outcome: number, own: string | undefined): void {
     this.#records += 1;
-    if (this.#isWanted(key)) this.#onRecord(key, outcome);
+    if (this.#isWanted(key)) this.#onRecord(key, outcome, own);
     else this.#unwanted += 1;
+  }
+
+  /**
+   * The address that a record itself gives, where it is not that of its key to the byte. It mostly begins
+   * where that of the record before began.
+   */
+  #otherAddress(
+    bytes: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    start: number,
+    end: number,
+  ): string | undefined {
+    const from = start + this.#ownAt;
+    const length = keyEnd - keyStart;
+    if (bytes[from - 1] === json.quote && bytes[from + length] === json.quote) {
+      let at = 0;
+      while (at < length && bytes[from + at] === bytes[keyStart + at]) at += 1;
+      if (at === length) return undefined;
+    }
+    const own = this.#ownAddress(bytes.subarray(start, end));
+    return own === bytes.toString('latin1', keyStart, keyEnd) ? undefined : own;
+  }
+
+  /** @param record legal JSON */
+  #ownAddress(record: Buffer): string | undefined {
+    const range = findTextMember(record, this.#ownName);
+    if (!range) return undefined;
+    this.#ownAt = range.start;
+    const text = record.toString('utf8', range.start, range.end);
+    return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
   }
 
   #readKey(isWhole: boolean): string {
@@ -265,7 +321,9 @@ class ExportParser {
       return;
     }
     this.#records += 1;
-    this.#onRecord(this.#key, outcome);
+    const { bytes, start, end } = this.#token;
+    const own = this.#ownAddress(bytes.subarray(start, end));
+    this.#onRecord(this.#key, outcome, own === this.#key ? undefined : own);
   }
 
   #isRecord(): boolean {

@@ -22,7 +22,7 @@ export interface BatchAddresses {
    * The address of this batch that an exported key stands for in its normal form: its number, -1 when
    * there is none, or all their numbers when it may be one of several.
    */
-  candidates(exportedKey: string): number | readonly number[];
+  candidates(exportedKey: string): Candidates;
   /** The keys that the export is likely to hold, in their order. @default nothing is expected */
   expected?(): ExpectedKeys;
   /** The lines that were submitted for these addresses, by number; asked only when keys conflict. */
@@ -43,7 +43,7 @@ export interface BatchAddresses {
 export interface MatchedExport extends BatchResults {
   /** Records of the export. */
   readonly records: number;
-  /** Records under keys that stand for no address of the batch. */
+  /** Records under keys that stand for no address of the batch, or that give another address themselves. */
   readonly extra: number;
   /** Records of addresses that had one before. */
   readonly repeated: number;
@@ -79,22 +79,30 @@ export async function matchExport(
     if (before !== outcome) contested.add(number);
   };
   const candidatesOf = rememberLast((key) => addresses.candidates(key));
+  let doubtful = 0;
+  // The key says whose a record is. An address of its own that is none of the batch may be another form of
+  // it, which a service writes there: it counts, and is told. One that is another of the batch is of that one.
+  const meaningOf = (own: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' => {
+    if (own === undefined) return 'same';
+    const numbers = listOf(addresses.candidates(own)).filter((number) => number !== -1);
+    if (numbers.length === 0) return 'unknown';
+    return numbers.some((number) => listOf(found).includes(number)) ? 'same' : 'other';
+  };
   const isWanted = (key: string): boolean => {
     const found = candidatesOf(key);
     return typeof found === 'number' ? found !== -1 : found.length > 0;
   };
   const keys = addresses.expected?.();
-  const {
-    records,
-    unwanted: extra,
-    others,
-  } = await closing(keys, async () =>
+  const { records, unwanted, others } = await closing(keys, async () =>
     readExport(await open(), {
       ...options,
       ...(keys && { expected: { keys, onRecord } }),
       isWanted,
-      onRecord(key, outcome) {
+      onRecord(key, outcome, own) {
         const found = candidatesOf(key);
+        const meant = meaningOf(own, found);
+        if (meant !== 'same') doubtful += 1;
+        if (meant === 'other') return;
         if (typeof found === 'number') onRecord(found, outcome);
         else for (const number of found) contested.add(number);
       },
@@ -106,9 +114,9 @@ export async function matchExport(
     await readExport(await open(), {
       ...options,
       isWanted,
-      onRecord(key, outcome) {
+      onRecord(key, outcome, own) {
         const found = candidatesOf(key);
-        claims.add(key, typeof found === 'number' ? [found] : found, outcome);
+        if (meaningOf(own, found) !== 'other') claims.add(key, listOf(found), outcome);
       },
     });
     for (const number of contested) {
@@ -131,12 +139,18 @@ export async function matchExport(
   return {
     ...staged.toArrays(),
     records,
-    extra,
+    extra: unwanted + doubtful,
     repeated,
     ambiguous: undecided.size,
     shared: shared.length,
     others,
   };
+}
+
+type Candidates = number | readonly number[];
+
+function listOf(found: Candidates): readonly number[] {
+  return typeof found === 'number' ? [found] : found;
 }
 
 /** A key is asked for twice in a row: whether its record is wanted, and whose it is. */

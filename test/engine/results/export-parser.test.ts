@@ -172,7 +172,7 @@ describe('a body', () => {
     const body = bodyOf([none, inner.subarray(0, 9), none, inner.subarray(9), none]);
     const counts = await readExport(body, { type: 'email', outcomes, onRecord });
     expect(counts).toEqual({ records: 1, unwanted: 0, others: 0, bytes: text.length });
-    expect(onRecord.mock.calls).toEqual([['a', 0]]);
+    expect(onRecord.mock.calls).toEqual([['a', 0, undefined]]);
   });
 });
 
@@ -219,7 +219,7 @@ describe('sections', () => {
     const counts = await readExport(body(), { type: 'email', outcomes, onRecord });
     expect(counts).toMatchObject({ records: 1, others: 1 });
     expect(counts.bytes).toBeGreaterThan(2 ** 24);
-    expect(onRecord.mock.calls).toEqual([['a@example.com', 0]]);
+    expect(onRecord.mock.calls).toEqual([['a@example.com', 0, undefined]]);
     // One record at most, with room to double.
     expect(mostRetained).toBeLessThan(4 * 2 ** 20);
   });

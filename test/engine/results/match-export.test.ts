@@ -35,11 +35,12 @@ function batchOf(
   return { addresses, linesOf, numberOf };
 }
 
-type Records = readonly (readonly [key: string, quality: string])[];
+type Records = readonly (readonly [key: string, quality: string, own?: string])[];
 
 function writeExport(records: Records): Buffer {
   const members = records.map(
-    ([key, quality]) => `${JSON.stringify(key)}:${JSON.stringify(emailRecordOf(key, { quality }))}`,
+    ([key, quality, own = key]) =>
+      `${JSON.stringify(key)}:${JSON.stringify(emailRecordOf(own, { quality }))}`,
   );
   return Buffer.from(`{${members.join(',')}}`);
 }
@@ -72,6 +73,52 @@ function counts({ records, extra, repeated, ambiguous, others }: MatchedExport) 
 }
 
 describe('the export of a batch', () => {
+  it.each([1, 100])(
+    'gives no address the record that calls itself another (%i alike)',
+    async (alike) => {
+      const lines = [
+        'a@x.de',
+        'b@x.de',
+        ...Array.from({ length: alike }, (_, at) => `c${at}@x.de`),
+      ];
+      const plain = lines.slice(2).map((line) => [line, 'good'] as const);
+      const { matched, results } = await match(lines, [
+        ...plain,
+        ['a@x.de', 'good', 'b@x.de'],
+        ['b@x.de', 'good', 'A@x.de'],
+      ]);
+      expect(counts(matched)).toMatchObject({ records: alike + 2, extra: 2, ambiguous: 0 });
+      expect(results).toEqual([undefined, undefined, ...plain.map(() => 'good')]);
+    },
+  );
+
+  it('does not believe such a record in a second reading either', async () => {
+    const { matched, results } = await match(
+      ['a@x.de', 'b@x.de'],
+      [
+        ['a@x.de', 'one'],
+        ['A@x.de', 'two'],
+        ['a@x.de', 'three', 'b@x.de'],
+        ['b@x.de', 'four', 'a@x.de'],
+      ],
+    );
+    expect(counts(matched)).toMatchObject({ extra: 2, repeated: 1 });
+    expect(results).toEqual(['one', undefined]);
+  });
+
+  it('believes the key of a record that calls itself what no address is, and counts it', async () => {
+    const { matched, results } = await match(
+      ['Jo.Doe+list@x.de', 'B@x.de', 'ü@x.de'],
+      [
+        ['Jo.Doe+list@x.de', 'one', 'jodoe@x.de'],
+        ['B@x.de', 'two', 'b@x.de'],
+        ['ü@x.de', 'three', 'u\u0308@x.de'],
+      ],
+    );
+    expect(counts(matched)).toMatchObject({ records: 3, extra: 1, ambiguous: 0 });
+    expect(results).toEqual(['one', 'two', 'three']);
+  });
+
   it('is matched by its keys as submitted, in any order, in one reading', async () => {
     const { matched, results, open, linesOf } = await match(
       ['a@x.de', 'B@x.de', 'c@x.de'],
