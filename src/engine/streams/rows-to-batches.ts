@@ -1,6 +1,7 @@
 import { type Duplex, Transform, type TransformCallback } from 'node:stream';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import { Alarm } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
 import type { Parcel } from './drive-batches.js';
 import type { RowStream } from './enriched-row.js';
@@ -8,8 +9,6 @@ import type { StreamPlan } from './stream-plan.js';
 
 /** Single rows are gathered into chunks of so many. */
 const chunkRows = 256;
-/** A timer set for longer than this fires at once. */
-const longestTimerMs = 2 ** 31 - 1;
 
 /**
  * Makes batches of rows: rows in (objects, one by one, or chunks of them), parcels out (the rows, and
@@ -34,9 +33,8 @@ class RowsToBatches extends Transform {
   readonly #plan: StreamPlan;
   #gathered: Row[] = [];
   #flushSoon: NodeJS.Immediate | undefined;
-  #waitTimer: NodeJS.Timeout | undefined;
-  /** While the first rows are looked at. */
-  #lookTimer: NodeJS.Timeout | undefined;
+  /** For the rows that have waited longest: in an open batch, or for their columns to be found. */
+  readonly #overdue: Alarm;
   readonly #arrivals: ArrivalTimes;
   /** Held back while too many rows wait. */
   #resume: TransformCallback | undefined;
@@ -44,6 +42,7 @@ class RowsToBatches extends Transform {
   constructor(plan: StreamPlan) {
     super({ objectMode: true, writableHighWaterMark: 1, readableHighWaterMark: 1 });
     this.#plan = plan;
+    this.#overdue = new Alarm(plan.clock, () => this.#closeOverdue());
     this.#arrivals = new ArrivalTimes(plan.maxWaitMs ?? 0);
     plan.window.onChange(() => this.#windowChanged());
   }
@@ -86,12 +85,11 @@ class RowsToBatches extends Transform {
   #gather(row: unknown): void {
     this.#plan.checkRow(row);
     this.#gathered.push(row);
-    const { rowColumns, maxWaitMs } = this.#plan;
+    const { rowColumns, maxWaitMs, clock } = this.#plan;
     if (!rowColumns.areFound) {
       // Nothing of them may be sent yet, so they wait here.
-      if (maxWaitMs !== undefined) {
-        const wait = Math.min(maxWaitMs, longestTimerMs);
-        this.#lookTimer ??= setTimeout(() => this.#flushGathered(), wait);
+      if (maxWaitMs !== undefined && !this.#overdue.isSet) {
+        this.#overdue.set(clock.now() + maxWaitMs);
       }
     } else if (this.#gathered.length >= Math.min(chunkRows, this.#plan.window.roomForRows)) {
       this.#takeGathered();
@@ -124,7 +122,7 @@ class RowsToBatches extends Transform {
     const row = window.nextRow;
     const tickets = plan.planner.plan(chunk, row);
     window.takeIn(chunk.length, chunk.byteSize);
-    if (this.#plan.maxWaitMs !== undefined) this.#arrivals.note(row, performance.now());
+    if (this.#plan.maxWaitMs !== undefined) this.#arrivals.note(row, this.#plan.clock.now());
     this.push({ kind: 'rows', chunk, tickets } satisfies Parcel);
     this.#pushClosed();
     this.#watchTheClock();
@@ -177,38 +175,30 @@ class RowsToBatches extends Transform {
   }
 
   #watchTheClock(): void {
-    const { maxWaitMs } = this.#plan;
-    if (maxWaitMs === undefined || this.#waitTimer) return;
-    const left = this.#leftOf(maxWaitMs);
-    if (left === undefined) return;
-    this.#waitTimer = setTimeout(
-      () => this.#closeOverdue(maxWaitMs),
-      Math.min(left, longestTimerMs),
-    );
+    if (this.#plan.maxWaitMs === undefined || this.#overdue.isSet) return;
+    const dueAt = this.#dueAt(this.#plan.maxWaitMs);
+    if (dueAt === undefined) this.#arrivals.forget();
+    else this.#overdue.set(dueAt);
   }
 
-  #closeOverdue(maxWaitMs: number): void {
-    this.#waitTimer = undefined;
-    while (this.#leftOf(maxWaitMs) === 0) this.#plan.plan.cutter.closeOldest();
+  #closeOverdue(): void {
+    this.#flushGathered();
+    const { maxWaitMs = 0, clock, plan } = this.#plan;
+    if (this.destroyed) return;
+    while ((this.#dueAt(maxWaitMs) ?? Infinity) <= clock.now()) plan.cutter.closeOldest();
     this.#pushClosed();
     this.#watchTheClock();
   }
 
-  /** How long the oldest open batch may still wait, in milliseconds. */
-  #leftOf(maxWaitMs: number): number | undefined {
+  /** When the oldest open batch is to be sent. */
+  #dueAt(maxWaitMs: number): number | undefined {
     const opener = this.#plan.plan.cutter.oldestOpenedAt();
-    if (opener !== undefined) {
-      return Math.max(0, this.#arrivals.of(opener) + maxWaitMs - performance.now());
-    }
-    this.#arrivals.forget();
-    return undefined;
+    return opener === undefined ? undefined : this.#arrivals.of(opener) + maxWaitMs;
   }
 
   #stopTimers(): void {
     clearImmediate(this.#flushSoon);
-    clearTimeout(this.#waitTimer);
-    clearTimeout(this.#lookTimer);
-    this.#waitTimer = undefined;
+    this.#overdue.stop();
   }
 }
 

@@ -1,6 +1,7 @@
 import type { VerificationService } from '../../client/client.js';
 import type { OptionShape } from '../../platform/check-options.js';
 import { amount, called, count, flag, required, signal } from '../../platform/option-kinds.js';
+import type { Clock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
 import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';
@@ -54,6 +55,8 @@ export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
    * @default none
    */
   readonly history?: ResultHistory | undefined;
+  /** What `maxWaitMs` is measured by, for tests. @default the system's */
+  readonly clock?: Clock | undefined;
 }
 
 /** How batches are sent and their results are fetched. */

@@ -1,5 +1,6 @@
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { checkOptions } from '../../platform/check-options.js';
+import { type Clock, systemClock } from '../../platform/waiting/clock.js';
 import {
   type ColumnLayout,
   type ColumnOptions,
@@ -31,6 +32,7 @@ export class StreamPlan {
   readonly window: Window;
   readonly concurrency: number;
   readonly maxWaitMs: number | undefined;
+  readonly clock: Clock;
   readonly history: ResultHistory | undefined;
   readonly #options: ColumnOptions;
   readonly #isLaidOut: boolean;
@@ -58,6 +60,7 @@ export class StreamPlan {
     const { history, batchSize = defaults.batchSize } = options;
     this.concurrency = options.concurrency ?? defaults.concurrency;
     this.maxWaitMs = options.maxWaitMs;
+    this.clock = options.clock ?? systemClock;
     this.history = history;
     this.#options = options;
     this.#isLaidOut = run !== undefined;

@@ -59,6 +59,10 @@ export class Alarm {
     this.#ring = ring;
   }
 
+  get isSet(): boolean {
+    return this.#sleep !== undefined;
+  }
+
   /** When it rings; infinity while it is not set. */
   get at(): number {
     return this.#sleep?.at ?? Number.POSITIVE_INFINITY;

@@ -1,4 +1,6 @@
-import { expect, test } from 'vitest';
+import { isSluiceError, rowsToBatches, StreamPlan } from 'sluice';
+import { createTestClock, type TestClock } from 'sluice/testing';
+import { describe, expect, test } from 'vitest';
 import { ArrivalTimes } from '../../../src/engine/streams/rows-to-batches.js';
 
 test('a row came in with those in front of it that were noted', () => {
@@ -26,4 +28,43 @@ test('rows that come close together have waited as long as the first of them, ne
     expect(times.of(row)).toBeLessThanOrEqual(row / 100);
     expect(times.of(row)).toBeGreaterThan(row / 100 - 1.01);
   }
+});
+
+describe('maxWaitMs, by the clock that is given', () => {
+  function createStream(clock: TestClock) {
+    const plan = new StreamPlan({
+      email: ['email', 'other'],
+      country: 'US',
+      maxWaitMs: 60_000,
+      clock,
+    });
+    plan.rowColumns.most = 100;
+    const kinds: string[] = [];
+    return { kinds, stream: rowsToBatches(plan).on('data', ({ kind }) => kinds.push(kind)) };
+  }
+
+  test('ends the wait of an open batch', async () => {
+    const clock = createTestClock();
+    const { kinds, stream } = createStream(clock);
+    stream.write({ email: 'good@sluice.test', other: '' });
+    await clock.advance(30_000);
+    stream.write({ email: 'good+2@sluice.test', other: '' });
+    await clock.advance(29_999);
+    expect(kinds).toEqual(['rows', 'rows']);
+    await clock.advance(1);
+    expect(kinds).toEqual(['rows', 'rows', 'batch']);
+    stream.end();
+  });
+
+  test('ends the wait of rows for their columns', async () => {
+    const clock = createTestClock();
+    const { stream } = createStream(clock);
+    const codes: unknown[] = [];
+    stream.on('error', (error) => codes.push(isSluiceError(error) && error.code));
+    stream.write({ email: 'good@sluice.test' });
+    await clock.advance(59_999);
+    expect(codes).toEqual([]);
+    await clock.advance(1);
+    expect(codes).toEqual(['column_not_found']);
+  });
 });
