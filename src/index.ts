@@ -101,8 +101,10 @@ export {
 export {
   rowsSource,
   type RowsInput,
+  type RowsOf,
   type RowsSource,
   type RowsSourceOptions,
+  type WebStream,
 } from './lists/rows/sources/rows-source.js';
 export { rowsSink, type RowsSinkOptions } from './lists/rows/rows-sink.js';
 export {

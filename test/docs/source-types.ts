@@ -82,6 +82,12 @@ export function optionHovers(text: string): readonly (readonly [name: string, te
   return found;
 }
 
+/** What the compiler says of calls in a program that has neither the types of Node nor those of the DOM. */
+export function troublesWithoutTypes(text: string): readonly string[] {
+  calls = text;
+  return troubles(sources(), 'calls.ts');
+}
+
 const entries = await readEntries();
 const imports = entries.map(({ module }) => `import './${module.replace(/ts$/, 'js')}';\n`);
 const entriesPath = `${root}entries.ts`;

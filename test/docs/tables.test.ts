@@ -17,7 +17,14 @@ import { addedColumns } from '../../src/engine/results/result-columns.js';
 import { reasonWords } from '../../src/report/sentences/reason-words.js';
 import { describeHoverTexts } from './hover-texts.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';
-import { describedSchema, exportsOf, forgetSources, membersOf, unionOf } from './source-types.js';
+import {
+  describedSchema,
+  exportsOf,
+  forgetSources,
+  membersOf,
+  troublesWithoutTypes,
+  unionOf,
+} from './source-types.js';
 
 // All that asks the compiler is in this file: it reads the sources once for each process.
 afterAll(forgetSources);
@@ -30,6 +37,19 @@ const names = new Page('docs/names.md');
 const errors = new Page('docs/when-it-stops.md');
 const localService = new Page('docs/local-service.md');
 const observability = new Page('docs/observability.md');
+
+it('rows keep their type where neither the DOM nor Node declares a stream of the web', () => {
+  const text = `
+import { verifyRows, type Client } from 'sluice';
+declare const client: Client;
+declare const rows: readonly { readonly id: number; readonly email: string }[];
+for await (const row of verifyRows(rows, { client, email: ['email'], country: 'US' })) {
+  const known: [number, boolean | null] = [row.id, row.email_valid];
+  // @ts-expect-error of a column that the rows lack
+  row.emial;
+}`;
+  expect(troublesWithoutTypes(text)).toEqual([]);
+});
 
 /** The code in the first cell of each row of a section's tables, and before the colon of each item. */
 function firstCodes(page: Page, heading: string): readonly string[] {

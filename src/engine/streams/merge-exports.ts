@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import type { VerificationType } from '../../contract/enums.js';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
-import { someRows } from '../../lists/rows/sources/rows-source.js';
+import { type RowsInput, type RowsOf, someRows } from '../../lists/rows/sources/rows-source.js';
 import { ContractError, InputError } from '../../platform/errors/errors.js';
 import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
 import { type Needed, signal } from '../../platform/option-kinds.js';
@@ -70,7 +70,7 @@ export function mergeExports<
   const Chosen extends AddedField = never,
   Given = unknown,
 >(
-  rows: Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>,
+  rows: RowsOf<Input>,
   exports: Iterable<SavedExport> | AsyncIterable<SavedExport>,
   options: TypedColumns<Input, Email, Phone, Prefix, Chosen> &
     Omit<MergeSettings, keyof ColumnOptions> &
@@ -88,7 +88,7 @@ export function mergeExports<
 
 async function* merge(
   plan: StreamPlan,
-  rows: Iterable<object> | AsyncIterable<object> | ReadableStream<object>,
+  rows: RowsInput,
   exports: Iterable<SavedExport> | AsyncIterable<SavedExport>,
   stop: AbortSignal | undefined,
 ): AsyncGenerator<Row> {

@@ -3,7 +3,7 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkValue } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { AddedField } from '../results/result-columns.js';
-import { someRows, type RowsInput } from '../../lists/rows/sources/rows-source.js';
+import { type RowsInput, type RowsOf, someRows } from '../../lists/rows/sources/rows-source.js';
 import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';
 import { joinResults } from './join-results.js';
 import { RowFeed } from './row-feed.js';
@@ -41,7 +41,7 @@ export function verifyRows<
   const Chosen extends AddedField = never,
   const Given = unknown,
 >(
-  rows: Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>,
+  rows: RowsOf<Input>,
   options: TypedOptions<Input, Email, Phone, Prefix, Chosen> &
     Needed<Given, TargetChoice> &
     Refused<Given>,

@@ -1,4 +1,5 @@
 import { Readable, type Duplex } from 'node:stream';
+import type { ReadableStream } from 'node:stream/web';
 import { expect, expectTypeOf, it } from 'vitest';
 import {
   ApiError,
@@ -22,6 +23,7 @@ import {
   StreamPlan,
   type Parcel,
   type RowStream,
+  type RowsOf,
   type VerifyOptions,
 } from '../../../src/index.js';
 import type { ParsedAction } from '../../../src/service/faults/fault.js';
@@ -476,4 +478,18 @@ it('the three Transforms say what goes in and what comes out', async () => {
   expectTypeOf(steps[1]).toEqualTypeOf<RowStream<Parcel, Parcel>>();
   expectTypeOf(steps[2]).toEqualTypeOf<RowStream<Parcel, Row>>();
   for (const step of steps) step.destroy();
+});
+
+it('takes a stream of the web that the types of the DOM declare, which cannot be looped over', () => {
+  /** What `lib.dom` has of it. */
+  interface DomStream<Item> {
+    getReader(): { read(): Promise<{ done: boolean; value?: Item }> };
+    pipeTo(to: {
+      readonly locked: boolean;
+      getWriter(): { write(item?: Item): Promise<void> };
+    }): Promise<void>;
+  }
+  type Read<Rows> = Rows extends RowsOf<infer Input> ? Input : never;
+  expectTypeOf<Read<DomStream<Contact>>>().toEqualTypeOf<Contact>();
+  expectTypeOf<Read<ReadableStream<Contact>>>().toEqualTypeOf<Contact>();
 });

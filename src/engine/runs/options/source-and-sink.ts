@@ -8,6 +8,7 @@ import { combinedSource } from '../../../lists/rows/sources/combined-source.js';
 import {
   isRows,
   type RowsInput,
+  type RowsOf,
   rowsSource,
   type RowsSource,
 } from '../../../lists/rows/sources/rows-source.js';
@@ -127,7 +128,7 @@ type RowOf<From> = From extends string | URL
   ? AnyRow
   : From extends RowsSource<infer Row>
     ? TypeOf<Row>
-    : From extends Iterable<infer Row> | AsyncIterable<infer Row> | ReadableStream<infer Row>
+    : From extends RowsOf<infer Row>
       ? TypeOf<Row>
       : AnyRow;
 

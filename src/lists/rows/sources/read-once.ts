@@ -4,7 +4,6 @@ import { ReadableStream } from 'node:stream/web';
 import { InputError } from '../../../platform/errors/errors.js';
 import { exists } from '../../../platform/files/file-system.js';
 
-type Rows = Iterable<unknown> | AsyncIterable<unknown>;
 type RowsIterator = Iterator<unknown> | AsyncIterator<unknown>;
 
 /** What was begun. An iterator that is its own iterable is found here again, a fresh one never is. */
@@ -22,7 +21,7 @@ interface KeptRows {
  * Begins a reading of rows. What can be read once (a generator, a stream, a client of pages) would go on
  * where an earlier reading has stopped, without the rows before.
  */
-export function beginRows(rows: Rows, name: string): RowsIterator {
+export function beginRows(rows: object, name: string): RowsIterator {
   const once = onceOf(rows);
   if (begun.has(once)) {
     throw new InputError(
@@ -35,7 +34,7 @@ export function beginRows(rows: Rows, name: string): RowsIterator {
 }
 
 /** Notes that what was begun is in a file from its first row to the last that was asked for. */
-export function noteCopied(rows: Rows, as: KeptRows): void {
+export function noteCopied(rows: object, as: KeptRows): void {
   kept.set(rows, as);
 }
 
@@ -43,17 +42,21 @@ export function noteCopied(rows: Rows, as: KeptRows): void {
  * Whether rows that can be read once were, and a file beside this one still has all of them: a run that
  * continues in the same process needs none of them again.
  */
-export async function areCopiedBeside(rows: Rows, { path, most }: KeptRows): Promise<boolean> {
+export async function areCopiedBeside(rows: object, { path, most }: KeptRows): Promise<boolean> {
   const before = kept.get(rows);
   if (!before || !begun.has(onceOf(rows)) || before.most !== most) return false;
   return dirname(before.path) === dirname(path) && (await exists(before.path));
 }
 
 /** A stream makes an iterator each time, and can be read once all the same. */
-function onceOf(rows: Rows): object {
+function onceOf(rows: object): object {
   return rows instanceof Stream || rows instanceof ReadableStream ? rows : iteratorOf(rows);
 }
 
-function iteratorOf(rows: Rows): RowsIterator {
-  return Symbol.asyncIterator in rows ? rows[Symbol.asyncIterator]() : rows[Symbol.iterator]();
+/** What is no iterable was refused before it came here. */
+function iteratorOf(rows: object): RowsIterator {
+  const iterable = rows as Iterable<unknown> | AsyncIterable<unknown>;
+  return Symbol.asyncIterator in iterable
+    ? iterable[Symbol.asyncIterator]()
+    : iterable[Symbol.iterator]();
 }

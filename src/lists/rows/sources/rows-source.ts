@@ -21,7 +21,15 @@ import { grouped } from '../../../platform/text/shown-numbers.js';
 /** Rows that a program has: objects of any type, or lists of cells in the header's order. */
 export type RowsInput = RowsOf<object>;
 
-type RowsOf<Input> = Iterable<Input> | AsyncIterable<Input> | ReadableStream<Input>;
+export type RowsOf<Input> = Iterable<Input> | AsyncIterable<Input> | WebStream<Input>;
+
+/**
+ * A `ReadableStream`, which can be looped over where the types of the DOM do not say so. That name is not used: where
+ * neither they nor those of Node declare it, rows would become `any`.
+ */
+export interface WebStream<Row> {
+  pipeTo(to: { getWriter(): { write(row?: Row): unknown } }): Promise<void>;
+}
 
 declare const rowType: unique symbol;
 
