@@ -77,6 +77,8 @@ export class MemoryDatabase {
   readonly #pace: MemoryPace;
   /** Most credits of each type that may be charged, by whatever was said of the budget so far. */
   mostCredits = Infinity;
+  /** Most credits of a type that were reserved before a restore: launches with them may be under way still. */
+  #mostForgotten = 0;
   /** Most credits of a type that are charged by now. */
   chargedCredits = (): number => 0;
   #timeline = 1;
@@ -132,6 +134,7 @@ export class MemoryDatabase {
   ): void {
     const begun = this.#before.findIndex(({ journal }) => journal.length > 0);
     const at = Math.max(begun === -1 ? this.#before.length : begun, this.#before.length - commits);
+    this.#mostForgotten = Math.max(this.#mostForgotten, ...this.#tables.budget.values());
     this.#tables = this.#before[at] ?? this.#tables;
     this.#before.length = at;
     // What was said last may be forgotten.
@@ -522,7 +525,8 @@ export class MemoryDatabase {
   /** What is reserved by then may be launched. */
   #limit(most: number | null): void {
     const { budget } = this.#tables;
-    this.mostCredits = Math.max(most ?? Infinity, ...budget.values(), this.chargedCredits());
+    const reserved = Math.max(this.#mostForgotten, ...budget.values());
+    this.mostCredits = Math.max(most ?? Infinity, reserved, this.chargedCredits());
     this.#change({ most });
   }
 
