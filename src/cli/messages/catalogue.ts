@@ -5,8 +5,10 @@ import { counted, earlierCreditsSentence, grouped } from '../../platform/text/sh
 import {
   foreignNumbersSentence,
   missingPlusSentence,
-} from '../../report/sentences/address-sentences.js';
-import { oddSentence, percent, rowsSentence } from '../../report/sentences/list-sentences.js';
+  oddSentence,
+  percent,
+  rowsSentence,
+} from '../../report/sentences/list-sentences.js';
 import {
   adviceOn,
   batchName,

@@ -9,7 +9,7 @@ import { counted as count, counted, grouped } from '../../platform/text/shown-nu
 import {
   missingCountrySentence,
   unknownCountrySentence,
-} from '../../report/sentences/address-sentences.js';
+} from '../../report/sentences/list-sentences.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
 
 /** Whether a batch has failed for its export, so that what it cost is not lost. */

@@ -17,8 +17,8 @@ import {
   missingDigitsSentence,
   missingPlusSentence,
   unknownCountrySentence,
-} from './address-sentences.js';
-import { noTextSentence } from './list-sentences.js';
+  noTextSentence,
+} from './list-sentences.js';
 import { conditionOfCredits, conditionWords, retryWords } from './run-sentences.js';
 
 /** Something to do about a run or a list. */

@@ -1,6 +1,167 @@
-import type { OddShare } from '../../engine/summary/figures.js';
+import type { ForeignNumbers } from '../../engine/columns/column-looks.js';
+import type { CountryProblems, UnknownCountry, OddShare } from '../../engine/summary/figures.js';
 import { optionName } from '../../platform/text/option-name.js';
+import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
+
+/**
+ * Rows whose country is not understood, with the cells, as `23 rows: country "Germny" is not understood
+ * (Germany? write DE)`. Of cells that may be personal data it has the rows.
+ */
+export function unknownCountrySentence(
+  {
+    column,
+    not_understood: count,
+    no_text: noText,
+    looks_like_countries: isAlike,
+    values,
+  }: CountryProblems,
+  most = 10,
+): string {
+  const rows = counted(count, 'row');
+  if (column === null) return `${rows}: the service does not take the country of the number`;
+  if (noText === count) return `${rows}: the country is ${noTextWords()}`;
+  const shown = values.slice(0, most).filter(({ value }) => !isMasked(value));
+  const [only] = shown;
+  if (isAlike && only?.rows === count) {
+    return `${rows}: country ${shownCell(only.value)} is not understood${meantBy(only, ' (', ')')}`;
+  }
+  const left = count - noText - shown.reduce((sum, value) => sum + value.rows, 0);
+  const others = placesOf(values, left);
+  const listed = [
+    ...shown.map(
+      (value) => `${shownCell(value.value)} (${placeOf(value)}${meantBy(value, '; ', '')})`,
+    ),
+    ...(left > 0 && shown.length > 0 ? [`${counted(left, 'other')} (${others})`] : []),
+    ...(noText > 0 ? [`${noTextWords()} (${counted(noText, 'row')})`] : []),
+  ];
+  const what = isAlike
+    ? `${shown.length > 0 ? 'countries that are' : 'country'} not understood`
+    : `the column ${shownCell(column)} does not look like countries`;
+  const places = left > 0 && shown.length === 0 ? ` (${others})` : '';
+  return `${rows}: ${what}${places}${listed.length > 0 ? `: ${listed.join(', ')}` : ''}`;
+}
+
+function noTextWords(): string {
+  return `no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252`;
+}
+
+/** So many rows are named. */
+const mostRows = 5;
+
+function isMasked(value: string): boolean {
+  return value.includes('•');
+}
+
+/** `row 17`, or `23 rows` */
+function placeOf({ rows, first_row: row }: UnknownCountry): string {
+  return rows === 1 && row !== undefined ? `row ${grouped(row)}` : counted(rows, 'row');
+}
+
+/** Where cells are that are not shown: `row 17`, `12 rows: 3, 9, 17, …` */
+function placesOf(values: CountryProblems['values'], count: number): string {
+  const numbers = values
+    .flatMap(({ value, first_row: row }) => (isMasked(value) && row !== undefined ? [row] : []))
+    .toSorted((one, other) => one - other)
+    .slice(0, mostRows);
+  return numbers.length === 0 ? counted(count, 'row') : rowList(numbers, count);
+}
+
+function meantBy({ guess, code }: UnknownCountry, before: string, after: string): string {
+  if (guess === null) return '';
+  const words = code === null ? "not one of the service's countries" : `${guess}? write ${code}`;
+  return `${before}${words}${after}`;
+}
+
+/** `19 rows have no country and are not sent: add …` @param sent such as `were not sent` */
+export function missingCountrySentence(
+  { missing, calling_codes: codes }: Pick<CountryProblems, 'missing' | 'calling_codes'>,
+  isSent: boolean,
+): string {
+  const isOne = missing === 1;
+  const be = isSent ? (isOne ? 'was' : 'were') : isOne ? 'is' : 'are';
+  const rows = `${counted(missing, 'row')} ${isOne ? 'has' : 'have'} no country and ${be} not sent`;
+  if (!codes) return `${rows}: add ${optionName('country')} for ${isOne ? 'it' : 'them'}`;
+  const all = codes.rows === missing;
+  const numbers = all
+    ? isOne
+      ? 'its number has'
+      : 'their numbers have'
+    : `the numbers of ${grouped(codes.rows)} have`;
+  const others = all ? '' : `, and ${optionName('country')} for the others`;
+  return `${rows}; ${numbers} a calling code: add ${optionName('countryFrom')} ${shellQuote(codes.column)}${others}`;
+}
+
+const mostCountries = 3;
+
+/**
+ * Numbers of other countries in a column that is read for one, and what to do about them.
+ *
+ * @param then what to do after it. @default nothing
+ */
+export function foreignNumbersSentence(
+  name: string,
+  { cells, of, national, read_as: country, countries }: ForeignNumbers,
+  then = '',
+): string {
+  const named = countries
+    .slice(0, mostCountries)
+    .map((each) => `${each.country} ${grouped(each.cells)}`);
+  const more = countries.length > named.length ? ', …' : '';
+  const coded =
+    cells === of ? `all ${grouped(of)} numbers` : `${grouped(cells)} of ${counted(of, 'number')}`;
+  const first = `${coded} with a calling code are of other countries (${named.join(', ')}${more}): add ${optionName('countryFrom')} ${shellQuote(name)}, or a column of countries (${optionName('countryColumn')})${then}`;
+  if (national === 0) return first;
+  const others =
+    national === 1
+      ? `1 number without one is read as a ${country} number`
+      : `${grouped(national)} numbers without one are read as ${country} numbers`;
+  return `${first}; ${others}, and without ${optionName('country')} not sent`;
+}
+
+/** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
+export function missingDigitsSentence(cells: number, name: string): string {
+  const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
+  return `${name}: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
+}
+
+/** Digits that are read by the country of their row, and may be a number of another, with their rows. */
+export function missingPlusSentence({
+  cells,
+  of,
+  rows,
+  examples = [],
+  country,
+}: {
+  readonly cells: number;
+  /** @default not said */
+  readonly of?: number;
+  /** The first of them; none in the figures of an older version. */
+  readonly rows: readonly number[];
+  /** Masked. */
+  readonly examples?: readonly string[];
+  /** Whose calling code it is. */
+  readonly country?: string | undefined;
+}): string {
+  const numbers =
+    of === undefined ? counted(cells, 'number') : `${grouped(cells)} of ${counted(of, 'number')}`;
+  const where = [
+    ...(rows.length > 0 ? [rowList(rows, cells)] : []),
+    ...(examples.length > 0 ? [examples.join(', ')] : []),
+  ].join(': ');
+  const places = where === '' ? '' : ` (${where})`;
+  const ifAll =
+    country === undefined
+      ? ''
+      : `if all are of ${country}, name that country with ${optionName('country', country)}; else `;
+  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: ${ifAll}write the +, or add a column of countries (${optionName('countryColumn')})`;
+}
+
+/** The first of so many rows, by their numbers: `row 17`, `rows 3, 9, 17, …` */
+function rowList(first: readonly number[], count: number): string {
+  const more = count > first.length ? ', …' : '';
+  return `${count === 1 ? 'row' : 'rows'} ${first.map(grouped).join(', ')}${more}`;
+}
 
 /** What to do about cells whose bytes are no text in the encoding that the list was read in. */
 export function noTextSentence(cells: number, input: string): string {
@@ -8,7 +169,7 @@ export function noTextSentence(cells: number, input: string): string {
   if (/\.(jsonl|ndjson)\b/i.test(input)) {
     return `${are} no text: put one address into each, no object or list, and write the file in UTF-8`;
   }
-  return `${are} no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`;
+  return `${are} ${noTextWords()}, which many programs on Windows write`;
 }
 
 const shareWords = {
