@@ -29,7 +29,9 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...validLeftOutAdvice(summary),
   ];
   const isForAnotherRun =
-    ofRows.length > 0 || ofCells.some(({ isOfService }) => isOfService !== true);
+    options.isRepeated === true ||
+    ofRows.length > 0 ||
+    ofCells.some(({ isOfService }) => isOfService !== true);
   return [
     ...dutiesOf(summary, options),
     ...validLeftOutAdvice(summary),

@@ -18,6 +18,8 @@ export interface AdviceOptions {
   readonly keepsQuality?: boolean | undefined;
   /** Whether a history keeps the results, also where the run is compared with none. @default false */
   readonly hasHistory?: boolean | undefined;
+  /** Whether the output is one that runs update again and again. @default false */
+  readonly isRepeated?: boolean | undefined;
   /** The code of what stopped a run whose output is written all the same. @default none */
   readonly stoppedBy?: string | undefined;
   /** Whether the output has replaced one that was longer. @default false */

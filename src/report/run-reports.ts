@@ -42,6 +42,8 @@ export interface RunReportsOptions {
   readonly keepsQuality?: boolean | undefined;
   /** Whether a history keeps the results: a run of a part of a list is compared with none. @default false */
   readonly hasHistory?: boolean | undefined;
+  /** Whether runs update the output again and again: what the next one pays for is always said. @default false */
+  readonly isRepeated?: boolean | undefined;
 }
 
 const shape: OptionShape<RunReportsOptions> = {
@@ -55,6 +57,7 @@ const shape: OptionShape<RunReportsOptions> = {
   isShared: flag,
   keepsQuality: flag,
   hasHistory: flag,
+  isRepeated: flag,
 };
 
 /** What is known of a run that stopped, besides why. */

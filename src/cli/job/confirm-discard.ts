@@ -8,9 +8,10 @@ import {
   type RunOptions,
   type RunStatus,
   showLocation,
+  type Sink,
 } from '../../index.js';
 import type { ParsedOptions } from '../command.js';
-import { type Location, pathOf } from '../endpoints/locations.js';
+import { isDatabase, type Location, pathOf } from '../endpoints/locations.js';
 import { type FieldsOf, message, type Message, sentencesOf } from '../messages/message.js';
 import { keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
@@ -154,37 +155,48 @@ async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
   }
 }
 
+/** What an earlier run has paid for, and a new one pays for again. */
+export type PaidOutput = Pick<FieldsOf<'paid_again'>, 'output' | 'is_updated'>;
+
 /**
- * The file or folder that a new run would replace, where nothing keeps it from paying again for what the
- * last one has paid for.
+ * The file or folder that a new run would replace, or the table that it would update, where nothing keeps it
+ * from paying again for what the last one has paid for.
  *
  * @returns `undefined` where there is none, a history is given, or the service is free
  */
-export async function replacedOutput(
+export async function findPaidOutput(
   to: Location,
+  sink: Sink,
   target: Target,
-  options: ParsedOptions<'history' | 'store'>,
-): Promise<string | undefined> {
+  options: ParsedOptions<'history' | 'store' | 'into' | 'key'>,
+): Promise<PaidOutput | undefined> {
+  if (target.kind === 'local' || options.has('history') || options.has('store')) return undefined;
+  if (isDatabase(to)) {
+    // Without a key, a table that is there is refused.
+    const isWritten = options.has('key') && (await sink.hasWritten?.().catch(() => false)) === true;
+    return isWritten ? { output: options.text('into') ?? '', is_updated: true } : undefined;
+  }
   const path = pathOf(to);
-  if (path === undefined || target.kind === 'local') return undefined;
-  if (options.has('history') || options.has('store')) return undefined;
-  const found = await stat(path).catch(() => undefined);
-  return found?.isFile() === true || found?.isDirectory() === true ? showLocation(path) : undefined;
+  const found = path === undefined ? undefined : await stat(path).catch(() => undefined);
+  if (path === undefined || !(found?.isFile() === true || found?.isDirectory() === true)) {
+    return undefined;
+  }
+  return { output: showLocation(path), is_updated: false };
 }
 
 /** Said even when quiet: whoever repeats a finished command may think that it is resumed. */
-export function paidAgain(output: string, addresses: number): Message {
-  return message('paid_again', { output, addresses });
+export function paidAgain(paid: PaidOutput, addresses: number): Message {
+  return message('paid_again', { ...paid, addresses });
 }
 
 /**
- * Asks whoever is at the terminal, before anything is read, whether a new run shall replace an output and
- * pay again. Where an unfinished run is resumed or dropped, nothing is asked here.
+ * Asks whoever is at the terminal, before anything is read, whether a new run shall write an output again
+ * and pay again. Where an unfinished run is resumed or dropped, nothing is asked here.
  *
  * @throws ConfigurationError when the person does not agree
  */
 export async function agreeToPayAgain(
-  output: string,
+  { output, is_updated: isUpdated }: PaidOutput,
   stateDir: string,
   person: Person,
   signal: AbortSignal,
@@ -193,17 +205,17 @@ export async function agreeToPayAgain(
   const status = await readRunStatus(stateDir).catch(() => undefined);
   // What is paid for and was not read is asked for first, and used.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;
-  const question = `${output} is there. This is a new run: it replaces it, and pays for all its addresses, also those that are paid already. Start it?`;
+  const question = `${output} ${isUpdated ? 'has results' : 'is there'}. This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;
   if (await agrees(question, person, signal)) return;
   throw new ConfigurationError(
-    `stopped; nothing was sent, and ${output} is untouched: name another output (-o), or add --history <file>, so that a later run pays only for what is new`,
+    `stopped; nothing was sent, and ${output} is untouched: ${isUpdated ? '' : 'name another output (-o), or '}add --history <file>, so that a later run pays only for what is new`,
   );
 }
 
 /** Says it once the list is read and before anything is sent, unless an unfinished run is resumed. */
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
-  output: string,
+  paid: PaidOutput,
   report: (text: Message) => void,
 ): NonNullable<RunOptions['onProgress']> {
   let isResumed = false;
@@ -211,6 +223,6 @@ export function withPaidAgain(
     onProgress?.(progress);
     if (progress.stage === 'going_on') isResumed = true;
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0) return;
-    report(paidAgain(output, progress.toSend));
+    report(paidAgain(paid, progress.toSend));
   };
 }

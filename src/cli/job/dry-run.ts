@@ -30,7 +30,7 @@ export interface EstimatedJob {
   readonly estimate: Estimate;
   /** Cells that would be sent as something else, what to put right, and what is paid for twice. */
   readonly more: readonly Message[];
-  /** Whether it replaces an output and pays for all addresses, whatever was paid for that. */
+  /** Whether it writes an output again and pays for all addresses, whatever was paid for that. */
   readonly isPaidAgain: boolean;
   /** Columns that look wrong. */
   readonly doubtful: readonly DoubtfulColumn[];
@@ -38,7 +38,7 @@ export interface EstimatedJob {
 
 /** Reads and counts what a run would send. */
 export async function estimateJob(
-  { shared, target, options, reporter, replaces }: Job,
+  { shared, target, options, reporter, paid }: Job,
   stateDir: string | undefined,
   reports: RunReports,
 ): Promise<EstimatedJob> {
@@ -66,8 +66,8 @@ export async function estimateJob(
     });
     const unfinished = stateDir === undefined ? undefined : await unfinishedRun(stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
-    const isPaidAgain = replaces !== undefined && unfinished === undefined && addresses > 0;
-    const before = isPaidAgain ? paidAgain(replaces, addresses) : unfinished;
+    const isPaidAgain = paid !== undefined && unfinished === undefined && addresses > 0;
+    const before = isPaidAgain ? paidAgain(paid, addresses) : unfinished;
     const more = [
       ...(examples.size === 0 ? [] : [message('changed_cells', { cells: [...examples.values()] })]),
       ...adviceMessages(reports.adviceOn(estimate), 'notice'),

@@ -24,7 +24,7 @@ import {
   removeAt,
   type Location,
 } from '../endpoints/locations.js';
-import { replacedOutput } from './confirm-discard.js';
+import { findPaidOutput } from './confirm-discard.js';
 import { rowsOfOutput, filesOfOutput } from '../endpoints/output-files.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { message } from '../messages/message.js';
@@ -139,7 +139,7 @@ export async function prepareJob(
     program: programName(input),
     reporter,
     rowsBefore: async () => rowsOfOutput(from, to, options),
-    replaces: isCostShown ? undefined : await replacedOutput(to, target, options),
+    paid: isCostShown ? undefined : await findPaidOutput(to, ends.sink, target, options),
     lastAct: input.lastAct,
     begin: async () => reports.begin(),
     reportSummary,

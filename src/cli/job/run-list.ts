@@ -31,7 +31,7 @@ import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import type { Person } from '../terminal/ask-person.js';
 import { print } from '../terminal/print.js';
 import type { Reporter } from '../terminal/reporter.js';
-import { agreeToPayAgain, dropOldRun, withPaidAgain } from './confirm-discard.js';
+import { agreeToPayAgain, dropOldRun, type PaidOutput, withPaidAgain } from './confirm-discard.js';
 import type { Workers } from './workers.js';
 
 /** What is to be done with a list. */
@@ -45,8 +45,8 @@ export interface Job {
   readonly reporter: Reporter;
   /** How many rows the output has that is there. */
   readonly rowsBefore: () => Promise<number | undefined>;
-  /** The output that it replaces, if what was paid for it is paid again. */
-  readonly replaces: string | undefined;
+  /** The output that it writes again, if what was paid for it is paid again. */
+  readonly paid: PaidOutput | undefined;
   readonly lastAct: Surroundings['lastAct'];
   /** Called when the run begins: from then on its state directory is this process's own. */
   readonly begin: () => Promise<void>;
@@ -99,7 +99,7 @@ export async function runDurably(
     options,
     person,
     reporter,
-    replaces,
+    paid,
     rowsBefore,
     begin,
     reportSummary,
@@ -113,8 +113,8 @@ export async function runDurably(
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
     options.has(name),
   );
-  if (replaces !== undefined && isAsked) {
-    await agreeToPayAgain(replaces, stateDir, person, signal);
+  if (paid !== undefined && isAsked) {
+    await agreeToPayAgain(paid, stateDir, person, signal);
   }
   if (options.has('fresh')) {
     await dropOldRun(stateDir, {
@@ -130,8 +130,8 @@ export async function runDurably(
     return await run({
       ...shared,
       signal,
-      ...(replaces !== undefined && {
-        onProgress: withPaidAgain(shared.onProgress, replaces, (text) => reporter.report([text])),
+      ...(paid !== undefined && {
+        onProgress: withPaidAgain(shared.onProgress, paid, (text) => reporter.report([text])),
       }),
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
@@ -277,6 +277,7 @@ export async function openReports(
     isShared: options.has('store'),
     keepsQuality: options.has('keep-quality'),
     hasHistory: options.has('history') || undefined,
+    isRepeated: options.has('key'),
   });
 }
 

@@ -338,10 +338,10 @@ export const catalogue = {
   }),
   paid_again: define({
     severity: 'notice',
-    when: 'A new run replaces an output, and pays for its addresses again.',
-    example: { output: 'out.csv', addresses: 250 },
-    sentence: ({ output, addresses }) =>
-      `this is a new run: it replaces ${output} and pays for ${addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
+    when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',
+    example: { output: 'out.csv', is_updated: false, addresses: 250 },
+    sentence: ({ output, is_updated: isUpdated, addresses }) =>
+      `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
   }),
 
   // An earlier run that is dropped

@@ -156,11 +156,11 @@ export interface Sink {
    */
   mayWaitMs?(): number;
   /**
-   * Whether rows of a run are there, as far as the output itself knows.
+   * Whether rows of a run are there, as far as the output itself knows: of any run, where none is named.
    *
    * @default nobody knows
    */
-  hasWritten?(runId: string): Promise<boolean>;
+  hasWritten?(runId?: string): Promise<boolean>;
   /** Begins a writing of all rows. @throws OutputError */
   open(options: OpenSinkOptions): Promise<SinkWriting>;
   /** How many rows the last writing left out of the output. @default 0 */

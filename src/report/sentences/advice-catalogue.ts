@@ -124,7 +124,7 @@ export const adviceCatalogue = {
     },
   }),
   another_run_pays: define({
-    when: 'There is something to put right, and no history.',
+    when: 'No history, and there is something to put right, or the rows went into a table by key.',
     example: { addresses: 250 },
     variants: [{ addresses: 1 }],
     sentence: ({ addresses }) =>

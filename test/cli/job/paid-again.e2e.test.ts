@@ -5,8 +5,8 @@ import type { Service } from '../../../src/service/index.js';
 import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
-import { runInProcess } from '../run-in-process.js';
-import type { Ended } from '../run-sluice.js';
+import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
+import { type EndedHere, runInProcess } from '../run-in-process.js';
 
 const notice =
   'sluice: this is a new run: it replaces out.csv and pays for all 3 addresses; --history <file> keeps the results, and a later run pays only for what is new\n';
@@ -18,7 +18,7 @@ beforeEach(async () => {
   await writeFile(join(folder, 'list.csv'), `mail\n${rows.join('')}`);
 });
 
-function verify(service: Service | undefined, ...more: readonly string[]): Promise<Ended> {
+function verify(service: Service | undefined, ...more: readonly string[]): Promise<EndedHere> {
   const args = ['--email', 'mail', '--country', 'US', '--batch-size', '1', '--concurrency', '1'];
   return runInProcess(['verify', 'list.csv', ...args, ...more], {
     cwd: folder,
@@ -79,6 +79,33 @@ describe('a finished command that is run again', () => {
     expect(resumed.stderr).not.toContain('new run');
     expect(await chargesOf(service)).toHaveLength(3);
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good3@sluice.test,verified');
+  });
+
+  it('says it of a table that has results, and not of one that has none yet', async () => {
+    const { service } = await withService();
+    askSqlite(
+      join(folder, 'crm.db'),
+      'CREATE TABLE people (mail TEXT PRIMARY KEY)',
+      "INSERT INTO people VALUES ('good1@sluice.test') RETURNING 1",
+    );
+    const into = ['-o', 'sqlite:crm.db', '--into', 'people', '--key', 'mail'];
+    const first = await verify(service, ...into);
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.events.map(({ event }) => event)).not.toContain('paid_again');
+    // The next night costs as much: it is said in time for a history.
+    const advice = expect.objectContaining({ event: 'next', code: 'another_run_pays' }) as unknown;
+    expect(first.events).toContainEqual(advice);
+    const again = await verify(service, ...into);
+    expect(again.events).toContainEqual(
+      expect.objectContaining({
+        event: 'paid_again',
+        output: 'people',
+        is_updated: true,
+        addresses: 3,
+      }),
+    );
+    const kept = await verify(service, ...into, '--history', 'results');
+    expect(kept.events.map(({ event }) => event)).not.toContain('paid_again');
   });
 
   it('names a folder that it replaces', async () => {

@@ -230,7 +230,7 @@ export function tableSink<Database extends Connection>(
         const place = await dialect.locate(connection, parts);
         const { marker } = await findWritten(dialect, connection, place);
         await connection.close();
-        return marker?.run === runId;
+        return marker !== undefined && (runId === undefined || marker.run === runId);
       }),
     async open(opening) {
       if (opening.reading.hasNoRows === true) return noWriting;
