@@ -1,14 +1,9 @@
 import { posix } from 'node:path';
+import { readRelations, type Relation, relationsOf } from './archive.js';
 import { anyRefersTo, type Gone, refersTo, tableNames } from './gone-references.js';
 import { attribute, decodeEntities, editXml, withAttribute, XmlError } from './scan-xml.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import {
-  readRelations,
-  relationsOf,
-  type Relation,
-  type SheetTable,
-  type Workbook,
-} from './workbook.js';
+import type { SheetTable, Workbook } from './workbook.js';
 import { type OutputStyle, styleElements } from './xlsx-parts.js';
 import { partKey } from './zip-reader.js';
 import type { ZipWriter } from './zip-writer.js';

@@ -1,19 +1,10 @@
 import { posix } from 'node:path';
-import { TextDecoder } from 'node:util';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
-import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import { detectEncoding } from '../files/bytes/text-encoding.js';
+import { Archive, readRelations, type Relation, relationsOf } from './archive.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
-import { attribute, scanXml, XmlError, type XmlToken } from './scan-xml.js';
-import {
-  partKey,
-  readZipDirectory,
-  readZipEntry,
-  storedBytes,
-  storedRange,
-  type ZipEntry,
-} from './zip-reader.js';
+import { attribute, type XmlToken } from './scan-xml.js';
+import { partKey, readZipDirectory } from './zip-reader.js';
 
 /** How the numbers of a style are to be read. */
 interface CellStyle {
@@ -94,83 +85,6 @@ export async function openWorkbook(
   };
 }
 
-/** The parts of a workbook, by their places in the archive. */
-export class Archive {
-  readonly #file: RandomFile;
-  readonly #entries: ReadonlyMap<string, ZipEntry>;
-
-  constructor(file: RandomFile, entries: ReadonlyMap<string, ZipEntry>) {
-    this.#file = file;
-    this.#entries = entries;
-  }
-
-  /** How messages call it. */
-  get name(): string {
-    return this.#file.name;
-  }
-
-  has(name: string): boolean {
-    return this.#entries.has(partKey(name));
-  }
-
-  bytes(name: string): number {
-    return this.#entries.get(partKey(name))?.bytes ?? 0;
-  }
-
-  entry(name: string): ZipEntry {
-    const entry = this.#entries.get(partKey(name));
-    if (entry === undefined) throw this.broken(`it has no part ${JSON.stringify(name)}`);
-    return entry;
-  }
-
-  /** The bytes of a part as they are compressed. */
-  stored(name: string): AsyncGenerator<Buffer> {
-    return storedBytes(this.#file, this.entry(name));
-  }
-
-  /** @throws InputError where that could not be read to its end */
-  async checkStored(name: string): Promise<void> {
-    await storedRange(this.#file, this.entry(name));
-  }
-
-  /** All of a part that is no sheet. */
-  async text(name: string): Promise<string> {
-    const pieces: Buffer[] = [];
-    for await (const piece of readZipEntry(this.#file, this.entry(name))) pieces.push(piece);
-    const bytes = Buffer.concat(pieces);
-    return new TextDecoder(detectEncoding(bytes)).decode(bytes);
-  }
-
-  async *scan(name: string): AsyncGenerator<XmlToken[]> {
-    const entry = this.entry(name);
-    try {
-      yield* scanXml(readZipEntry(this.#file, entry));
-    } catch (error) {
-      this.#file.signal?.throwIfAborted();
-      if (isSluiceError(error)) throw error;
-      const why = error instanceof XmlError ? error.message : 'a part of it is no XML';
-      throw this.broken(why);
-    }
-  }
-
-  broken(why: string): InputError {
-    return new InputError(`${this.#file.name} cannot be read as XLSX: ${why}`);
-  }
-}
-
-export interface Relation {
-  readonly id: string;
-  readonly type: string;
-  readonly target: string;
-  /** Whether it is of something that is in no part of the workbook. */
-  readonly isOutside: boolean;
-}
-
-/** The part that has the relations of another one. */
-export function relationsOf(part: string): string {
-  return posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
-}
-
 async function findMainPart(archive: Archive): Promise<string> {
   const relations = await readRelations(archive, '_rels/.rels', '');
   const main = relations.find(({ type }) => type.endsWith('/officeDocument'));
@@ -194,28 +108,6 @@ function otherDocument(archive: Archive, main: string): string | undefined {
     return 'it is an OpenDocument file (.ods); save it as .xlsx';
   }
   return undefined;
-}
-
-export async function readRelations(
-  archive: Archive,
-  part: string,
-  folder: string,
-): Promise<readonly Relation[]> {
-  const relations: Relation[] = [];
-  if (!archive.has(part)) return relations;
-  for await (const tokens of archive.scan(part)) {
-    for (const token of tokens) {
-      if (token.kind !== 'open' || token.name !== 'Relationship') continue;
-      const target = (attribute(token.attributes, 'Target') ?? '').replaceAll('\\', '/');
-      relations.push({
-        id: attribute(token.attributes, 'Id') ?? '',
-        type: attribute(token.attributes, 'Type') ?? '',
-        target: target.startsWith('/') ? target.slice(1) : posix.join(folder, target),
-        isOutside: attribute(token.attributes, 'TargetMode') === 'External',
-      });
-    }
-  }
-  return relations;
 }
 
 interface SheetEntry {

@@ -290,11 +290,11 @@ function suppressListSentence({
 const mostNamed = 10;
 
 const notKept = {
-  references: 'they refer to a table or a sheet that the output does not have',
+  references: 'a formula or pivot table refers to a table or a sheet that the output does not have',
   dates_1904: 'the dates of the workbook count from 1904',
-  macros: 'they have macros',
+  macros: 'a workbook with macro sheets needs macros',
   form: 'Sluice cannot read all parts of the workbook',
-  size: 'they are too large',
+  size: 'the workbook is too large',
 } as const;
 
 /** `2 sheets ("Notes", "Old") are` */
