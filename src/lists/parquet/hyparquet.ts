@@ -1,4 +1,4 @@
-import type { Compressors } from 'hyparquet';
+import type { Compressors, DataReader, PageHeader } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
@@ -33,7 +33,7 @@ export async function loadHyparquet() {
     reader,
     compressors: boundedCompressors(compressors),
     pages: {
-      parquetHeader,
+      parquetHeader: (reader: DataReader) => checkPage(parquetHeader(reader)),
       decompressPage,
       readDataPage,
       readDataPageV2,
@@ -49,6 +49,42 @@ export async function loadHyparquetWriter() {
 }
 
 export type Hyparquet = Awaited<ReturnType<typeof loadHyparquet>>;
+
+/** What a page says of itself decides where its parts are looked for. */
+export function checkPage(header: PageHeader): PageHeader {
+  const { compressed_page_size: stored, uncompressed_page_size: inflated } = header;
+  const {
+    data_page_header: first,
+    data_page_header_v2: second,
+    dictionary_page_header: words,
+  } = header;
+  const levels = [
+    second?.repetition_levels_byte_length ?? 0,
+    second?.definition_levels_byte_length ?? 0,
+  ] as const;
+  const [values, nulls] = [(first ?? second ?? words)?.num_values ?? 0, second?.num_nulls ?? 0];
+  const isSound =
+    Math.min(stored, inflated, ...levels, nulls) >= 0 &&
+    levels[0] + levels[1] <= Math.min(stored, inflated) &&
+    nulls <= values;
+  if (!isSound) throw new Error('parquet page has parts of an impossible size');
+  return header;
+}
+
+/**
+ * The same for files of a writer. The first versions of one compressed pages of the second kind, and said
+ * that they had not.
+ */
+export function forWriter(hyparquet: Hyparquet, createdBy: string | undefined): Hyparquet {
+  if (!/^parquet-cpp(?:-arrow)? version [012]\./.test(createdBy ?? '')) return hyparquet;
+  const { pages } = hyparquet;
+  const parquetHeader = (reader: DataReader): PageHeader => {
+    const header = pages.parquetHeader(reader);
+    if (header.data_page_header_v2) header.data_page_header_v2.is_compressed = true;
+    return header;
+  };
+  return { ...hyparquet, pages: { ...pages, parquetHeader } };
+}
 
 function boundedCompressors(compressors: Compressors): Compressors {
   return Object.fromEntries(

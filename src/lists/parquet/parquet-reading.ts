@@ -6,7 +6,7 @@ import type { RandomFile } from '../../platform/files/random-file.js';
 import { describeFile } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
-import { attempt, type Hyparquet, loadHyparquet } from './hyparquet.js';
+import { attempt, forWriter, type Hyparquet, loadHyparquet } from './hyparquet.js';
 import { ParquetChunk, type ParquetReading } from './parquet-chunk.js';
 import { type ParquetColumn, parquetColumns } from './parquet-column.js';
 import { type OpenParquet, startOf, StoredGroup } from './stored-group.js';
@@ -36,7 +36,12 @@ export async function openParquet(
     let loaded: readonly number[] | undefined;
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<ParquetChunk> {
-      const from = { file, buffer, metadata, columns, hyparquet };
+      const from = {
+        file,
+        metadata,
+        columns,
+        hyparquet: forWriter(hyparquet, metadata.created_by),
+      };
       yield* readGroups(from, (group) => (loaded ? group.keep(loaded) : group.load()));
       digest = await file.digest();
     };
@@ -161,7 +166,7 @@ export async function checkWritten(
       isDeepStrictEqual(formsOf(metadata.schema), formsOf(written.schema));
     if (!isSame) throw new InputError('it does not tell what was written');
     const columns = parquetColumns(metadata.schema);
-    const from = { file, buffer, metadata, columns, hyparquet };
+    const from = { file, metadata, columns, hyparquet: forWriter(hyparquet, metadata.created_by) };
     const [first] = groups.map((group) => new StoredGroup(from, group));
     await first?.load();
     const last = groups.at(-1);

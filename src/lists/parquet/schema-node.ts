@@ -16,8 +16,6 @@ export interface SchemaNode {
 export function elementsToRead(elements: readonly SchemaElement[]): SchemaElement[] {
   return flatten(nodeOf(elements), (node) => {
     const { element, children } = node;
-    // Without any other meaning a time of 96 bits would become a date, rounded to milliseconds.
-    if (element.type === 'INT96') return { ...bare(element), converted_type: 'INT_64' };
     if (children.length === 0) return bare(element);
     return isMap(node) || isVariant(node)
       ? { ...bare(element), num_children: children.length }

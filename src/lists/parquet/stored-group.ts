@@ -1,5 +1,4 @@
-import type { AsyncBuffer, ColumnChunk, DecodedArray, FileMetaData, RowGroup } from 'hyparquet';
-import { InputError } from '../../platform/errors/errors.js';
+import type { ColumnChunk, FileMetaData, RowGroup } from 'hyparquet';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { readByteColumn } from './byte-column.js';
 import { attempt, type Hyparquet } from './hyparquet.js';
@@ -9,13 +8,12 @@ import {
   type ParquetColumn,
   type StoredValues,
 } from './parquet-column.js';
-import { readNestedColumn } from './nested-column.js';
+import { readColumn } from './read-column.js';
 import { elementsToRead } from './schema-node.js';
 
 /** A file whose footer was read. */
 export interface OpenParquet {
   readonly file: RandomFile;
-  readonly buffer: AsyncBuffer;
   readonly metadata: FileMetaData;
   readonly columns: readonly ParquetColumn[];
   readonly hyparquet: Hyparquet;
@@ -25,21 +23,26 @@ export interface OpenParquet {
 export class StoredGroup {
   readonly rows: number;
   readonly #from: OpenParquet;
-  readonly #group: RowGroup;
-  readonly #chunks = new Map<string | undefined, ColumnChunk[]>();
+  /** By column. */
+  readonly #chunks: readonly (readonly ColumnChunk[])[];
   readonly #values: StoredValues[] = [];
   #kept: readonly (readonly CopiedChunk[])[] | undefined;
 
   constructor(from: OpenParquet, group: RowGroup) {
     this.rows = Number(group.num_rows);
     this.#from = from;
-    this.#group = group;
+    const byName = new Map<string | undefined, ColumnChunk[]>();
     for (const chunk of group.columns) {
       const name = chunk.meta_data?.path_in_schema[0];
-      const own = this.#chunks.get(name);
+      const own = byName.get(name);
       if (own) own.push(chunk);
-      else this.#chunks.set(name, [chunk]);
+      else byName.set(name, [chunk]);
     }
+    // Columns may have one name: their chunks come in their order.
+    this.#chunks = from.columns.map(({ name, elements }) => {
+      const leaves = elements.filter(({ num_children: children }) => !children);
+      return byName.get(name)?.splice(0, leaves.length) ?? [];
+    });
   }
 
   /**
@@ -67,21 +70,21 @@ export class StoredGroup {
     if (this.rows === 0) return;
     for (const at of columns) {
       const column = this.#from.columns[at];
-      if (column) this.#values[at] ??= await this.#read(column, at);
+      if (column) this.#values[at] ??= await this.#read(at, column);
     }
   }
 
   /** Reads the bytes of all columns, and the values of these; others can be loaded when the file is closed. */
   async keep(columns: readonly number[]): Promise<void> {
     const kept: (readonly CopiedChunk[])[] = [];
-    for (const column of this.#from.columns) kept.push(await this.#bytesOf(column));
+    for (const at of this.#from.columns.keys()) kept.push(await this.#bytesOf(at));
     this.#kept = kept;
     await this.load(columns);
   }
 
-  async #bytesOf({ name }: ParquetColumn): Promise<readonly CopiedChunk[]> {
+  async #bytesOf(column: number): Promise<readonly CopiedChunk[]> {
     const parts: CopiedChunk[] = [];
-    for (const { meta_data: data } of this.#chunks.get(name) ?? []) {
+    for (const { meta_data: data } of this.#chunks[column] ?? []) {
       if (!data) continue;
       const start = startOf(data);
       const end = start + data.total_compressed_size;
@@ -90,81 +93,24 @@ export class StoredGroup {
     return parts;
   }
 
-  async #read(column: ParquetColumn, at: number): Promise<StoredValues> {
+  async #read(at: number, { elements }: ParquetColumn): Promise<StoredValues> {
     const { file, hyparquet } = this.#from;
     const { rows } = this;
-    const { elements } = column;
     const [element] = elements;
-    if (isFlat(elements) && element?.type !== 'BYTE_ARRAY') return this.#readAny(column);
-    const parts = this.#kept?.[at] ?? (await this.#bytesOf(column));
-    const values = await attempt(file, async () => {
-      if (!isFlat(elements)) {
-        return readNestedColumn(parts, elementsToRead(elements), rows, hyparquet);
+    const parts = this.#kept?.[at] ?? (await this.#bytesOf(at));
+    return attempt(file, async () => {
+      const [part] = parts;
+      if (part && isFlat(elements) && element?.type === 'BYTE_ARRAY') {
+        const form = { rows, isOptional: element.repetition_type !== 'REQUIRED' };
+        const values = readByteColumn(part, form, hyparquet);
+        if (values) return values;
       }
-      const form = { rows, isOptional: element?.repetition_type !== 'REQUIRED' };
-      return parts[0] && readByteColumn(parts[0], form, hyparquet);
+      return readColumn(parts, elementsToRead(elements), rows, hyparquet);
     });
-    return values ?? this.#readAny(column);
-  }
-
-  async #readAny({ name, elements }: ParquetColumn): Promise<StoredValues> {
-    const { file, buffer, metadata, hyparquet } = this.#from;
-    const { rows } = this;
-    const [root] = metadata.schema;
-    const pieces: unknown[] = [];
-    let whole: DecodedArray | undefined;
-    let filled = 0;
-    await attempt(file, async () =>
-      hyparquet.reader.parquetRead({
-        file: this.#kept ? bufferOf(this.#kept.flat(), buffer.byteLength) : buffer,
-        metadata: {
-          ...metadata,
-          // Values are read as they are stored: what they stand for is decided here, without rounding.
-          schema: [
-            ...(root === undefined ? [] : [{ ...root, num_children: 1 }]),
-            ...elementsToRead(elements),
-          ],
-          num_rows: this.#group.num_rows,
-          row_groups: [{ ...this.#group, columns: this.#chunks.get(name) ?? [] }],
-        },
-        compressors: hyparquet.compressors,
-        utf8: false,
-        geoparquet: false,
-        onChunk({ columnData, rowStart }) {
-          if (columnData.length === rows) whole = columnData;
-          else {
-            for (let row = 0; row < columnData.length; row += 1) {
-              pieces[rowStart + row] = columnData[row];
-            }
-          }
-          filled += columnData.length;
-        },
-      }),
-    );
-    if (filled !== rows) {
-      throw new InputError(`${file.name} is damaged: a column has fewer values than rows`);
-    }
-    return whole ?? pieces;
   }
 }
 
 /** Where a part of a column begins; a dictionary at 0 is none. */
 export function startOf(data: CopiedChunk['data']): bigint {
   return data.dictionary_page_offset || data.data_page_offset;
-}
-
-/** A file of which only these parts are there. */
-function bufferOf(parts: readonly CopiedChunk[], byteLength: number): AsyncBuffer {
-  return {
-    byteLength,
-    slice(from, to = byteLength) {
-      const slice = new Uint8Array(to - from);
-      for (const { start, bytes } of parts) {
-        const at = Number(start) - from;
-        if (at >= slice.length || at + bytes.length <= 0) continue;
-        slice.set(bytes.subarray(Math.max(0, -at), slice.length - at), Math.max(0, at));
-      }
-      return slice.buffer;
-    },
-  };
 }

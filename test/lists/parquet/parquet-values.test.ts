@@ -4,6 +4,7 @@ import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
+import { checkPage, forWriter } from '../../../src/lists/parquet/hyparquet.js';
 import {
   int96Nanos,
   logicalReader,
@@ -142,21 +143,85 @@ describe('lists and groups in each other', () => {
   });
 });
 
-describe('rows that a footer counts', () => {
-  const write = async (rows: bigint): Promise<void> => {
-    const bytes = new ByteWriter();
-    const writer = new ParquetWriter({ writer: bytes, schema });
-    await writer.write({
-      columnData: Object.entries(columns).map(([name, data]) => ({ name, data })),
-    });
-    writer.num_rows = rows;
-    await writer.finish();
-    await writeFile(at('in.parquet'), bytes.getBytes());
+async function writeColumns(
+  own: readonly (readonly [SchemaElement, unknown[]])[],
+  change?: (writer: ParquetWriter) => void,
+): Promise<void> {
+  const bytes = new ByteWriter();
+  const root = { name: 'root', num_children: own.length };
+  const writer = new ParquetWriter({
+    writer: bytes,
+    schema: [root, ...own.map(([element]) => element)],
+  });
+  await writer.write({ columnData: own.map(([{ name }, data]) => ({ name, data })) });
+  change?.(writer);
+  await writer.finish();
+  await writeFile(at('in.parquet'), bytes.getBytes());
+}
+
+describe('what a page says of itself', () => {
+  const parts = {
+    pages: { parquetHeader: () => ({ data_page_header_v2: { is_compressed: false } }) },
   };
+  it.each([
+    ['parquet-cpp version 1.5.1-SNAPSHOT', true],
+    ['parquet-cpp-arrow version 2.0.0', true],
+    ['parquet-cpp-arrow version 3.0.0', false],
+    [undefined, false],
+  ])('%s: whether it is compressed', (createdBy, isCompressed) => {
+    const { pages } = forWriter(parts as never, createdBy);
+    expect(pages.parquetHeader({} as never).data_page_header_v2?.is_compressed).toBe(isCompressed);
+  });
+
+  it('is refused where a part would be shorter than nothing', () => {
+    const sizes = {
+      compressed_page_size: 9,
+      uncompressed_page_size: 9,
+      type: 'DATA_PAGE_V2',
+    } as const;
+    const second = { num_values: 2, num_nulls: 0, repetition_levels_byte_length: 0 };
+    const page = (levels: number) =>
+      checkPage({
+        ...sizes,
+        data_page_header_v2: { ...second, definition_levels_byte_length: levels },
+      } as never);
+    expect(() => page(2)).not.toThrow();
+    expect(() => page(-1)).toThrow('impossible size');
+    expect(() => page(10)).toThrow('impossible size');
+  });
+});
+
+describe('columns of one name', () => {
+  it('keep each its own values', async () => {
+    const column = (name: string, data: unknown[]) =>
+      [{ name, type: 'INT64', ...optional }, data] as const;
+    const write = () =>
+      writeColumns(
+        [column('n', [1n, 2n]), column('between', [3n, 4n]), column('m', [5n, 6n])],
+        (writer) => {
+          const last = writer.schema.at(-1);
+          if (last) last.name = 'n';
+          for (const { columns: chunks } of writer.row_groups) {
+            const data = chunks.at(-1)?.meta_data;
+            if (data) data.path_in_schema = ['n'];
+          }
+        },
+      );
+    const lines = (await copy('out.csv', write)).toString().split('\n');
+    expect(lines.slice(1, 3)).toEqual(['1,3,5,true', '2,4,6,true']);
+  });
+});
+
+describe('rows that a footer counts', () => {
+  const write = (rows: bigint) =>
+    writeColumns([[{ name: 'n', type: 'INT64', ...optional }, [1n, null]]], (writer) => {
+      writer.num_rows = rows;
+    });
 
   it('are those of its row groups where it counts none', async () => {
-    const lines = (await copy('out.csv', () => write(0n))).toString().trimEnd().split('\n');
-    expect(lines).toHaveLength(4);
+    expect((await copy('out.csv', () => write(0n))).toString()).toBe(
+      'n,email_valid\n1,true\n,true\n',
+    );
   });
 
   it('are refused before the first row where they are others', async () => {

@@ -34,14 +34,14 @@ interface Leaf {
 }
 
 /**
- * Reads a nested column: groups as objects, lists as arrays. The values of each leaf go right to their
- * place in the rows: lists of lists of them, which are made to be put together, take many times the
- * memory of the rows.
+ * Reads a column as it is stored: groups as objects, lists as arrays. The values of each leaf go right to
+ * their place in the rows: lists of lists of them, which the package makes and puts together, take many
+ * times the memory of the rows.
  *
  * @param elements of the column, with no meaning but that of lists
  * @throws Error where the pages do not hold what they say
  */
-export function readNestedColumn(
+export function readColumn(
   chunks: readonly CopiedChunk[],
   elements: readonly SchemaElement[],
   rowCount: number,
@@ -214,6 +214,7 @@ function readLeaf(pages: Iterable<Page>, leaf: Leaf, rows: unknown[]): void {
     holder[key] = value;
   };
   for (const { definitionLevels, repetitionLevels, values } of pages) {
+    if (steps.length === 0 && places[0] === rows.length - 1) break;
     const isAll = !definitionLevels?.length;
     const count = isAll ? repetitionLevels.length || values.length : definitionLevels.length;
     let next = 0;
