@@ -13,7 +13,7 @@ import { limits } from '../contract/limits.js';
 import type { UploadFormInput } from '../contract/parameters.js';
 import { checkOptions, type OptionShape } from '../platform/check-options.js';
 import { called, duration } from '../platform/option-kinds.js';
-import { ContractError, DeadlineError } from '../platform/errors/errors.js';
+import { ContractError, DeadlineError, InputError } from '../platform/errors/errors.js';
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
 import type { Clock } from '../platform/waiting/clock.js';
@@ -159,10 +159,7 @@ export class BatchRound {
     const found = await this.#find(form.name);
     if (found) return { status: answer?.status ?? 'ok', batchUuid: found.batch_uuid };
     if (lost instanceof Error) throw lost;
-    throw new ContractError(
-      `uploadBatch: the service answered '${answer?.status}', and lists no batch named ${form.name}`,
-      { operation: 'uploadBatch' },
-    );
+    throw noBatchError(answer?.status, form.name);
   }
 
   async #find(name: string): Promise<BatchSummary | undefined> {
@@ -240,10 +237,10 @@ export class BatchRound {
     throw this.#stuck(batchUuid, 'launchBatch', tries);
   }
 
-  #stuck(batchUuid: string, operation: OperationName, tries: number): ContractError {
-    return new ContractError(
+  #stuck(batchUuid: string, operation: OperationName, tries: number): DeadlineError {
+    return new DeadlineError(
       `${operation} ${batchUuid} was asked for ${tries} times, and the batch gets no further`,
-      { operation },
+      { code: 'service_unavailable' },
     );
   }
 
@@ -264,6 +261,19 @@ export class BatchRound {
     const { signal, maxRetries, graceMs } = this.#options;
     const timeoutMs = Math.max(1, this.#until - this.#clock.now());
     return { signal, maxRetries, graceMs, timeoutMs };
+  }
+}
+
+/** An upload that is answered, and comes to no batch: the answer of a failure has nothing but its status (spec 2.9). */
+function noBatchError(status: string | undefined, name: string): Error {
+  const message = `uploadBatch: the service answered '${status}', and lists no batch named ${name}`;
+  switch (status) {
+    case 'parse_error':
+      return new InputError(message);
+    case 'error':
+      return new DeadlineError(message, { code: 'service_unavailable' });
+    default:
+      return new ContractError(message, { operation: 'uploadBatch' });
   }
 }
 

@@ -253,8 +253,10 @@ export class Client {
    * until it is verified. If an answer is lost, the service is asked what became of it: nothing is paid
    * twice. `exportBatch()` then gives the results.
    *
-   * @throws DeadlineError `deadline_exceeded` after `timeoutMs`; ApiError `payment_required` and the others of each step.
-   *   The batch stays on the service then: `onBatch` was called with its batch_uuid
+   * @throws DeadlineError `deadline_exceeded` after `timeoutMs`, `service_unavailable` where the service always answers
+   *   with `error`; InputError `input_malformed` where it makes no batch of the file, as it cannot parse it; ApiError
+   *   `payment_required` and the others of each step. The batch stays on the service then: `onBatch` was called
+   *   with its batch_uuid
    *
    * @example
    * ```ts

@@ -77,13 +77,18 @@ describe('verifyFile', () => {
     expect(await chargesOf(service)).toHaveLength(0);
   });
 
-  test('gives up what never gets further, and has paid nothing', async () => {
-    const what = { answer: { json: { status: 'error' } } } as const;
+  test.each([
+    ['launchBatch', 'error', 'service_unavailable'],
+    ['prepareBatch', 'error', 'service_unavailable'],
+    ['uploadBatch', 'error', 'service_unavailable'],
+    ['uploadBatch', 'parse_error', 'input_malformed'],
+    ['uploadBatch', 'ok', 'broken_contract'],
+  ] as const)('ends where %s is always answered with %s: %s', async (operation, status, code) => {
     const { service, client } = await withHastyClient({
-      faults: { faults: [{ operation: 'launchBatch', what }] },
+      faults: { faults: [{ operation, what: { answer: { json: { status } } } }] },
     });
     const error = await caught(client.verifyFile(file, parameters));
-    expect(error).toMatchObject({ code: 'broken_contract', operation: 'launchBatch' });
+    expect(error).toMatchObject({ code });
     expect(await chargesOf(service)).toHaveLength(0);
   });
 
