@@ -181,27 +181,31 @@ async function flow(
   // What passes here are chunks, and not the rows that `verify()` counts.
   const { onProgress, ...settings } = options;
   const { planner, cutter } = plan.plan;
-  await pipeline(
+  const verified = verifyChunks(plan, {
+    ...settings,
+    onNotice: (given) => onProgress?.(noticed(given)),
+    onPlanned: () => {
+      const { email, phone } = planner.counts;
+      const known = email.recalled + phone.recalled;
+      const toSend = email.addresses + phone.addresses - known;
+      const addresses = plan.plan.book.size;
+      onProgress?.({ stage: 'read', rows: rowsRead, addresses, toSend, batches: cutter.count });
+    },
+    onBatch: (progress: BatchProgress) => {
+      log.note(progress, new Date().toISOString());
+      onProgress?.(batchProgress(progress));
+    },
+    onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
+  });
+  const closed = new Promise<void>((resolve) => {
+    verified.once('close', resolve);
+  });
+  const flowing = pipeline(
     Readable.from(askFirst(counted(reading.chunks), plan.plan.layout, options), {
       objectMode: true,
       highWaterMark: 1,
     }),
-    verifyChunks(plan, {
-      ...settings,
-      onNotice: (given) => onProgress?.(noticed(given)),
-      onPlanned: () => {
-        const { email, phone } = planner.counts;
-        const known = email.recalled + phone.recalled;
-        const toSend = email.addresses + phone.addresses - known;
-        const addresses = plan.plan.book.size;
-        onProgress?.({ stage: 'read', rows: rowsRead, addresses, toSend, batches: cutter.count });
-      },
-      onBatch: (progress: BatchProgress) => {
-        log.note(progress, new Date().toISOString());
-        onProgress?.(batchProgress(progress));
-      },
-      onLeftBehind: (names) => options.onProgress?.({ stage: 'left_behind', names }),
-    }),
+    verified,
     new Writable({
       objectMode: true,
       highWaterMark: 1,
@@ -211,6 +215,9 @@ async function flow(
     }),
     ...(options.signal ? [{ signal: options.signal }] : []),
   );
+  // A pipeline that fails does not wait: whoever hears of it may close the client.
+  await Promise.allSettled([flowing, closed]);
+  await flowing;
   onProgress?.({ stage: 'written', rows });
   return rows;
 }
