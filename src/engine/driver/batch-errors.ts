@@ -53,6 +53,8 @@ export function isSurelyRefused(error: unknown): boolean {
   if (isWithoutAnswer(error)) return false;
   // What was carried out may be answered with a redirect as well (303).
   if (error instanceof ApiError) return error.code !== 'redirected';
+  // Given up after refusals alone, or before it was sent.
+  if (error instanceof DeadlineError) return error.sent === 'no';
   return error instanceof TransportError || error instanceof ConfigurationError;
 }
 

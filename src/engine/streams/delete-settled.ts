@@ -4,7 +4,7 @@ import { orAborted } from '../../platform/waiting/on-abort.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
 import { batchLabel } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
-import { deleteBatch } from '../batches/uploads/delete-uploads.js';
+import { deleteBatch, isInDoubt } from '../batches/uploads/delete-uploads.js';
 import type { SettledParcel } from './drive-batches.js';
 
 interface SettledDeletionsOptions {
@@ -16,12 +16,17 @@ interface SettledDeletionsOptions {
   readonly onFailed: (error: Error) => void;
 }
 
-/** Deletes the batches of a stream from the service, each when its results are safe. */
+/**
+ * Deletes the batches of a stream from the service, each when its results are safe, or it has failed before
+ * its launch. What it cannot delete of those, and what is in doubt, the stream names at its end.
+ */
 export class SettledDeletions {
   readonly #options: SettledDeletionsOptions;
   readonly #stop = new AbortController();
-  /** By label: names of those that may have been launched, and are not deleted. */
+  /** By label: names of those that were launched, and are not deleted. */
   readonly #names = new Map<string, string>();
+  /** Labels of those whose launch is in doubt: none of them is deleted. */
+  readonly #doubtful = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
 
   constructor(options: SettledDeletionsOptions) {
@@ -29,8 +34,11 @@ export class SettledDeletions {
   }
 
   note({ batch, state, name }: BatchProgress): void {
-    const isKept = state.stage === 'failed' || mayHaveLaunched(state);
-    if (isKept) this.#names.set(batchLabel(batch), name);
+    const label = batchLabel(batch);
+    this.#names.delete(label);
+    this.#doubtful.delete(label);
+    if (isInDoubt(state)) this.#doubtful.add(label);
+    else if (mayHaveLaunched(state)) this.#names.set(label, name);
   }
 
   /** A batch is at its end, and its results are kept where they are to be kept. */
@@ -62,12 +70,11 @@ export class SettledDeletions {
     const { service, onLeftBehind } = this.#options;
     const label = batchLabel(batch);
     const areResultsSafe = 'results' in ending;
-    const end =
-      batchUuid === undefined
-        ? 'gone'
-        : await deleteBatch(service, batchUuid, areResultsSafe, this.#stop.signal).catch(
-            () => 'left' as const,
-          );
+    if (this.#doubtful.delete(label) || batchUuid === undefined) return;
+    const { signal } = this.#stop;
+    const end = await deleteBatch(service, batchUuid, areResultsSafe, signal).catch(
+      () => 'left' as const,
+    );
     const name = this.#names.get(label);
     this.#names.delete(label);
     if (end !== 'gone' && name !== undefined) onLeftBehind?.([name]);

@@ -15,8 +15,10 @@ import { tallyOf } from '../batches/export-check.js';
 import {
   deleteCutOff,
   deleteOrphans,
+  isInDoubt,
   type LeftBatch,
   mayHaveOrphans,
+  namesInDoubt,
 } from '../batches/uploads/delete-uploads.js';
 import { BatchPool, type BatchPoolOptions, type DrivePorts } from '../driver/batch-pool.js';
 import { type CollectedExport, defaults } from '../driver/driver-options.js';
@@ -71,7 +73,7 @@ export class DriveBatches extends PatientDuplex {
   /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
   #left: LeftBatch[] = [];
   /** By label: batches of which something was sent, and that are not let go of. */
-  readonly #underWay = new Map<string, LeftBatch>();
+  readonly #underWay = new Map<string, SentBatch>();
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
@@ -161,7 +163,7 @@ export class DriveBatches extends PatientDuplex {
 
   /** Nobody goes on with what was not launched: what it holds of people is not to stay on the service. */
   async #cleanUp(): Promise<void> {
-    const left = (): readonly LeftBatch[] => [...this.#left, ...this.#underWay.values()];
+    const left = (): readonly LeftBatch[] => this.#allLeft();
     const { client, clock = systemClock } = this.#options;
     const idle = async (): Promise<unknown> => this.#drive.idle();
     const names = await deleteCutOff(client, this.#runId, left, {
@@ -170,19 +172,27 @@ export class DriveBatches extends PatientDuplex {
       idle,
     });
     this.#reportLeft(names);
-    if (names.length > 0) await this.#calledBack.settled();
+    await this.#calledBack.settled();
   }
 
-  #reportLeft(names: readonly string[]): void {
+  #allLeft(): readonly LeftBatch[] {
+    return [...this.#left, ...this.#underWay.values()];
+  }
+
+  /** @param kept names of uploads that were never launched, and may be there all the same */
+  #reportLeft(kept: readonly string[]): void {
+    const names = [...kept, ...namesInDoubt(this.#allLeft(), this.#runId)];
     this.#left = [];
     if (names.length > 0) this.#options.onLeftBehind?.(names);
   }
 
   #leave(batch: Batch, state: BatchState): void {
     const label = batchLabel(batch);
-    const name = this.#underWay.get(label)?.name;
+    const { name, lost } = this.#underWay.get(label) ?? {};
     this.#underWay.delete(label);
-    if (mayHaveOrphans(state, true)) this.#left.push({ batch, state, name });
+    if (mayHaveOrphans(state, true) || isInDoubt(state)) {
+      this.#left.push({ batch, state, name, lost });
+    }
     if (!this.destroyed && isAtEnd(state)) this.#isWanted = this.push(this.#settled(batch, state));
   }
 
@@ -257,11 +267,19 @@ export class DriveBatches extends PatientDuplex {
   }
 
   #note(progress: BatchProgress): void {
-    const { batch, state, name } = progress;
+    const { batch, state, name: sentAs } = progress;
+    const label = batchLabel(batch);
+    const before = this.#underWay.get(label);
+    const { attempt } = state;
+    const isLost =
+      before?.state.stage === 'uploading' &&
+      before.state.looks > 0 &&
+      attempt > before.state.attempt;
+    const lost = isLost ? [...before.lost, before.sentAs] : (before?.lost ?? []);
     // What was sent under an earlier name has no name here.
-    const left = { batch, state, name: state.attempt === 1 ? name : undefined };
-    this.#underWay.set(batchLabel(batch), left);
-    if (progress.charge) this.#charges.set(batchLabel(batch), progress.charge);
+    const name = attempt === 1 ? sentAs : undefined;
+    this.#underWay.set(label, { batch, state, name, sentAs, lost });
+    if (progress.charge) this.#charges.set(label, progress.charge);
     this.#options.onBatch?.(progress);
   }
 
@@ -278,6 +296,12 @@ export class DriveBatches extends PatientDuplex {
     };
     return { ...tally, keep };
   }
+}
+
+interface SentBatch extends LeftBatch {
+  /** Name of its latest upload. */
+  readonly sentAs: string;
+  readonly lost: readonly string[];
 }
 
 /** Rows on their way, with a ticket for each verified cell. */

@@ -115,15 +115,19 @@ describe('isSurelyRefused', () => {
     },
   );
 
-  it.each([notSent, new ConfigurationError('m')])('holds for what was not sent: %s', (error) => {
-    expect(isSurelyRefused(error)).toBe(true);
-  });
+  it.each([notSent, new ConfigurationError('m'), new DeadlineError('m', { sent: 'no' })])(
+    'holds for what was not sent: %s',
+    (error) => {
+      expect(isSurelyRefused(error)).toBe(true);
+    },
+  );
 
   it.each([
     lostAnswer('any'),
     oddAnswer('any'),
     ...[301, 303, 408, 500, 502].map((status) => refusal(status, 'any')),
     new DeadlineError('m'),
+    new DeadlineError('m', { sent: 'unknown' }),
     new Error('killed'),
     undefined,
   ])('does not hold for %s', (error) => {

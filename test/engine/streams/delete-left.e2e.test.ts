@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
+import type { ClientOptions } from '../../../src/client/client-options.js';
 import type { Client } from '../../../src/client/client.js';
 import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
@@ -23,8 +24,9 @@ async function streamPast(
   faults: FaultPlan['faults'],
   changes: (client: Client) => Given<VerifyOptions> = () => ({}),
   clock = systemClock,
+  clientOptions: Given<ClientOptions> = {},
 ) {
-  const { service, client } = await withClient({ faults: { faults }, clock });
+  const { service, client } = await withClient({ faults: { faults }, clock }, clientOptions);
   const stream = verify({
     client,
     email: ['email'],
@@ -117,6 +119,92 @@ it('nothing is listed where every answer came', async () => {
   const { faults } = await streamPast([{ operation: 'listBatches', what: { delayMs: 0 } }]);
   // The one request is this test's own.
   expect(faults[0]?.fired).toBe(1);
+});
+
+describe('a batch that ends without a launch', () => {
+  const answered = (status: string) => ({ answer: { json: { status } } });
+  it.each<[string, FaultPlan['faults'][number]]>([
+    [
+      'its preparation is answered with parse_error',
+      { operation: 'prepareBatch', what: answered('parse_error') },
+    ],
+    [
+      'its preparation is answered with error',
+      { operation: 'prepareBatch', what: answered('error') },
+    ],
+    [
+      'it is never ready for its launch',
+      { operation: 'launchBatch', what: answered('not_ready_for_verification') },
+    ],
+    [
+      'it is too large, and has one line',
+      { operation: 'prepareBatch', what: { answer: { status: 413 } } },
+    ],
+  ])('is deleted: %s', async (_, fault) => {
+    const told: string[] = [];
+    const { batches, paid } = await streamPast([fault], () => ({
+      batchSize: 1,
+      clock: createHastyClock(5000),
+      onLeftBehind: (names) => told.push(...names),
+    }));
+    expect({ batches, paid, told }).toEqual({ batches: [], paid: 0, told: [] });
+  });
+
+  it.each<[string, ...FaultPlan['faults']]>([
+    ['the service calls it broken', { operation: 'batchStatus', what: answered('internal_error') }],
+    [
+      'its status does not find it',
+      { operation: 'batchStatus', what: { answer: { status: 404 } } },
+    ],
+    ['its launch is answered with error', { operation: 'launchBatch', what: answered('error') }],
+    ['its launch has no answer', { operation: 'launchBatch', what: { answer: { status: 503 } } }],
+    [
+      'its launch has no answer, and it breaks',
+      { operation: 'launchBatch', what: { answer: { status: 503 } } },
+      { operation: 'batchStatus', from: 4, what: answered('internal_error') },
+    ],
+  ])('is named, and not deleted: %s', async (_, ...faults) => {
+    for (const deleteBatches of [false, true]) {
+      const told: string[] = [];
+      const { batches, paid } = await streamPast(faults, () => ({
+        clock: createHastyClock(200),
+        deleteBatches,
+        onLeftBehind: (names) => told.push(...names),
+      }));
+      expect(paid).toBe(0);
+      expect(batches.length).toBeGreaterThan(0);
+      expect(told.toSorted()).toEqual(batches.map(({ name }) => name).toSorted());
+    }
+  });
+
+  it('is deleted where its launch was refused for as long as the client tries', async () => {
+    const told: string[] = [];
+    const throttled = { status: 429, headers: { 'Retry-After': '1' } };
+    const { error, batches, paid } = await streamPast(
+      [{ operation: 'launchBatch', what: { answer: throttled } }],
+      () => ({ onLeftBehind: (names) => told.push(...names) }),
+      systemClock,
+      { giveUpAfterMs: 1 },
+    );
+    expect(error).toMatchObject({ code: 'service_unavailable', sent: 'no' });
+    expect({ batches, paid, told }).toEqual({ batches: [], paid: 0, told: [] });
+  });
+});
+
+it('an upload whose answer was lost, and that the list does not have, is named', async () => {
+  const told: string[] = [];
+  const { rows, batches, paid, faults } = await streamPast(
+    [
+      { operation: 'uploadBatch', requests: [1], when: 'after', what: { reset: true } },
+      { operation: 'listBatches', requests: [1, 2, 3, 4, 5], what: { answer: { json: [] } } },
+    ],
+    () => ({ onLeftBehind: (names) => told.push(...names) }),
+  );
+  expect(faults.map(({ fired }) => fired)).toEqual([1, 5]);
+  expect([rows.length, paid]).toEqual([people.length, people.length]);
+  const unlaunched = batches.filter(({ status }) => status !== 'verification_done');
+  expect(told).toEqual(unlaunched.map(({ name }) => name));
+  expect(told).toEqual([expect.stringMatching(/-000001-1$/)]);
 });
 
 describe('with deleteBatches', () => {
@@ -219,6 +307,30 @@ describe('a stream that ends early', () => {
     expect(await client.listBatches()).toEqual([]);
   });
 
+  it('does so before a run that streams is rejected', async () => {
+    const { service, client, clock } = await withHeldService();
+    const stop = new AbortController();
+    const reason = new Error('enough');
+    const whenParsing = whenAllParse(() => stop.abort(reason));
+    const left: string[] = [];
+    const running = streamRun({
+      client,
+      ...options,
+      clock,
+      source: eight,
+      sink: rowsSink(() => undefined),
+      signal: stop.signal,
+      onProgress(progress) {
+        if (progress.stage === 'left_behind') left.push(...progress.names);
+        if (progress.stage === 'batch') whenParsing(progress);
+      },
+    });
+    await expect(running).rejects.toBe(reason);
+    expect(await client.listBatches()).toEqual([]);
+    expect(left).toEqual([]);
+    expect(await chargesOf(service)).toEqual([]);
+  });
+
   it('does so before a loop is left, and keeps what it has launched', async () => {
     const { service, client } = await withClient();
     for await (const row of verifyRows(eight, { client, ...options, concurrency: 2 })) {
@@ -266,7 +378,7 @@ describe('a stream that ends early', () => {
     expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
   });
 
-  it('deletes nothing whose launch was asked for', async () => {
+  it('names what it has asked to be launched, and deletes nothing of it', async () => {
     const { client } = await withClient();
     const told: string[] = [];
     const stream = verify({
@@ -280,7 +392,8 @@ describe('a stream that ends early', () => {
     });
     Readable.from(eight).pipe(stream);
     await once(stream, 'close');
-    expect(await client.listBatches()).toHaveLength(1);
-    expect(told).toEqual([]);
+    const left = await client.listBatches();
+    expect(left).toHaveLength(1);
+    expect(told).toEqual(left.map(({ name }) => name));
   });
 });

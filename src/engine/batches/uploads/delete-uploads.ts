@@ -4,7 +4,12 @@ import { DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline } from '../../../platform/waiting/clock.js';
 import { orAborted } from '../../../platform/waiting/on-abort.js';
-import { type BatchState, mayHaveLaunched } from '../batch-state.js';
+import {
+  type BatchState,
+  isExportWrong,
+  isLaunchInDoubt,
+  mayHaveLaunched,
+} from '../batch-state.js';
 import { type Batch, batchLabel, parseBatchName, uuidKey } from '../batch.js';
 import { type ListOptions, readList } from './list-uploads.js';
 
@@ -58,17 +63,30 @@ export async function deleteBatch(
   areResultsSafe: boolean,
   signal: AbortSignal,
 ): Promise<'gone' | 'left' | 'launched'> {
+  const end = await tryToDelete(service, uuid, areResultsSafe, signal);
+  return end === 'not_found' ? 'gone' : end;
+}
+
+/** @returns `not_found` where nothing was deleted, as its status does not find it */
+async function tryToDelete(
+  service: Deleting,
+  uuid: string,
+  areResultsSafe: boolean,
+  signal: AbortSignal,
+): Promise<'gone' | 'left' | 'launched' | 'not_found'> {
+  let isAsked = false;
   try {
     if (!areResultsSafe) {
       const { status } = await service.batchStatus(uuid, { signal });
       const kept = keptFor(status);
       if (kept) return kept;
     }
+    isAsked = true;
     await service.deleteBatch(uuid, { signal });
     return 'gone';
   } catch (error) {
     signal.throwIfAborted();
-    if (isSluiceError(error, 'not_found')) return 'gone';
+    if (isSluiceError(error, 'not_found')) return isAsked ? 'gone' : 'not_found';
     if (isSluiceError(error)) return 'left';
     throw error;
   }
@@ -92,13 +110,22 @@ export async function deleteListed(
     if (isUnwanted(upload)) unwanted.set(uuidKey(upload.batch_uuid), upload);
   });
   const names = { left: [] as string[], launched: [] as string[] };
+  const notFound = new Set<string>();
   let deleted = 0;
   for (const { batch_uuid: uuid, name, status } of unwanted.values()) {
     const isSafe = areResultsSafe(uuid);
     const kept = isSafe ? undefined : keptFor(status);
-    const end = kept ?? (await deleteBatch(service, uuid, isSafe, signal));
+    const end = kept ?? (await tryToDelete(service, uuid, isSafe, signal));
     if (end === 'gone') deleted += 1;
+    else if (end === 'not_found') notFound.add(uuidKey(uuid));
     else names[end].push(name);
+  }
+  // Another process may have deleted it, or the service does not find what it has.
+  if (notFound.size > 0) {
+    await readList(service, options, ({ batch_uuid: uuid, name }) => {
+      if (notFound.delete(uuidKey(uuid))) names.left.push(name);
+    });
+    deleted += notFound.size;
   }
   return { deleted, ...names };
 }
@@ -130,23 +157,26 @@ export interface LeftBatch {
   readonly state: BatchState;
   /** Of its elected or latest upload, where that is known. */
   readonly name?: string | undefined;
+  /** Names of uploads that had no answer, and that the list did not have: the service may have them later. */
+  readonly lost?: readonly string[] | undefined;
 }
 
 /**
  * Whether a batch may have an upload on the service that nothing waits for. One that was repeated or
- * looked for may stand there twice, one that was split is of no use, and so is one that was never
- * launched when the run is given up.
+ * looked for may stand there twice, one that was split or failed before its launch is of no use, and so is
+ * one that was never launched when the run is given up.
  */
 export function mayHaveOrphans(state: BatchState, isGivenUp: boolean): boolean {
   if (state.stage === 'split' && state.uuid !== undefined) return true;
+  if (hasFailedUnlaunched(state)) return true;
   if (isGivenUp && isBeforeLaunch(state)) return true;
   return state.attempt > 1 || ('isFound' in state && state.isFound);
 }
 
 /**
  * Deletes the uploads of a run that nothing waits for: those whose answer was lost and that were sent
- * again, those that were refused later for their size, and, when the run is given up, those that were
- * never launched. What was launched stays, whoever launched it.
+ * again, those that were refused later for their size or failed before their launch, and, when the run is
+ * given up, those that were never launched. What was launched stays, whoever launched it.
  *
  * @param batches all that may have orphans; with `hasSurplus` all of the run
  * @returns the names of those that may still be there
@@ -161,27 +191,18 @@ export async function deleteOrphans(
     readonly isGivenUp: boolean;
     /** Whether uploads of other processes are known to be there. */
     readonly hasSurplus: boolean;
-    /** Whether what the service has refused, and never launched, is to be deleted, too. */
-    readonly deletesRefused?: boolean;
     /** Whether uploads were cut off just now: the list may have them later. */
     readonly isCutOff?: boolean;
   } & ListOptions,
 ): Promise<readonly string[]> {
-  const { isGivenUp, hasSurplus, deletesRefused = false, isCutOff = false } = options;
-  const isRefused = (state: BatchState): boolean =>
-    deletesRefused && state.stage === 'failed' && state.uuid !== undefined && !state.launched;
-  const suspects = batches.filter(
-    ({ state }) => isRefused(state) || mayHaveOrphans(state, isGivenUp),
-  );
+  const { isGivenUp, hasSurplus, isCutOff = false } = options;
+  const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp));
   if (!hasSurplus && suspects.length === 0) return [];
   /** By label: the upload that stays. */
   const kept = new Map(
-    batches.map(({ batch, state }) => [
-      batchLabel(batch),
-      isRefused(state) ? undefined : keptKey(state, isGivenUp),
-    ]),
+    batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp)]),
   );
-  /** Labels of what the list has. */
+  /** Labels and names of what the list has. */
   const listed = new Set<string>();
   const isUnwanted = ({ batch_uuid, name }: ListedUpload): boolean => {
     const upload = parseBatchName(name, runId);
@@ -192,14 +213,15 @@ export async function deleteOrphans(
       addresses: lines ? lines.end - lines.start : 0,
       part: lines && { start: lines.start, of: lines.end },
     });
-    listed.add(label);
+    listed.add(label).add(name);
     return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : hasSurplus;
   };
   const left = await deleteUnwanted(service, isUnwanted, options);
   if (!left) return namesOf(suspects, runId);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));
-  return [...left, ...namesOf(suspects.filter(isAwaited), runId)];
+  const lost = suspects.flatMap(({ lost = [] }) => lost).filter((name) => !listed.has(name));
+  return [...left, ...namesOf(suspects.filter(isAwaited), runId), ...lost];
 }
 
 /**
@@ -252,14 +274,33 @@ export async function deleteCutOff(
   return names ?? namesOf(suspects(), runId);
 }
 
+/** Names of batches whose launch was asked for, and of which nobody knows what came of it: none is deleted. */
+export function namesInDoubt(batches: readonly LeftBatch[], runId: string): readonly string[] {
+  return namesOf(
+    batches.filter(({ state }) => isInDoubt(state)),
+    runId,
+  );
+}
+
+/** Whether a launch was asked for, and nobody knows what came of it. What broke since may have been launched. */
+export function isInDoubt(state: BatchState): boolean {
+  if (state.stage === 'failed') return state.launched && !isExportWrong(state.reason);
+  return isLaunchInDoubt(state);
+}
+
 /** Names of uploads; of one whose name is not known, all that is. */
 function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[] {
   return batches.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
 }
 
 function keptKey(state: BatchState, isGivenUp: boolean): string | undefined {
-  if (state.stage === 'split' || (isGivenUp && isBeforeLaunch(state))) return undefined;
+  if (state.stage === 'split' || hasFailedUnlaunched(state)) return undefined;
+  if (isGivenUp && isBeforeLaunch(state)) return undefined;
   return 'uuid' in state && state.uuid !== undefined ? uuidKey(state.uuid) : undefined;
+}
+
+function hasFailedUnlaunched(state: BatchState): boolean {
+  return state.stage === 'failed' && !state.launched;
 }
 
 /** Whether something was sent that nobody asked to launch. */
