@@ -182,6 +182,10 @@ export class MemoryStorage implements BatchStorage {
     return this.#blocks.get(batch) ?? [];
   }
 
+  has(batch: number): boolean {
+    return this.#blocks.has(batch);
+  }
+
   drop(batch: number): void {
     this.#blocks.delete(batch);
   }

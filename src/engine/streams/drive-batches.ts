@@ -27,7 +27,8 @@ import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
 import { fetchExport } from '../plan/memory-export.js';
 import { PatientDuplex } from './patient-duplex.js';
-import { type DriveBatchesOptions, streamShape } from './stream-options.js';
+import { type DriveBatchesOptions, verifyShape } from './stream-options.js';
+import type { StreamPlan } from './stream-plan.js';
 
 /**
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
@@ -52,7 +53,7 @@ import { type DriveBatchesOptions, streamShape } from './stream-options.js';
  */
 export function driveBatches(options: DriveBatchesOptions): RowStream<Parcel, Parcel>;
 export function driveBatches(options: DriveBatchesOptions): Duplex {
-  checkOptions(options, streamShape);
+  checkOptions(options, verifyShape);
   return new DriveBatches(options);
 }
 
@@ -305,8 +306,12 @@ interface SentBatch extends LeftBatch {
 }
 
 /** Rows on their way, with a ticket for each verified cell. */
-interface RowsParcel {
+export interface RowsParcel {
   readonly kind: 'rows';
+  /** Whose rows they are. */
+  readonly plan: StreamPlan;
+  /** The number of the first of them, from 0. */
+  readonly firstRow: number;
   readonly chunk: RowChunk;
   readonly tickets: Uint32Array;
 }

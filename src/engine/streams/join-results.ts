@@ -2,16 +2,21 @@ import type { Duplex } from 'node:stream';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../lists/rows/sink.js';
-import { ContractError } from '../../platform/errors/errors.js';
+import { ConfigurationError, ContractError } from '../../platform/errors/errors.js';
 import type { Batch } from '../batches/batch.js';
 import { askingsForFew, checkExport, tallyOf } from '../batches/export-check.js';
 import { type AddressBook, pending, settledOutcome } from '../plan/address-book.js';
 import type { Outcome } from '../results/outcome-table.js';
-import { type Parcel, type SettledParcel, strangerError } from './drive-batches.js';
+import {
+  type Parcel,
+  type RowsParcel,
+  type SettledParcel,
+  strangerError,
+} from './drive-batches.js';
 import type { BatchEnding } from '../plan/result-join.js';
 import { RowEnricher, type RowStream } from './enriched-row.js';
 import { PatientDuplex } from './patient-duplex.js';
-import type { StreamPlan } from './stream-plan.js';
+import { checkPlan, type StreamPlan } from './stream-plan.js';
 
 /**
  * Joins results onto rows: parcels in (rows, and settled batches), enriched rows out, one by one, in
@@ -33,6 +38,7 @@ import type { StreamPlan } from './stream-plan.js';
  */
 export function joinResults(plan: StreamPlan): RowStream<Parcel, Row>;
 export function joinResults(plan: StreamPlan): Duplex {
+  checkPlan(plan);
   const enricher = new RowEnricher(plan.plan);
   return new JoinResults(plan, (joined) =>
     enricher.rowsOf(joined, () => releaseStretch(plan, joined)),
@@ -56,6 +62,8 @@ type Done = (error?: Error | null) => void;
 class JoinResults extends PatientDuplex {
   readonly #plan: StreamPlan;
   readonly #queue: RowQueue;
+  /** How many have come. */
+  #rows = 0;
   /** What leaves the stream for a stretch of rows. */
   readonly #itemsOf: (joined: JoinedRows) => Iterator<unknown>;
   #leaving: Iterator<unknown> | undefined;
@@ -74,15 +82,13 @@ class JoinResults extends PatientDuplex {
     this.#plan = plan;
     this.#queue = new RowQueue(plan.plan.book, plan.plan.width);
     this.#itemsOf = itemsOf;
-    plan.window.isOpen = false;
+    plan.window.close();
   }
 
   override _write(parcel: Parcel, _encoding: string, done: Done): void {
     switch (parcel.kind) {
       case 'rows':
-        this.#queue.add(parcel.chunk, parcel.tickets);
-        this.#pushSettled();
-        done();
+        done(this.#add(parcel));
         return;
       case 'settled':
         this.#settle(parcel).then(() => done(), done);
@@ -91,7 +97,7 @@ class JoinResults extends PatientDuplex {
         this.#stop(() => done(parcel.error));
         return;
       case 'batch':
-        done(new TypeError('a batch came to the join without having been driven'));
+        done(new ConfigurationError('a batch came to joinResults() without having been driven'));
         return;
       default:
         done(strangerError('joinResults() takes what driveBatches() gives', parcel));
@@ -100,8 +106,13 @@ class JoinResults extends PatientDuplex {
 
   override _final(done: Done): void {
     this.#onAllGone = () => {
-      if (this.#queue.isEmpty) this.push(null);
-      else this.destroy(new TypeError('rows are left whose batches never came to the join'));
+      if (this.#rows !== this.#plan.window.nextRow) this.destroy(lostRows(this.#rows));
+      else if (this.#queue.isEmpty) this.push(null);
+      else {
+        const lost =
+          'rows are left whose batches never came to joinResults(): pass every parcel on';
+        this.destroy(new ConfigurationError(lost));
+      }
     };
     this.#pushSettled();
     done();
@@ -129,9 +140,26 @@ class JoinResults extends PatientDuplex {
     this.#pushSettled();
   }
 
+  /** Rows whose results could not come are not to wait for them, nor to be missing. */
+  #add({ plan, firstRow, chunk, tickets }: RowsParcel): Error | undefined {
+    if (plan !== this.#plan) {
+      return new ConfigurationError('rows of another plan came to joinResults()');
+    }
+    if (firstRow !== this.#rows) return lostRows(this.#rows);
+    this.#rows += chunk.length;
+    this.#queue.add(chunk, tickets);
+    this.#pushSettled();
+    return undefined;
+  }
+
   async #settle(parcel: SettledParcel): Promise<void> {
     const { plan, storage, window, history } = this.#plan;
     const { batch, batchUuid } = parcel;
+    if (!storage.has(batch.id)) {
+      throw new ConfigurationError(
+        `batch ${batch.id} came to joinResults() twice, or is of another plan`,
+      );
+    }
     const ending = await this.#heldToBatch(parcel);
     // Rows come out when what was paid for is in the history.
     await plan.settle(batch, ending, {
@@ -207,6 +235,12 @@ class JoinResults extends PatientDuplex {
       if (!joined) return undefined;
     }
   }
+}
+
+function lostRows(row: number): ConfigurationError {
+  return new ConfigurationError(
+    `row ${row + 1} did not come to joinResults() in its place: pass every parcel on, once and in order`,
+  );
 }
 
 function isResult({ verification }: Outcome): boolean {

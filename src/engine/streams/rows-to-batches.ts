@@ -5,7 +5,7 @@ import { Alarm } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
 import type { Parcel } from './drive-batches.js';
 import type { RowStream } from './enriched-row.js';
-import type { StreamPlan } from './stream-plan.js';
+import { checkPlan, type StreamPlan } from './stream-plan.js';
 
 /** Single rows are gathered into chunks of so many. */
 const chunkRows = 256;
@@ -14,6 +14,8 @@ const chunkRows = 256;
  * Makes batches of rows: rows in (objects, one by one, or chunks of them), parcels out (the rows, and
  * each batch as it is closed). It takes no more rows while too many wait, and then closes early the
  * batches that hold up the oldest of them.
+ *
+ * @throws ConfigurationError at once, for a plan that has another stream
  *
  * @example
  * ```ts
@@ -26,6 +28,7 @@ const chunkRows = 256;
  */
 export function rowsToBatches(plan: StreamPlan): RowStream<object, Parcel>;
 export function rowsToBatches(plan: StreamPlan): Duplex {
+  checkPlan(plan);
   return new RowsToBatches(plan);
 }
 
@@ -119,11 +122,11 @@ class RowsToBatches extends Transform {
 
   #take(chunk: RowChunk): void {
     const { plan, window } = this.#plan;
-    const row = window.nextRow;
-    const tickets = plan.planner.plan(chunk, row);
+    const firstRow = window.nextRow;
+    const tickets = plan.planner.plan(chunk, firstRow);
     window.takeIn(chunk.length, chunk.byteSize);
-    if (this.#plan.maxWaitMs !== undefined) this.#arrivals.note(row, this.#plan.clock.now());
-    this.push({ kind: 'rows', chunk, tickets } satisfies Parcel);
+    if (this.#plan.maxWaitMs !== undefined) this.#arrivals.note(firstRow, this.#plan.clock.now());
+    this.push({ kind: 'rows', plan: this.#plan, firstRow, chunk, tickets } satisfies Parcel);
     this.#pushClosed();
     this.#watchTheClock();
   }

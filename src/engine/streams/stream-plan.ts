@@ -1,5 +1,6 @@
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
-import { checkOptions } from '../../platform/check-options.js';
+import { checkOptions, checkValue } from '../../platform/check-options.js';
+import { ConfigurationError } from '../../platform/errors/errors.js';
 import { type Clock, systemClock } from '../../platform/waiting/clock.js';
 import {
   type ColumnLayout,
@@ -96,6 +97,18 @@ export class StreamPlan {
   }
 }
 
+/** @throws ConfigurationError for what is no plan */
+export function checkPlan(plan: unknown): void {
+  checkValue('plan', plan, {
+    what: 'a StreamPlan',
+    isRight: (value) => value instanceof StreamPlan,
+  });
+}
+
+function planInUse(): ConfigurationError {
+  return new ConfigurationError('a plan serves one stream: make another plan');
+}
+
 /**
  * Bounds the rows that wait in memory, between the stream that takes them in and the consumer that
  * takes them out.
@@ -110,12 +123,16 @@ export class Window {
   /** Batches closed and not yet settled. */
   #underWay = 0;
   #onChange: (() => void) | undefined;
-  /** Whether all may come in: no join takes part that would let rows go. */
-  isOpen = true;
+  #isOpen = true;
 
   constructor(options: { readonly maxRows: number; readonly maxBytes: number }) {
     this.#maxRows = options.maxRows;
     this.#maxBytes = options.maxBytes;
+  }
+
+  /** Whether all may come in: no join takes part that would let rows go. */
+  get isOpen(): boolean {
+    return this.#isOpen;
   }
 
   /** How many rows may still come in; 0 when the bytes are used up. */
@@ -135,6 +152,16 @@ export class Window {
     return (row - oldest) * 2 < this.#rows;
   }
 
+  /**
+   * From now on rows wait until they are let go.
+   *
+   * @throws ConfigurationError when they do already
+   */
+  close(): void {
+    if (!this.#isOpen) throw planInUse();
+    this.#isOpen = false;
+  }
+
   /** Batches on their way to the service or on it. */
   get underWay(): number {
     return this.#underWay;
@@ -143,10 +170,10 @@ export class Window {
   /**
    * Has a listener called after every release and every settled batch.
    *
-   * @throws TypeError when there is one already
+   * @throws ConfigurationError when there is one already
    */
   onChange(listener: () => void): void {
-    if (this.#onChange) throw new TypeError('a plan serves one stream: make another plan');
+    if (this.#onChange) throw planInUse();
     this.#onChange = listener;
   }
 

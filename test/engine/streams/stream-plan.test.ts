@@ -3,7 +3,7 @@ import { Window } from '../../../src/engine/streams/stream-plan.js';
 
 function createWindow(maxRows = 10, maxBytes = 1000): Window {
   const window = new Window({ maxRows, maxBytes });
-  window.isOpen = false;
+  window.close();
   return window;
 }
 
@@ -62,5 +62,5 @@ test('whoever listens hears of every release and every settled batch', () => {
 test('a second listener is refused', () => {
   const window = createWindow();
   window.onChange(() => undefined);
-  expect(() => window.onChange(() => undefined)).toThrow(TypeError);
+  expect(() => window.onChange(() => undefined)).toThrow('a plan serves one stream');
 });

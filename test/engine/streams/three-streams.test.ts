@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { describe, expect, test } from 'vitest';
 import type { Batch } from '../../../src/engine/batches/batch.js';
-import { BudgetError } from '../../../src/platform/errors/errors.js';
+import { BudgetError, ConfigurationError } from '../../../src/platform/errors/errors.js';
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import type { JoinedRows } from '../../../src/lists/rows/sink.js';
 import { driveBatches, type Parcel } from '../../../src/engine/streams/drive-batches.js';
@@ -110,6 +110,15 @@ describe('rowsToBatches() alone', () => {
     const plan = new StreamPlan(options);
     rowsToBatches(plan);
     expect(() => rowsToBatches(plan)).toThrow('a plan serves one stream');
+    joinResults(plan);
+    expect(() => joinResults(plan)).toThrow(ConfigurationError);
+  });
+
+  test('names what is no plan or has no client, when it is called', () => {
+    const none = {} as never;
+    expect(() => rowsToBatches(none)).toThrow('plan must be a StreamPlan');
+    expect(() => joinResults(none)).toThrow('plan must be a StreamPlan');
+    expect(() => driveBatches(none)).toThrow('client is missing');
   });
 });
 
@@ -189,6 +198,8 @@ describe('driveBatches() alone', () => {
     const stream = driveBatches({ client, pollIntervalMs: 0, concurrency: 1 });
     const rows: Parcel = {
       kind: 'rows',
+      plan: new StreamPlan(options),
+      firstRow: 0,
       chunk: new ObjectChunk([], []),
       tickets: new Uint32Array(),
     };
@@ -332,7 +343,66 @@ describe('joinResults() alone', () => {
       lost,
       joinResults(plan).resume(),
     );
-    expect(await caught(work)).toMatchObject({ message: /rows are left/ });
+    expect(await caught(work)).toMatchObject({ code: 'invalid_option', message: /rows are left/ });
+  });
+
+  /** Rows through a stage that changes what parcels pass. */
+  async function joined(change: (parcel: Parcel, nth: number) => readonly Parcel[]) {
+    const plan = new StreamPlan({ ...options, batchSize: 20 });
+    const counts = new Map<string, number>();
+    async function* changed(parcels: AsyncIterable<Parcel>) {
+      for await (const parcel of parcels) {
+        const nth = (counts.get(parcel.kind) ?? 0) + 1;
+        counts.set(parcel.kind, nth);
+        yield* change(parcel, nth);
+      }
+    }
+    const rows = Array.from(
+      { length: 10 },
+      (_, at) => new ObjectChunk([numberedRow(at)], ['email']),
+    );
+    const work = pipeline(
+      rows,
+      rowsToBatches(plan),
+      fromKept(keptExport),
+      changed,
+      joinResults(plan).resume(),
+    );
+    return caught(work);
+  }
+
+  test.each([1, 5, 10])('names parcel %i of rows, which did not come', async (lost) => {
+    const error = await joined((parcel, nth) =>
+      parcel.kind === 'rows' && nth === lost ? [] : [parcel],
+    );
+    expect(error).toMatchObject({
+      code: 'invalid_option',
+      message: expect.stringContaining(`row ${lost} did not come`),
+    });
+  });
+
+  test.each(['rows', 'settled'])('refuses %s that come twice', async (kind) => {
+    const error = await joined((parcel) => (parcel.kind === kind ? [parcel, parcel] : [parcel]));
+    expect(error).toMatchObject({ code: 'invalid_option' });
+  });
+
+  test('refuses what is of another plan before anything of it is launched', async () => {
+    const client = new RecordService();
+    const plans = [new StreamPlan(options), new StreamPlan(options)] as const;
+    const works = [plans, plans.toReversed()].map(async ([first, last]) => {
+      if (!first || !last) throw new Error('no plan');
+      await pipeline(
+        countRows(30, numberedRow).rows,
+        rowsToBatches(first),
+        driveBatches({ client, pollIntervalMs: 0 }),
+        joinResults(last).resume(),
+      );
+    });
+    const errors = await Promise.all(works.map(caught));
+    for (const error of errors) {
+      expect(error).toMatchObject({ code: 'invalid_option', message: /of another plan/ });
+    }
+    expect(client.ledger).toEqual([]);
   });
 
   test('refuses a batch that nobody has driven', async () => {
@@ -342,7 +412,10 @@ describe('joinResults() alone', () => {
       rowsToBatches(plan),
       joinResults(plan).resume(),
     );
-    expect(await caught(work)).toMatchObject({ message: /without having been driven/ });
+    expect(await caught(work)).toMatchObject({
+      code: 'invalid_option',
+      message: /without having been driven/,
+    });
   });
 
   test('hands out the rows in front of what stops it, then ends with it', async () => {
