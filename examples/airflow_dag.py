@@ -44,7 +44,7 @@ FOR_A_PERSON = {
 }
 WORTH_A_RETRY = {
     1: "a defect in Sluice: report it with the log",
-    6: "a file or the disk failed",
+    6: "the list, the output or the disk failed",
     7: "the service failed",
     75: "left to the service: the retry collects",
 }

@@ -39,7 +39,7 @@ case "$code" in
   3) echo 'verified.csv is complete, except for failed rows: the next run sends them again' ;;
   4) echo 'the key was refused: set another, the next run resumes' ;;
   5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says; the next run resumes' ;;
-  6) echo 'a file or the disk failed: the next run resumes' ;;
+  6) echo 'the list, the output or the disk failed: fix what the log says; a run that had begun is resumed by the next one' ;;
   7) echo 'the service failed: the next run resumes' ;;
   8) echo 'suspect: verified.csv is the old one, look at the list, or at verified.csv.suspect, as the log says' ;;
   75) echo 'left to the service: the next run collects' ;;

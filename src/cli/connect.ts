@@ -23,6 +23,16 @@ const apiKeyOption = {
   help: 'File that holds the key (default: SLUICE_API_KEY in the environment).',
 } as const satisfies OptionDefinition;
 
+/** A person waits for the answer to a single request. */
+const singlePatienceMs = 10_000;
+
+const giveUpOption = {
+  name: 'give-up-after',
+  type: patience(),
+  library: 'giveUpAfterMs',
+  help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
+} as const satisfies OptionDefinition;
+
 export const patienceOptions = defineOptions([
   {
     name: 'timeout',
@@ -30,12 +40,7 @@ export const patienceOptions = defineOptions([
     library: 'timeoutMs',
     help: 'Longest silence of one request, in seconds (default: 30).',
   },
-  {
-    name: 'give-up-after',
-    type: patience(),
-    library: 'giveUpAfterMs',
-    help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
-  },
+  giveUpOption,
   {
     name: 'requests-per-minute',
     type: count(),
@@ -54,11 +59,21 @@ export const connectionOptions = defineOptions([
   ...patienceOptions,
 ]);
 
+/** Of commands that make a single request. */
+const singleGiveUpOption = {
+  ...giveUpOption,
+  help: giveUpOption.help.replace('600', String(singlePatienceMs / 1000)),
+};
+export const singleConnectionOptions = defineOptions(
+  connectionOptions.map((option) =>
+    option.name === giveUpOption.name ? singleGiveUpOption : option,
+  ),
+);
+
 /** Of commands that ask for what only a service keeps. */
 export const serviceOptions = defineOptions([
   { name: 'base-url', type: text('<url>'), help: 'The service (default: SLUICE_BASE_URL).' },
-  apiKeyOption,
-  ...patienceOptions,
+  ...singleConnectionOptions.filter(({ name }) => name !== 'base-url' && name !== 'local'),
 ]);
 
 export type ConnectionOption = NameOf<typeof connectionOptions>;
@@ -139,9 +154,9 @@ export async function connect(
   target: Target,
   options: ParsedOptions<PatienceOption>,
   dataDir: string | undefined,
-  { onOutage, onFailure }: ConnectionListeners,
+  { onOutage, onFailure, ...defaults }: ConnectionListeners & { readonly giveUpAfterMs?: number },
 ): Promise<Connection> {
-  const waits = options.libraryValues(patienceOptions);
+  const waits = { ...defaults, ...options.libraryValues(patienceOptions) };
   if (target.kind === 'service') {
     deferCollections();
     const client: Client = new Client({
@@ -249,7 +264,10 @@ async function askAt<Answer>(
   { options, log }: CommandInput<PatienceOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
-  const connection = await connect(target, options, undefined, { onOutage: outageReporter(log) });
+  const connection = await connect(target, options, undefined, {
+    onOutage: outageReporter(log),
+    giveUpAfterMs: singlePatienceMs,
+  });
   try {
     return await ask(connection.client);
   } finally {

@@ -31,7 +31,7 @@ import { noArguments, onlyArgument, onlyPath } from '../options/parse-command-li
 import {
   serviceOptions,
   type ServiceOption,
-  connectionOptions,
+  singleConnectionOptions,
   type ConnectionOption,
   withService,
   withAnyService,
@@ -67,7 +67,7 @@ const checkOptions = defineOptions([
   },
   { ...countryOption, help: 'Target country, such as US; phones need it.' },
   jsonOption,
-  ...connectionOptions,
+  ...singleConnectionOptions,
 ]);
 
 export const checkCommand = defineCommand({
@@ -125,7 +125,7 @@ export const formatCommand = defineCommand({
   name: 'format',
   usage: '<file.txt> --type <type> --country <CC> [options]',
   summary: 'Have the format of addresses normalized, one a line; it costs nothing.',
-  options: [typeOption, countryOption, jsonOption, ...connectionOptions],
+  options: [typeOption, countryOption, jsonOption, ...singleConnectionOptions],
   examples: [
     'sluice format phones.txt --type phone --country US --local',
     'sluice format phones.txt --type phone --country US --local --json',

@@ -1,7 +1,7 @@
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
-import { type AddressLine, trimCell } from './address.js';
+import { type AddressLine, type NotSubmittedReason, trimCell } from './address.js';
 import { familyOf } from './phone/numbering-plan.js';
 import { phoneLine } from './phone/phone-line.js';
 import {
@@ -14,13 +14,18 @@ import {
 
 /** Shorter runs of digits among letters are no phone number. */
 const fewestDigits = 5;
+/** Why a cell is not sent that is made of the digits of phone numbers. */
+const ofNumbers: ReadonlySet<NotSubmittedReason> = new Set([
+  'several_numbers',
+  'scientific_notation',
+]);
 /** What is longer, after a `+`, was written as a number. */
 const mostNational = 7;
 const atSign = 0x40;
 
 /**
  * Whether a cell looks like what it is verified as, at a glance: an email has an `@` between two other
- * characters; a phone is a possible number, or text with more digits than letters (`ext. 12`).
+ * characters; a phone is a possible number, several, or text with more digits than letters (`ext. 12`).
  *
  * @param address what the cell has come to
  */
@@ -29,7 +34,7 @@ export function looksLike(
   address: AddressLine,
   country: CountryCode,
 ): boolean {
-  if ('reason' in address) return false;
+  if ('reason' in address) return type === 'phone' && ofNumbers.has(address.reason);
   const { line, key } = address;
   if (type === 'email') return /[^@]@[^@]/.test(line);
   if (key.startsWith('+')) return true;

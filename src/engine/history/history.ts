@@ -240,7 +240,8 @@ export class History implements ResultHistory {
   /** Compares a run with the earlier ones of its list. */
   compareRun(id: string, summary: Summary): NonNullable<Summary['compared']> {
     const runs = this.#runs.before({ id, list: listOf(summary.input) });
-    const previous = runs.at(-1) ?? null;
+    // One empty night does not make the next one unusual.
+    const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
     return { previous, runs, odd: oddShares(pastRunOf(summary, this.#clock.wallNow()), runs) };
   }
 

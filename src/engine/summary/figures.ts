@@ -238,7 +238,7 @@ export interface OddShare {
 
 /** Earlier runs of a list, and what of this one is odd beside them. */
 export interface Comparison {
-  /** The run before; `null` where there was none. */
+  /** The run before, the last that had rows where one had; `null` where there was none. */
   readonly previous: PastRun | null;
   /** The latest runs before this one, 30 at most, oldest first. */
   readonly runs: readonly PastRun[];

@@ -8,6 +8,8 @@ import {
   formatCommand,
 } from '../../../src/cli/commands/single-requests.js';
 import { targetsCommand } from '../../../src/cli/commands/targets.js';
+import { ParsedOptions } from '../../../src/cli/command.js';
+import { withService } from '../../../src/cli/connect.js';
 import { targetIndustries } from '../../../src/contract/targets.js';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
 import { chargesOf } from '../charges.js';
@@ -43,6 +45,22 @@ describe('sluice credits', () => {
     expect(await runCommand(creditsCommand, [])).toMatchObject({ code: 2, stdout: '' });
     expect(await runCommand(creditsCommand, ['extra'])).toMatchObject({ code: 2, stdout: '' });
   });
+});
+
+describe('a single request', () => {
+  it.each([
+    [10_000, []],
+    [60_000, [['give-up-after', ['60']]]],
+  ] as const)(
+    'is given up after %s ms with %j: a person waits for it',
+    async (patienceMs, given) => {
+      const input = {
+        options: new ParsedOptions(new Map(given)),
+        env: { SLUICE_BASE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: 'k' },
+      } as unknown as Parameters<typeof withService>[0];
+      expect(await withService(input, async (client) => client.giveUpAfterMs)).toBe(patienceMs);
+    },
+  );
 });
 
 describe('sluice check', () => {

@@ -5,11 +5,24 @@ import {
   addressesIn,
   cellForm,
   isSurelyWellFormed,
+  looksLike,
 } from '../../../src/engine/addresses/looks-like.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import { parseMailbox } from '../../../src/service/verification/email-syntax.js';
 import { readPhone } from '../../../src/service/verification/judge-phone.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
+
+describe('looksLike', () => {
+  it.each([
+    ['0641 1234 / 5678', true],
+    ['030 12345 / 030 6789', true],
+    ['4,91702E+11', true],
+    ['ext. 1234567', true],
+    ['Ada Lovelace', false],
+  ])('says of the phone %s: %s', (cell, isAlike) => {
+    expect(looksLike('phone', phoneLine(cell, 'DE'), 'DE')).toBe(isAlike);
+  });
+});
 
 describe('isSurelyWellFormed', () => {
   it.each([

@@ -34,6 +34,15 @@ describe('runs with a history', () => {
     );
   });
 
+  it('are compared with the last night that had rows', async () => {
+    const nights = await Nights.begin();
+    await nights.night(goodNames(4));
+    await nights.night([], { clock: daysLater(1) });
+    const { compared } = await nights.night(goodNames(5), { clock: daysLater(2) });
+    expect(compared?.runs.map(({ rows }) => rows)).toEqual([4, 0]);
+    expect(compared?.previous?.rows).toBe(4);
+  });
+
   it('are kept when the history is written again, and counted as what it has saved', async () => {
     const nights = await Nights.begin();
     await nights.night(goodNames(4));
