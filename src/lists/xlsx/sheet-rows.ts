@@ -1,5 +1,6 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
 import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
 import type { CellFormat } from './xlsx-chunk.js';
@@ -14,6 +15,8 @@ export interface SheetRow {
 
 /** The most columns that a sheet can have. */
 const mostColumns = 16_384;
+/** More columns in front of all others than a margin has, without a value in the first rows, are left out. */
+const widestMargin = 255;
 
 interface OpenCell {
   readonly column: number;
@@ -39,6 +42,7 @@ export async function* readSheetRows(
 ): AsyncGenerator<SheetRow[]> {
   let row: SheetRow | undefined;
   let cell: OpenCell | undefined;
+  let margin: number | undefined;
   let number = 0;
   let column = -1;
   let inside: 'text' | 'inline' | undefined;
@@ -54,7 +58,7 @@ export async function* readSheetRows(
       if (token.kind === 'cell') {
         const plain = plainCell(token);
         column = plain.column;
-        if (row) takeCell(row, plain, workbook);
+        if (row) takeCell(row, plain, workbook, margin);
         continue;
       }
       const isOpen = token.kind === 'open' && !token.isEmpty;
@@ -76,7 +80,7 @@ export async function* readSheetRows(
             column = cell.column;
           }
           if (!isOpen && cell && row) {
-            const hasValue = takeCell(row, cell, workbook);
+            const hasValue = takeCell(row, cell, workbook, margin);
             // An empty text is a result, too.
             if (!hasValue && cell.hasFormula && cell.type !== 'str') onUncomputed();
             cell = undefined;
@@ -100,7 +104,9 @@ export async function* readSheetRows(
         default:
       }
     }
-    if (rows.length > 0) yield rows;
+    if (rows.length === 0) continue;
+    margin ??= leaveMarginOut(row ? [...rows, row] : rows);
+    yield rows;
   }
   if (!isOver) throw new XmlError('the sheet ends too early');
 }
@@ -151,13 +157,31 @@ function plainCell({
 }
 
 /** Puts what a cell holds into its row; says whether it holds anything. */
-function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook): boolean {
+function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook, margin = 0): boolean {
   const { value, format } = readCell(cell, workbook);
   if (value === undefined) return false;
-  while (row.values.length < cell.column) row.values.push(null);
-  row.values[cell.column] = value;
-  if (format !== undefined) (row.formats ??= [])[cell.column] = format;
+  const at = cell.column - margin;
+  if (at < 0) {
+    throw new XmlError(
+      `row ${grouped(row.number)} has a value in column ${grouped(cell.column + 1)}, and the first rows have none in front of column ${grouped(margin + 1)}; put the columns side by side`,
+    );
+  }
+  while (row.values.length < at) row.values.push(null);
+  row.values[at] = value;
+  if (format !== undefined) (row.formats ??= [])[at] = format;
   return true;
+}
+
+/** @returns how many columns it has taken from in front of the rows */
+function leaveMarginOut(rows: readonly SheetRow[]): number {
+  const margins = rows.map(({ values }) => values.findIndex((value) => value !== null));
+  const margin = Math.min(...margins.filter((each) => each >= 0));
+  if (margin <= widestMargin) return 0;
+  for (const { values, formats } of rows) {
+    values.splice(0, margin);
+    formats?.splice(0, margin);
+  }
+  return margin;
 }
 
 function readCell(

@@ -17,6 +17,8 @@ const office = 'http://schemas.openxmlformats.org/officeDocument/2006/relationsh
 interface Parts {
   /** The rows below the header `email`, `note`. */
   readonly rows: string;
+  /** Columns of the header. @default the first two */
+  readonly headIn?: readonly string[];
   readonly workbookPr?: string;
   /** What follows the sheets. */
   readonly extension?: string;
@@ -35,7 +37,13 @@ async function workbook(parts: Parts): Promise<Buffer> {
   const { nameOf = (name) => name, encode = (xml) => Buffer.from(xml), before } = parts;
   const relation = (id: string, type: string, target: string): string =>
     `<Relationship Id="${id}" Type="${office}/${type}" Target="${target}"/>`;
-  const head = ['email', 'note'].map((name) => `<c t="str"><v>${name}</v></c>`).join('');
+  const head = ['email', 'note']
+    .map((name, index) => {
+      const column = parts.headIn?.[index];
+      const place = column === undefined ? '' : ` r="${column}1"`;
+      return `<c${place} t="str"><v>${name}</v></c>`;
+    })
+    .join('');
   const entries = {
     '_rels/.rels': `<Relationships>${relation('a', 'officeDocument', 'xl/workbook.xml')}</Relationships>`,
     'xl/workbook.xml': `<workbook ${main} xmlns:r="${office}">${workbookPr}<sheets>${before === undefined ? '' : '<sheet name="Chart" sheetId="2" r:id="e"/>'}<sheet name="S" sheetId="1" r:id="b"/></sheets>${extension}</workbook>`,
@@ -75,6 +83,31 @@ async function asWorkbook(parts: Parts): Promise<ExcelJS.Cell> {
 
 const row = (cell: string): string => `<row><c t="str"><v>a@x.example</v></c>${cell}</row>`;
 const date = { cellFormats: '<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/>' };
+
+describe('a sheet whose first columns are empty', () => {
+  const headIn = ['XFC', 'XFD'];
+  const far = (n: number): string =>
+    `<row r="${n}"><c r="XFC${n}" t="str"><v>a${n}@x.example</v></c><c r="XFD${n}"><v>${n}</v></c></row>`;
+  const many = Array.from({ length: 5000 }, (_, index) => far(index + 2));
+
+  it('is read without them, where they are thousands', async () => {
+    const lines = many.map((_, index) => `a${index + 2}@x.example,${index + 2}\n`);
+    expect(await asCsv({ headIn, rows: many.join('') })).toBe(lines.join(''));
+  });
+
+  it('is refused where a later row has a value there', async () => {
+    const late = '<row r="5002"><c r="A5002"><v>1</v></c></row>';
+    const refused = asCsv({ headIn, rows: [...many, late].join('') });
+    await expect(refused).rejects.toMatchObject({ code: 'input_malformed' });
+  });
+
+  it('keeps a margin', async () => {
+    await writeFile(at('in.xlsx'), await workbook({ headIn: ['B', 'C'], rows: '' }));
+    const reading = await fileSource(at('in.xlsx')).open({ wanted: () => [] });
+    expect(reading.header).toEqual(['#1', 'email', 'note']);
+    await reading.chunks[Symbol.asyncIterator]().return?.();
+  });
+});
 
 describe('dates of a workbook', () => {
   // 2024-03-01 in the calendar from 1904, as openpyxl has it.
