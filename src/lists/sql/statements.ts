@@ -170,11 +170,12 @@ function rangeConditions(
   return [`s.${rowNumber} > ${range.after} AND s.${rowNumber} <= ${range.upTo}`];
 }
 
-/** Counts the keys that are in more than one of the staged rows, as one cell. */
+/** The first key that is in more than one of the staged rows: how many there are, and its first and last row. */
 export function repeatedKeysQuery(plan: TablePlan, form: Statements, range?: RowRange): string {
   const cells = list(cellsOf(plan, form).keys, ({ cell }) => cell);
   const where = rangeConditions(range, form).map((condition) => ` WHERE ${condition}`);
-  return `SELECT count(*) FROM (SELECT 1 FROM ${form.staging} AS s${where.join('')} GROUP BY ${cells} HAVING count(*) > 1) AS r`;
+  const repeated = `SELECT min(s.${form.rowNumber}) AS first_row, max(s.${form.rowNumber}) AS last_row FROM ${form.staging} AS s${where.join('')} GROUP BY ${cells} HAVING count(*) > 1`;
+  return `SELECT count(*) OVER (), r.first_row, r.last_row FROM (${repeated}) AS r ORDER BY r.first_row LIMIT 1`;
 }
 
 function list<Item>(items: readonly Item[], print: (item: Item) => string, between = ', '): string {

@@ -3,6 +3,7 @@ import type { SkippedUpdates } from '../../rows/sink.js';
 import { type Connection, retryOnLock, type Waiting } from '../connection.js';
 import type { Dialect, Staging } from '../dialect.js';
 import { RefusedRows } from '../database-failure.js';
+import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import { addSkippedUpdates, findSkippedUpdates } from './update-guard.js';
 import type { TablePlan, RunMarker } from './table-plan.js';
 import { createMarker, createMarkers, findWritten, isMarked, writeMarker } from './run-marker.js';
@@ -160,16 +161,19 @@ export async function askAll(connection: Connection, queries: readonly string[])
  * Refuses keys that the database takes for the same, though their texts differ: those were distinguished
  * before.
  *
- * @param range of the staged rows. @default all
+ * @param numbers of the staged rows in the input; more rows than that repeat them. @default all are staged
  */
 export async function refuseRepeatedKeys<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,
-  range?: RowRange,
+  numbers?: readonly number[],
 ): Promise<void> {
   if (plan.key.length === 0) return;
-  const [[count] = []] = await connection.query(repeatedKeysQuery(plan, dialect.statements, range));
-  if (Number(count) === 0) return;
+  const range = numbers && { after: 0, upTo: numbers.length };
+  const [found] = await connection.query(repeatedKeysQuery(plan, dialect.statements, range));
+  if (!found) return;
+  const [count = 0, ...rows] = found.map(Number);
+  const [first, last] = rows.map((row) => grouped(numbers?.[row - 1] ?? row));
   throw new OutputError(
-    `${String(count)} keys occur in more than one row of the input, and a table has one row for each: ${plan.key.join(', ')} must be different in each row`,
+    `${counted(count, 'key')} ${count === 1 ? 'occurs' : 'occur'} in more than one row of the input${count === 1 ? '' : ', the first'} (data rows ${first} and ${last}), and a table has one row for each: ${plan.key.join(', ')} must be different in each row`,
   );
 }

@@ -183,7 +183,7 @@ export function tableSink<Database extends Connection>(
           }
           start += numbers.length;
         } while (start < kinds && numbers.length > 0);
-        await trialWrite(writing, numbers.length).catch((error: unknown) => {
+        await trialWrite(writing, numbers).catch((error: unknown) => {
           if (failureOf(error).refusal?.kind !== 'locked') throw error;
           columns.onNotice?.(notice('lock_before_trial', { table: name }));
         });

@@ -16,12 +16,13 @@ import { createMarker, findMarkers, writeMarker } from './run-marker.js';
 /**
  * Does with a few staged rows all that a writing does, under the real constraints, and takes it back.
  *
- * @param rowsAtOnce the staged rows are the same ones again after so many, with other results
+ * @param numbers of the staged rows in the input: after so many they are the same ones again, with other results
  */
 export async function trialWrite<Database extends Connection>(
   writing: TableWriting<Database>,
-  rowsAtOnce: number,
+  numbers: readonly number[],
 ): Promise<void> {
+  const rowsAtOnce = numbers.length;
   const { dialect, connection, staging, runId, waiting } = writing;
   const { statements, putInPlace, tryDefinitions } = dialect;
   const marker = createMarker(runId, await staging.end());
@@ -38,7 +39,7 @@ export async function trialWrite<Database extends Connection>(
   const plan = (await tryDefinitions?.(connection, writing.plan, hasMarkers)) ?? writing.plan;
   for (let after = 0; after === 0 || after < marker.rows; after += rowsAtOnce) {
     const range = { after, upTo: after + rowsAtOnce };
-    if (after === 0) await refuseRepeatedKeys(writing, range);
+    if (after === 0) await refuseRepeatedKeys(writing, numbers);
     await retryOnLock(waiting, connection, async () => {
       await askAll(connection, statements.begin);
       if (!tryDefinitions) await define(writing);

@@ -188,7 +188,9 @@ describe('a table of PostgreSQL', () => {
       }),
     );
     expect(error).toMatchObject({ code: 'invalid_option' });
-    expect(error.message).toContain('occur in more than one row');
+    expect(error.message).toContain(
+      '1 key occurs in more than one row of the input (data rows 1 and 2)',
+    );
     expect(await verifying.charges()).toBe(0);
     expect(await contents(place)).toEqual(before);
   });
