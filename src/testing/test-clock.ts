@@ -123,13 +123,13 @@ export function createTestClock(wallStart?: number): TestClock {
 /**
  * Makes a clock that moves by itself, so many times faster than time: waits between polls and retries become
  * short, also against a service over HTTP. A silence of the service lasts as much longer in its eyes: give the
- * client a `timeoutMs` of hours with it.
+ * client a `timeoutMs` of hours with it, and an `onOutage`, which else is a warning.
  *
  * @example
  * ```ts
  * const clock = createFastClock(200);
  * const { baseUrl, apiKey } = service;
- * const fast = new Client({ baseUrl, apiKey, clock, timeoutMs: 36_000_000 });
+ * const fast = new Client({ baseUrl, apiKey, clock, timeoutMs: 36_000_000, onOutage: () => {} });
  * await fast.close();
  * ```
  */

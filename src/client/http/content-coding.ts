@@ -12,6 +12,8 @@ import { oddAnswer } from './response.js';
 /** The codings of answers that every request asks for. */
 const decoders: Readonly<Record<string, () => Gunzip | BrotliDecompress>> = {
   gzip: createGunzip,
+  // The older name of the same.
+  'x-gzip': createGunzip,
   br: createBrotliDecompress,
 };
 

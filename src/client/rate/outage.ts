@@ -213,7 +213,7 @@ export function overdueError(
     `${subject} could not be sent within ${duration(timeoutMs / 1000)}: ${reason}${left}`,
     {
       sent: last ? sentOf(last) : 'no',
-      retryAfterMs: pauseMs > 0 ? pauseMs : undefined,
+      retryAfterMs: pauseMs > 0 ? Math.ceil(pauseMs) : undefined,
       cause,
     },
   );

@@ -61,7 +61,7 @@ interface AnswerTime {
 /**
  * Reads `Retry-After`: seconds or a date, clamped to zero and five minutes.
  *
- * @returns milliseconds, or `undefined` when the header is absent or makes no sense
+ * @returns whole milliseconds, or `undefined` when the header is absent or makes no sense
  */
 export function parseRetryAfter(value: string | undefined, time: AnswerTime): number | undefined {
   const text = value?.trim() ?? '';
@@ -80,5 +80,5 @@ function parseHttpDate(text: string): number | undefined {
 }
 
 function clamp(ms: number): number {
-  return Math.min(Math.max(ms, 0), longestRetryAfterMs);
+  return Math.min(Math.max(Math.ceil(ms), 0), longestRetryAfterMs);
 }

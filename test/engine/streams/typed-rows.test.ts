@@ -308,6 +308,22 @@ it('run() holds columns to those of its rows, where they have a type', async () 
   >();
 });
 
+it('what run() calls and waits for may be async or not', () => {
+  type Called = Pick<
+    RunOptions,
+    'onCarry' | 'onPrepared' | 'onSummary' | 'beforeRemoval' | 'rowsBefore'
+  >;
+  const sync = {
+    onCarry: () => true,
+    onPrepared: () => true,
+    onSummary: () => undefined,
+    beforeRemoval: () => undefined,
+    rowsBefore: () => 7,
+  };
+  expectTypeOf(sync).toExtend<Called>();
+  expectTypeOf({ ...sync, onPrepared: async () => true }).toExtend<Called>();
+});
+
 it('run() does not compile without stateDir where the sink has no place for it', async () => {
   const { client } = await withClient();
   const options = { source: contacts, client, country: 'US', email: ['email'] } as const;

@@ -19,7 +19,7 @@ export async function askBeforeLaunch(
     ready,
     stoppedByOthers,
   }: {
-    readonly onPrepared: (preflight: Preflight) => Promise<boolean>;
+    readonly onPrepared: (preflight: Preflight) => boolean | Promise<boolean>;
     readonly ready: () => readonly DrivenBatch[];
     readonly stoppedByOthers: () => StoppedEntry | undefined;
   },

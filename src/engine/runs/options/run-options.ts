@@ -145,7 +145,7 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * `undefined` where that is not known.
    * @default nothing is known
    */
-  readonly rowsBefore?: (() => Promise<number | undefined>) | undefined;
+  readonly rowsBefore?: (() => number | undefined | Promise<number | undefined>) | undefined;
   /**
    * Launch everything, then leave it to the service: `run()` rejects with DetachedError, and the same
    * call later collects. Where nothing is left to launch, it goes on to the end.
@@ -157,7 +157,7 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * it may not, `run()` rejects with DetachedError; the same call later asks again.
    * @default it may
    */
-  readonly onPrepared?: ((preflight: Preflight) => Promise<boolean>) | undefined;
+  readonly onPrepared?: ((preflight: Preflight) => boolean | Promise<boolean>) | undefined;
   /**
    * How long to wait while another process uses the state directory, or writes the same output file or
    * folder, in milliseconds. When that one has finished its run, this call begins one of its own, which pays for the list again where no `history` has it.
@@ -171,13 +171,13 @@ export interface RunSettings<From extends SourceInput = SourceInput>
    * throws, so does the run; the same call again gives the summary again, and pays nothing.
    * @default nothing is called
    */
-  readonly onSummary?: ((summary: Summary) => Promise<void>) | undefined;
+  readonly onSummary?: ((summary: Summary) => void | Promise<void>) | undefined;
   /**
    * Called before the state directory is removed, and waited for: closes what you keep in it, such as a
    * local service.
    * @default nothing is called
    */
-  readonly beforeRemoval?: (() => Promise<void>) | undefined;
+  readonly beforeRemoval?: (() => void | Promise<void>) | undefined;
   /**
    * Called with the last act of a run that is over, which is then yours to do: it removes the journal,
    * which says until then that everything is done. A process that ends with the run does it right before
