@@ -9,7 +9,7 @@ import type { CellFormat } from './xlsx-chunk.js';
 export interface SheetRow {
   /** Its number in the sheet, counted from 1. */
   readonly number: number;
-  readonly values: unknown[];
+  values: unknown[];
   formats: (CellFormat | undefined)[] | undefined;
 }
 
@@ -157,29 +157,34 @@ function plainCell({
 }
 
 /** Puts what a cell holds into its row; says whether it holds anything. */
-function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook, margin = 0): boolean {
+function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook, margin?: number): boolean {
   const { value, format } = readCell(cell, workbook);
   if (value === undefined) return false;
-  const at = cell.column - margin;
+  const at = cell.column - (margin ?? 0);
   if (at < 0) {
     throw new XmlError(
-      `row ${grouped(row.number)} has a value in column ${grouped(cell.column + 1)}, and the first rows have none in front of column ${grouped(margin + 1)}; put the columns side by side`,
+      `row ${grouped(row.number)} has a value in column ${grouped(cell.column + 1)}, and the first rows have none in front of column ${grouped((margin ?? 0) + 1)}; put the columns side by side`,
     );
   }
-  while (row.values.length < at) row.values.push(null);
+  // Until the margin is known, there is nothing where no cell is.
+  while (margin !== undefined && row.values.length < at) row.values.push(null);
   row.values[at] = value;
   if (format !== undefined) (row.formats ??= [])[at] = format;
   return true;
 }
 
-/** @returns how many columns it has taken from in front of the rows */
+/** Takes columns without a value from in front of the rows. @returns how many */
 function leaveMarginOut(rows: readonly SheetRow[]): number {
-  const margins = rows.map(({ values }) => values.findIndex((value) => value !== null));
-  const margin = Math.min(...margins.filter((each) => each >= 0));
-  if (margin <= widestMargin) return 0;
-  for (const { values, formats } of rows) {
-    values.splice(0, margin);
-    formats?.splice(0, margin);
+  const firsts = rows.flatMap(({ values }) => Object.keys(values).slice(0, 1).map(Number));
+  const first = Math.min(...firsts);
+  const margin = first > widestMargin ? first : 0;
+  for (const row of rows) {
+    const { values, formats } = row;
+    row.values = Array.from(
+      { length: Math.max(0, values.length - margin) },
+      (_, at) => values[at + margin] ?? null,
+    );
+    row.formats = formats?.slice(margin);
   }
   return margin;
 }
