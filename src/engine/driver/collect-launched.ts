@@ -3,15 +3,17 @@ import { groupNumber } from '../addresses/batch-group.js';
 import type { VerificationService } from '../../client/client.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
-import type { Batch } from '../batches/batch.js';
+import { type Batch, parseBatchName, uuidKey } from '../batches/batch.js';
 import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
 import { tallyOf } from '../batches/export-check.js';
 import type { BatchState } from '../batches/batch-state.js';
-import { deleteBatch } from '../batches/uploads/delete-uploads.js';
+import { deleteBatch, deleteListed } from '../batches/uploads/delete-uploads.js';
 import { BatchPool } from './batch-pool.js';
-import type { CollectedExport, DriveSettings } from './driver-options.js';
+import { type CollectedExport, defaults, type DriveSettings } from './driver-options.js';
 import { LocalClaims } from '../batches/claim.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { systemClock } from '../../platform/waiting/clock.js';
 
 interface CollectOptions extends Pick<
   DriveSettings,
@@ -20,6 +22,8 @@ interface CollectOptions extends Pick<
   readonly history: ResultHistory;
   readonly service: VerificationService;
   readonly signal: AbortSignal;
+  /** Called with the names of uploads that may be left. */
+  readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
 }
 
 /**
@@ -27,13 +31,48 @@ interface CollectOptions extends Pick<
  * they are paid for. Nothing is launched: one that never was is deleted.
  *
  * @param launched as the history has given them to this owner
+ * @param streams ids of those whose uploads are to be deleted, too
  */
 export async function collectLaunched(
   launched: readonly LaunchedBatch[],
+  streams: readonly string[],
   options: CollectOptions,
 ): Promise<void> {
-  const { history, service, signal, ...settings } = options;
-  if (launched.length === 0) return;
+  if (launched.length > 0) await collectAll(launched, options);
+  if (streams.length > 0) await deleteUploads(streams, launched, options);
+}
+
+async function deleteUploads(
+  streams: readonly string[],
+  launched: readonly LaunchedBatch[],
+  { history, service, signal, clock = systemClock, batchDeadlineMs, onLeftBehind }: CollectOptions,
+): Promise<void> {
+  const collected = new Set(launched.map(({ batchUuid }) => uuidKey(batchUuid)));
+  const isOfStream = (name: string): boolean =>
+    streams.some((id) => parseBatchName(name, id) !== undefined);
+  const isUnwanted = ({ name, batch_uuid: uuid }: { name: string; batch_uuid: string }): boolean =>
+    isOfStream(name) && !collected.has(uuidKey(uuid));
+  const deadlineMs = batchDeadlineMs ?? defaults.batchDeadlineMs;
+  try {
+    const { left } = await deleteListed(service, isUnwanted, { signal, clock, deadlineMs });
+    if (left.length > 0) {
+      // It may be parsing one, and delete it the next time.
+      onLeftBehind?.(left);
+      return;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // The list could not be read: the next stream looks again.
+    if (isSluiceError(error)) return;
+    throw error;
+  }
+  for (const id of streams) await history.dropLaunch(id);
+}
+
+async function collectAll(
+  launched: readonly LaunchedBatch[],
+  { history, service, signal, ...settings }: CollectOptions,
+): Promise<void> {
   const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
   const claims = new LocalClaims();
   const drive = new BatchPool(

@@ -33,7 +33,7 @@ import {
   type HistoryStats,
   createKeyLookup,
 } from './history-lookup.js';
-import { LaunchedBatches, launchedFrames, overFrame } from './launched-batches.js';
+import { LaunchedBatches, launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
 import { PastRuns, listOf, runFrame, oddShares, pastRunOf } from './past-runs.js';
 
 /** Superseded entries are dropped when the history is opened, once they are as many as the others. */
@@ -200,6 +200,17 @@ export class History implements ResultHistory {
     this.#launched.assignTo(batchUuid, owner);
   }
 
+  async noteUploads(runId: string, owner: object): Promise<void> {
+    const frame = uploadsFrame(runId);
+    await this.#append(frame);
+    this.#launched.take(frame);
+    this.#launched.assignTo(runId, owner);
+  }
+
+  takeUploads(owner: object): readonly string[] {
+    return this.#launched.takeOverUploads(owner);
+  }
+
   takeLaunched(owner: object): readonly LaunchedBatch[] {
     return this.#launched.takeOver(owner);
   }
@@ -224,9 +235,9 @@ export class History implements ResultHistory {
     await this.dropLaunch(batchUuid);
   }
 
-  async dropLaunch(batchUuid: string): Promise<void> {
-    if (!this.#launched.has(batchUuid)) return;
-    const frame = overFrame(batchUuid);
+  async dropLaunch(id: string): Promise<void> {
+    if (!this.#launched.has(id)) return;
+    const frame = overFrame(id);
     await this.#append(frame);
     this.#launched.take(frame);
   }

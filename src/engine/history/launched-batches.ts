@@ -15,6 +15,8 @@ const launchedMeta = z.object({
     country: z.enum(countryCodes),
   }),
 });
+/** What a frame says when a stream is about to make its first upload. */
+const uploadsMeta = z.object({ uploads: z.string() });
 /** Its results are among the entries, or there are none to be got. */
 const overMeta = z.object({ over: z.string() });
 
@@ -26,6 +28,8 @@ interface Launched {
 /** Batches that were launched, and whose results a history does not have: by uuid, in their order. */
 export class LaunchedBatches {
   readonly #batches = new Map<string, Launched>();
+  /** Ids of streams that may have uploads which were never launched. */
+  readonly #uploads = new Set<string>();
   /** Who waits for their results in this process. */
   readonly #owners = new Map<string, object>();
   readonly #gone = new WeakSet();
@@ -36,8 +40,9 @@ export class LaunchedBatches {
     return this.#superseded;
   }
 
-  has(batchUuid: string): boolean {
-    return this.#batches.has(batchUuid);
+  /** @param id a batch_uuid, or the id of a stream */
+  has(id: string): boolean {
+    return this.#batches.has(id) || this.#uploads.has(id);
   }
 
   /** @returns whether the frame is about them */
@@ -46,7 +51,13 @@ export class LaunchedBatches {
     if (over.success) {
       this.#superseded += this.#addresses(over.data.over);
       this.#batches.delete(over.data.over);
+      this.#uploads.delete(over.data.over);
       this.#owners.delete(over.data.over);
+      return true;
+    }
+    const uploads = uploadsMeta.safeParse(meta);
+    if (uploads.success) {
+      this.#uploads.add(uploads.data.uploads);
       return true;
     }
     const parsed = launchedMeta.safeParse(meta);
@@ -58,8 +69,8 @@ export class LaunchedBatches {
     return true;
   }
 
-  assignTo(batchUuid: string, owner: object): void {
-    this.#owners.set(batchUuid, owner);
+  assignTo(id: string, owner: object): void {
+    this.#owners.set(id, owner);
   }
 
   /** What was launched under this owner is not waited for any more. */
@@ -69,12 +80,7 @@ export class LaunchedBatches {
 
   /** Gives those that are not waited for to another owner. */
   takeOver(owner: object): readonly LaunchedBatch[] {
-    const free = [...this.#batches.keys()].filter((batchUuid) => {
-      const before = this.#owners.get(batchUuid);
-      return before === undefined || this.#gone.has(before);
-    });
-    for (const batchUuid of free) this.assignTo(batchUuid, owner);
-    return free.map((batchUuid) => ({
+    return this.#takeOver(this.#batches.keys(), owner).map((batchUuid) => ({
       batchUuid,
       group: (this.#batches.get(batchUuid) as Launched).group,
       addresses: this.#addresses(batchUuid),
@@ -82,8 +88,23 @@ export class LaunchedBatches {
     }));
   }
 
+  /** The same of streams, by their ids. */
+  takeOverUploads(owner: object): readonly string[] {
+    return this.#takeOver(this.#uploads, owner);
+  }
+
+  #takeOver(ids: Iterable<string>, owner: object): readonly string[] {
+    const free = [...ids].filter((id) => {
+      const before = this.#owners.get(id);
+      return before === undefined || this.#gone.has(before);
+    });
+    for (const id of free) this.assignTo(id, owner);
+    return free;
+  }
+
   /** All that a file needs of them, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
+    for (const runId of this.#uploads) yield uploadsFrame(runId);
     for (const [batchUuid, { group }] of this.#batches) {
       yield* launchedFrames({ batchUuid, group }, [...this.#hashes(batchUuid)].filter(isKept));
     }
@@ -101,8 +122,13 @@ export class LaunchedBatches {
   }
 }
 
-export function overFrame(batchUuid: string): Frame {
-  return { meta: { over: batchUuid }, entries: new Uint32Array() };
+/** @param id a batch_uuid, or the id of a stream */
+export function overFrame(id: string): Frame {
+  return { meta: { over: id }, entries: new Uint32Array() };
+}
+
+export function uploadsFrame(runId: string): Frame {
+  return { meta: { uploads: runId }, entries: new Uint32Array() };
 }
 
 export function* launchedFrames(

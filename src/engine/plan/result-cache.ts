@@ -76,6 +76,14 @@ export interface ResultHistory {
     },
     owner: object,
   ): Promise<void>;
+  /**
+   * Notes a stream, by the id that the names of its uploads have, right before the first of them.
+   *
+   * @throws OutputError
+   */
+  noteUploads(runId: string, owner: object): Promise<void>;
+  /** Gives the ids of streams whose uploads nobody deletes to an owner who does so. */
+  takeUploads(owner: object): readonly string[];
   /** Gives the batches that were launched, and that are not waited for, to an owner who does so. */
   takeLaunched(owner: object): readonly LaunchedBatch[];
   /** An owner of batches waits for them no more. */
@@ -92,8 +100,13 @@ export interface ResultHistory {
       outcomeOf(index: number): number | undefined;
     },
   ): Promise<void>;
-  /** There is nothing to be collected of a batch. @throws OutputError */
-  dropLaunch(batchUuid: string): Promise<void>;
+  /**
+   * Nothing is to be collected of a batch, or deleted of the uploads of a stream.
+   *
+   * @param id the batch's batch_uuid, or the stream's id
+   * @throws OutputError
+   */
+  dropLaunch(id: string): Promise<void>;
 }
 
 /**

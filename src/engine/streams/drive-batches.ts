@@ -25,6 +25,7 @@ import { type CollectedExport, defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
+import type { LaunchNotes } from './launch-notes.js';
 import { fetchExport } from '../plan/memory-export.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { type DriveBatchesOptions, verifyShape } from './stream-options.js';
@@ -86,7 +87,8 @@ export class DriveBatches extends PatientDuplex {
   /** Whether the last parcel is pushed. */
   #isOver = false;
 
-  /** @param beforeLaunch waited for before each launch of a batch is asked for */
+  readonly #notes: Partial<Notes>;
+
   constructor(
     options: DriveBatchesOptions &
       Pick<BatchPoolOptions, 'keepsBatches'> &
@@ -94,9 +96,10 @@ export class DriveBatches extends PatientDuplex {
         /** Does work as that of a run. */
         readonly inRun?: (work: () => void) => void;
       },
-    beforeLaunch?: (batch: Batch, uuid: string) => Promise<void>,
+    notes: Partial<Notes> = {},
   ) {
     super({ objectMode: true, highWaterMark: 1 });
+    this.#notes = notes;
     this.#inRun = options.inRun ?? ((work) => work());
     this.#options = {
       ...options,
@@ -115,7 +118,8 @@ export class DriveBatches extends PatientDuplex {
         claim: (batch) =>
           this.#claims.claim(batch, planned, async (progress) => {
             const { state } = progress;
-            if (state.stage === 'launching') await beforeLaunch?.(batch, state.uuid);
+            if (state.stage === 'uploading') await notes.noteUploads?.(this.#runId);
+            if (state.stage === 'launching') await notes.note?.(batch, state.uuid);
             this.#note(progress);
           }),
         collect: async (batch, open) => this.#collect(batch, open),
@@ -174,6 +178,8 @@ export class DriveBatches extends PatientDuplex {
     });
     this.#reportLeft(names);
     await this.#calledBack.settled();
+    // Where it cannot be written down, the next stream looks again.
+    await this.#notes.dropUploads?.(this.#runId).catch(() => undefined);
   }
 
   #allLeft(): readonly LeftBatch[] {
@@ -230,6 +236,7 @@ export class DriveBatches extends PatientDuplex {
       });
       this.#reportLeft(names);
       await this.#calledBack.settled();
+      await this.#notes.dropUploads?.(this.#runId);
     } catch (error) {
       this.destroy(error as Error);
       return;
@@ -298,6 +305,9 @@ export class DriveBatches extends PatientDuplex {
     return { ...tally, keep };
   }
 }
+
+/** What outlasts the process of what is sent. */
+type Notes = Pick<LaunchNotes, 'note' | 'noteUploads' | 'dropUploads'>;
 
 interface SentBatch extends LeftBatch {
   /** Name of its latest upload. */

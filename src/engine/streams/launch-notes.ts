@@ -11,6 +11,7 @@ export class LaunchNotes {
   readonly #options: Omit<VerifySettings, 'onProgress'>;
   readonly #stop = new AbortController();
   #isLookedFor = false;
+  #noted: Promise<void> | undefined;
 
   constructor(options: Omit<VerifySettings, 'onProgress'>) {
     this.#options = options;
@@ -23,8 +24,21 @@ export class LaunchNotes {
     const { history, client: service, ...settings } = this.#options;
     if (!history) return undefined;
     const launched = history.takeLaunched(this);
-    if (launched.length === 0) return undefined;
-    return collectLaunched(launched, { ...settings, history, service, signal: this.#stop.signal });
+    const streams = history.takeUploads(this);
+    if (launched.length + streams.length === 0) return undefined;
+    const { signal } = this.#stop;
+    return collectLaunched(launched, streams, { ...settings, history, service, signal });
+  }
+
+  /** Waited for before each upload. */
+  async noteUploads(runId: string): Promise<void> {
+    this.#noted ??= this.#options.history?.noteUploads(runId, this);
+    await this.#noted;
+  }
+
+  /** All that was never launched is deleted, or named. */
+  async dropUploads(runId: string): Promise<void> {
+    if (this.#noted) await this.#options.history?.dropLaunch(runId);
   }
 
   /** Waited for before each launch. */

@@ -219,6 +219,7 @@ export class Verify extends PatientDuplex {
     super({ objectMode: true });
     const onProgress = this.#calledBack.watch(options.onProgress);
     const onBatch = this.#calledBack.watch(options.onBatch);
+    const onLeftBehind = this.#calledBack.watch(options.onLeftBehind);
     if (options.isPartOfRun !== true) {
       this.#count = new RowCount((progress) => {
         if (this.#run) publish('sluice:run:stage', { run: this.#run.id, ...progress });
@@ -229,13 +230,13 @@ export class Verify extends PatientDuplex {
       this.#deletions = new SettledDeletions({
         service: options.client,
         clock: options.clock ?? systemClock,
-        onLeftBehind: this.#calledBack.watch(options.onLeftBehind),
+        onLeftBehind,
         onFailed: (error) => this.destroy(error),
       });
     }
     this.#head = rowsToBatches(plan);
     this.#tail = tail;
-    this.#notes = new LaunchNotes(options);
+    this.#notes = new LaunchNotes({ ...options, onLeftBehind });
     const drive = new DriveBatches(
       {
         ...options,
@@ -248,7 +249,7 @@ export class Verify extends PatientDuplex {
         },
         collect: async (batch, open) => plan.plan.join.match(batch, open),
       },
-      async (batch, uuid) => this.#notes.note(batch, uuid),
+      this.#notes,
     );
     this.#drive = drive;
     tail.on('settled', (parcel: SettledParcel) => {

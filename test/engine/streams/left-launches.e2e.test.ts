@@ -1,9 +1,12 @@
+import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { expect, it, onTestFinished } from 'vitest';
 import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import { Client } from '../../../src/client/client.js';
 import { History } from '../../../src/engine/history/history.js';
 import { run } from '../../../src/engine/runs/run.js';
+import type { VerifySettings } from '../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
@@ -209,6 +212,67 @@ it('what was never launched is deleted and sent again, and what failed is given 
   const history = await open();
   expect(history.takeLaunched({})).toEqual([]);
   await history.close();
+});
+
+/** A loop whose process is killed in this stage of its one batch, and the next with the same history. */
+async function killedIn(stage: string, options: ServiceOptions = {}) {
+  const { service, client, path, open } = await begin(options);
+  const dying = new Client(service);
+  const copy = join(await withFolder(), 'history');
+  const left: string[] = [];
+  const loop = async (
+    changes: Pick<VerifySettings, 'client' | 'onBatch' | 'onLeftBehind'> & { history: History },
+  ): Promise<unknown[]> => {
+    const options = { ...quick, email: ['email'], ...changes } as const;
+    try {
+      return (await Readable.from(verifyRows(people(2), options)).toArray()) as unknown[];
+    } finally {
+      await changes.history.close();
+    }
+  };
+  const killed = loop({
+    client: dying,
+    history: await open(),
+    onBatch({ state, name }) {
+      if (state.stage !== stage || left.length > 0) return;
+      left.push(name);
+      // What is on disk as the process dies.
+      for (const end of ['', '.key']) copyFileSync(path + end, copy + end);
+      void dying.close();
+    },
+  });
+  await expect(killed).rejects.toThrow();
+  expect((await client.listBatches()).map(({ name }) => name)).toEqual(left);
+  const next = async (
+    changes: Pick<VerifySettings, 'onBatch' | 'onLeftBehind'> = {},
+  ): Promise<unknown[]> => {
+    const history = await History.open({ path: copy, service: client.baseUrl });
+    return loop({ client, history, ...changes });
+  };
+  return { service, client, left, next };
+}
+
+it.each(['parsing', 'ready'])(
+  'what a kill leaves in stage %s is deleted by the next',
+  async (stage) => {
+    const { service, client, next } = await killedIn(stage);
+    expect(await next()).toHaveLength(2);
+    expect(await client.listBatches()).toMatchObject([{ status: 'verification_done' }]);
+    expect(await chargesOf(service)).toHaveLength(2);
+  },
+);
+
+it('what the service does not delete yet is named, and deleted by the one after the next', async () => {
+  const clock = new TestClock();
+  const { service, client, left, next } = await killedIn('parsing', { clock, parseDelayMs: 1000 });
+  const told: string[] = [];
+  const onLeftBehind = (names: readonly string[]): void => void told.push(...names);
+  await next({ onLeftBehind, onBatch: () => clock.run() });
+  expect(told).toEqual(left);
+  await next({ onLeftBehind });
+  expect(told).toEqual(left);
+  expect(await client.listBatches()).toMatchObject([{ status: 'verification_done' }]);
+  expect(await chargesOf(service)).toHaveLength(2);
 });
 
 it('what is forgotten is not collected, and the rest outlasts a rewrite', async () => {

@@ -178,10 +178,15 @@ export async function collectLeft(
 ): Promise<void> {
   const owner = {};
   const launched = history.takeLaunched(owner);
-  if (launched.length === 0) return;
-  onProgress?.(noticed(notice('launched_left', { batches: launched.length })));
+  const streams = history.takeUploads(owner);
+  if (launched.length > 0) {
+    onProgress?.(noticed(notice('launched_left', { batches: launched.length })));
+  }
+  const onLeftBehind = (names: readonly string[]): void => {
+    onProgress?.({ stage: 'left_behind', names });
+  };
   try {
-    await collectLaunched(launched, { ...settings, history, service });
+    await collectLaunched(launched, streams, { ...settings, history, service, onLeftBehind });
   } finally {
     history.release(owner);
   }
