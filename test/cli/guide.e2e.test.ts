@@ -548,7 +548,8 @@ describe('sluice verify without a column, at a terminal', () => {
     const { code, seen } = await answerInProcess(['verify', 'list.csv', '--local'], {
       cwd: folder,
       answers: [
-        [/such as DE or Germany:/, 'Germny\r'],
+        [/such as DE or Germany:/, '\r'],
+        [/needs a country[^]*Germany:/, 'Germny\r'],
         [/did you mean DE \(Germany\)\?[^]*Germany:/, 'uk\r'],
         [/Start/, 'y\r'],
       ],

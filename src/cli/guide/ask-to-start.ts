@@ -176,12 +176,13 @@ async function askFallback(
 
 /** @returns `undefined` when the answer is none, and says why */
 function countryIn(answer: string, reporter: Reporter): string | undefined {
-  if (answer === '') return undefined;
   try {
     return parseCountry(answer);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    reporter.report([message('answer_refused', { message: error.message })]);
+    const why =
+      answer === '' ? 'the service needs a country: give its code or name' : error.message;
+    reporter.report([message('answer_refused', { message: why })]);
     return undefined;
   }
 }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
+import { guess } from '../../platform/text/closest-name.js';
 import { Archive, readRelations, type Relation, relationsOf } from './archive.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, type XmlToken } from './scan-xml.js';
@@ -178,12 +179,14 @@ function findSheet(
   const number = /^[1-9]\d*$/.test(wanted) ? Number(wanted) : 0;
   const found = sheets.find((sheet) => sheet.name === wanted) ?? sheets[number - 1];
   if (found !== undefined && isWorksheet(found)) return found;
+  const names = sheets.filter(isWorksheet).map((sheet) => sheet.name);
+  const hint = found === undefined ? guess(wanted, names) : '';
   const problem =
     found === undefined
       ? `has no sheet ${JSON.stringify(wanted)}`
       : `has no cells in the sheet ${JSON.stringify(found.name)}, which is a chart, dialog or macro sheet`;
-  const names = sheets.filter(isWorksheet).map((sheet) => sheet.name);
-  throw new ConfigurationError(`${name} ${problem}; its worksheets are: ${names.join(', ')}`);
+  const its = hint === '' ? '; its' : `${hint} Its`;
+  throw new ConfigurationError(`${name} ${problem}${its} worksheets are: ${names.join(', ')}`);
 }
 
 async function readSharedStrings(archive: Archive, part: string | undefined): Promise<string[]> {

@@ -222,6 +222,10 @@ describe('an option', () => {
       sheet: 'Leads',
     });
     await expect(readAll(workbook)).rejects.toThrow('no sheet "Leads"; its worksheets are: List');
+    const misspelt = await source('b.xlsx', await otherPrograms.xlsx.write(rows), {
+      sheet: 'Lists',
+    });
+    await expect(readAll(misspelt)).rejects.toThrow('no sheet "Lists"; did you mean List? Its');
   });
 
   it('for an output of another kind than it can have is asked for', async () => {
