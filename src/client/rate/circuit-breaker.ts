@@ -108,8 +108,13 @@ export class GiveUpPolicy {
 
   /** Whether the failures are too long ago to matter, when nothing was asked for since. */
   isStale(now: number): boolean {
+    return this.#failing !== undefined && this.staleAfterMs(now) <= 0;
+  }
+
+  /** How long the failures still matter, in whole milliseconds. */
+  staleAfterMs(now: number): number {
     const staleMs = Math.min(longestStaleMs, this.#giveUpAfterMs);
-    return this.#failing !== undefined && now - this.#failing.at > staleMs;
+    return Math.max(0, Math.floor((this.#failing?.at ?? now) + staleMs - now) + 1);
   }
 
   /** A machine that slept has not seen whether the service was there: nobody else waits that long to ask again. */

@@ -182,11 +182,20 @@ function sentOf(error: Error): 'no' | 'unknown' {
   return isKnown ? error.sent : 'unknown';
 }
 
-/** What a request is given up with when the service, or the request itself, has failed for too long. */
-export function givenUpError(baseUrl: string, failingForMs: number, last: Error): DeadlineError {
+/**
+ * What a request is given up with when the service, or the request itself, has failed for too long.
+ *
+ * @param retryAfterMs how long all others are, too
+ */
+export function givenUpError(
+  baseUrl: string,
+  failingForMs: number,
+  last: Error,
+  retryAfterMs?: number,
+): DeadlineError {
   return new DeadlineError(
     `${describeFailure(baseUrl, last)}; gave up after ${duration(failingForMs / 1000)}`,
-    { code: 'service_unavailable', sent: sentOf(last), cause: last },
+    { code: 'service_unavailable', sent: sentOf(last), retryAfterMs, cause: last },
   );
 }
 

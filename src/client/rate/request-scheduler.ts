@@ -181,7 +181,8 @@ export class RequestScheduler {
     const now = this.#clock.now();
     const overdue = this.#giveUp.overdue(now);
     if (overdue) {
-      this.#refuseAll(givenUpError(this.#origin, now - overdue.since, overdue.error));
+      const pauseMs = this.#giveUp.staleAfterMs(now);
+      this.#refuseAll(givenUpError(this.#origin, now - overdue.since, overdue.error, pauseMs));
     }
     while (this.#gate() <= now && this.#queue.earliest() <= now && this.#slot(now) <= now) {
       const next = this.#queue.take(now, this.#circuit.probeAt !== undefined);

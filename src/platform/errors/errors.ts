@@ -261,7 +261,7 @@ export class DeadlineError extends SluiceError {
   declare readonly code: ErrorCodes['DeadlineError'];
   /** Of one request that was given up: as of a TransportError, for its last attempt. Absent of all else. */
   readonly sent: 'no' | 'unknown' | undefined;
-  /** How long the service is not to be asked, in milliseconds, where a call was not sent for that. */
+  /** How long the service is not asked, in milliseconds, where a call was not sent for that. */
   readonly retryAfterMs: number | undefined;
 
   constructor(

@@ -8,6 +8,7 @@ import {
   type Permit,
   type Turn,
 } from '../../../src/client/rate/request-scheduler.js';
+import type { DeadlineError } from '../../../src/platform/errors/errors.js';
 import { FakeClock } from '../fake-clock.js';
 import { caught } from '../test-client.js';
 
@@ -330,6 +331,23 @@ describe('a service that stays away', () => {
     expect(clock.now()).toBeGreaterThanOrEqual(60_000);
     expect(clock.now()).toBeLessThan(61_000);
     expect(clock.sleeping).toBe(0);
+  });
+
+  test('is asked again after the pause that the error names', async () => {
+    const { clock, scheduler } = createGovernor({ giveUpAfterMs: 10_000 });
+    let isBack = false;
+    const { ask } = createLoad(clock, scheduler, () =>
+      isBack ? answered : { kind: 'failed', error: failure },
+    );
+    const { retryAfterMs = 0 } = (await clock.runUntil(caught(ask()))) as DeadlineError;
+    isBack = true;
+    await clock.advance(retryAfterMs - 1);
+    expect(await clock.runUntil(caught(ask()))).toMatchObject({
+      code: 'service_unavailable',
+      retryAfterMs: 1,
+    });
+    await clock.advance(1);
+    await clock.runUntil(ask());
   });
 
   test('is given up at whatever fraction of a millisecond it went away', async () => {
