@@ -1,6 +1,8 @@
-import { InputError } from '../../platform/errors/errors.js';
+import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { notice } from '../../platform/text/notices.js';
+import { optionName } from '../../platform/text/option-name.js';
 import { withoutMissingHeader } from '../csv/dialect/missing-header.js';
 import type { ColumnMap } from '../rows/chunks/combined-chunk.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
@@ -80,17 +82,23 @@ export async function openXlsx(
       opening.onNotice?.(notice('sheets_empty', { input: file.name, sheets: empty }));
     }
     const others = workbook.names.filter((name) => name !== first.name);
-    // Whoever names a sheet knows that there are others.
-    if (others.length > 0 && wanted === undefined) {
-      opening.onNotice?.(
-        notice('sheets_left_out', { input: file.name, sheet: first.name, others }),
-      );
-    }
     for (const { reading } of list.parts) {
       const { label, header } = reading;
       withoutMissingHeader({ ...opening, wanted: () => [] }, label, options).wanted(header);
     }
-    const needed = opening.wanted(list.header);
+    // Whoever names a sheet knows that there are others.
+    const isFirstTaken = others.length > 0 && wanted === undefined;
+    let needed: readonly number[];
+    try {
+      needed = opening.wanted(list.header);
+    } catch (error) {
+      throw isFirstTaken ? await withSheetOf(error, others, { file, options, opening }) : error;
+    }
+    if (isFirstTaken) {
+      opening.onNotice?.(
+        notice('sheets_left_out', { input: file.name, sheet: first.name, others }),
+      );
+    }
     refuseLacking(list, opening.needed?.(list.header) ?? needed);
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<XlsxChunk> {
@@ -174,4 +182,36 @@ function refuseLacking({ header, parts }: SheetList, needed: readonly number[]):
       others.map((part) => part.reading.name),
     );
   }
+}
+
+/** Says which other sheet has the columns that the first lacks. */
+async function withSheetOf(
+  error: unknown,
+  others: readonly string[],
+  of: Omit<ConstructorParameters<typeof SheetReading>[2], 'label'>,
+): Promise<unknown> {
+  if (!isSluiceError(error, 'column_not_found')) return error;
+  const hasColumns = async (name: string): Promise<boolean> => {
+    const workbook = await openWorkbook(of.file, name);
+    const [sheet] = workbook.sheets;
+    if (!sheet) return false;
+    // Nothing is said of a sheet that is only looked at.
+    const opening = { wanted: () => [] };
+    const reading = new SheetReading(workbook, sheet, { ...of, label: of.file.name, opening });
+    try {
+      if (!(await reading.findHeader())) return false;
+      of.opening.wanted(reading.header);
+      return true;
+    } finally {
+      reading.close();
+    }
+  };
+  for (const name of others) {
+    if (!(await hasColumns(name).catch(() => false))) continue;
+    return new ConfigurationError(
+      `${error.message}; the sheet ${JSON.stringify(name)} has what is wanted: name it with ${optionName('sheet')}`,
+      { code: 'column_not_found' },
+    );
+  }
+  return error;
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import ExcelJS from 'exceljs';
 import { expect, it } from 'vitest';
+import { findColumn } from '../../../src/engine/columns/find-column.js';
 import { fileSink, fileSource } from '../../../src/index.js';
 import type { OpenSourceOptions } from '../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
@@ -121,4 +122,18 @@ it('names the sheet of a row that cannot be read', async () => {
     message: expect.stringContaining('"Customers"') as string,
     line: 2,
   });
+});
+
+it('a column that the first sheet lacks is found in another, which is named', async () => {
+  await write({ Summary: [['total'], ['2']], Empty: [], Leads: leads });
+  const notices: unknown[] = [];
+  const opened = fileSource(at('book.xlsx')).open({
+    wanted: (names) => [findColumn(names, 'email')],
+    onNotice: (found) => notices.push(found),
+  });
+  await expect(opened).rejects.toMatchObject({
+    code: 'column_not_found',
+    message: expect.stringContaining('the sheet "Leads" has') as string,
+  });
+  expect(notices).toEqual([]);
 });
