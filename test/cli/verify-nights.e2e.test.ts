@@ -149,7 +149,7 @@ describe('a list that has lost its rows', () => {
     expect(empty.stderr).toContain(': email: 11 fewer addresses, 0 paid for');
     const log = await night(service, '--quiet', '--json-log');
     expect(eventsOf({ events: parseLog(log.stderr) }, 'fewer_rows')).toMatchObject([
-      { rows: 0, previous: 0, severity: 'warning' },
+      { rows: 0, previous: 11, severity: 'warning' },
     ]);
   });
 });
