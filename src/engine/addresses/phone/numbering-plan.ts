@@ -392,7 +392,7 @@ function beginsWithoutZero(pattern: string): boolean {
   const groups = [true];
   let isStart = true;
   let wasStart = false;
-  for (const [token] of pattern.matchAll(/\(\?:|\[[^\]]*\]|\\?./g)) {
+  for (const [token] of pattern.matchAll(/\(\?:|\[[^[\]]*\]|\\?./g)) {
     if (/[?*{]/.test(token) && token !== '(?:') {
       // What may be left out is no beginning.
       if (wasStart) return false;
