@@ -46,6 +46,10 @@ describe('sluice verify with a store in PostgreSQL', () => {
     );
     expect(again.stderr).toMatch(/^sluice: that run wrote /m);
     expect(again.stderr).not.toMatch(/^sluice: wrote /m);
+    const status = await place.start('status', ...inStore, '--run', place.run).ended;
+    expect(status.stdout.toString()).toMatch(
+      new RegExp(`^batches +${addresses / 5} \\(all at their end\\)$`, 'm'),
+    );
     await place.expectPaidOnce();
     await place.serve();
     expect(await place.start(...quick, '-o', 'alone.csv').ended).toMatchObject({ code: 0 });
