@@ -454,6 +454,25 @@ it('what a launch has cost in whose place a batch was sent again stays in the su
   });
 });
 
+it.each([
+  [false, 2],
+  [true, 0],
+])(
+  'a batch that failed before its launch stays, but for deleteBatches: %s',
+  async (asked, kept) => {
+    const answer = { json: { status: 'parse_error' } };
+    const refusing = await withService({
+      apiKey: canaryKey,
+      faults: { faults: [{ operation: 'prepareBatch', what: { answer } }] },
+    });
+    const other = new Client({ baseUrl: refusing.service.baseUrl, apiKey: canaryKey });
+    onTestFinished(async () => other.close());
+    const summary = await verify({ client: other, deleteBatches: asked });
+    expect(summary.email?.reasons).toMatchObject({ parse_error: 6 });
+    expect(await other.listBatches()).toHaveLength(kept);
+  },
+);
+
 it.each(['before', 'after', 'never'])(
   'a launch in doubt is paid for once when its batch is retried, arrive it %s',
   async (when) => {

@@ -166,9 +166,13 @@ export interface LeftBatch {
  * looked for may stand there twice, one that was split or failed before its launch is of no use, and so is
  * one that was never launched when the run is given up.
  */
-export function mayHaveOrphans(state: BatchState, isGivenUp: boolean): boolean {
+export function mayHaveOrphans(
+  state: BatchState,
+  isGivenUp: boolean,
+  keepsFailed = false,
+): boolean {
   if (state.stage === 'split' && state.uuid !== undefined) return true;
-  if (hasFailedUnlaunched(state)) return true;
+  if (!keepsFailed && hasFailedUnlaunched(state)) return true;
   if (isGivenUp && isBeforeLaunch(state)) return true;
   return state.attempt > 1 || ('isFound' in state && state.isFound);
 }
@@ -191,16 +195,18 @@ export async function deleteOrphans(
     readonly isGivenUp: boolean;
     /** Whether uploads of other processes are known to be there. */
     readonly hasSurplus: boolean;
+    /** Whether what has failed before its launch stays. */
+    readonly keepsFailed?: boolean;
     /** Whether uploads were cut off just now: the list may have them later. */
     readonly isCutOff?: boolean;
   } & ListOptions,
 ): Promise<readonly string[]> {
-  const { isGivenUp, hasSurplus, isCutOff = false } = options;
-  const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp));
+  const { isGivenUp, hasSurplus, keepsFailed = false, isCutOff = false } = options;
+  const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp, keepsFailed));
   if (!hasSurplus && suspects.length === 0) return [];
   /** By label: the upload that stays. */
   const kept = new Map(
-    batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp)]),
+    batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
   );
   /** Labels and names of what the list has. */
   const listed = new Set<string>();
@@ -293,8 +299,8 @@ function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[
   return batches.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
 }
 
-function keptKey(state: BatchState, isGivenUp: boolean): string | undefined {
-  if (state.stage === 'split' || hasFailedUnlaunched(state)) return undefined;
+function keptKey(state: BatchState, isGivenUp: boolean, keepsFailed: boolean): string | undefined {
+  if (state.stage === 'split' || (!keepsFailed && hasFailedUnlaunched(state))) return undefined;
   if (isGivenUp && isBeforeLaunch(state)) return undefined;
   return 'uuid' in state && state.uuid !== undefined ? uuidKey(state.uuid) : undefined;
 }

@@ -261,10 +261,11 @@ class RunDrive {
   async #deleteOrphans(
     which: Pick<Parameters<typeof deleteOrphans>[3], 'isGivenUp' | 'hasSurplus'>,
   ): Promise<void> {
-    const { client, reconciliation } = this.#options;
+    const { client, reconciliation, run } = this.#options;
     const names = await deleteOrphans(client, reconciliation.runId, this.#batches.log.batches(), {
       ...which,
       ...this.#patience,
+      keepsFailed: !which.isGivenUp && run.deleteBatches !== true,
     });
     this.#left.push(...names);
   }
