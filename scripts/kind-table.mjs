@@ -105,7 +105,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
     ...(await built('lists/rows/values/kinds.js')),
     ...(await built('lists/rows/values/kind-tally.js')),
     ...(await built('lists/jsonl/jsonl-writer.js')),
-    ...(await built('lists/xlsx/number-cell.js')),
+    ...(await built('lists/xlsx/number-format.js')),
     ...(await built('lists/parquet/parquet-form.js')),
     postgres: await typeOf('postgres'),
     mysql: await typeOf('mysql'),

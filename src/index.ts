@@ -118,7 +118,7 @@ export { verdicts, type Verdict } from './engine/results/outcome-table.js';
 // Files that appear whole
 export { writeOutputFile, type OutputFileOptions } from './lists/files/outputs/output-file.js';
 export { checkOutputPath, type OutputTarget } from './lists/files/outputs/output-path.js';
-export { moreOpenFiles } from './lists/files/outputs/file-permissions.js';
+export { moreOpenFiles } from './lists/files/outputs/output-path.js';
 
 // Results of earlier runs
 export { History } from './engine/history/history.js';
@@ -187,7 +187,7 @@ export type {
   SinkWriting,
   TextColumn,
 } from './lists/rows/sink.js';
-export { JsonText } from './lists/rows/values/json-text.js';
+export { JsonText } from './lists/rows/values/kinds.js';
 export { printKind, type Kind } from './lists/rows/values/kinds.js';
 export type { FilePermissions } from './platform/files/file-system.js';
 

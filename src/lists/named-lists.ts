@@ -8,8 +8,7 @@ import type { Source } from './rows/source.js';
 import { findFiles } from './files/find-files.js';
 import { httpSource } from './remote/http-source.js';
 import { locationName, parseLocation, refuseRepeated } from './location.js';
-import { s3PartsSink } from './remote/s3/parts-sink.js';
-import { s3Sink } from './remote/s3/sink.js';
+import { s3PartsSink, s3Sink } from './remote/s3/sink.js';
 import { findS3Objects, s3Source } from './remote/s3/source.js';
 
 export interface ListSinkOptions extends FileSinkOptions {

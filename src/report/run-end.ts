@@ -1,7 +1,7 @@
 import type { RunStatus } from '../engine/stores/run-status.js';
 import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
 import type { Sink } from '../lists/rows/sink.js';
-import { withMembers } from '../lists/rows/port-checks.js';
+import { withMembers } from '../lists/rows/guarded-ends.js';
 import { startText } from '../platform/text/shown-numbers.js';
 import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
 import { adviceOnEstimate, type AdviceOptions } from './cell-advice.js';

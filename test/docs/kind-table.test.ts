@@ -7,7 +7,7 @@ import { typeOf as postgres } from '../../src/lists/sql/postgres/kinds.js';
 import { typeOf as sqlite } from '../../src/lists/sql/sqlite/kinds.js';
 import { isJsonKind } from '../../src/lists/jsonl/jsonl-writer.js';
 import { parquetForm } from '../../src/lists/parquet/parquet-form.js';
-import { isCellKind } from '../../src/lists/xlsx/number-cell.js';
+import { isCellKind } from '../../src/lists/xlsx/number-format.js';
 import { factsOfKind } from '../../src/lists/rows/values/kind-tally.js';
 import { kindNames, printKind } from '../../src/lists/rows/values/kinds.js';
 

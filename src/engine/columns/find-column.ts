@@ -1,5 +1,5 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { caseless } from '../../lists/rows/column-names.js';
+import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 import { optionName } from '../../platform/text/option-name.js';
 

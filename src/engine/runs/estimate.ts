@@ -12,7 +12,7 @@ import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
-import { namedSource } from '../../lists/rows/sources/named-source.js';
+import { namedSource } from '../../lists/rows/sources/derived-sources.js';
 import { budgetNotices } from './credits/budget-notices.js';
 import { askedOf } from '../summary/asked.js';
 import { columnHints } from '../summary/build-summary.js';

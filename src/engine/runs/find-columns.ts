@@ -1,5 +1,5 @@
 import { judgeColumns, type FoundColumns } from '../columns/detect-columns.js';
-import { limitedSource } from '../../lists/rows/sources/limited-source.js';
+import { limitedSource } from '../../lists/rows/sources/derived-sources.js';
 import { guardedSource } from '../../lists/rows/guarded-ends.js';
 import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../lists/rows/source.js';

@@ -5,7 +5,7 @@ import { checkCountries } from '../plan/plan.js';
 import { observeRun } from '../../platform/observability/observe.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
-import { comparedSource } from '../../lists/rows/sources/compared-source.js';
+import { comparedSource } from '../../lists/rows/sources/derived-sources.js';
 import { holdSinks } from '../../lists/rows/sink.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { observedEnd, observedProgress, SharedRows } from './reporting/run-progress.js';

@@ -7,7 +7,7 @@ import type {
   phoneRecordFields,
 } from '../../contract/records.js';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
-import { isSame } from '../../lists/rows/column-names.js';
+import { isSame } from '../../lists/rows/sources/combine-headers.js';
 import type { AddedColumn, JoinedRows, OutputCell } from '../../lists/rows/sink.js';
 import type { NotSubmittedReason } from '../addresses/address.js';
 import type { FailedReason } from '../batches/batch-state.js';

@@ -1,7 +1,7 @@
 import { type Duplex, pipeline, type Readable, Stream } from 'node:stream';
 import { kindOfRow, type Row } from '../../lists/rows/chunks/object-chunk.js';
-import { isSame } from '../../lists/rows/column-names.js';
-import { refuseSameObjects } from '../../lists/rows/port-checks.js';
+import { isSame } from '../../lists/rows/sources/combine-headers.js';
+import { refuseSameObjects } from '../../lists/rows/guarded-ends.js';
 import { beginRows } from '../../lists/rows/sources/read-once.js';
 import type { RowsInput } from '../../lists/rows/sources/rows-source.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';

@@ -1,7 +1,6 @@
-import { BlockOutput } from '../files/bytes/block-output.js';
+import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import { markBytesOf } from '../files/file-signature.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
-import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting } from '../files/writer-sink.js';
 import { TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';

@@ -5,7 +5,7 @@ import { CsvError, parse, type CsvErrorCode } from 'csv-parse';
 import { InputError } from '../../platform/errors/errors.js';
 import { piecesOf } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
-import { CellsChunk } from '../rows/chunks/cells-chunk.js';
+import { CellsChunk } from '../rows/chunks/object-chunk.js';
 import { closableChunks, invalidText, type CellText } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { gatherRows } from '../rows/sources/gather-rows.js';

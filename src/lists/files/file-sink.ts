@@ -10,11 +10,11 @@ import { csvWriting, txtTableDelimiter, type CsvForms } from '../csv/csv-writer.
 import { JsonlChunk } from '../jsonl/jsonl-chunk.js';
 import { isJsonKind, JsonlWriter } from '../jsonl/jsonl-writer.js';
 import { parquetWriting } from '../parquet/parquet-writer.js';
-import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
+import { CombinedChunk } from '../rows/sources/combine-headers.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { reportTextCells } from '../rows/values/report-text-columns.js';
+import { reportTextCells } from '../rows/values/kind-tally.js';
 import { txtLine, TxtWriter } from '../text/txt.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
 import { createGzipOutput } from './bytes/gzip.js';

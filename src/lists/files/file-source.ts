@@ -10,12 +10,12 @@ import {
   isRepeatable,
   streamInput,
   type ByteInput,
-} from './bytes/byte-input.js';
+} from './bytes/byte-reader.js';
 import { copyInput } from './bytes/copy-input.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
 import { fileShape, refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
-import { permissionsOf } from './outputs/file-permissions.js';
+import { permissionsOf } from './outputs/output-path.js';
 import { openReading } from './open-reading.js';
 import { ParsedCsvReading } from '../csv/parsed-csv-reading.js';
 import { parseEncoding } from './bytes/text-encoding.js';

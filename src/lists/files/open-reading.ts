@@ -1,8 +1,7 @@
 import { InputError } from '../../platform/errors/errors.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 import { isTable, type HeaderDetectionOptions } from '../csv/dialect/header-detection.js';
-import { isRepeatable, type ByteInput } from './bytes/byte-input.js';
-import { type ByteReader, PeekReader } from './bytes/byte-reader.js';
+import { isRepeatable, type ByteInput, type ByteReader, PeekReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
 import {
@@ -13,8 +12,7 @@ import {
   utf8Mark,
 } from './file-signature.js';
 import { createGunzipReader } from './bytes/gzip.js';
-import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
-import { JsonlReading } from '../jsonl/jsonl-reading.js';
+import { type JsonlMemory, JsonlReading } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/open-csv.js';
 import { parseJson } from '../../platform/body.js';
 import {

@@ -1,6 +1,7 @@
-import { type ByteOutput, holdOutput } from './outputs/byte-output.js';
+import type { ByteOutput } from './outputs/byte-output.js';
 import { createOutputFile } from './outputs/output-file.js';
 import {
+  holdOutput,
   checkOutputPath,
   isHeldBack,
   refuseLate,

@@ -1,10 +1,9 @@
-import { CombinedChunk } from '../rows/chunks/combined-chunk.js';
+import { CombinedChunk } from '../rows/sources/combine-headers.js';
 import { integerForm, type Kind } from '../rows/values/kinds.js';
 import type { RowChunk } from '../rows/chunks/row-chunk.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { printJson } from '../rows/values/print-value.js';
-import { BlockOutput } from '../files/bytes/block-output.js';
-import type { ByteOutput } from '../files/outputs/byte-output.js';
+import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 import { lineEnd } from '../files/bytes/line-feed.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';

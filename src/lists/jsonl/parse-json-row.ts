@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../platform/errors/errors.js';
-import { JsonText } from '../rows/values/json-text.js';
+import { JsonText } from '../rows/values/kinds.js';
 import { invalidText } from '../rows/chunks/row-chunk.js';
 import { isDeeperThan } from '../../platform/body.js';
 import { grouped } from '../../platform/text/shown-numbers.js';

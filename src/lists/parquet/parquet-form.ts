@@ -1,8 +1,13 @@
 import type { SchemaElement } from 'hyparquet';
 import { parseCivil } from '../rows/values/civil-time.js';
-import { JsonText } from '../rows/values/json-text.js';
+import {
+  JsonText,
+  integerForm,
+  integerKind,
+  secondDigits,
+  type Kind,
+} from '../rows/values/kinds.js';
 import { decimalDigits, type ColumnFacts } from '../rows/values/kind-tally.js';
-import { integerForm, integerKind, secondDigits, type Kind } from '../rows/values/kinds.js';
 import { printJson, printValue } from '../rows/values/print-value.js';
 
 /** How a column of a kind stands in a Parquet file. */

@@ -7,9 +7,14 @@ import { describeFile } from '../files/file-signature.js';
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions } from '../rows/source.js';
 import { attempt, forWriter, type Hyparquet, loadHyparquet } from './hyparquet.js';
-import { ParquetChunk, type ParquetReading } from './parquet-chunk.js';
+import {
+  ParquetChunk,
+  type ParquetReading,
+  type OpenParquet,
+  startOf,
+  StoredGroup,
+} from './stored-group.js';
 import { type ParquetColumn, parquetColumns } from './parquet-column.js';
-import { type OpenParquet, startOf, StoredGroup } from './stored-group.js';
 
 /** So many rows of a row group travel together. */
 const chunkRows = 4096;

@@ -1,10 +1,8 @@
 import { isUtf8 } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
-import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
+import { printDays, printTime, printTimestamp, printInterval } from '../rows/values/civil-time.js';
 import { printDecimal, shortSingle, textOfBytes } from '../rows/values/print-value.js';
-import { printInterval } from '../rows/values/interval.js';
-import { JsonText } from '../rows/values/json-text.js';
-import type { Kind } from '../rows/values/kinds.js';
+import { JsonText, type Kind } from '../rows/values/kinds.js';
 import { clockOf, holdsBytes, kindOfElement } from './parquet-form.js';
 import {
   isList,

@@ -6,13 +6,16 @@ import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting } from '../files/writer-sink.js';
 import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
-import { type ColumnFacts, factsOfKind, KindTally } from '../rows/values/kind-tally.js';
-import { reportTextColumns } from '../rows/values/report-text-columns.js';
+import {
+  type ColumnFacts,
+  factsOfKind,
+  KindTally,
+  reportTextColumns,
+} from '../rows/values/kind-tally.js';
 import { loadHyparquet, loadHyparquetWriter } from './hyparquet.js';
 import { checkWritten } from './parquet-reading.js';
 import { elementsToWrite } from './schema-node.js';
-import type { StoredGroup } from './stored-group.js';
-import { isParquetReading, ParquetChunk } from './parquet-chunk.js';
+import { type StoredGroup, isParquetReading, ParquetChunk } from './stored-group.js';
 import { type ParquetForm, parquetForm, parquetFormOrText } from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
 import { grouped } from '../../platform/text/shown-numbers.js';

@@ -15,7 +15,7 @@ import {
   nodeOf,
   type SchemaNode,
 } from './schema-node.js';
-import { ParquetChunk } from './parquet-chunk.js';
+import { ParquetChunk } from './stored-group.js';
 import { isFlat, type ParquetColumn } from './parquet-column.js';
 
 type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;

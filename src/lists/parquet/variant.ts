@@ -1,7 +1,7 @@
 import type { SchemaElement } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
 import { printDays, printTime, printTimestamp } from '../rows/values/civil-time.js';
-import { JsonText } from '../rows/values/json-text.js';
+import { JsonText } from '../rows/values/kinds.js';
 import { printDecimal, shortSingle } from '../rows/values/print-value.js';
 import { isList, isObject, type ReadLogical, type SchemaNode } from './schema-node.js';
 

@@ -1,5 +1,4 @@
-import { JsonText } from '../rows/values/json-text.js';
-import type { Kind, KindName } from '../rows/values/kinds.js';
+import { JsonText, type Kind, type KindName } from '../rows/values/kinds.js';
 import { printJson, printValue } from '../rows/values/print-value.js';
 
 /*

@@ -1,7 +1,7 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { openFileReader, type ByteReader } from '../files/bytes/byte-reader.js';
 import { copyInput } from '../files/bytes/copy-input.js';
-import { permissionsOf } from '../files/outputs/file-permissions.js';
+import { permissionsOf } from '../files/outputs/output-path.js';
 import { checkOptions } from '../../platform/check-options.js';
 import { required, text } from '../../platform/option-kinds.js';
 import { ofLibrary } from '../rows/guarded-ends.js';

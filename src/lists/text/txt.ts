@@ -1,10 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../platform/errors/errors.js';
 import { carriageReturnByte, csvError } from '../csv/csv-format.js';
-import { BlockOutput } from '../files/bytes/block-output.js';
+import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../files/bytes/line-feed.js';
-import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { RowsWriter } from '../files/rows-writer.js';
 import {
   closableChunks,

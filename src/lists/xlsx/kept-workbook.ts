@@ -1,12 +1,12 @@
 import { posix } from 'node:path';
-import { readRelations, type Relation, relationsOf } from './archive.js';
+import { readRelations, type Relation, relationsOf } from './zip/archive.js';
 import { anyRefersTo, type Gone, refersTo, tableNames } from './gone-references.js';
 import { attribute, decodeEntities, editXml, withAttribute, XmlError } from './scan-xml.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SheetTable, Workbook } from './workbook.js';
 import { type OutputStyle, styleElements } from './xlsx-parts.js';
-import { partKey } from './zip-reader.js';
-import type { ZipWriter } from './zip-writer.js';
+import { partKey } from './zip/zip-reader.js';
+import type { ZipWriter } from './zip/zip-writer.js';
 
 /** Why the other sheets of a workbook are not in an output. */
 export type NotKept = 'dates_1904' | 'form' | 'macros' | 'references' | 'size';

@@ -6,7 +6,7 @@ import { findFooter, footerKindOf, type FooterKind } from '../csv/dialect/footer
 import { findHeaderRow } from '../csv/dialect/header-detection.js';
 import { isSurelyContact } from '../csv/dialect/missing-header.js';
 import type { FileOptions } from '../files/file-options.js';
-import type { ColumnMap } from '../rows/chunks/combined-chunk.js';
+import type { ColumnMap } from '../rows/sources/combine-headers.js';
 import type { OpenSourceOptions } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
 import { XmlError } from './scan-xml.js';

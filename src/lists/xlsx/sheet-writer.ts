@@ -4,11 +4,11 @@ import type { TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
-import { numberCell } from './number-cell.js';
+import { numberCell } from './number-format.js';
 import type { SheetTable } from './workbook.js';
 import { type CellFormat, XlsxChunk } from './xlsx-chunk.js';
 import { escapeXml, type OutputStyle, sheetHead, sheetTail } from './xlsx-parts.js';
-import type { ZipWriter } from './zip-writer.js';
+import type { ZipWriter } from './zip/zip-writer.js';
 
 /** Most characters that a cell can hold. */
 const mostCellCharacters = 32_767;

@@ -2,10 +2,10 @@ import { posix } from 'node:path';
 import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { guess } from '../../platform/text/closest-name.js';
-import { Archive, readRelations, type Relation, relationsOf } from './archive.js';
+import { Archive, readRelations, type Relation, relationsOf } from './zip/archive.js';
 import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, type XmlToken } from './scan-xml.js';
-import { partKey, readZipDirectory } from './zip-reader.js';
+import { partKey, readZipDirectory } from './zip/zip-reader.js';
 
 /** How the numbers of a style are to be read. */
 interface CellStyle {

@@ -1,5 +1,5 @@
 import type { Kind } from '../rows/values/kinds.js';
-import { CellsChunk } from '../rows/chunks/cells-chunk.js';
+import { CellsChunk } from '../rows/chunks/object-chunk.js';
 import type { CellText } from '../rows/chunks/row-chunk.js';
 import { shownDigits } from './number-format.js';
 

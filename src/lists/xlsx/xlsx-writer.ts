@@ -6,14 +6,14 @@ import type { FormatWriting } from '../files/writer-sink.js';
 import { TableRows } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { printValue } from '../rows/values/print-value.js';
-import { reportTextCells } from '../rows/values/report-text-columns.js';
+import { reportTextCells } from '../rows/values/kind-tally.js';
 import { KeptWorkbook, type OtherSheets } from './kept-workbook.js';
-import { isCellKind } from './number-cell.js';
+import { isCellKind } from './number-format.js';
 import { refuseLong, SheetWriter, Styles } from './sheet-writer.js';
 import type { SheetTable } from './workbook.js';
 import { stylesPart, workbookParts } from './xlsx-parts.js';
 import { XlsxReading } from './xlsx-reading.js';
-import { ZipWriter } from './zip-writer.js';
+import { ZipWriter } from './zip/zip-writer.js';
 
 /** Writes joined rows as a workbook: a sheet for each header that the sheets of the input have. */
 class XlsxWriter implements RowsWriter {

@@ -3,7 +3,7 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { JsonText } from '../../../src/lists/rows/values/json-text.js';
+import { JsonText } from '../../../src/lists/rows/values/kinds.js';
 import { streamSource } from '../../../src/lists/files/file-source.js';
 import type { FileOptions } from '../../../src/lists/files/file-options.js';
 import { parseJsonRow } from '../../../src/lists/jsonl/parse-json-row.js';

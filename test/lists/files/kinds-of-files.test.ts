@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parquetWriting } from '../../../src/lists/parquet/parquet-writer.js';
 import { splitSink } from '../../../src/engine/runs/output/split-sink.js';
 import { fileDestination, writerSink } from '../../../src/lists/files/writer-sink.js';
-import { ZipWriter } from '../../../src/lists/xlsx/zip-writer.js';
+import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
 import {
   Client,
   combinedSource,

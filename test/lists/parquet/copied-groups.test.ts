@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource, type Source } from '../../../src/index.js';
-import { limitedSource } from '../../../src/lists/rows/sources/limited-source.js';
+import { limitedSource } from '../../../src/lists/rows/sources/derived-sources.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { startVerifying } from '../sql/verify-rows.js';

@@ -13,7 +13,7 @@ import { sqliteSink } from '../../../src/lists/sql/sqlite/index.js';
 import * as sqlite from '../../../src/lists/sql/sqlite/kinds.js';
 import { isJsonKind } from '../../../src/lists/jsonl/jsonl-writer.js';
 import { parquetForm } from '../../../src/lists/parquet/parquet-form.js';
-import { isCellKind } from '../../../src/lists/xlsx/number-cell.js';
+import { isCellKind } from '../../../src/lists/xlsx/number-format.js';
 import { fileSink, type Kind, type Sink } from '../../../src/index.js';
 import { factsOfKind, type ColumnFacts } from '../../../src/lists/rows/values/kind-tally.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';

@@ -3,7 +3,7 @@ import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../src/index.js';
 import { shownDigits } from '../../../src/lists/xlsx/number-format.js';
-import { ZipWriter } from '../../../src/lists/xlsx/zip-writer.js';
+import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
 import { MemoryOutput } from '../files/memory-output.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
@@ -146,7 +146,8 @@ describe('dates of a workbook', () => {
 /** The numbers of the formats in a workbook's styles. */
 async function styles(path: string): Promise<{ readonly stdout: readonly string[] }> {
   const { openRandomFile } = await import('../../../src/platform/files/random-file.js');
-  const { readZipDirectory, readZipEntry } = await import('../../../src/lists/xlsx/zip-reader.js');
+  const { readZipDirectory, readZipEntry } =
+    await import('../../../src/lists/xlsx/zip/zip-reader.js');
   const file = await openRandomFile(path, path);
   const entry = (await readZipDirectory(file)).get('xl/styles.xml');
   if (!entry) throw new Error('there are no styles');

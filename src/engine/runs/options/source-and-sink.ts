@@ -13,7 +13,7 @@ import {
   type RowsSource,
 } from '../../../lists/rows/sources/rows-source.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { namedSource } from '../../../lists/rows/sources/named-source.js';
+import { namedSource } from '../../../lists/rows/sources/derived-sources.js';
 import { type ColumnOptions, namedColumns } from '../../columns/column-layout.js';
 import type { PhoneColumn, TextColumn } from '../../streams/enriched-row.js';
 

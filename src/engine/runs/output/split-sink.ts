@@ -5,7 +5,7 @@ import { AddressTable } from '../../../platform/hashing/address-table.js';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
 import { listOf, oneOf, record, recordOf, required, text } from '../../../platform/option-kinds.js';
 import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.js';
-import { caseless } from '../../../lists/rows/column-names.js';
+import { caseless } from '../../../lists/rows/sources/combine-headers.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
 import type { AddedCells, OpenSinkOptions, OutputCell, Sink } from '../../../lists/rows/sink.js';

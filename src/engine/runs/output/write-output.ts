@@ -1,5 +1,4 @@
-import { dropWriting } from '../../../lists/rows/guarded-ends.js';
-import { checkWriting } from '../../../lists/rows/port-checks.js';
+import { dropWriting, checkWriting } from '../../../lists/rows/guarded-ends.js';
 import type {
   AddedCells,
   JoinedRows,

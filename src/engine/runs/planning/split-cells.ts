@@ -6,11 +6,11 @@ import {
 } from '../../../lists/rows/chunks/row-chunk.js';
 import type { JoinedRows } from '../../../lists/rows/sink.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../../../lists/rows/source.js';
-import { withMembers } from '../../../lists/rows/port-checks.js';
+import { withMembers } from '../../../lists/rows/guarded-ends.js';
 import { addressesIn } from '../../addresses/looks-like.js';
 import { type ColumnOptions, layOutColumns } from '../../columns/column-layout.js';
 import { notice } from '../../../platform/text/notices.js';
-import { limitedSource } from '../../../lists/rows/sources/limited-source.js';
+import { limitedSource } from '../../../lists/rows/sources/derived-sources.js';
 import type { ListOptions } from '../options/run-options.js';
 
 /** By verified column: its position, and what it holds. */

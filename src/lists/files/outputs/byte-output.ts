@@ -1,8 +1,4 @@
-import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { lockFile, type LockWaitOptions } from '../../../platform/files/file-lock.js';
-import { systemFiles } from '../../../platform/files/file-system.js';
 import type { RandomFile } from '../../../platform/files/random-file.js';
-import { besidePath } from '../../../platform/files/whole-file.js';
 
 /** Where the bytes of an output go. */
 export interface ByteOutput {
@@ -21,34 +17,87 @@ export interface ByteOutput {
   abort(): Promise<void>;
 }
 
-/**
- * Keeps other runs from writing an output, by a lock beside it, until what comes is called.
- *
- * @param name how messages call it
- *
- * @param realPath with all links followed
- */
-export async function holdOutput(
-  name: string,
-  realPath: string,
-  patience?: LockWaitOptions,
-): Promise<() => Promise<void>> {
-  const path = besidePath(realPath, 'lock');
-  const thing = { name, path, option: 'it', does: 'is writing', canWait: patience !== undefined };
-  const lock = await lockFile(systemFiles, thing, patience).catch(async (error: unknown) => {
-    patience?.signal?.throwIfAborted();
-    if (isSluiceError(error, 'state_locked')) throw error;
-    // Where there are no locks, a run that cannot be kept from it is noticed when it is finished.
-    await systemFiles.rm(path, { force: true }).catch(() => undefined);
-    return undefined;
-  });
-  return async () => {
-    if (!lock) return;
-    const remove = async (): Promise<void> => systemFiles.rm(path, { force: true });
-    // A second try is all that a moment without descriptors takes; what stays is empty, and the next run's.
-    await remove()
-      .catch(remove)
-      .catch(() => undefined);
-    await lock.release();
-  };
+/** How much is collected before it is written. */
+const blockBytes = 256 * 1024;
+/** A rest of a block that is worth filling. */
+const leastBytes = 64 * 1024;
+
+/** Collects bytes in a block, so that an output gets few large pieces; one is on its way at a time. */
+export class BlockOutput {
+  readonly #output: ByteOutput;
+  #block = Buffer.allocUnsafeSlow(blockBytes);
+  /** How much of the block is filled: what writes into it by itself moves this on. */
+  filled = 0;
+  /** The block before, on its way out. */
+  #underway: Promise<void> | undefined;
+  #hasFailed = false;
+  /** One that an output has given back: blocks that wait to be collected would call the collector in. */
+  #free: Buffer<ArrayBuffer> | undefined;
+
+  constructor(output: ByteOutput) {
+    this.#output = output;
+  }
+
+  /** What is being filled; another one after each `hasRoom`, `put`, `settle` and `send`. */
+  get block(): Buffer {
+    return this.#block;
+  }
+
+  /** Whether so many bytes fit into the block; into an empty one anything does. */
+  hasRoom(bytes: number): boolean {
+    if (this.filled + bytes <= this.#block.length) return true;
+    if (this.filled > 0) return false;
+    this.#block = Buffer.allocUnsafeSlow(bytes);
+    return true;
+  }
+
+  /** Takes bytes, however many. */
+  put(bytes: Uint8Array): void {
+    if (!this.hasRoom(bytes.length)) {
+      const larger = Math.max(2 * this.#block.length, this.filled + bytes.length);
+      const block = Buffer.allocUnsafeSlow(larger);
+      block.set(this.#block.subarray(0, this.filled));
+      this.#block = block;
+    }
+    this.#block.set(bytes, this.filled);
+    this.filled += bytes.length;
+  }
+
+  /**
+   * Resolves when more may come. What is collected goes out when it is enough, and as soon as nothing
+   * else is on its way: the rows of a slow input do not wait for those after them.
+   */
+  async settle(): Promise<void> {
+    const isIdle = this.#underway === undefined || this.#hasFailed;
+    if (this.filled >= blockBytes || isIdle) await this.send();
+  }
+
+  /** Writes what is left. */
+  async end(): Promise<void> {
+    await this.send();
+    await this.#underway;
+  }
+
+  /** Sends the block on its way as soon as the one before has arrived. */
+  async send(): Promise<void> {
+    await this.#underway;
+    if (this.filled === 0) return;
+    const sent = this.#block;
+    const underway = this.#output.write(sent.subarray(0, this.filled)).then(() => {
+      if (this.#underway === underway) this.#underway = undefined;
+      if (this.#output.givesBack === true && sent.length === blockBytes) this.#free = sent;
+    });
+    // Anyone who comes next gets a failure.
+    underway.catch(() => {
+      this.#hasFailed = true;
+    });
+    this.#underway = underway;
+    // What an output that is never busy gets is small: then the rest of the block is filled next, unless
+    // the whole of it comes back.
+    const rest = sent.subarray(this.filled);
+    const isRestFilled = this.#output.givesBack !== true && rest.length >= leastBytes;
+    this.#block = isRestFilled ? rest : (this.#free ?? Buffer.allocUnsafeSlow(blockBytes));
+    this.#free = undefined;
+    this.filled = 0;
+  }
 }

@@ -5,9 +5,14 @@ import { refuseWriting, systemErrorCode } from '../../../platform/files/disk-err
 import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { openRandomFile } from '../../../platform/files/random-file.js';
 import { besidePath, putInPlace } from '../../../platform/files/whole-file.js';
-import { type ByteOutput, holdOutput } from './byte-output.js';
-import { mostOpen } from './file-permissions.js';
-import { checkOutputPath, type OutputFiles, type OutputTarget } from './output-path.js';
+import type { ByteOutput } from './byte-output.js';
+import {
+  holdOutput,
+  mostOpen,
+  checkOutputPath,
+  type OutputFiles,
+  type OutputTarget,
+} from './output-path.js';
 
 export interface OutputFileOptions {
   /**

@@ -2,7 +2,12 @@ import { constants } from 'node:fs';
 import * as fileSystem from 'node:fs/promises';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { systemErrorCode, refuseWriting } from '../../../platform/files/disk-errors.js';
+import { lockFile } from '../../../platform/files/file-lock.js';
+import { systemFiles, type FilePermissions } from '../../../platform/files/file-system.js';
+import { besidePath } from '../../../platform/files/whole-file.js';
+import type { LockWait } from '../../rows/sink.js';
 
 /** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
 export type OutputFiles = Pick<
@@ -120,4 +125,84 @@ async function followLinks(
     seen.add(realPath);
     current = resolve(folder, target);
   }
+}
+
+/** The permissions of a file; those of a secret one where they cannot be had. */
+export async function permissionsOf(path: string): Promise<FilePermissions> {
+  const { mode, gid } = await fileSystem.stat(path).catch(() => ({ mode: 0o600, gid: -1 }));
+  return { mode: mode & 0o777, gid };
+}
+
+/** Whether a file is open to somebody whom another is closed to. */
+export function isMoreOpen(file: FilePermissions, than: FilePermissions): boolean {
+  return (file.mode & 0o666 & ~mostOpen(than, file.gid)) !== 0;
+}
+
+/** Most permission bits that a file of a group may have to be no more open than another file. */
+export function mostOpen(than: FilePermissions | undefined, gid: number): number {
+  if (!than) return 0o666;
+  const [group, other] = [(than.mode >> 3) & 6, than.mode & 6];
+  if (gid === than.gid) return 0o600 | (group << 3) | other;
+  // Anyone who is in the group of one of them may be anybody to the other.
+  return 0o600 | ((group & other) << 3) | (group & other);
+}
+
+/** The same of a folder, which is searched by anyone who may read the file. */
+export function mostOpenFolder(than: FilePermissions | undefined, gid: number): number {
+  const mode = mostOpen(than, gid);
+  return mode | ((mode & 0o444) >> 2);
+}
+
+/**
+ * Which files of a run keep permissions under which others may read what they may not in another file: one
+ * that is there already keeps its own.
+ *
+ * @example
+ * ```ts
+ * const permissions = await fileSource('contacts.csv').permissions?.();
+ * if (permissions) console.log(await moreOpenFiles(['verified.csv'], permissions)); // []
+ * ```
+ */
+export async function moreOpenFiles(
+  paths: readonly string[],
+  than: FilePermissions,
+): Promise<readonly string[]> {
+  const open: string[] = [];
+  for (const path of paths) {
+    // What is wrong with a path, its own check says.
+    const target = await checkOutputPath(path).catch(() => undefined);
+    if (target?.existing && isMoreOpen(target.existing, than)) open.push(path);
+  }
+  return open;
+}
+
+/**
+ * Keeps other runs from writing an output, by a lock beside it, until what comes is called.
+ *
+ * @param name how messages call it
+ * @param realPath with all links followed
+ */
+export async function holdOutput(
+  name: string,
+  realPath: string,
+  patience?: LockWait,
+): Promise<() => Promise<void>> {
+  const path = besidePath(realPath, 'lock');
+  const thing = { name, path, option: 'it', does: 'is writing', canWait: patience !== undefined };
+  const lock = await lockFile(systemFiles, thing, patience).catch(async (error: unknown) => {
+    patience?.signal?.throwIfAborted();
+    if (isSluiceError(error, 'state_locked')) throw error;
+    // Where there are no locks, a run that cannot be kept from it is noticed when it is finished.
+    await systemFiles.rm(path, { force: true }).catch(() => undefined);
+    return undefined;
+  });
+  return async () => {
+    if (!lock) return;
+    const remove = async (): Promise<void> => systemFiles.rm(path, { force: true });
+    // A second try is all that a moment without descriptors takes; what stays is empty, and the next run's.
+    await remove()
+      .catch(remove)
+      .catch(() => undefined);
+    await lock.release();
+  };
 }

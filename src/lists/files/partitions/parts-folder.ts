@@ -4,12 +4,11 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { type FilePermissions, systemFiles, exists } from '../../../platform/files/file-system.js';
 import { besidePath, move } from '../../../platform/files/whole-file.js';
-import { type ByteOutput, holdOutput } from '../outputs/byte-output.js';
+import type { ByteOutput } from '../outputs/byte-output.js';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
-import { mostOpenFolder } from '../outputs/file-permissions.js';
+import { holdOutput, mostOpenFolder, refuseLate } from '../outputs/output-path.js';
 import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
-import { refuseLate } from '../outputs/output-path.js';
 
 /** What is in a folder of parts beside them, and tells that it is one. */
 export const manifestName = 'manifest.json';

@@ -7,7 +7,7 @@ import { kindNames, type Kind } from '../../rows/values/kinds.js';
 import type { SourceReading } from '../../rows/source.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { parseJson } from '../../../platform/body.js';
-import { isParquetReading } from '../../parquet/parquet-chunk.js';
+import { isParquetReading } from '../../parquet/stored-group.js';
 import { isFlat } from '../../parquet/parquet-column.js';
 import { parquetForm } from '../../parquet/parquet-form.js';
 import { manifestMark, manifestName } from './parts-folder.js';

@@ -1,19 +1,28 @@
-import { ConfigurationError } from '../../../platform/errors/errors.js';
-import { fileSinkShape, destinationSink, type FileSinkOptions } from '../../files/file-sink.js';
-import type { OutputDestination } from '../../files/writer-sink.js';
+import { randomBytes } from 'node:crypto';
 import { checkOptions } from '../../../platform/check-options.js';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { optionName } from '../../../platform/text/option-name.js';
+import { fileSinkShape, destinationSink, type FileSinkOptions } from '../../files/file-sink.js';
+import type { ByteOutput } from '../../files/outputs/byte-output.js';
+import { manifestName, type PartsFolder } from '../../files/partitions/parts-folder.js';
+import {
+  partsShape,
+  partsSinkAt,
+  type PartsSinkOptions,
+} from '../../files/partitions/parts-sink.js';
 import type { Sink } from '../../rows/sink.js';
 import {
+  lateS3,
   nameOfObject,
   parseS3Address,
-  connectS3,
+  refuseWriting,
   s3Shape,
+  type S3Address,
   type S3Connection,
   type S3Options,
 } from './client.js';
-import { refuseWriting } from './s3-errors.js';
+import { listKeys } from './source.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
-import { optionName } from '../../../platform/text/option-name.js';
 
 /**
  * An object of any format in a bucket: it is seen when it is written whole, and not before. It is
@@ -36,25 +45,141 @@ export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): 
       `cannot write ${name}: it is a folder; name an object, or write parts (${optionName('partBytes')})`,
     );
   }
-  let connection: Promise<S3Connection> | undefined;
-  const connect = async (): Promise<S3Connection> => (connection ??= connectS3(options));
+  const connect = lateS3(options);
   const fail = refuseWriting(name);
-  const place: OutputDestination = {
+  const place = {
     name,
-    async check() {
+    async check(): Promise<void> {
       await tryUpload(await connect(), address).catch(fail);
     },
     isHeldBack: async () => true,
-    async open() {
+    async open(): Promise<ByteOutput> {
       const connected = await connect();
       await abortLeftUploads(connected, address, (key) => key === address.key);
       const upload = new S3Upload(connected, address);
-      return {
-        write: async (bytes) => upload.write(bytes).catch(fail),
-        finish: async () => upload.complete().catch(fail),
-        abort: async () => upload.abort(),
-      };
+      return outputOf(upload, async () => upload.complete(), fail);
     },
   };
   return destinationSink(place, address.key, options);
+}
+
+function outputOf(
+  upload: S3Upload,
+  finish: () => Promise<void>,
+  fail: (error: unknown) => never,
+): ByteOutput {
+  return {
+    write: async (bytes) => upload.write(bytes).catch(fail),
+    finish: async () => finish().catch(fail),
+    abort: async () => upload.abort(),
+  };
+}
+
+/** Names that only parts have. */
+const partName = /^part-[0-9a-f]{8}-\d{5,}\.(?:csv|tsv|jsonl|parquet)(?:\.gz)?$/;
+
+/**
+ * A folder of parts with a manifest in a bucket. Nothing is seen before all is written; then the parts
+ * are there, after them their manifest, and the parts of an earlier writing go.
+ *
+ * @throws ConfigurationError `invalid_option`
+ *
+ * @example
+ * ```ts
+ * const sink = s3PartsSink('s3://lists/verified/', { partBytes: 256_000_000, format: 'csv' });
+ * await streamRun({ source: 'contacts.csv', sink, client, email: ['email'], country: 'US' });
+ * ```
+ */
+export function s3PartsSink(url: string, options: PartsSinkOptions & S3Options): Sink {
+  checkOptions(options, { ...partsShape, ...s3Shape });
+  const given = parseS3Address(url);
+  const isFolder = given.key === '' || given.key.endsWith('/');
+  const folder: S3Address = { ...given, key: isFolder ? given.key : `${given.key}/` };
+  const name = nameOfObject(folder);
+  const fail = refuseWriting(name);
+  const connect = lateS3(options);
+  return partsSinkAt(
+    {
+      name,
+      async check() {
+        const connected = await connect();
+        await refuseOthers(connected, folder).catch(fail);
+        await tryUpload(connected, at(folder, manifestName)).catch(fail);
+      },
+      async open() {
+        const connected = await connect();
+        await refuseOthers(connected, folder).catch(fail);
+        await abortLeftUploads(connected, folder, (key) => isOwn(folder, key));
+        return new S3PartsFolder(connected, folder, fail);
+      },
+    },
+    options,
+  );
+}
+
+function at({ bucket, key }: S3Address, name: string): S3Address {
+  return { bucket, key: key + name };
+}
+
+function isOwn({ key: prefix }: S3Address, key: string): boolean {
+  const name = key.slice(prefix.length);
+  return name === manifestName || partName.test(name);
+}
+
+async function refuseOthers(connection: S3Connection, folder: S3Address): Promise<void> {
+  for await (const key of listKeys(connection, folder)) {
+    if (key === folder.key || isOwn(folder, key)) continue;
+    throw new ConfigurationError(
+      `cannot write ${nameOfObject(folder)}: it holds something else than parts, which is not written over: name another`,
+    );
+  }
+}
+
+class S3PartsFolder implements PartsFolder {
+  /** Of this writing alone: earlier parts stay as they are until the manifest names the new ones. */
+  readonly mark = `${randomBytes(4).toString('hex')}-`;
+  readonly #connection: S3Connection;
+  readonly #folder: S3Address;
+  readonly #fail: (error: unknown) => never;
+  /** The parts in order, and the manifest. */
+  readonly #uploads = new Map<string, S3Upload>();
+
+  constructor(connection: S3Connection, folder: S3Address, fail: (error: unknown) => never) {
+    this.#connection = connection;
+    this.#folder = folder;
+    this.#fail = fail;
+  }
+
+  async create(name: string): Promise<ByteOutput> {
+    const place = at(this.#folder, name);
+    const upload = new S3Upload(this.#connection, place);
+    this.#uploads.set(place.key, upload);
+    // It is seen when all of them are.
+    return outputOf(upload, async () => upload.seal(), this.#fail);
+  }
+
+  async finish(): Promise<void> {
+    try {
+      for (const upload of this.#uploads.values()) await upload.complete();
+      await this.#deleteEarlier();
+    } catch (error) {
+      this.#fail(error);
+    }
+  }
+
+  async abort(): Promise<void> {
+    for (const upload of this.#uploads.values()) await upload.abort();
+  }
+
+  /** Parts that the manifest does not name any more, or that were completed without one. */
+  async #deleteEarlier(): Promise<void> {
+    const { client, sdk } = this.#connection;
+    const earlier: string[] = [];
+    for await (const key of listKeys(this.#connection, this.#folder)) {
+      if (isOwn(this.#folder, key) && !this.#uploads.has(key)) earlier.push(key);
+    }
+    for (const key of earlier) {
+      await client.send(new sdk.DeleteObjectCommand({ Bucket: this.#folder.bucket, Key: key }));
+    }
+  }
 }

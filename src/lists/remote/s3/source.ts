@@ -1,26 +1,35 @@
 import type { Readable } from 'node:stream';
 import { checkOptions } from '../../../platform/check-options.js';
+import { InputError } from '../../../platform/errors/errors.js';
 import { fileShape, type FileOptions } from '../../files/file-options.js';
 import { inputSource } from '../../files/file-source.js';
+import { byName, isListName } from '../../files/find-files.js';
+import { hasWildcard, parseGlob } from '../../files/glob.js';
 import type { Source } from '../../rows/source.js';
-import { remoteInput, remoteShape, type RemoteOptions } from '../remote-input.js';
 import {
   changedError,
   parseContentRange,
+  remoteInput,
+  remoteShape,
   TransientError,
   type RemoteObject,
-} from '../remote-object.js';
+  type RemoteOptions,
+} from '../remote-input.js';
 import {
+  connectS3,
+  isTransient,
+  lateS3,
   nameOfObject,
   parseS3Address,
-  connectS3,
+  reasonOf,
+  refuseReading,
+  refuseWriting,
   s3Shape,
-  type S3Options,
+  statusOf,
   type S3Address,
   type S3Connection,
+  type S3Options,
 } from './client.js';
-import { findObjects } from './objects.js';
-import { isTransient, reasonOf, refuseReading, statusOf } from './s3-errors.js';
 
 /**
  * The rows of an object in a bucket, as often as asked, of any format.
@@ -59,17 +68,40 @@ export async function findS3Objects(
   url: string,
   options: S3Options = {},
 ): Promise<readonly string[]> {
-  const found = await findObjects(parseS3Address(url), () => connectS3(options));
-  return found.map(nameOfObject);
+  const address = parseS3Address(url);
+  const { bucket, key } = address;
+  const name = nameOfObject(address);
+  const isFolder = key === '' || key.endsWith('/');
+  if (!isFolder && !hasWildcard(key)) return [name];
+  const glob = isFolder ? undefined : parseGlob(key);
+  const prefix = glob ? glob.base : key;
+  const isMeant = (found: string): boolean => {
+    if (glob) return glob.matches(found);
+    const rest = found.slice(prefix.length);
+    return !rest.includes('/') && isListName(rest);
+  };
+  const connection = await connectS3(options);
+  const keys: string[] = [];
+  try {
+    for await (const found of listKeys(connection, { bucket, key: prefix })) {
+      if (!found.endsWith('/') && isMeant(found)) keys.push(found);
+    }
+  } catch (error) {
+    refuseReading(name)(error);
+  }
+  if (keys.length > 0) {
+    return keys.toSorted(byName).map((found) => nameOfObject({ bucket, key: found }));
+  }
+  throw new InputError(`cannot read ${name}: no object matches it`, { code: 'input_unreadable' });
 }
 
 function s3Object(address: S3Address, options: S3Options): RemoteObject {
   const name = nameOfObject(address);
-  let connection: Promise<S3Connection> | undefined;
+  const connect = lateS3(options);
   return {
     name,
     async request({ from }, signal) {
-      const { sdk, client } = await (connection ??= connectS3(options));
+      const { sdk, client } = await connect();
       const command = new sdk.GetObjectCommand({
         Bucket: address.bucket,
         Key: address.key,
@@ -94,4 +126,38 @@ function s3Object(address: S3Address, options: S3Options): RemoteObject {
       };
     },
   };
+}
+
+/** All keys that begin with an address's. Errors are the SDK's. */
+export async function* listKeys(
+  { sdk, client }: S3Connection,
+  { bucket, key }: S3Address,
+): AsyncGenerator<string> {
+  const pages = sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: key });
+  for await (const { Contents: contents = [] } of pages) {
+    for (const { Key: found } of contents) if (found !== undefined) yield found;
+  }
+}
+
+/**
+ * Removes an object, if there is one.
+ *
+ * @throws ConfigurationError, OutputError
+ *
+ * @example
+ * ```ts
+ * await removeS3Object('s3://lists/verified.csv.suspect');
+ * ```
+ */
+export async function removeS3Object(url: string, options: S3Options = {}): Promise<void> {
+  const address = parseS3Address(url);
+  const { sdk, client } = await connectS3(options);
+  const { bucket: Bucket, key: Key } = address;
+  try {
+    await client.send(new sdk.DeleteObjectCommand({ Bucket, Key }));
+  } catch (error) {
+    refuseWriting(nameOfObject(address))(error);
+  } finally {
+    client.destroy();
+  }
 }

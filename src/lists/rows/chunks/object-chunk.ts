@@ -6,9 +6,8 @@ export interface Row {
   readonly [column: string]: unknown;
 }
 
-/** About what an object takes on the heap, and each of its cells beside its text. */
-const objectBytes = 48;
-const cellBytes = 24;
+/** About what a row takes on the heap, and each of its cells beside its text: all of them wait. */
+const heap = { object: 48, member: 24, list: 32, item: 16 } as const;
 
 /** Rows that are objects; their columns are the keys given, whatever else they hold. */
 export class ObjectChunk implements RowChunk {
@@ -19,7 +18,7 @@ export class ObjectChunk implements RowChunk {
 
   constructor(rows: readonly Row[], columns: readonly string[]) {
     this.rows = rows;
-    this.byteSize = rows.reduce((bytes, row) => bytes + rowBytes(row), 0);
+    this.byteSize = rows.reduce((bytes, row) => bytes + objectBytes(row), 0);
     this.#columns = columns;
   }
 
@@ -51,14 +50,47 @@ export function kindOfRow(row: unknown): string {
   return Array.isArray(row) ? 'an array' : String(row === null ? row : typeof row);
 }
 
-/** All of a row waits, also the cells that nobody verifies. */
-function rowBytes(row: Row): number {
-  let bytes = objectBytes;
-  for (const name in row) {
-    const value = row[name];
-    bytes += cellBytes;
-    if (typeof value === 'string') bytes += value.length;
-    else if (ArrayBuffer.isView(value)) bytes += value.byteLength;
+/** Rows that are lists of cells in the header's order; cells that are missing hold nothing. */
+export class CellsChunk implements RowChunk {
+  readonly rows: readonly (readonly unknown[])[];
+  readonly byteSize: number;
+
+  constructor(rows: readonly (readonly unknown[])[]) {
+    this.rows = rows;
+    this.byteSize = rows.reduce((bytes, row) => bytes + listBytes(row), 0);
   }
+
+  get length(): number {
+    return this.rows.length;
+  }
+
+  text(row: number, column: number): CellText {
+    const value = this.value(row, column);
+    return typeof value === 'symbol' ? (value as CellText) : textOfValue(value);
+  }
+
+  cells(row: number): readonly unknown[] {
+    return this.rows[row] ?? [];
+  }
+
+  value(row: number, column: number): unknown {
+    return this.rows[row]?.[column];
+  }
+}
+
+function objectBytes(row: Row): number {
+  let bytes: number = heap.object;
+  for (const name in row) bytes += heap.member + valueBytes(row[name]);
   return bytes;
+}
+
+function listBytes(row: readonly unknown[]): number {
+  let bytes: number = heap.list;
+  for (const value of row) bytes += heap.item + valueBytes(value);
+  return bytes;
+}
+
+function valueBytes(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return ArrayBuffer.isView(value) ? value.byteLength : 0;
 }

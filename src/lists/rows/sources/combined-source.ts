@@ -8,12 +8,12 @@ import {
   combineHeaders,
   type CombinedHeader,
   type OneHeader,
+  isSame,
+  CombinedChunk,
 } from './combine-headers.js';
-import { CombinedChunk } from '../chunks/combined-chunk.js';
-import { comparedSource } from './compared-source.js';
+import { comparedSource } from './derived-sources.js';
 import type { FilePermissions } from '../../../platform/files/file-system.js';
 import { aSource, guardedSource, ofLibrary } from '../guarded-ends.js';
-import { isSame } from '../column-names.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
 
 export interface CombinedSourceOptions {

@@ -7,14 +7,11 @@ import {
   type Wanted,
 } from '../../../platform/check-options.js';
 import { columnNames, text } from '../../../platform/option-kinds.js';
-import { CellsChunk } from '../chunks/cells-chunk.js';
+import { CellsChunk, kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
 import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import { gatherRows, refuseRows } from './gather-rows.js';
-import { copyRows, readCopiedRows } from './copied-rows.js';
-import { kindOfRow, ObjectChunk, type Row } from '../chunks/object-chunk.js';
-import { areCopiedBeside, beginRows, noteCopied } from './read-once.js';
-import { ofLibrary } from '../guarded-ends.js';
-import { refuseSameObjects } from '../port-checks.js';
+import { copyRows, readCopiedRows, areCopiedBeside, beginRows, noteCopied } from './read-once.js';
+import { ofLibrary, refuseSameObjects } from '../guarded-ends.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { type CellText, invalidText } from '../chunks/row-chunk.js';
-import { JsonText } from './json-text.js';
+import { JsonText } from './kinds.js';
 
 /** Deeper values are printed no further; a hostile one must not end the process. */
 const maxDepth = 256;

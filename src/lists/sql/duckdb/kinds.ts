@@ -1,4 +1,4 @@
-import { parseInterval, printInterval } from '../../rows/values/interval.js';
+import { parseInterval, printInterval } from '../../rows/values/civil-time.js';
 import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { OutcomeForms } from '../../files/rows-writer.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
-import { JsonText } from '../../rows/values/json-text.js';
+import { JsonText } from '../../rows/values/kinds.js';
 import { printValue } from '../../rows/values/print-value.js';
 import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
 import { writeAny } from '../cell-text.js';

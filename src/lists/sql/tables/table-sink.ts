@@ -1,6 +1,6 @@
 import { chmod, stat } from 'node:fs/promises';
-import { mostOpen } from '../../files/outputs/file-permissions.js';
-import { KindTally } from '../../rows/values/kind-tally.js';
+import { mostOpen } from '../../files/outputs/output-path.js';
+import { KindTally, reportTextColumns } from '../../rows/values/kind-tally.js';
 import { type FilePermissions, exists } from '../../../platform/files/file-system.js';
 import type {
   ColumnsToValidate,
@@ -15,7 +15,6 @@ import { columnNames, count, flag, required, text } from '../../../platform/opti
 import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
-import { reportTextColumns } from '../../rows/values/report-text-columns.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
 import { discardConnection, useConnection, type Connection } from '../connection.js';
 import type { Dialect, Purpose } from '../dialect.js';

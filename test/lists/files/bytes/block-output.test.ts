@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { BlockOutput } from '../../../../src/lists/files/bytes/block-output.js';
+import { BlockOutput } from '../../../../src/lists/files/outputs/byte-output.js';
 import { MemoryOutput } from '../memory-output.js';
 
 /** Looks at what it is given until the write has resolved, and no longer. */

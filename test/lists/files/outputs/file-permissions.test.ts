@@ -5,7 +5,7 @@ import {
   mostOpen,
   mostOpenFolder,
   permissionsOf,
-} from '../../../../src/lists/files/outputs/file-permissions.js';
+} from '../../../../src/lists/files/outputs/output-path.js';
 import { useTemporaryFolder } from '../temporary-folder.js';
 
 const at = useTemporaryFolder();

@@ -1,7 +1,7 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { copyRows, readCopiedRows } from '../../../../src/lists/rows/sources/copied-rows.js';
+import { copyRows, readCopiedRows } from '../../../../src/lists/rows/sources/read-once.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
 import { StateDirectory } from '../../../../src/engine/stores/directory/state-directory.js';
 import { systemFiles } from '../../../../src/platform/files/file-system.js';

@@ -9,7 +9,7 @@ import {
   type Source,
   type Summary,
 } from '../../../../src/index.js';
-import { limitedSource } from '../../../../src/lists/rows/sources/limited-source.js';
+import { limitedSource } from '../../../../src/lists/rows/sources/derived-sources.js';
 import { withFolder } from '../../../service/with-service.js';
 import { chargesOf, withClient } from '../../../engine/streams/with-client.js';
 

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index.js';
-import { JsonText } from '../../../../src/lists/rows/values/json-text.js';
+import { JsonText } from '../../../../src/lists/rows/values/kinds.js';
 import type { Cells, Database } from '../suite/database.js';
 import { temporaryFolder } from '../verify-rows.js';
 import { askDuckdb } from './ask-duckdb.js';

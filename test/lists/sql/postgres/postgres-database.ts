@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { inject } from 'vitest';
 import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres/index.js';
-import { JsonText } from '../../../../src/lists/rows/values/json-text.js';
+import { JsonText } from '../../../../src/lists/rows/values/kinds.js';
 import type { Cells, Database } from '../suite/database.js';
 import { newName } from '../new-name.js';
 import { urlOf } from '../url-of.js';

@@ -1,11 +1,11 @@
 import { createInflateRaw, crc32 } from 'node:zlib';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { InputError } from '../../platform/errors/errors.js';
-import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
-import { pieceBytes } from '../files/bytes/byte-reader.js';
-import { describeFile } from '../files/file-signature.js';
-import type { RandomFile } from '../../platform/files/random-file.js';
+import { InputError } from '../../../platform/errors/errors.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { pieceBytes } from '../../files/bytes/byte-reader.js';
+import { describeFile } from '../../files/file-signature.js';
+import type { RandomFile } from '../../../platform/files/random-file.js';
 
 /** One file in a zip archive, as the archive's directory tells of it. */
 export interface ZipEntry {

@@ -1,9 +1,9 @@
 import { crc32, createDeflateRaw } from 'node:zlib';
-import { OutputError } from '../../platform/errors/errors.js';
-import type { ByteOutput } from '../files/outputs/byte-output.js';
-import { pieceBytes } from '../files/bytes/byte-reader.js';
+import { OutputError } from '../../../platform/errors/errors.js';
+import type { ByteOutput } from '../../files/outputs/byte-output.js';
+import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import type { ZipEntry } from './zip-reader.js';
-import { carryThrough, type Carrier } from '../files/bytes/gzip.js';
+import { carryThrough, type Carrier } from '../../files/bytes/gzip.js';
 
 interface WrittenEntry {
   readonly name: Buffer;

@@ -1,0 +1,157 @@
+import { createHash, type Hash } from 'node:crypto';
+import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { closableChunks, type RowChunk, invalidText } from '../chunks/row-chunk.js';
+import { withMembers } from '../guarded-ends.js';
+import { digestAtEnd, type Source, type SourceReading } from '../source.js';
+
+/**
+ * The same source, opened in another way; what is kept of it is derived alike.
+ *
+ * @param most how many rows are kept at most. @default as many as the caller says
+ */
+function derivedSource(
+  source: Source,
+  members: Partial<Source>,
+  derive: (kept: Source) => Source,
+  most?: number,
+): Source {
+  return withMembers(source, {
+    ...members,
+    ...(source.keep && {
+      keep: async (path, signal, rows) =>
+        derive((await source.keep?.(path, signal, most ?? rows)) ?? source),
+    }),
+    ...(source.kept && { kept: (path) => derive(source.kept?.(path) ?? source) }),
+  });
+}
+
+/**
+ * A source whose readings can be compared: where its own bytes are not seen, by the cells that its first
+ * reading was asked for. Rows of a program may come in another order the second time, or be changed by it.
+ */
+export function comparedSource(source: Source): Source {
+  let compared: readonly number[] = [];
+  const open: Source['open'] = async (opening) => {
+    let asked = compared;
+    const reading = await source.open({
+      ...opening,
+      wanted(header) {
+        asked = [...new Set([...compared, ...opening.wanted(header)])];
+        return asked;
+      },
+    });
+    if (reading.contentDigest) return reading;
+    if (compared.length === 0) compared = asked;
+    return digested(reading, compared);
+  };
+  return derivedSource(source, { open }, comparedSource);
+}
+
+/**
+ * The first rows of a source, and no others: what follows them is not read, as far as the source can
+ * help it.
+ *
+ * @param limit how many rows at most. @default all
+ */
+export function limitedSource(source: Source, limit: number | undefined): Source {
+  if (limit === undefined) return source;
+  const open: Source['open'] = async (opening) => {
+    const reading = await source.open({
+      ...opening,
+      rows: limit,
+      wanted(header) {
+        opening.wanted(header);
+        // The digest is that of all cells.
+        return [...header.keys()];
+      },
+      needed: (header) => opening.needed?.(header) ?? opening.wanted(header),
+    });
+    return digested(reading, [...reading.header.keys()], limit);
+  };
+  const decides = { ...source.decides, limit: String(limit) };
+  return derivedSource(source, { decides, open }, (kept) => limitedSource(kept, limit), limit);
+}
+
+/**
+ * A source that names its columns by its rows names none where it has no row: it is a list without rows then,
+ * with the columns that are asked for.
+ *
+ * @param names the columns that options name
+ */
+export function namedSource(source: Source, names: readonly string[]): Source {
+  const open: Source['open'] = async (opening) => {
+    const reading = await source.open({
+      ...opening,
+      wanted(header) {
+        if (header.length > 0) return opening.wanted(header);
+        opening.wanted(names);
+        return [];
+      },
+    });
+    return reading.header.length > 0 ? reading : withoutRows(reading, source.name, names);
+  };
+  return derivedSource(source, { open }, (kept) => namedSource(kept, names));
+}
+
+/** The same rows, or the first of them, with a digest of their cells: the bytes of the source are not all seen. */
+function digested(
+  reading: SourceReading,
+  columns: readonly number[],
+  most = Infinity,
+): SourceReading {
+  const hash = createHash('sha256');
+  let digest: string | undefined;
+  const rows = reading.chunks[Symbol.asyncIterator]();
+  const all = async function* (): AsyncGenerator<RowChunk> {
+    for (let left = most; left > 0;) {
+      const step = await rows.next();
+      if (step.done === true) break;
+      const isWhole = step.value.length <= left;
+      const chunk = isWhole ? step.value : withMembers(step.value, { length: left });
+      digestRows(hash, chunk, columns);
+      left -= chunk.length;
+      yield chunk;
+    }
+    digest = hash.digest('hex');
+  };
+  return withMembers(reading, {
+    chunks: closableChunks(all(), async () => void (await rows.return?.())),
+    contentDigest: () => digestAtEnd(digest),
+  });
+}
+
+function digestRows(hash: Hash, chunk: RowChunk, columns: readonly number[]): void {
+  for (let row = 0; row < chunk.length; row += 1) {
+    let text = '';
+    for (const column of columns) {
+      const cell = chunk.text(row, column);
+      if (cell === undefined) text += '-';
+      else text += cell === invalidText ? '!' : `${cell.length}:${cell}`;
+    }
+    hash.update(`${text}\n`);
+  }
+}
+
+function withoutRows(
+  reading: SourceReading,
+  name: string,
+  header: readonly string[],
+): SourceReading {
+  const rows = reading.chunks[Symbol.asyncIterator]();
+  const none: AsyncIterator<RowChunk, undefined> = {
+    async next() {
+      const { done } = await rows.next();
+      if (done === true) return { done, value: undefined };
+      throw new ConfigurationError(
+        `the rows of ${name} have no columns: give rows with fields, or name the columns with the option header`,
+        { code: 'column_not_found' },
+      );
+    },
+  };
+  return withMembers(reading, {
+    header,
+    isUnnamed: true,
+    hasNoRows: true,
+    chunks: closableChunks(none, async () => void (await rows.return?.())),
+  });
+}
