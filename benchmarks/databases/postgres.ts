@@ -40,11 +40,9 @@ export const postgres: Question = {
     'file to file': {
       checkedAs: 'file',
       async run(scale) {
-        const { check, seconds, peakBytes } = await verifyFile(await input(scale), [
-          '--email',
-          'email',
-        ]);
-        return { check, values: { seconds, peakBytes } };
+        const run = await verifyFile(await input(scale), ['--email', 'email']);
+        const { check, seconds, cpuSeconds, peakBytes } = run;
+        return { check, values: { seconds, cpuSeconds, peakBytes } };
       },
     },
   },
@@ -59,6 +57,12 @@ export const postgres: Question = {
       what: 'the same',
       against: 'the same list from file to file',
       value: median('table to table', 'seconds') / median('file to file', 'seconds'),
+      unit: 'times as long',
+    },
+    {
+      what: 'its processor time',
+      against: 'the same list from file to file',
+      value: median('table to table', 'cpuSeconds') / median('file to file', 'cpuSeconds'),
       unit: 'times as long',
       target: { bound: 'at most', value: 1.25, aim: 1.1 },
     },
@@ -113,7 +117,7 @@ async function withContacts<T>(scale: Scale, work: (url: string) => Promise<T>):
 async function verifyTable(url: string): ReturnType<Task['run']> {
   return withScratch(async (folder) =>
     withService(['--data', join(folder, 'service')], async (environment) => {
-      const { seconds, peakBytes } = await runCommand(
+      const { seconds, cpuSeconds, peakBytes } = await runCommand(
         sluiceCommand,
         ['verify', 'env:DB', '--query', 'SELECT * FROM contacts', '-o', 'env:DB'].concat(
           ['--into', 'verified', '--email', 'email', '--country', 'US'],
@@ -121,7 +125,10 @@ async function verifyTable(url: string): ReturnType<Task['run']> {
         ),
         { folder, environment: { ...environment, DB: url } },
       );
-      return { check: await hashOf(url, verifiedAsCsv), values: { seconds, peakBytes } };
+      return {
+        check: await hashOf(url, verifiedAsCsv),
+        values: { seconds, cpuSeconds, peakBytes },
+      };
     }),
   );
 }

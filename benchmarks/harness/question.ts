@@ -17,7 +17,7 @@ export const scales: Readonly<Record<Scale['name'], Scale>> = {
     name: 'full',
     rows: 1_000_000,
     manyRows: 10_000_000,
-    listSizes: [10_000, 100_000, 1_000_000, 10_000_000, 40_000_000],
+    listSizes: [10_000, 100_000, 2_000_000, 10_000_000, 40_000_000],
     uploadMegabytes: 1000,
     delayMs: 2000,
     rounds: 5,
