@@ -45,6 +45,8 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   onNotice?: OnNotice | undefined;
   /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
   freed?(): void;
+  /** How many more may be added. @default any number */
+  toCome?(): number;
 }
 
 export interface BatchPoolOptions {
@@ -116,7 +118,9 @@ export class BatchPool {
       settings: settings.settings ?? {},
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,
-      pace: new PollEstimator(),
+      pace: new PollEstimator(
+        () => this.#inHand + this.#waiting.length + (ports.toCome?.() ?? Infinity),
+      ),
       gate: this.gate,
       refusedSizes: new RefusedSizes(),
       uuids: new UploadRegistry(),

@@ -39,6 +39,12 @@ export interface TimedBatch {
  */
 export class PollEstimator {
   readonly #paces = new Map<string, Map<number, SizePace>>();
+  readonly #toCome: () => number;
+
+  /** @param toCome most batches that an earlier look may still serve; as many as have come, if that is less */
+  constructor(toCome: () => number = () => Infinity) {
+    this.#toCome = toCome;
+  }
 
   /** A batch enters a stage. */
   begin(stage: string, { type, addresses }: TimedBatch): StageTiming {
@@ -51,7 +57,7 @@ export class PollEstimator {
     if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
     pace.begun += 1;
     const guess = Math.round(guessMs + guessMsPerRoot[type] * Math.sqrt(addresses));
-    return new StageTiming(pace, guess);
+    return new StageTiming(pace, guess, this.#toCome);
   }
 }
 
@@ -135,24 +141,27 @@ class SizePace {
 export class StageTiming {
   readonly #pace: SizePace;
   readonly #guessMs: number;
+  readonly #toCome: () => number;
   #lookedMs = 0;
   #missedMs = 0;
 
-  constructor(pace: SizePace, guess: number) {
+  constructor(pace: SizePace, guess: number, toCome: () => number) {
     this.#pace = pace;
     this.#guessMs = guess;
+    this.#toCome = toCome;
   }
 
   /**
    * How long to wait for the first look, in milliseconds. One batch at a time looks where it may be too
    * soon: the more often it is found through there, the earlier, and not at all where that wins less than
-   * the interval that it may cost. As many batches may come as have come.
+   * the interval that it may cost.
    */
   firstWaitMs(intervalMs: number): number {
     const { lowerMs, upperMs, nearest, begun, probing } = this.#pace;
     if (upperMs === undefined) return nearest?.upperMs ?? this.nextMs(intervalMs);
     const spanMs = upperMs - lowerMs;
-    const worth = (begun * spanMs) / (worthTrying * intervalMs);
+    const served = Math.min(begun, this.#toCome());
+    const worth = (served * spanMs) / (worthTrying * intervalMs);
     if (worth <= 1 || (probing && probing !== this)) return upperMs;
     this.#pace.probing = this;
     return lowerMs + (spanMs * (1 + 1 / worth)) / 2;

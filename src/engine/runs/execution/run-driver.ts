@@ -90,6 +90,7 @@ class RunDrive {
         leave: async (batch, state, parts) => this.#leave(batch, state, parts),
         claimRevoked: (batch) => this.#batches.dropClaim(batch),
         freed: () => this.#shared.notify(),
+        toCome: () => this.#shared.toCome,
         onNotice: (given) => run.onProgress?.(noticed(given)),
       },
     );

@@ -57,6 +57,11 @@ export class WorkerLoop {
     options.store.hearStops?.(() => this.#applyStop());
   }
 
+  /** Most batches that this process may still claim. */
+  get toCome(): number {
+    return this.#open.size;
+  }
+
   /** There may be room for another batch. */
   notify(): void {
     // What is written down, or claimed, may wait for its turn.
