@@ -7,7 +7,7 @@ import { runScript } from './run-tool.mjs';
 import { sourceFiles } from './source-files.mjs';
 
 /** The service's own words, which are quoted as they are. */
-const others = ['docs/service-interface.md'];
+const others = ['docs/reference/service-interface.md'];
 
 await runScript(async () => {
   const texts = { ...(await pages()), ...(await examples()), ...(await modules()) };
@@ -17,10 +17,10 @@ await runScript(async () => {
 
 async function pages() {
   const names = await readdir(projectRoot);
-  const docs = await readdir(join(projectRoot, 'docs'));
-  const paths = [...names, ...docs.map((name) => `docs/${name}`)]
-    .filter((path) => path.endsWith('.md') && !others.includes(path))
-    .toSorted();
+  const docs = await readdir(join(projectRoot, 'docs'), { recursive: true });
+  const paths = [...names, ...docs.map((name) => `docs/${name}`)].filter(
+    (path) => path.endsWith('.md') && !others.includes(path),
+  );
   return Object.fromEntries(
     await Promise.all(
       paths.map(async (path) => [path, await readFile(join(projectRoot, path), 'utf8')]),

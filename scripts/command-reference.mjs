@@ -1,4 +1,4 @@
-// `npm run commands` writes docs/commands.md anew, from the definitions that `--help` is made from.
+// `npm run commands` writes docs/reference/commands.md anew, from the definitions that `--help` is made from.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { projectRoot } from './project.mjs';
 import { compileForNode } from './run-compiled.mjs';
 
 /** Where the page is. */
-export const referencePath = join(projectRoot, 'docs', 'commands.md');
+export const referencePath = join(projectRoot, 'docs', 'reference', 'commands.md');
 
 /**
  * The page that lists every option of every command, formatted as the project's pages are.
@@ -21,7 +21,7 @@ export async function commandReference(commands, commonOptions, groupOfShared) {
   const page = [
     '# Every command and option',
     '',
-    'Made by `npm run commands` from the definitions that `sluice <command> --help` shows. [The command line](command-line.md) has an example of each command.',
+    'Made by `npm run commands` from the definitions that `sluice <command> --help` shows. [The command line](../command-line.md) has an example of each command.',
     '',
     ...all.flatMap((command) => section(command, commonOptions, groupOfShared)),
   ].join('\n');

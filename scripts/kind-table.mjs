@@ -1,4 +1,4 @@
-// `npm run kinds` writes docs/kinds.md anew, from the code that gives columns their types.
+// `npm run kinds` writes docs/reference/kinds.md anew, from the code that gives columns their types.
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,7 +7,7 @@ import { projectRoot } from './project.mjs';
 import { compileForNode } from './run-compiled.mjs';
 
 /** Where the page is. */
-export const kindsPath = join(projectRoot, 'docs', 'kinds.md');
+export const kindsPath = join(projectRoot, 'docs', 'reference', 'kinds.md');
 
 /**
  * The page that tells what each output makes of each kind of value, formatted as the project's pages are.

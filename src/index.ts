@@ -1,4 +1,4 @@
-// In the order of docs/library.md, which lists each name.
+// In the order of docs/reference/library.md, which lists each name.
 
 // Rows in a stream
 export { verify, type TypedVerify } from './engine/streams/verify.js';

@@ -192,7 +192,7 @@ export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceR
 }
 
 /** The page that says what the clauses hold a service to, from the root of the package. */
-const page = 'docs/service-interface.md';
+const page = 'docs/reference/service-interface.md';
 
 /** The anchors of its sections, by their numbers. */
 const anchors: Readonly<Record<string, string>> = {

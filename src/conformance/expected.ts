@@ -1,5 +1,5 @@
 /*
- * What the specification (docs/service-interface.md) shows, copied by hand. Nothing here comes from
+ * What the specification (docs/reference/service-interface.md) shows, copied by hand. Nothing here comes from
  * `src/contract`: should that misread the specification, this must not misread it in the same way.
  */
 

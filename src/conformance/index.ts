@@ -1,5 +1,5 @@
 /*
- * The conformance suite: any service, held to the specification (docs/service-interface.md) clause by
+ * The conformance suite: any service, held to the specification (docs/reference/service-interface.md) clause by
  * clause. It knows nothing of `src/contract`, so that one misreading of it cannot pass twice.
  */
 

@@ -126,7 +126,7 @@ describe('the table', () => {
   });
 
   it('has a line for each below its section, and says at its end how many came out how', () => {
-    const section = 'docs/service-interface.md#9-versions';
+    const section = 'docs/reference/service-interface.md#9-versions';
     const nine = { clause: '9.9', section, says: 'x', outcome: 'fails', note: 'a\u001bb' } as const;
     const line = `FAILS           ${'9.9'.padEnd(36)} x (a\u001bb)\n`;
     expect(conformanceLines(nine)).toBe(`${section}\n${line}`);

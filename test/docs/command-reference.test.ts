@@ -5,7 +5,7 @@ import { commands } from '../../src/cli/commands.js';
 import { groupOfShared } from '../../src/cli/help/help.js';
 import { commonOptions } from '../../src/cli/options/parse-command-line.js';
 
-it('docs/commands.md says what --help says (npm run commands writes it again)', async () => {
+it('docs/reference/commands.md says what --help says (npm run commands writes it again)', async () => {
   const page = await commandReference(commands, commonOptions, groupOfShared);
   expect(readFileSync(referencePath, 'utf8')).toBe(page);
 });

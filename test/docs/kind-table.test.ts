@@ -11,7 +11,7 @@ import { isCellKind } from '../../src/lists/xlsx/number-format.js';
 import { factsOfKind } from '../../src/lists/rows/values/kind-tally.js';
 import { kindNames, printKind } from '../../src/lists/rows/values/kinds.js';
 
-it('docs/kinds.md says what the code makes of each kind (npm run kinds writes it anew)', async () => {
+it('docs/reference/kinds.md says what the code makes of each kind (npm run kinds writes it anew)', async () => {
   const page = await kindTable({
     kindNames,
     printKind,

@@ -90,7 +90,7 @@ export function allPages(): readonly Page[] {
   const root = ['README', 'ARCHITECTURE', 'CHANGELOG', 'CONTRIBUTING', 'SECURITY'];
   const paths = [
     ...root.map((name) => `${name}.md`),
-    ...readdirSync(`${projectRoot}docs`)
+    ...readdirSync(`${projectRoot}docs`, { encoding: 'utf8', recursive: true })
       .filter((name) => name.endsWith('.md'))
       .map((name) => `docs/${name}`),
   ];

@@ -103,7 +103,7 @@ function boundsOf(property: Json): string {
 
 const uploadFields = parameters.uploadForm.omit(parameters.batchParameters.shape as never);
 
-describe('the fields of docs/service-interface.md are those of the contract', () => {
+describe('the fields of docs/reference/service-interface.md are those of the contract', () => {
   it.each<[string, string, z.ZodType]>([
     ['2.1', '', bodies.creditBalance],
     ['2.2', '', bodies.batchSummary],
@@ -132,7 +132,7 @@ function firstWords({ rows }: Table): readonly string[] {
   return rows.flatMap(([cell = '']) => codeSpans(cell));
 }
 
-describe('the words of docs/service-interface.md are those of the contract', () => {
+describe('the words of docs/reference/service-interface.md are those of the contract', () => {
   it.each([
     ['2.4', 'Verification type', enums.verificationTypes],
     ['2.4', 'Batch status', enums.batchStatuses],
@@ -178,7 +178,7 @@ describe('the words of docs/service-interface.md are those of the contract', () 
   });
 });
 
-describe('the operations of docs/service-interface.md', () => {
+describe('the operations of docs/reference/service-interface.md', () => {
   const listed = table('4', 'All paths');
 
   it('are those of the contract, with what they take and their errors', () => {
@@ -214,7 +214,7 @@ describe('the operations of docs/service-interface.md', () => {
   });
 });
 
-it('the limits of docs/service-interface.md are the bounds of the contract', () => {
+it('the limits of docs/reference/service-interface.md are the bounds of the contract', () => {
   const values = Object.fromEntries(table('8', '').rows.map(([name = '', value]) => [name, value]));
   const { listLimit, listOffset, cacheBackoffDays, nameLength, descriptionLength } = limits;
   expect(values).toMatchObject({

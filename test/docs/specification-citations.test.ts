@@ -12,7 +12,7 @@ function points(number: string): readonly string[] {
 }
 
 describe('the clauses of the conformance suite', () => {
-  it('are each of a section of docs/service-interface.md', () => {
+  it('are each of a section of docs/reference/service-interface.md', () => {
     const places = new Set(allClauses.map(({ id }) => sectionOf(id)));
     const anchors = [...specification.anchors()].filter((anchor) => /^\d/.test(anchor));
     const known = anchors.filter((anchor) => anchor !== '2-resources-and-their-fields');
@@ -60,7 +60,7 @@ describe('what cites the specification', () => {
     );
   }
 
-  it('names a section of docs/service-interface.md, and a point that is in it', () => {
+  it('names a section of docs/reference/service-interface.md, and a point that is in it', () => {
     const cited = found(
       /\bspec (\d(?:\.\d+)?(?:(?:, | and )\d(?:\.\d+)?)*)(?:, (?:rule|note)s? (\d(?: and \d)?))?/gi,
     );

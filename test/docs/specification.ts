@@ -1,7 +1,7 @@
 import { Page } from './page.js';
 
 /** Where the specification is. */
-export const specificationPath = 'docs/service-interface.md';
+export const specificationPath = 'docs/reference/service-interface.md';
 export const specification = new Page(specificationPath);
 const headings = specification.text.split('\n').filter((line) => /^##+ \d/.test(line));
 

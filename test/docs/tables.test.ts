@@ -32,8 +32,8 @@ describeHoverTexts();
 
 const columns = new Page('docs/columns.md');
 const everyNight = new Page('docs/every-night.md');
-const library = new Page('docs/library.md');
-const names = new Page('docs/names.md');
+const library = new Page('docs/reference/library.md');
+const names = new Page('docs/reference/names.md');
 const errors = new Page('docs/when-it-stops.md');
 const localService = new Page('docs/local-service.md');
 const observability = new Page('docs/observability.md');
@@ -70,7 +70,7 @@ function plainRows(page: Page, heading: string): readonly (readonly string[])[] 
 }
 
 /** `npx vitest run test/docs/tables.test.ts -u` writes it. */
-const publishedSchema = '../../docs/summary.schema.json';
+const publishedSchema = '../../docs/reference/summary.schema.json';
 
 it('the published schema of a summary has the fields and the texts of its types', async () => {
   const { anyOf = [], ...whole } = z.toJSONSchema(summaryFileSchema);
@@ -254,7 +254,7 @@ function listedBy(entry: string): readonly string[] {
 
 const exported = new Map(entries.map(({ entry, module }) => [entry, exportsOf(module)]));
 
-describe('docs/names.md', () => {
+describe('docs/reference/names.md', () => {
   it('knows more than one entry point of the package', () => {
     expect(entries.length).toBeGreaterThan(5);
   });

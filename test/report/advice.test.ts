@@ -34,7 +34,7 @@ function quiet(email: Partial<Column> = {}, phone: Partial<Column> = {}): Summar
   };
 }
 
-/** Advice by its code, with its fields: how it reads, docs/events.md shows. */
+/** Advice by its code, with its fields: how it reads, docs/reference/events.md shows. */
 function adviceOn(summary: Summary, options?: AdviceOptions): readonly object[] {
   return adviceOf(summary, options).map(({ code, fields }) => ({ code, ...fields }));
 }

@@ -30,7 +30,8 @@ const conformanceOptions = defineOptions([
 export const conformanceCommand = defineCommand({
   name: 'conformance',
   usage: '[options]',
-  summary: 'Hold a service to the specification (docs/service-interface.md), clause by clause.',
+  summary:
+    'Hold a service to the specification (docs/reference/service-interface.md), clause by clause.',
   options: conformanceOptions,
   examples: [
     'sluice conformance --local --spend',

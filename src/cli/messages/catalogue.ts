@@ -752,7 +752,7 @@ export const catalogue = {
   }),
   finished: define<Readonly<Record<string, unknown>>>({
     severity: 'info',
-    when: 'The run is over: the [summary](observability.md#the-summary), with the number of batches instead of the batches, `previous` instead of `compared`, how many `warnings` there were, and the `verdict`. Only in a log.',
+    when: 'The run is over: the [summary](../observability.md#the-summary), with the number of batches instead of the batches, `previous` instead of `compared`, how many `warnings` there were, and the `verdict`. Only in a log.',
     example: { rows: 281, exit_code: 0, message: null },
     sentence: () => [],
   }),
@@ -767,7 +767,7 @@ export const catalogue = {
   // What stops a command
   error: define({
     severity: 'error',
-    when: 'The command has failed: `code` is an [error code](when-it-stops.md#error-codes), null for a defect and for a signal.',
+    when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal.',
     example: {
       code: orNull('input_unreadable'),
       exit_code: 6,

@@ -107,7 +107,7 @@ type OneOf<Given, All, Hint = never> = [Given] extends [never]
 
 /** What the compiler says where rows are of a type parameter. */
 type GenericRows =
-  'columns of a generic type are unknown: verify { email: row.email, row }, see docs/library.md';
+  'columns of a generic type are unknown: verify { email: row.email, row }, see docs/reference/library.md';
 
 /** The mistake, which is answered with where the type belongs. */
 type NoRowType<Email> = [Email] extends [string]

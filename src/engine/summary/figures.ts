@@ -7,7 +7,7 @@ import type { Verdict } from '../results/outcome-table.js';
 /*
  * What summary and estimate say of columns, types, batches and earlier runs. They are written out, not read from their
  * schemas (`summary-schema.ts`): to infer them would be most of what a program takes to compile. The published JSON
- * Schema (docs/summary.schema.json) has their texts.
+ * Schema (docs/reference/summary.schema.json) has their texts.
  */
 
 /** How many of each. */

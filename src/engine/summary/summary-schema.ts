@@ -305,7 +305,7 @@ const runEnd = {
   advice: z.array(z.string()),
 };
 
-/** What is written at the end of a run, as a schema; docs/summary.schema.json is made from it and the texts of its types. */
+/** What is written at the end of a run, as a schema; docs/reference/summary.schema.json is made from it and the texts of its types. */
 export const summaryFileSchema = schemaOf<SummaryFile>()(
   z.union([
     z.object({ ...summaryFields, ...runEnd }),

@@ -10,7 +10,7 @@ import { counted, grouped, startText } from './shown-numbers.js';
 
 /** What a run waits for, does not do as one would think, or cannot know. */
 export interface Notice {
-  /** What it says, in docs/events.md: the words may change. `null` where a source or sink has no code for it. */
+  /** What it says, in docs/reference/events.md: the words may change. `null` where a source or sink has no code for it. */
   readonly code: string | null;
   /** What the sentence is made of. */
   readonly fields: Readonly<Record<string, unknown>>;

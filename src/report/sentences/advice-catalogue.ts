@@ -23,7 +23,7 @@ import { conditionOfCredits, conditionWords, retryWords } from './run-sentences.
 
 /** Something to do about a run or a list. */
 export interface Advice {
-  /** What it says, in docs/events.md: the words may change. */
+  /** What it says, in docs/reference/events.md: the words may change. */
   readonly code: string;
   /** What the sentence is made of. */
   readonly fields: Readonly<Record<string, unknown>>;
@@ -38,7 +38,7 @@ const retry = { exports: 0, addresses: 12, paid_twice: 0 };
 export const adviceCatalogue = {
   // What is asked of who runs it
   run_again: define({
-    when: 'Addresses are not finished: the same command goes on. `stopped_by` is the [error code](when-it-stops.md#error-codes) of what stopped it.',
+    when: 'Addresses are not finished: the same command goes on. `stopped_by` is the [error code](../when-it-stops.md#error-codes) of what stopped it.',
     example: { stopped_by: orNull('budget_exhausted') },
     variants: [{ stopped_by: 'payment_required' }, { stopped_by: null }],
     sentence({ stopped_by: stoppedBy }) {

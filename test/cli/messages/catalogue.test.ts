@@ -16,7 +16,7 @@ import { formsOf, hostileNames } from '../../hostile-names.js';
 import { parseLog } from '../logged-events.js';
 import { readAll } from '../read-all.js';
 
-const page = fileURLToPath(new URL('../../../docs/events.md', import.meta.url));
+const page = fileURLToPath(new URL('../../../docs/reference/events.md', import.meta.url));
 const events = Object.keys(catalogue) as EventName[];
 
 interface Definition {
@@ -97,7 +97,7 @@ describe('the catalogue of events', () => {
     const head = [
       '# Every event',
       '',
-      'What commands say on standard error is an event: a line for people, an object with these fields under [`--json-log`](observability.md#logs). Below each is the sentence with the fields of an example. This page is written by its test: `npx vitest run -u test/cli/messages/catalogue.test.ts`.',
+      'What commands say on standard error is an event: a line for people, an object with these fields under [`--json-log`](../observability.md#logs). Below each is the sentence with the fields of an example. This page is written by its test: `npx vitest run -u test/cli/messages/catalogue.test.ts`.',
       '',
     ].join('\n');
     const text = [

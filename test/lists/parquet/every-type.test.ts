@@ -293,12 +293,12 @@ function inWorkbook({ value, numFmt }: Pick<ExcelJS.Cell, 'value' | 'numFmt'>): 
 /** Types that DuckDB does not read, or that are written as others. */
 const notForDuckdb = /^(?:BSON|NULL|GEO.*|DECIMAL\(45,2\).*|VARIANT|MAP without.*|a repeated.*)$/;
 
-const page = '../../../docs/parquet-types.md';
+const page = '../../../docs/reference/parquet-types.md';
 
 describe('every type of Parquet', () => {
   const columns = Object.entries(types);
 
-  it('comes through a run to every output, as docs/parquet-types.md says (-u writes it)', async () => {
+  it('comes through a run to every output, as docs/reference/parquet-types.md says (-u writes it)', async () => {
     await writeInput(columns);
     const told: string[] = [];
     for (const ending of ['csv', 'jsonl', 'xlsx', 'parquet']) {
