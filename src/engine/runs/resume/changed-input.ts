@@ -58,7 +58,10 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
   reconciliation.refuseCopy();
   const settled = { ...state, batchesPath: store.batchesPath };
   await settle(options, { reconciliation, store, ...settled }, async (driven) => {
-    if (change !== undefined) await decide(options, change, driven);
+    if (change !== undefined) {
+      const counting = driven.filter((each) => !reconciliation.sawNoLaunch(each));
+      await decide(options, change, counting);
+    }
     await options.onDecided();
   });
 }

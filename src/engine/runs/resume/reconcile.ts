@@ -1,7 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import { batchName, type Batch, uuidKey } from '../../batches/batch.js';
 import { isLaunched } from '../../batches/uploads/delete-uploads.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
 import {
+  isLaunchInDoubt,
   isOwed,
   mayHaveLaunched,
   planned,
@@ -145,6 +147,13 @@ export class Reconciliation {
     if (!this.#sharedBefore || mayHaveLaunched(state) || state.stage === 'split') return false;
     const isOwn = this.uploads.of(batch).some(({ status }) => isLaunched(status));
     return isOwn || this.uploads.hasParts(batch);
+  }
+
+  /** Whether a launch was asked for that the list shows not to have arrived: nothing is paid for it. */
+  sawNoLaunch({ batch, state }: Pick<DrivenBatch, 'batch' | 'state'>): boolean {
+    if (!isLaunchInDoubt(state)) return false;
+    const own = this.uploads.of(batch).find(({ uuid }) => isOf(state, uuid));
+    return own?.status === 'ready_for_verification';
   }
 
   /**

@@ -301,6 +301,14 @@ describe('a list that has changed since its run stopped', () => {
     expect(new Set(await uploads(nights))).toEqual(new Set(['verification_done']));
   });
 
+  it('does not count launches that did not arrive for what was paid', async () => {
+    const nights = await beginInDoubt();
+    const tonight = [...list.slice(3, 6), ...mixed(3, 20)];
+    await nights.runWith(tonight);
+    await expectRows(nights, tonight);
+    await expectPaidOnce(nights, [...list.slice(0, 6), ...tonight]);
+  });
+
   /** Of four batches two are verified; whether the other two were launched is not known. */
   async function beginInDoubt(faults: FaultPlan['faults'] = []): Promise<Nights> {
     const unanswered = { answer: { status: 503 } };
