@@ -196,12 +196,14 @@ export function paidAgain(paid: PaidOutput, addresses: number): Message {
  * @throws ConfigurationError when the person does not agree
  */
 export async function agreeToPayAgain(
-  { output, is_updated: isUpdated }: PaidOutput,
+  findPaid: () => Promise<PaidOutput | undefined>,
   stateDir: string,
   person: Person,
   signal: AbortSignal,
 ): Promise<void> {
-  if (!isInteractive(person)) return;
+  const paid = isInteractive(person) ? await findPaid() : undefined;
+  if (!paid) return;
+  const { output, is_updated: isUpdated } = paid;
   const status = await readRunStatus(stateDir).catch(() => undefined);
   // What is paid for and was not read is asked for first, and used.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;
@@ -215,14 +217,15 @@ export async function agreeToPayAgain(
 /** Says it once the list is read and before anything is sent, unless an unfinished run is resumed. */
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
-  paid: PaidOutput,
+  paid: () => PaidOutput | undefined,
   report: (text: Message) => void,
 ): NonNullable<RunOptions['onProgress']> {
   let isResumed = false;
   return (progress) => {
     onProgress?.(progress);
     if (progress.stage === 'going_on') isResumed = true;
-    if (progress.stage !== 'read' || isResumed || progress.toSend === 0) return;
-    report(paidAgain(paid, progress.toSend));
+    const found = paid();
+    if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
+    report(paidAgain(found, progress.toSend));
   };
 }

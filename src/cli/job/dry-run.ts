@@ -38,7 +38,7 @@ export interface EstimatedJob {
 
 /** Reads and counts what a run would send. */
 export async function estimateJob(
-  { shared, target, options, reporter, paid }: Job,
+  { shared, target, options, reporter, findPaid }: Job,
   stateDir: string | undefined,
   reports: RunReports,
 ): Promise<EstimatedJob> {
@@ -66,6 +66,7 @@ export async function estimateJob(
     });
     const unfinished = stateDir === undefined ? undefined : await unfinishedRun(stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
+    const paid = await findPaid();
     const isPaidAgain = paid !== undefined && unfinished === undefined && addresses > 0;
     const before = isPaidAgain ? paidAgain(paid, addresses) : unfinished;
     const more = [

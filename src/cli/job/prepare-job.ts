@@ -139,7 +139,8 @@ export async function prepareJob(
     program: programName(input),
     reporter,
     rowsBefore: async () => rowsOfOutput(from, to, options),
-    paid: isCostShown ? undefined : await findPaidOutput(to, ends.sink, target, options),
+    findPaid: async () =>
+      isCostShown ? undefined : findPaidOutput(to, ends.sink, target, options),
     lastAct: input.lastAct,
     begin: async () => reports.begin(),
     reportSummary,

@@ -45,8 +45,8 @@ export interface Job {
   readonly reporter: Reporter;
   /** How many rows the output has that is there. */
   readonly rowsBefore: () => Promise<number | undefined>;
-  /** The output that it writes again, if what was paid for it is paid again. */
-  readonly paid: PaidOutput | undefined;
+  /** @returns the output that it writes again, if what was paid for it is paid again */
+  readonly findPaid: () => Promise<PaidOutput | undefined>;
   readonly lastAct: Surroundings['lastAct'];
   /** Called when the run begins: from then on its state directory is this process's own. */
   readonly begin: () => Promise<void>;
@@ -99,7 +99,7 @@ export async function runDurably(
     options,
     person,
     reporter,
-    paid,
+    findPaid,
     rowsBefore,
     begin,
     reportSummary,
@@ -113,9 +113,7 @@ export async function runDurably(
   const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
     options.has(name),
   );
-  if (paid !== undefined && isAsked) {
-    await agreeToPayAgain(paid, stateDir, person, signal);
-  }
+  if (isAsked) await agreeToPayAgain(findPaid, stateDir, person, signal);
   if (options.has('fresh')) {
     await dropOldRun(stateDir, {
       target,
@@ -126,16 +124,21 @@ export async function runDurably(
     });
   }
   let connection: Connection | undefined;
+  let paid: PaidOutput | undefined;
   try {
     return await run({
       ...shared,
       signal,
-      ...(paid !== undefined && {
-        onProgress: withPaidAgain(shared.onProgress, paid, (text) => reporter.report([text])),
-      }),
+      onProgress: withPaidAgain(
+        shared.onProgress,
+        () => paid,
+        (text) => reporter.report([text]),
+      ),
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
         await begin();
+        // Whoever held it until now may have written the output.
+        paid = await findPaid();
         connection = await connect(target, options, servicePath, {
           onOutage: reporter.outage,
           onFailure,

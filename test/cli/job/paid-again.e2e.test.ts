@@ -43,6 +43,15 @@ describe('a finished command that is run again', () => {
     expect(done.code, done.stderr).toBe(0);
   });
 
+  it('says it, too, where the other process that it waited for has written the output', async () => {
+    const { service } = await withService();
+    const waiting = ['-o', 'out.csv', '--wait-lock', '60'];
+    const both = await Promise.all([verify(service, ...waiting), verify(service, ...waiting)]);
+    expect(both.map(({ code }) => code)).toEqual([0, 0]);
+    expect(await chargesOf(service)).toHaveLength(6);
+    expect(both.filter(({ stderr }) => stderr.includes(notice))).toHaveLength(1);
+  });
+
   it('says it as fields of a log', async () => {
     const { service } = await withService();
     await writeFile(join(folder, 'out.csv'), 'of the last run');
