@@ -18,7 +18,11 @@ beforeEach(async () => {
 /** Verifies a list of so many rows. */
 async function night(rows: number, ...more: readonly string[]): Promise<Ended> {
   const lines = Array.from({ length: rows }, (_, row) => `good${row}@sluice.test\n`);
-  await writeFile(join(folder, 'list.csv'), `email\n${lines.join('')}`);
+  return nightOf(`email\n${lines.join('')}`, ...more);
+}
+
+async function nightOf(list: string, ...more: readonly string[]): Promise<Ended> {
+  await writeFile(join(folder, 'list.csv'), list);
   const args = ['--email', 'email', '--country', 'US', '-o', 'out.csv', '--poll-interval', '5'];
   return runInProcess(['verify', 'list.csv', ...args, ...more], {
     cwd: folder,
@@ -71,6 +75,23 @@ describe('a list with fewer rows than it should have', () => {
     expect((await night(7, ...shrink)).code).toBe(8);
     expect((await night(8, ...shrink)).code).toBe(0);
     expect(await rowsOfOutput()).toBe(8);
+  });
+
+  it('may have no bytes at all, and is as suspect where rows are asked for', async () => {
+    expect((await night(10)).code).toBe(0);
+    const empty = 'list.csv is empty: check what makes the list';
+    await expectSuspect(await nightOf('', '--min-rows', '5'), `${empty}; --min-rows is 5.`);
+    await expectSuspect(await nightOf('', '--max-shrink', '50'), `${empty}; it had 10 in the run`);
+    expect(await nightOf('')).toMatchObject({ code: 6, stderr: expect.stringContaining(empty) });
+    expect(await rowsOfOutput()).toBe(10);
+    await writeFile(join(folder, 'list.xlsx'), '');
+    const args = ['--email', 'email', '--country', 'US', '-o', 'out.csv', '--min-rows', '5'];
+    const workbook = runInProcess(['verify', 'list.xlsx', ...args], {
+      cwd: folder,
+      env: connectTo(service),
+    });
+    await expectSuspect(await workbook, 'it is empty; check what makes the list; --min-rows is 5.');
+    expect(await chargesOf(service)).toHaveLength(10);
   });
 
   it('is compared with the last night that had rows, not with an empty one', async () => {

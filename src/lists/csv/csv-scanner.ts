@@ -155,5 +155,8 @@ export function emptyInput({
   firstLine = 1,
 }: Pick<CsvScannerOptions, 'name' | 'firstLine'>): InputError {
   const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
-  return new InputError(`${name} is empty${where}: check what makes the list`, { line: firstLine });
+  return new InputError(`${name} is empty${where}: check what makes the list`, {
+    line: firstLine,
+    isEmpty: true,
+  });
 }

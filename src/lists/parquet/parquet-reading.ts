@@ -82,7 +82,8 @@ async function readMetadata(
   if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
     const is = describeFile(head);
     if (is === undefined) throw new InputError(`${file.name} is no Parquet file`);
-    throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`);
+    const isEmpty = head.length === 0;
+    throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { isEmpty });
   }
   if (!(await file.read(file.size - 4, file.size)).equals(mark)) {
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);

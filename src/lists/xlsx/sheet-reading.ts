@@ -77,6 +77,7 @@ export class SheetReading {
     const where = skipRows === undefined ? '' : ` below row ${skipRows}`;
     return new InputError(
       `the sheet ${JSON.stringify(this.name)} of ${this.#file.name} is empty${where}: name another with ${optionName('sheet')}, or check what makes the list`,
+      { isEmpty: true },
     );
   }
 

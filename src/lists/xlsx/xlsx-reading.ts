@@ -74,7 +74,9 @@ export async function openXlsx(
     }
     const [first] = opened;
     if (!first)
-      throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`);
+      throw new InputError(`all sheets of ${file.name} are empty: check what makes the list`, {
+        isEmpty: true,
+      });
     const list = combineSheets(opened, hasHeader);
     if (empty.length > 0) {
       opening.onNotice?.(notice('sheets_empty', { input: file.name, sheets: empty }));

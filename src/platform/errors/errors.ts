@@ -41,12 +41,16 @@ export class InputError extends SluiceError {
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the trouble begins, counted from 1, where it is known. */
   readonly line: number | undefined;
+  /** @internal Whether it has not even a header. */
+  readonly isEmpty: boolean;
 
   constructor(
     message: string,
     options: {
       readonly code?: ErrorCodes['InputError'];
       readonly line?: number;
+      /** @internal @default false */
+      readonly isEmpty?: boolean;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -54,6 +58,7 @@ export class InputError extends SluiceError {
     // The list of now is read by the next run; every other code needs a person, as far as is known.
     super(message, { code, retryable: code === 'input_changed', cause });
     this.line = options.line;
+    this.isEmpty = options.isEmpty ?? false;
   }
 }
 

@@ -9,6 +9,7 @@ import { isOfAccount } from '../abandon-run.js';
 import {
   checkBeforeSending,
   checkListSize,
+  readSized,
   decisionsOf,
   newRun,
   openInTurn,
@@ -18,7 +19,7 @@ import { collectLeft, keepBatches } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
-import { readIntoBatches, type PlannedInput } from '../planning/plan-input.js';
+import type { PlannedInput } from '../planning/plan-input.js';
 import { differingShared, findChange, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
 import type { OpenedRun, RunLocation } from './open-run.js';
@@ -179,7 +180,7 @@ export class SharedRun implements RunLocation {
         version: runningVersion,
       };
       const plannedInput = await this.#read(begunHere, history);
-      await checkListSize(run, plannedInput.entry.rows, history);
+      await checkListSize({ ...run, history }, plannedInput.entry.rows);
       const begun = await this.#begin(begunHere, plannedInput);
       // Another process may have found other results in the history. A run that has ended since has no plan.
       const isOver = store.state.plan === undefined;
@@ -225,8 +226,9 @@ export class SharedRun implements RunLocation {
         writeWhole(files, path, async (file) => file.writeFile(bytes)),
       );
     }
-    return readIntoBatches({
+    return readSized({
       ...run,
+      history,
       source: this.#source ?? run.source,
       seed,
       recalled: await openRecall({ state, scratch, files, seed, history, columns: run }),

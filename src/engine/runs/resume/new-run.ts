@@ -13,7 +13,11 @@ import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { balanceNotices, budgetNotices } from '../credits/budget-notices.js';
 import { runShape } from '../options/option-shapes.js';
 import type { ResolvedRun } from '../options/run-options.js';
-import type { PlannedInput } from '../planning/plan-input.js';
+import {
+  readIntoBatches,
+  type PlanInputOptions,
+  type PlannedInput,
+} from '../planning/plan-input.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
@@ -137,33 +141,48 @@ export async function openInTurn(
   return undefined;
 }
 
+type SizedList = Pick<
+  ResolvedRun,
+  'source' | 'limit' | 'minRows' | 'maxShrink' | 'rowsBefore' | 'history'
+>;
+
 /**
  * Refuses a list that has fewer rows than it should: an export that broke off must not take the place of a
  * good output. It is compared with the last run that had rows, so one empty night does not excuse the next.
  */
-export async function checkListSize(
-  { source, limit, minRows = 0, maxShrink, rowsBefore }: ResolvedRun,
-  rows: number,
-  history: History | undefined,
-): Promise<void> {
-  if (limit !== undefined) return;
-  if (rows < minRows) {
-    throw suspect(source.name, rows, `${optionName('minRows')} is ${grouped(minRows)}`);
+export async function checkListSize(run: SizedList, rows: number): Promise<void> {
+  const why = await whyTooFew(run, rows);
+  if (why !== undefined) {
+    throw suspect(`${run.source.name} has ${counted(rows, 'row')}, and ${why}`);
   }
-  if (maxShrink === undefined) return;
-  const before = history?.rowsBefore(source.name) ?? (await rowsBefore?.());
-  if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return;
-  const lost = Math.floor((100 * (before - rows)) / before);
-  throw suspect(
-    source.name,
-    rows,
-    `it had ${grouped(before)} in the run before: it has lost ${lost} %, and ${optionName('maxShrink')} allows ${maxShrink} %`,
-  );
 }
 
-function suspect(name: string, rows: number, why: string): InputError {
-  return new InputError(
-    `${name} has ${counted(rows, 'row')}, and ${why}. Nothing was sent, and the output is untouched`,
-    { code: 'input_suspect' },
-  );
+/** Reads a list. One without even a header has no rows: too few, where some are asked for. */
+export async function readSized(options: PlanInputOptions): Promise<PlannedInput> {
+  try {
+    return await readIntoBatches(options);
+  } catch (error) {
+    const isEmpty = error instanceof InputError && error.isEmpty;
+    const why = isEmpty ? await whyTooFew(options, 0) : undefined;
+    throw why === undefined ? error : suspect(`${(error as InputError).message}; ${why}`);
+  }
+}
+
+async function whyTooFew(
+  { source, limit, minRows = 0, maxShrink, rowsBefore, history }: SizedList,
+  rows: number,
+): Promise<string | undefined> {
+  if (limit !== undefined) return undefined;
+  if (rows < minRows) return `${optionName('minRows')} is ${grouped(minRows)}`;
+  if (maxShrink === undefined) return undefined;
+  const before = history?.rowsBefore(source.name) ?? (await rowsBefore?.());
+  if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
+  const lost = Math.floor((100 * (before - rows)) / before);
+  return `it had ${grouped(before)} in the run before: it has lost ${lost} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;
+}
+
+function suspect(what: string): InputError {
+  return new InputError(`${what}. Nothing was sent, and the output is untouched`, {
+    code: 'input_suspect',
+  });
 }

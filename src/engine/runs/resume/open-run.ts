@@ -9,7 +9,7 @@ import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
 import { checkAccount } from '../abandon-run.js';
-import { beginRun, checkListSize, decisionsOf, serviceOf } from './new-run.js';
+import { beginRun, checkListSize, decisionsOf, readSized, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
@@ -17,11 +17,7 @@ import { planBeside, type PlannedBeside } from './plan-beside.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
 import { addressesToFetch, hasSent, type RunState } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
-import {
-  readIntoBatches,
-  type PlannedInput,
-  type PlanInputOptions,
-} from '../planning/plan-input.js';
+import type { PlannedInput, PlanInputOptions } from '../planning/plan-input.js';
 import {
   differingSettings,
   findChange,
@@ -182,7 +178,7 @@ export class DirectoryRun implements RunLocation {
       if (change === undefined && !sendsAgain) {
         return { entry: state.run, plannedInput: { ...plannedInput, source: await this.#adopt() } };
       }
-      await checkListSize(this.run, plannedInput.entry.rows, history);
+      await checkListSize(this.run, plannedInput.entry.rows);
       if (!this.#isOver) await this.#carryOver(client, state, change);
     }
     if (sendsAgain) await retryEarlier(this.#settling(client));
@@ -194,7 +190,7 @@ export class DirectoryRun implements RunLocation {
     if (!isPlanned(state) || this.#isOver) return undefined;
     const { plannedInput, change } = await this.#compare(state);
     if (change === undefined) return undefined;
-    await checkListSize(this.run, plannedInput.entry.rows, this.run.history);
+    await checkListSize(this.run, plannedInput.entry.rows);
     return planBeside(this.store, this.run, async (given) => this.#read(state.run, given));
   }
 
@@ -211,7 +207,7 @@ export class DirectoryRun implements RunLocation {
         });
     const source = await this.#adopt();
     const plannedInput = await this.#read(entry);
-    await checkListSize(this.run, plannedInput.entry.rows, this.run.history);
+    await checkListSize(this.run, plannedInput.entry.rows);
     await this.store.record(plannedInput.entry);
     return { entry, plannedInput: { ...plannedInput, source } };
   }
@@ -321,7 +317,7 @@ export class DirectoryRun implements RunLocation {
     const { files, history } = this.run;
     const source = await this.#keep();
     const seed = Buffer.from(entry.seed, 'hex');
-    return readIntoBatches({
+    return readSized({
       ...this.run,
       source,
       isAgain: this.#compared !== undefined,

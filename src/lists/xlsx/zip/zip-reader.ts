@@ -41,7 +41,8 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
   const head = await file.read(0, 16);
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
     const is = describeFile(head) ?? 'no zip archive';
-    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}`);
+    const isEmpty = head.length === 0;
+    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}`, { isEmpty });
   }
   const { from, bytes, count } = await findDirectory(file);
   if (bytes > mostDirectoryBytes || from + bytes > file.size) {
