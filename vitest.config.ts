@@ -83,8 +83,8 @@ export default defineConfig({
         replacement: source('$1/index.ts'),
       },
       {
-        find: /^sluice\/opentelemetry$/,
-        replacement: source('platform/opentelemetry/index.ts'),
+        find: /^sluice\/(errors|opentelemetry)$/,
+        replacement: source('platform/$1/index.ts'),
       },
       { find: /^sluice\/s3$/, replacement: source('lists/remote/s3/index.ts') },
       {

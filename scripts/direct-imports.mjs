@@ -40,6 +40,8 @@ async function definitionsOf(face) {
   const found = new Map();
   for (const [, names, from] of text.matchAll(/^export (?:\*|\{([^}]*)\}) from '(.+)';$/gm)) {
     const file = sourceOf(face, from);
+    const passedOn = names === undefined ? await definitionsOf(file) : [];
+    for (const [name, definition] of passedOn) found.set(name, definition);
     const exported = names === undefined ? await declaredIn(file) : valuesOf(names);
     for (const name of exported) found.set(name, file);
   }

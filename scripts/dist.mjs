@@ -69,10 +69,10 @@ const settings = {
 };
 
 /**
- * What a program may import of `sluice` without the rest: in chunks of their own, its bundler leaves out all
- * else, undici and zod among it.
+ * What a program may import of `sluice` without the rest: in chunks of its own, its bundler leaves out all
+ * else.
  */
-const apart = ['client/client', 'platform/errors/errors', 'platform/errors/is-sluice-error'];
+const apart = ['client/client'];
 /** Imports what index.ts does: what both need is in chunks, so that index.js does nothing but import and export. */
 const twin = 'twin';
 

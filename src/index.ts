@@ -208,24 +208,6 @@ export { httpSource } from './lists/remote/http-source.js';
 export type { RemoteOptions } from './lists/remote/remote-input.js';
 
 // Errors
-export {
-  ApiError,
-  BudgetError,
-  ConfigurationError,
-  ContractError,
-  DeadlineError,
-  DetachedError,
-  InputError,
-  OutputError,
-  StateError,
-  TransportError,
-} from './platform/errors/errors.js';
-export { isSluiceError } from './platform/errors/is-sluice-error.js';
-export {
-  SluiceError,
-  type ErrorCodes,
-  type SluiceErrorCode,
-  type SluiceErrorOptions,
-} from './platform/errors/sluice-error.js';
+export * from './platform/errors/index.js';
 
 export { version } from './platform/version.js';

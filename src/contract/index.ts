@@ -5,8 +5,5 @@ export * from './enums.js';
 export * from './limits.js';
 export * from './operations.js';
 export * from './parameters.js';
-export * from './targets.js';
 export * from './records.js';
-export * from './targets.js';
-export * from './targets.js';
 export * from './targets.js';

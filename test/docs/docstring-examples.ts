@@ -20,7 +20,7 @@ import * as testing from '../../src/testing/index.js';
 import { readEntries } from '../../scripts/project.mjs';
 import { createProgram } from './source-types.js';
 
-/** The entry points, by the names under which programs import them. */
+/** The entry points, by the names under which programs import them; `sluice` has all of `sluice/errors`. */
 const faces: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   sluice,
   'sluice/contract': contract,
@@ -74,7 +74,7 @@ export interface ExportedName {
 
 /** The values that the entry points export, with the examples of their docstrings. */
 export async function exportedNames(): Promise<readonly ExportedName[]> {
-  const entries = await readEntries();
+  const entries = (await readEntries()).filter(({ entry }) => entry in faces);
   const imports = entries.map(({ module }) => `import './${module.replace(/ts$/, 'js')}';\n`);
   const program = createProgram(new Map([['faces.ts', imports.join('')]]));
   const checker = program.getTypeChecker();

@@ -247,7 +247,8 @@ const membersInProse = ['open', 'run'];
 function listedBy(entry: string): readonly string[] {
   const tables = names.text.split(/\n\n/).filter((part) => {
     const [head = ''] = part.split('\n', 1);
-    return head.startsWith(`| \`${entry}\` exports`);
+    const [, cell = ''] = head.split('|', 2);
+    return cell.trimEnd().endsWith(' exports') && codeSpans(cell).includes(entry);
   });
   return tables.flatMap((table) => tableRows(table).flatMap(([cell = '']) => codeSpans(cell)));
 }
