@@ -11,7 +11,7 @@ import { sourceFiles } from './source-files.mjs';
 /** Custom properties of a page's style begin as a flag does, and so does the boundary of a form. */
 const exempt = new Set([
   'client/http/multipart.ts',
-  'platform/html/page.ts',
+  'platform/html.ts',
   'report/page/report-style.ts',
   'service/operations/status-html.ts',
 ]);

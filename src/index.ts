@@ -192,7 +192,7 @@ export { printKind, type Kind } from './lists/rows/values/kinds.js';
 export type { FilePermissions } from './platform/files/file-system.js';
 
 // What is told to whoever listens to the process
-export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observability/channels.js';
+export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observability.js';
 
 // Where lists are
 export {

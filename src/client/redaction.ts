@@ -1,4 +1,4 @@
-import { isDeeperThan, parseJson } from '../platform/body.js';
+import { isDeeperThan, parseJson } from '../platform/json.js';
 
 const mostCharacters = 500;
 /** So much is looked at: nothing behind it comes near the words that are kept. */

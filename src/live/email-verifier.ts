@@ -1,4 +1,4 @@
-import { orAborted } from '../platform/waiting/on-abort.js';
+import { orAborted } from '../platform/waiting/promises.js';
 import type { EmailVerdict, LiveVerification } from '../service/verification/engine.js';
 import { judgeEmail } from '../service/verification/judge-email.js';
 import { isTestDomain } from '../service/verification/test-addresses.js';

@@ -5,7 +5,7 @@ import { ConfigurationError } from '../platform/errors/errors.js';
 import { systemClock, type Clock } from '../platform/waiting/clock.js';
 import { smtpPathOf } from './smtp/questions.js';
 import { ProviderTable, type CustomProvider } from './smtp/providers.js';
-import { spansMs, type QueryLimits } from './schedule/query-limits.js';
+import { spansMs, type QueryLimits } from './schedule/limits.js';
 import { createPublicAddressTest } from './dns/public-addresses.js';
 import type { DnsServer } from './dns/query-server.js';
 import type { PhoneProvider, PhoneLookup } from './phones/phone-lookup.js';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { createHash } from 'node:crypto';
 import { ConfigurationError } from '../platform/errors/errors.js';
-import { parseConfig } from './config-json.js';
+import { parseConfig } from '../platform/json.js';
 import type { ServiceEvent } from './storage/events.js';
 import type { AccountState } from './storage/service-state.js';
 import type { Store } from './storage/store.js';

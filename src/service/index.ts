@@ -10,7 +10,7 @@ export type { LedgerEntry } from './storage/ledger.js';
 // Verification by the network
 export { networkEngine } from '../live/network-engine.js';
 export type { NetworkEngineOptions } from '../live/network-options.js';
-export type { QueryLimits } from '../live/schedule/query-limits.js';
+export type { QueryLimits } from '../live/schedule/limits.js';
 export { parseProviders, type CustomProvider } from '../live/smtp/providers.js';
 export {
   parsePhoneProvider,

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
-import { onAbort } from '../platform/waiting/on-abort.js';
+import { onAbort } from '../platform/waiting/promises.js';
 
 interface Sleeper {
   readonly at: number;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { printable, readServiceAnswer, sanitized } from '../../src/client/redaction.js';
-import { isDeeperThan } from '../../src/platform/body.js';
+import { isDeeperThan } from '../../src/platform/json.js';
 
 for (const [body, words] of [
   ['{"message":"Unauthorized"}', 'Unauthorized'],

@@ -9,7 +9,7 @@ import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help
 import { commands, flagNaming } from '../../src/cli/commands.js';
 import { nameOptionsBy } from '../../src/platform/text/option-name.js';
 import { operations } from '../../src/contract/operations.js';
-import { diagnosticsChannels } from '../../src/platform/observability/channels.js';
+import { diagnosticsChannels } from '../../src/platform/observability.js';
 import * as family from '../../src/platform/errors/errors.js';
 import { SluiceError } from '../../src/platform/errors/sluice-error.js';
 import { type RunProgress, summaryFileSchema } from '../../src/index.js';

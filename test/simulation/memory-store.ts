@@ -4,8 +4,7 @@ import { LeasedRunStore } from '../../src/engine/stores/shared/leased-store.js';
 import type { SharedRunStore, SharedStore } from '../../src/engine/stores/run-store.js';
 import type { RowFigures } from '../../src/engine/stores/shared/shared-status.js';
 import { systemClock, type Clock } from '../../src/platform/waiting/clock.js';
-import { InTurn } from '../../src/platform/waiting/promises.js';
-import { orAborted } from '../../src/platform/waiting/on-abort.js';
+import { InTurn, orAborted } from '../../src/platform/waiting/promises.js';
 import type { MemoryDatabase } from './memory-database.js';
 
 /** How a call gets to the database, and its answer back: it may take time, or never come back. */

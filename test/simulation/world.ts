@@ -1,5 +1,5 @@
 import type { Clock } from '../../src/platform/waiting/clock.js';
-import { onAbort } from '../../src/platform/waiting/on-abort.js';
+import { onAbort } from '../../src/platform/waiting/promises.js';
 import type { Random } from './random.js';
 
 interface Event {

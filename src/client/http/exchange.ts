@@ -4,7 +4,7 @@ import request from 'undici/lib/api/api-request.js';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
-import { onAbort, orAborted } from '../../platform/waiting/on-abort.js';
+import { onAbort, orAborted } from '../../platform/waiting/promises.js';
 import type { ClientSettings } from '../client-options.js';
 import type { HeaderReader } from '../rate/rate-headers.js';
 import type { WireRequest } from './request.js';

@@ -3,13 +3,15 @@ import type { VerificationType } from '../../contract/enums.js';
 import { operations } from '../../contract/operations.js';
 import { ApiError, ContractError } from '../../platform/errors/errors.js';
 import type { ErrorCodes } from '../../platform/errors/sluice-error.js';
-import { STATUS_CODES } from '../../platform/http.js';
-import { isDeeperThan, readBounded } from '../../platform/body.js';
+import { isDeeperThan, readBounded } from '../../platform/json.js';
 import { parseRetryAfter } from '../rate/rate-headers.js';
 import { printable, readServiceAnswer, sanitized, type ServiceAnswer } from '../redaction.js';
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
 import { isServiceFailure } from './retry.js';
+
+/** Without `import`: for that, Node 22 and newer load all of fetch, which takes as long as Node's own start. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** More of an error's body is not read. */
 const maxErrorBytes = 64 * 1024;
@@ -214,11 +216,8 @@ export function toApiError(answer: {
 }): ApiError {
   const { subject, status, serviceMessage } = answer;
   const code = codeOfStatus(status, answer.operation);
-  const name = STATUS_CODES[status] ?? '';
-  const sentence = `${subject}: the service answered ${`${status} ${name}`.trim()}`;
-  // A service that only repeats the name of the status has said nothing.
-  const isBare = serviceMessage === undefined || serviceMessage === name;
-  const words = isBare ? '' : `: ${serviceMessage}`;
+  const sentence = `${subject}: the service answered ${`${status} ${STATUS_CODES[status] ?? ''}`.trim()}`;
+  const words = isBare(status, serviceMessage) ? '' : `: ${serviceMessage}`;
   const hint = hintOn(code, answer.creditType);
   return new ApiError(sentence + words + hint, {
     code,
@@ -230,6 +229,11 @@ export function toApiError(answer: {
     retryAfterMs: answer.retryAfterMs,
     retryable: status === 429 || (isServiceFailure(status) && answer.repeatable),
   });
+}
+
+/** Whether a service has said nothing, or only repeats the name of the status. */
+export function isBare(status: number, serviceMessage: string | undefined): boolean {
+  return serviceMessage === undefined || serviceMessage === (STATUS_CODES[status] ?? '');
 }
 
 /** What is known beside the service's words. */

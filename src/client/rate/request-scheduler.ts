@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
-import { onAbort } from '../../platform/waiting/on-abort.js';
+import { onAbort } from '../../platform/waiting/promises.js';
 import type { ClientOptions, ClientSettings } from '../client-options.js';
 import { CircuitBreaker, GiveUpPolicy } from './circuit-breaker.js';
 import { givenUpError, OutageWatch } from './outage.js';

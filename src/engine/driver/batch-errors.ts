@@ -9,7 +9,7 @@ import {
 } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { STATUS_CODES } from '../../platform/http.js';
+import { isBare } from '../../client/http/response.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import type { Stage } from '../batches/batch-state.js';
 import type { Step } from '../batches/state-machine.js';
@@ -156,8 +156,7 @@ export function unpaidError(
   const { type, credits } = needs;
   const has =
     balance === undefined ? `too few ${type} credits` : counted(balance, `${type} credit`);
-  const isBare = serviceMessage === undefined || serviceMessage === STATUS_CODES[status];
-  const words = isBare ? '' : `; the service says: ${serviceMessage}`;
+  const words = isBare(status, serviceMessage) ? '' : `; the service says: ${serviceMessage}`;
   return new ApiError(`the account has ${has}, this batch needs ${grouped(credits)}${words}`, {
     code,
     operation,

@@ -2,7 +2,7 @@ import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
 import { sanitized } from '../../client/redaction.js';
 import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
-import { observeBatch } from '../../platform/observability/observe.js';
+import { observeBatch } from '../../platform/observability.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';

@@ -1,5 +1,4 @@
-import type { Clock } from '../../platform/waiting/clock.js';
-import { pollWaitMs } from '../../platform/waiting/poll-wait.js';
+import { type Clock, pollWaitMs } from '../../platform/waiting/clock.js';
 import type { BatchState, Stage } from '../batches/batch-state.js';
 import type { PollEstimator, StageTiming, TimedBatch } from './poll-learning.js';
 

@@ -2,7 +2,7 @@ import { countVerified } from '../columns/column-layout.js';
 import { askedSource } from './planning/split-cells.js';
 import { defaults } from '../driver/driver-options.js';
 import { checkCountries } from '../plan/plan.js';
-import { observeRun } from '../../platform/observability/observe.js';
+import { observeRun } from '../../platform/observability.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { comparedSource } from '../../lists/rows/sources/derived-sources.js';

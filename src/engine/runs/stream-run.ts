@@ -20,7 +20,7 @@ import { verifyChunks } from '../streams/verify.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
-import { observeRun } from '../../platform/observability/observe.js';
+import { observeRun } from '../../platform/observability.js';
 import { observedEnd, observedProgress, noticed } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { BatchLog } from '../batches/batch-log.js';

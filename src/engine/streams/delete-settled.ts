@@ -1,6 +1,6 @@
 import type { VerificationService } from '../../client/client.js';
 import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/on-abort.js';
+import { orAborted } from '../../platform/waiting/promises.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
 import { batchLabel } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';

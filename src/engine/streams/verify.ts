@@ -12,8 +12,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { AddedField } from '../results/result-columns.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
-import { inScope, publish } from '../../platform/observability/channels.js';
-import { codeOf, ObservedRun } from '../../platform/observability/observe.js';
+import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';
 import { LaunchNotes } from './launch-notes.js';
 import { PatientDuplex } from './patient-duplex.js';
 import type {

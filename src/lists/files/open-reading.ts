@@ -14,7 +14,7 @@ import {
 import { createGunzipReader } from './bytes/gzip.js';
 import { type JsonlMemory, JsonlReading } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/open-csv.js';
-import { parseJson } from '../../platform/body.js';
+import { parseJson } from '../../platform/json.js';
 import {
   openRandomFile,
   spoolToRandomFile,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../platform/errors/errors.js';
 import { JsonText } from '../rows/values/kinds.js';
 import { invalidText } from '../rows/chunks/row-chunk.js';
-import { isDeeperThan } from '../../platform/body.js';
+import { isDeeperThan } from '../../platform/json.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;

@@ -2,9 +2,14 @@ import type { ColumnFacts } from '../rows/values/kind-tally.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { Connection } from './connection.js';
 import type { DatabaseFailure } from './database-failure.js';
-import type { TableName } from './names.js';
+import type {
+  TableName,
+  RunMarker,
+  TablePlan,
+  ExistingTable,
+  WritingMode,
+} from './tables/table-plan.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
-import type { RunMarker, TablePlan, ExistingTable, WritingMode } from './tables/table-plan.js';
 
 export interface QueryOptions<Database extends Connection = Connection> {
   /** One statement, without the semicolon at its end. */

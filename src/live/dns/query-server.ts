@@ -1,7 +1,7 @@
 import { createSocket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
 import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/on-abort.js';
+import { orAborted } from '../../platform/waiting/promises.js';
 
 /** A server of the domain name system. */
 export interface DnsServer {

@@ -10,8 +10,8 @@ import {
   type DnsCodec,
   type DnsMessage,
 } from './dns-message.js';
-import { orAborted } from '../../platform/waiting/on-abort.js';
-import { TtlCache } from './ttl-cache.js';
+import { orAborted } from '../../platform/waiting/promises.js';
+import { TtlCache } from '../schedule/timed.js';
 
 /** Looks names up. */
 export interface Resolver {

@@ -1,9 +1,8 @@
 import * as z from 'zod';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { readBounded } from '../../platform/body.js';
+import { readBounded, parseConfig } from '../../platform/json.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import { parseConfig } from '../../service/config-json.js';
-import { isLoopback } from '../../service/http/client-address.js';
+import { isLoopback } from '../../service/http/authenticate.js';
 
 /** What a network says of a number; what it does not say is absent. */
 export interface PhoneFacts {

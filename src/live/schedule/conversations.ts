@@ -5,9 +5,13 @@ import type { SmtpIdentity, Target } from '../smtp/open-session.js';
 import type { ProviderTable } from '../smtp/providers.js';
 import type { DomainCache } from '../smtp/domain-cache.js';
 import type { Answer, MailTask } from '../smtp/questions.js';
-import { QueryBudget, type QueryLimits } from './query-limits.js';
+import {
+  QueryBudget,
+  type QueryLimits,
+  type ConversationLimits,
+  ConnectionLimiter,
+} from './limits.js';
 import type { ExchangerQueue } from './exchanger-queues.js';
-import { type ConversationLimits, ConnectionLimiter } from './connection-limiter.js';
 
 export interface ConversationsOptions {
   readonly identity: SmtpIdentity;

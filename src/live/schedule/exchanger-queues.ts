@@ -1,5 +1,5 @@
 import type { Exchanger } from '../dns/find-exchangers.js';
-import { TtlCache } from '../dns/ttl-cache.js';
+import { TtlCache } from './timed.js';
 import type { MailTask } from '../smtp/questions.js';
 
 /** Mailboxes that wait for the same exchangers. */

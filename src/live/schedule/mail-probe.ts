@@ -1,12 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import { type MailRoute, RouteFinder } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
-import { TtlCache } from '../dns/ttl-cache.js';
+import { TtlCache, DelayLine } from './timed.js';
 import type { Answer, MailOutcome, MailTask } from '../smtp/questions.js';
 import type { ConversationEnd } from '../smtp/converse.js';
 import type { NoSession } from '../smtp/open-session.js';
 import { Conversations, type ConversationsOptions } from './conversations.js';
-import { DelayLine } from './delay-line.js';
 import { DomainCache } from '../smtp/domain-cache.js';
 import { type ExchangerQueue, ExchangerQueues } from './exchanger-queues.js';
 

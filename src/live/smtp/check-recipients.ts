@@ -3,7 +3,7 @@ import type { NoSession, Session } from './open-session.js';
 import type { Questions, SmtpPath } from './questions.js';
 import { Refusals } from './refusals.js';
 import type { Reply } from './reply-reader.js';
-import { refusalText } from './reply-words.js';
+import { refusalText } from './reply-subjects.js';
 
 /** How a conversation ended; recipients without an answer were not reached. */
 type SessionOutcome = 'asked' | NoSession;

@@ -1,4 +1,4 @@
-import { TtlCache } from '../dns/ttl-cache.js';
+import { TtlCache } from '../schedule/timed.js';
 
 /** What a domain does with names that nobody has: takes them, tells them, or now this, now that. */
 type Shown = 'takes_all' | 'tells' | 'wavers';

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { parseConfig } from '../../service/config-json.js';
+import { parseConfig } from '../../platform/json.js';
 import type { Finding } from './reply-rules.js';
 
 /** What is known of the exchangers of a provider. */

@@ -1,6 +1,5 @@
 import type { Reply } from './reply-reader.js';
-import { type Subject, subjectWords } from './reply-subjects.js';
-import { hasNear, hasWords, plainWords } from './reply-words.js';
+import { type Subject, subjectWords, hasNear, hasWords, plainWords } from './reply-subjects.js';
 
 /** What a reply to RCPT says of the mailbox. */
 export type Finding =

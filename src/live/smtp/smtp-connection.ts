@@ -1,7 +1,7 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
-import { orAborted } from '../../platform/waiting/on-abort.js';
+import { orAborted } from '../../platform/waiting/promises.js';
 import type { Via } from './providers.js';
 import { type Reply, ReplyReader, SmtpFailure } from './reply-reader.js';
 

@@ -121,11 +121,7 @@ export class TransportError extends SluiceError {
       readonly cause?: unknown;
     },
   ) {
-    super(message, {
-      code: options.code,
-      retryable: options.retryable ?? true,
-      cause: options.cause,
-    });
+    super(message, { ...options, retryable: options.retryable ?? true });
     this.operation = options.operation;
     this.sent = options.sent;
     this.reason = options.reason ?? message;
@@ -182,11 +178,7 @@ export class ApiError extends SluiceError {
       readonly cause?: unknown;
     },
   ) {
-    super(message, {
-      code: options.code,
-      retryable: options.retryable ?? false,
-      cause: options.cause,
-    });
+    super(message, options);
     this.operation = options.operation;
     this.status = options.status;
     this.sent = isRefusal(options.status) ? 'no' : 'unknown';
@@ -239,11 +231,7 @@ export class ContractError extends SluiceError {
       readonly cause?: unknown;
     },
   ) {
-    super(message, {
-      code: 'broken_contract',
-      retryable: options.retryable ?? false,
-      cause: options.cause,
-    });
+    super(message, { ...options, code: 'broken_contract' });
     this.operation = options.operation;
     this.requestId = options.requestId;
   }
@@ -278,11 +266,7 @@ export class DeadlineError extends SluiceError {
       readonly cause?: unknown;
     } = {},
   ) {
-    super(message, {
-      code: options.code ?? 'deadline_exceeded',
-      retryable: true,
-      cause: options.cause,
-    });
+    super(message, { ...options, code: options.code ?? 'deadline_exceeded', retryable: true });
     this.sent = options.sent;
     this.retryAfterMs = options.retryAfterMs;
   }

@@ -18,7 +18,7 @@ import {
   diagnosticsChannels,
   type DiagnosticsListeners,
   type RequestEvent,
-} from '../observability/channels.js';
+} from '../observability.js';
 
 /** Seconds, as the semantic conventions of HTTP advise. */
 const requestBuckets = [

@@ -1,5 +1,5 @@
 import { performance } from 'node:perf_hooks';
-import { onAbort } from './on-abort.js';
+import { onAbort } from './promises.js';
 import { randomInt } from 'node:crypto';
 
 /** Time as everything that waits sees it: a parameter, so that days can be simulated in a test. */
@@ -121,4 +121,21 @@ export async function beforeDeadline<Result>(
 /** A number from 0 on and below 1 that nobody can foresee. */
 export function systemRandom(): number {
   return randomInt(2 ** 32) / 2 ** 32;
+}
+
+const growth = 1.5;
+const longestMs = 30_000;
+const jitter = 0.2;
+
+/**
+ * The wait before the n-th poll of a stage (from 0), in milliseconds: grows from the interval by half
+ * each time, to half a minute or the interval, whichever is longer; jitter only lengthens it.
+ */
+export function pollWaitMs(
+  poll: number,
+  options: { readonly intervalMs: number; readonly random: () => number },
+): number {
+  const grown = options.intervalMs * growth ** Math.min(poll, 64);
+  const wait = Math.min(grown, Math.max(longestMs, options.intervalMs));
+  return wait * (1 + jitter * options.random());
 }

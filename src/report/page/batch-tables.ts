@@ -1,6 +1,6 @@
 import { exportDiffers } from '../../engine/batches/export-check.js';
 import type { Summary } from '../../engine/summary/summary.js';
-import { html, type Html, nothing } from '../../platform/html/html.js';
+import { html, type Html, nothing } from '../../platform/html.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { earlierCreditsSentence, grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, mostRows } from './charts.js';

@@ -1,4 +1,4 @@
-import { html, type Html, nothing, table, type TableColumn } from '../../platform/html/html.js';
+import { html, type Html, nothing, table, type TableColumn } from '../../platform/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A part of a whole, as charts and the tables beside them show it. */

@@ -1,5 +1,5 @@
 import type { ColumnSummary } from '../../engine/summary/figures.js';
-import { html, nothing, type Html } from '../../platform/html/html.js';
+import { html, nothing, type Html } from '../../platform/html.js';
 import { formWords, reasonWords } from '../sentences/reason-words.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, chart, measures, type Share } from './charts.js';

@@ -1,6 +1,6 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { Summary } from '../../engine/summary/summary.js';
-import { html, nothing, type Html } from '../../platform/html/html.js';
+import { html, nothing, type Html } from '../../platform/html.js';
 import { grouped, moment } from '../../platform/text/shown-numbers.js';
 import { cardTable, percent } from './charts.js';
 

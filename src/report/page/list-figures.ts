@@ -1,6 +1,6 @@
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../../lists/rows/sink.js';
-import { html, type Html, nothing, type TableColumn } from '../../platform/html/html.js';
+import { html, type Html, nothing, type TableColumn } from '../../platform/html.js';
 import { maskedCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, mostRows, percent, stackedBar } from './charts.js';

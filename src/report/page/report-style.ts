@@ -1,4 +1,4 @@
-import { createPageLook } from '../../platform/html/page.js';
+import { createPageLook } from '../../platform/html.js';
 
 export const reportLook = createPageLook(`
 :root {

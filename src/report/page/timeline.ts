@@ -1,5 +1,5 @@
 import type { Summary } from '../../engine/summary/summary.js';
-import { html, nothing, type Html } from '../../platform/html/html.js';
+import { html, nothing, type Html } from '../../platform/html.js';
 import { duration, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { optionName } from '../../platform/text/option-name.js';
 

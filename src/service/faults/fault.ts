@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type OperationName, operations } from '../../contract/operations.js';
-import { checkConfig, readJsonText } from '../config-json.js';
+import { checkConfig, readJsonText } from '../../platform/json.js';
 
 /** The longest wait that a timer takes. */
 const ms = z

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { HttpProblem } from './http-problem.js';
-import { isFromThisMachine, isLoopback } from './client-address.js';
+import { isFromThisMachine, isLoopback } from './authenticate.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /** Why a request was refused; nothing that was sent is repeated. */

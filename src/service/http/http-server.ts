@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { createServer } from '../../platform/http.js';
 import type { Dispatch } from './dispatch.js';
 import { jsonType } from './reply.js';
+
+/** Without `import`, as in client/http/response.ts. */
+const { createServer } = process.getBuiltinModule('node:http');
 
 /** Where the system does not say how many files may be open, or says more than is of use. */
 const mostConnections = 10_000;

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
-import { readBounded } from '../../platform/body.js';
+import { readBounded } from '../../platform/json.js';
 import { createContentCheck } from '../batches/content-check.js';
 import { FileWriter } from '../storage/record-file.js';
 import { badRequest, HttpProblem } from './http-problem.js';

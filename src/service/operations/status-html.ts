@@ -1,5 +1,4 @@
-import { html, nothing, type Html, table } from '../../platform/html/html.js';
-import { createPageLook, page } from '../../platform/html/page.js';
+import { html, nothing, type Html, table, createPageLook, page } from '../../platform/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** So many of the newest a narrow window shows, unless it is asked for all. */

@@ -11,7 +11,7 @@ import { jsonType, ok } from '../http/reply.js';
 import { createKeyMaker, keyBytes } from '../storage/key-table.js';
 import { readLines } from '../storage/line-block.js';
 import { judgeOne } from '../verification/engine.js';
-import { readAddress } from '../verification/read-address.js';
+import { readAddress } from '../verification/offline-engine.js';
 import { costOf } from './batch-fields.js';
 import { requireCredits } from './credits.js';
 import type { Handler } from './operation.js';

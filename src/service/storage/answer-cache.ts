@@ -1,7 +1,7 @@
 import { closeSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { openPrivateFileSync } from '../../platform/files/private-files.js';
-import { dayOf, loadDays } from './day-files.js';
+import { dayOf, loadDays } from './record-file.js';
 import type { Verdict } from '../verification/engine.js';
 import { keyBytes, KeyTable } from './key-table.js';
 import { codeBytes, VerdictFile } from './verdict-file.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { BatchParameters } from '../../contract/parameters.js';
 import { openPrivateFile } from '../../platform/files/private-files.js';
 import { VerifiedDays } from './verified-days.js';
-import { dayOf, loadDays, readRecords } from './day-files.js';
+import { dayOf, loadDays, readRecords } from './record-file.js';
 import { type CacheHit, hitCodes } from './events.js';
 import { keyBytes } from './key-table.js';
 

@@ -8,8 +8,9 @@ import { systemFiles } from '../../platform/files/file-system.js';
 import { checkPrivateFolder, readPrivateFileIfExists } from '../../platform/files/private-files.js';
 import { makePrivateFolder } from '../../platform/files/private-folder.js';
 import { move, writeWhole } from '../../platform/files/whole-file.js';
-import { damagedLog, EventLog } from './event-log.js';
 import {
+  damagedLog,
+  EventLog,
   parseServiceEvent,
   parseStoreHeader,
   type ServiceEvent,

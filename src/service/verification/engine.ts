@@ -4,7 +4,7 @@ import { emailQualities, emailResults, type VerificationType } from '../../contr
 import { limits } from '../../contract/limits.js';
 import { emailRecord, phoneRecord } from '../../contract/records.js';
 import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
-import { orAborted } from '../../platform/waiting/on-abort.js';
+import { orAborted } from '../../platform/waiting/promises.js';
 
 const emailVerdict = z.object({
   ...emailRecord.omit({ email: true }).shape,

@@ -2,7 +2,7 @@ import { isAscii } from 'node:buffer';
 import { atext, maxAddressOctets, maxLocalOctets } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
 import { domainFacts, verdictOn } from './judge-email.js';
-import { isRoleName, mayBeRoleName } from './role-names.js';
+import { isRoleName, mayBeRoleName } from './known-names.js';
 
 /** Domains in the table at most; lists name few, and junk in one must not fill the memory. */
 const placeBits = 13;

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { OperationName } from '../../../src/contract/operations.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import { toApiError } from '../../../src/client/http/response.js';
-import { onAbort } from '../../../src/platform/waiting/on-abort.js';
+import { onAbort } from '../../../src/platform/waiting/promises.js';
 import type { VerificationService } from '../../../src/client/client.js';
 import {
   ContractError,

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { html } from '../../../src/platform/html/html.js';
+import { html, createPageLook, page } from '../../../src/platform/html.js';
 import { unicodeText } from '../text/unicode-text.js';
+import { createHash } from 'node:crypto';
 
 describe('a piece of a page', () => {
   it('escapes what is filled in, and nothing twice', () => {
@@ -33,5 +34,19 @@ describe('a piece of a page', () => {
         expect(html`${text}`.html).not.toMatch(/[<>"'\p{Cc}\p{Cs}\u202a-\u202e\u2066-\u2069]/u);
       }),
     );
+  });
+});
+
+describe('the look of a page', () => {
+  it('allows the style that stands in the page, and nothing else', () => {
+    const look = createPageLook('h1 { font-size: 2rem; }');
+    const made = page({ title: '<b>', meta: html``, look, body: html`<h1>a</h1>` });
+    const [, style = ''] = /<style>([^]*)<\/style>/.exec(made) ?? [];
+    expect(style).toMatch(/light-dark\([^]*h1 \{ font-size: 2rem; \}$/);
+    const hash = createHash('sha256').update(style).digest('base64');
+    expect(look.policy).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; base-uri 'none'; form-action 'none'`,
+    );
+    expect(made).toContain('<title>&lt;b&gt;</title>');
   });
 });

@@ -1,8 +1,9 @@
 import { getEventListeners } from 'node:events';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { systemClock } from '../../../src/platform/waiting/clock.js';
-import { onAbort } from '../../../src/platform/waiting/on-abort.js';
+import { describe, expect, onTestFinished, test, vi, it } from 'vitest';
+import { systemClock, beforeDeadline, pollWaitMs } from '../../../src/platform/waiting/clock.js';
+import { onAbort, orAborted } from '../../../src/platform/waiting/promises.js';
 import { caught } from '../../client/test-client.js';
+import fc from 'fast-check';
 
 describe('the clock', () => {
   test('sleeps longer than a timer can', async () => {
@@ -77,5 +78,102 @@ describe('listeners of an abort', () => {
     }
     stop.abort();
     expect(heard).toEqual([0]);
+  });
+});
+
+const never = new Promise<never>(() => undefined);
+
+describe('orAborted', () => {
+  it('gives what the work gives, or fails as it fails', async () => {
+    const { signal } = new AbortController();
+    expect(await orAborted(Promise.resolve(1), signal)).toBe(1);
+    expect(await orAborted(Promise.resolve(2))).toBe(2);
+    await expect(orAborted(Promise.reject(new Error('no')), signal)).rejects.toThrow('no');
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  it.each(['before', 'while'])('fails with the reason of an abort %s it waits', async (when) => {
+    const stop = new AbortController();
+    const reason = { any: 'thing' };
+    if (when === 'before') stop.abort(reason);
+    const waiting = orAborted(never, stop.signal);
+    stop.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+  });
+
+  it('says nothing of work that fails once nobody waits', async () => {
+    let fail = (_error: Error): void => undefined;
+    const work = new Promise<never>((_resolve, reject) => {
+      fail = reject;
+    });
+    await expect(orAborted(work, AbortSignal.abort('gone'))).rejects.toBe('gone');
+    fail(new Error('too late'));
+    await new Promise((resolve) => {
+      setImmediate(resolve);
+    });
+  });
+
+  it('hangs one listener on a signal, however many wait', async () => {
+    const stop = new AbortController();
+    const waiting = Array.from({ length: 50 }, async () => orAborted(never, stop.signal));
+    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(1);
+    stop.abort(new Error('all'));
+    for (const end of await Promise.allSettled(waiting)) expect(end.status).toBe('rejected');
+  });
+});
+
+describe('beforeDeadline', () => {
+  const options = { clock: systemClock, ms: 5, toError: () => new Error('overdue') };
+
+  it('ends work by its signal when the time is over, or the caller gives up', async () => {
+    const work = async (signal: AbortSignal): Promise<never> => orAborted(never, signal);
+    const { signal } = new AbortController();
+    await expect(beforeDeadline(work, { ...options, signal })).rejects.toThrow('overdue');
+    const gone = AbortSignal.abort('gone');
+    await expect(beforeDeadline(work, { ...options, ms: 60_000, signal: gone })).rejects.toBe(
+      'gone',
+    );
+  });
+});
+
+const plainly = { intervalMs: 1000, random: () => 0 };
+
+describe('pollWaitMs', () => {
+  it('begins with the interval and grows by half', () => {
+    expect([0, 1, 2, 3].map((poll) => pollWaitMs(poll, plainly))).toEqual([1000, 1500, 2250, 3375]);
+  });
+
+  it('grows to half a minute', () => {
+    expect(pollWaitMs(8, plainly)).toBeLessThan(30_000);
+    for (const poll of [9, 64, 65, 1000, 1e9]) expect(pollWaitMs(poll, plainly)).toBe(30_000);
+  });
+
+  it('keeps an interval that is longer', () => {
+    const slowly = { intervalMs: 120_000, random: () => 0 };
+    expect([0, 1, 50].map((poll) => pollWaitMs(poll, slowly))).toEqual([120_000, 120_000, 120_000]);
+  });
+
+  it('is lengthened by jitter, by a fifth at most, and never shortened', () => {
+    fc.assert(
+      fc.property(
+        fc.nat(),
+        fc.integer({ min: 0, max: 3_600_000 }),
+        fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
+        (poll, intervalMs, share) => {
+          const plain = pollWaitMs(poll, { intervalMs, random: () => 0 });
+          const jittered = pollWaitMs(poll, { intervalMs, random: () => share });
+          expect(plain).toBeGreaterThanOrEqual(intervalMs);
+          expect(jittered).toBeGreaterThanOrEqual(plain);
+          expect(jittered).toBeLessThanOrEqual(plain * 1.2);
+          expect(Number.isFinite(jittered)).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('never shrinks from poll to poll', () => {
+    for (let poll = 0; poll < 100; poll += 1) {
+      expect(pollWaitMs(poll + 1, plainly)).toBeGreaterThanOrEqual(pollWaitMs(poll, plainly));
+    }
   });
 });

@@ -2,7 +2,7 @@ import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
-import { EventLog } from '../../../src/service/storage/event-log.js';
+import { EventLog } from '../../../src/service/storage/events.js';
 import { all, Wire } from '../wire.js';
 import { TestClock, withFolder, withService } from '../with-service.js';
 

@@ -2,8 +2,7 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { judgePhone } from '../../../src/service/verification/judge-phone.js';
-import { judgeLine } from '../../../src/service/verification/offline-engine.js';
-import { readAddress } from '../../../src/service/verification/read-address.js';
+import { judgeLine, readAddress } from '../../../src/service/verification/offline-engine.js';
 
 const digits = Array.from('0123456789');
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { createKeyMaker, keyBytes } from '../../../src/service/storage/key-table.js';
 import { judgeEmail } from '../../../src/service/verification/judge-email.js';
 import { judgePlainEmail } from '../../../src/service/verification/plain-email.js';
-import { readAddress } from '../../../src/service/verification/read-address.js';
+import { readAddress } from '../../../src/service/verification/offline-engine.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
 
 const names = ['sales', 'No-Reply', 'i.n_f-o', 'info7', 'INFO', 'hr', 'salesx', 'anna.maria', 'a'];

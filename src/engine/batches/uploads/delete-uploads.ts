@@ -3,7 +3,7 @@ import type { BatchStatus } from '../../../contract/enums.js';
 import { DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline } from '../../../platform/waiting/clock.js';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 import {
   type BatchState,
   isExportWrong,

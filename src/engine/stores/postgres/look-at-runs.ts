@@ -2,12 +2,12 @@ import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { checkOptions } from '../../../platform/check-options.js';
 import { required, text } from '../../../platform/option-kinds.js';
 import { sharedStatusOf, type FoundSharedRun, type StoredRun } from '../shared/shared-status.js';
-import { quoteName } from '../../../lists/sql/names.js';
+import { quoteName } from '../../../lists/sql/tables/table-plan.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { prepareSchema, schemaVersion } from './schema.js';
 import { StoreConnection } from './store-connection.js';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 
 interface StorePlace {
   readonly url: string;

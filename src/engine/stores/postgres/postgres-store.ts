@@ -4,7 +4,7 @@ import { amount, count, required, text } from '../../../platform/option-kinds.js
 import { LeasedRunStore } from '../shared/leased-store.js';
 import type { SharedStore } from '../run-store.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { lookAtRun, nameOfRun } from './look-at-runs.js';

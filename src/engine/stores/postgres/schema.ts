@@ -1,4 +1,4 @@
-import { quoteName } from '../../../lists/sql/names.js';
+import { quoteName } from '../../../lists/sql/tables/table-plan.js';
 import { schemes } from '../../../lists/sql/postgres/client.js';
 import { parseServerUrl } from '../../../lists/sql/database-url.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';

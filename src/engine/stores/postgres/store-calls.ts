@@ -1,4 +1,4 @@
-import { quoteName } from '../../../lists/sql/names.js';
+import { quoteName } from '../../../lists/sql/tables/table-plan.js';
 import { DeadlineError, StateError } from '../../../platform/errors/errors.js';
 import type { Updates, WholeCopy } from '../shared/store-protocol.js';
 import { prepareSchema } from './schema.js';

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../platform/waiting/clock.js';
-import { onAbort } from '../../../platform/waiting/on-abort.js';
+import { onAbort } from '../../../platform/waiting/promises.js';
 import { ClaimRevokedError } from '../../batches/claim.js';
 import type { Token } from './store-protocol.js';
 

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { refuseReading } from '../../../platform/files/disk-errors.js';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {

@@ -6,7 +6,7 @@ import { decimalDigits, KindTally, type ColumnFacts } from '../../rows/values/ki
 import { kindNames, type Kind } from '../../rows/values/kinds.js';
 import type { SourceReading } from '../../rows/source.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
-import { parseJson } from '../../../platform/body.js';
+import { parseJson } from '../../../platform/json.js';
 import { isParquetReading } from '../../parquet/stored-group.js';
 import { isFlat } from '../../parquet/parquet-column.js';
 import { parquetForm } from '../../parquet/parquet-form.js';

@@ -1,6 +1,6 @@
 import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 
 /** So many rows make a chunk worth its cost; more would only wait. */
 const mostRows = 512;

@@ -6,7 +6,7 @@ import { exists, systemFiles, type FileSystem } from '../../../platform/files/fi
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { deserialize, serialize } from 'node:v8';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
 import { refuseRows, messageOf } from './gather-rows.js';
 import { refuseSameObjects } from '../guarded-ends.js';

@@ -1,10 +1,15 @@
-import { parseJson } from '../../../platform/body.js';
+import { parseJson } from '../../../platform/json.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
 import { RefusedRows } from '../database-failure.js';
-import { quoteName, type TableName } from '../names.js';
+import {
+  quoteName,
+  type TableName,
+  type NewColumn,
+  type TablePlan,
+  type ExistingTable,
+} from '../tables/table-plan.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
-import type { NewColumn, TablePlan, ExistingTable } from '../tables/table-plan.js';
 import { rowsAtOnce, type DuckdbConnection } from './connect.js';
 import { cellOf, duckdbInterval } from './kinds.js';
 

@@ -1,10 +1,16 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Dialect, Staging, Statements } from '../dialect.js';
-import { qualifiedName, quoteName, type TableName } from '../names.js';
+import {
+  qualifiedName,
+  quoteName,
+  type TableName,
+  type TablePlan,
+  type ExistingTable,
+  type RunMarker,
+} from '../tables/table-plan.js';
 import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
-import type { TablePlan, ExistingTable, RunMarker } from '../tables/table-plan.js';
 import type { MysqlConnection } from './connect.js';
 import { keyTypeOf } from './kinds.js';
 

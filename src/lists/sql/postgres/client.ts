@@ -1,7 +1,7 @@
 import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
 import { closeOnce } from '../connection.js';
-import { orAborted } from '../../../platform/waiting/on-abort.js';
+import { orAborted } from '../../../platform/waiting/promises.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import {
   parseServerUrl,

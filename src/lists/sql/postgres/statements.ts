@@ -3,10 +3,15 @@ import type { Writable } from 'node:stream';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
-import { qualifiedName, quoteName, type TableName } from '../names.js';
+import {
+  qualifiedName,
+  quoteName,
+  type TableName,
+  type TablePlan,
+  type ExistingTable,
+} from '../tables/table-plan.js';
 import { addColumnStatements, createTableStatement } from '../statements.js';
 import { RowLines } from './row-lines.js';
-import type { TablePlan, ExistingTable } from '../tables/table-plan.js';
 import type { PostgresConnection } from './connect.js';
 
 export const statements: Statements = {

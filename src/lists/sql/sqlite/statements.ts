@@ -1,8 +1,12 @@
 import type { OpenSinkOptions } from '../../rows/sink.js';
 import type { Staging, Statements } from '../dialect.js';
-import { quoteName, type TableName } from '../names.js';
+import {
+  quoteName,
+  type TableName,
+  type TablePlan,
+  type ExistingTable,
+} from '../tables/table-plan.js';
 import { stageValues } from '../tables/row-values.js';
-import type { TablePlan, ExistingTable } from '../tables/table-plan.js';
 import type { SqliteConnection } from './connect.js';
 import { sqliteValue, isTextType, strictTypeOf } from './kinds.js';
 

@@ -6,8 +6,14 @@ import type { SourceReading } from '../../rows/source.js';
 import { type ColumnFacts, factsOfKind } from '../../rows/values/kind-tally.js';
 import type { Kind } from '../../rows/values/kinds.js';
 import type { Dialect, Statements } from '../dialect.js';
-import { qualifiedName, type TableName } from '../names.js';
-import type { NewColumn, RunMarker, TablePlan, ExistingTable } from './table-plan.js';
+import {
+  qualifiedName,
+  type TableName,
+  type NewColumn,
+  type RunMarker,
+  type TablePlan,
+  type ExistingTable,
+} from './table-plan.js';
 import { TableReading } from './table-reading.js';
 import { findGuardedColumns, isSameDatabase, originColumn } from './update-guard.js';
 

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../connection.js';
 import type { Dialect } from '../dialect.js';
-import { qualifiedName, type TableName } from '../names.js';
-import type { RunMarker, ExistingTable } from './table-plan.js';
+import { qualifiedName, type TableName, type RunMarker, type ExistingTable } from './table-plan.js';
 
 /** The marker of all that a run has written; who runs without an id has none to come back to. */
 export function createMarker(

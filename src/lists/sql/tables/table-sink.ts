@@ -27,9 +27,8 @@ import {
   type DatabaseFailure,
   type Refuse,
 } from '../database-failure.js';
-import { parseTableName } from '../names.js';
+import { parseTableName, type TablePlan } from './table-plan.js';
 import { sourceTypes, planTable } from './plan-table.js';
-import type { TablePlan } from './table-plan.js';
 import { trialWrite, SampleRows } from './trial-write.js';
 import { findWritten } from './run-marker.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';

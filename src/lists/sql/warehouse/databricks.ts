@@ -1,4 +1,4 @@
-import { quoteName } from '../names.js';
+import { quoteName } from '../tables/table-plan.js';
 import { secondDigits } from '../../rows/values/kinds.js';
 import { escapedText, isBinaryText, isCells, lines, type LoadDialect } from './load-dialect.js';
 

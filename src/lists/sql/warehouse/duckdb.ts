@@ -1,5 +1,5 @@
 import { typeOf } from '../duckdb/kinds.js';
-import { quoteName } from '../names.js';
+import { quoteName } from '../tables/table-plan.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
 import { isBinaryText, isCells, lines, plainText, type LoadDialect } from './load-dialect.js';
 

@@ -1,5 +1,5 @@
 import { basename, resolve } from 'node:path';
-import { parseTableName } from '../names.js';
+import { parseTableName } from '../tables/table-plan.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import { readPartsManifest, type PartsManifest } from '../../files/partitions/parts-manifest.js';
 import { printKind } from '../../rows/values/kinds.js';

@@ -1,4 +1,4 @@
-import { quoteName } from '../names.js';
+import { quoteName } from '../tables/table-plan.js';
 import { typeOf } from '../postgres/kinds.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
 import { isBinaryText, plainText, type Load, type LoadDialect } from './load-dialect.js';

@@ -1,11 +1,12 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { channel, type Channel } from 'node:diagnostics_channel';
-import type { VerificationType } from '../../contract/enums.js';
-import type { OperationName } from '../../contract/operations.js';
-import type { SluiceErrorCode } from '../errors/sluice-error.js';
+import type { VerificationType } from '../contract/enums.js';
+import type { OperationName } from '../contract/operations.js';
+import { type SluiceErrorCode, SluiceError } from './errors/sluice-error.js';
+import { randomBytes } from 'node:crypto';
 
 /** A run has begun. */
-export interface RunStartEvent {
+interface RunStartEvent {
   /** Tells the runs of a process apart; found in all events of the run. */
   readonly run: string;
   /** Whether it can go on after a kill. */
@@ -16,7 +17,7 @@ export interface RunStartEvent {
 }
 
 /** How far a run is. */
-export interface RunStageEvent {
+interface RunStageEvent {
   readonly run: string;
   readonly stage: 'reading' | 'read' | 'writing' | 'written';
   /** Rows that were read or written so far. */
@@ -24,7 +25,7 @@ export interface RunStageEvent {
 }
 
 /** A column of the input that the output cannot keep as it is: its cells become text. */
-export interface RunColumnEvent {
+interface RunColumnEvent {
   readonly run: string;
   /** Its name. */
   readonly column: string;
@@ -35,7 +36,7 @@ export interface RunColumnEvent {
 }
 
 /** A run is over, or has stopped. */
-export interface RunEndEvent {
+interface RunEndEvent {
   readonly run: string;
   readonly ms: number;
   /** Rows of the output; undefined when it is not complete. */
@@ -61,7 +62,7 @@ interface BatchFacts {
 export type BatchStartEvent = BatchFacts;
 
 /** A batch has got further. */
-export interface BatchStageEvent extends BatchFacts {
+interface BatchStageEvent extends BatchFacts {
   /** Its name on the service. */
   readonly name: string;
   readonly batchUuid: string | undefined;
@@ -71,7 +72,7 @@ export interface BatchStageEvent extends BatchFacts {
 }
 
 /** A batch is released: at its end, or because the run stops. */
-export interface BatchEndEvent extends BatchFacts {
+interface BatchEndEvent extends BatchFacts {
   readonly ms: number;
   /** Where it is; undefined when it was stopped by an error. */
   readonly stage: string | undefined;
@@ -97,7 +98,7 @@ interface AttemptFacts {
 }
 
 /** A request is about to be sent: one attempt of it. */
-export interface RequestStartEvent extends AttemptFacts {
+interface RequestStartEvent extends AttemptFacts {
   /** Headers that a listener adds, by their names in lower case. None takes the place of one of Sluice's. */
   readonly headers: Record<string, string>;
 }
@@ -182,4 +183,99 @@ export function currentScope(): Scope {
 export function inScope<Result>(scope: Scope, work: () => Result): Result {
   if (!hasAnySubscriber()) return work();
   return storage.run({ ...currentScope(), ...scope }, work);
+}
+
+/** What is told of a batch that is let go of. */
+type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'launched' | 'spent' | 'refunded'>;
+
+/** What a batch tells of its way. */
+type ObserveStage = (
+  stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
+) => void;
+
+/**
+ * Tells whoever listens of a batch's way through the service.
+ *
+ * @param describeEnd what its end comes to, also when the work fails
+ */
+export async function observeBatch<Result>(
+  facts: Omit<BatchStartEvent, 'run'>,
+  work: (observe: ObserveStage) => Promise<Result>,
+  describeEnd: (result: Result | undefined) => ObservedBatchEnd,
+): Promise<Result> {
+  const { run } = currentScope();
+  const event = { run, ...facts };
+  const startedMs = performance.now();
+  publish('sluice:batch:start', event);
+  let result: Result | undefined;
+  try {
+    result = await inScope({ batch: facts.batch }, async () =>
+      work((stage) => publish('sluice:batch:stage', { ...event, ...stage })),
+    );
+    return result;
+  } finally {
+    publish('sluice:batch:end', {
+      ...event,
+      ms: performance.now() - startedMs,
+      ...describeEnd(result),
+    });
+  }
+}
+
+/** What is told of how a run ended. */
+export interface ObservedEnd {
+  readonly rows: number;
+  readonly hasFailed: boolean;
+}
+
+/** A run from its beginning on, told to whoever listens; its end is told once. */
+export class ObservedRun {
+  readonly id = randomBytes(8).toString('hex');
+  readonly #startedMs = performance.now();
+  #isOver = false;
+
+  constructor(start: Omit<RunStartEvent, 'run'>) {
+    publish('sluice:run:start', { run: this.id, ...start });
+  }
+
+  finish(end: ObservedEnd): void {
+    this.#end({ ...end, code: undefined });
+  }
+
+  fail(code: RunEndEvent['code']): void {
+    this.#end({ rows: undefined, hasFailed: false, code });
+  }
+
+  #end(how: Omit<RunEndEvent, 'run' | 'ms'>): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    publish('sluice:run:end', { run: this.id, ms: performance.now() - this.#startedMs, ...how });
+  }
+}
+
+/**
+ * Tells whoever listens of a run's beginning and end.
+ *
+ * @param describeEnd what the end comes to
+ */
+export async function observeRun<Result>(
+  start: Omit<RunStartEvent, 'run'>,
+  work: (run: string) => Promise<Result>,
+  describeEnd: (result: Result) => ObservedEnd,
+): Promise<Result> {
+  const observed = new ObservedRun(start);
+  try {
+    const result = await inScope({ run: observed.id }, async () => work(observed.id));
+    if (hasSubscribers('sluice:run:end')) observed.finish(describeEnd(result));
+    return result;
+  } catch (error) {
+    observed.fail(codeOf(error));
+    throw error;
+  }
+}
+
+/** Why a run stopped, for whoever listens. */
+export function codeOf(error: unknown): RunEndEvent['code'] {
+  if (error instanceof SluiceError) return error.code;
+  return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'unknown';
 }

@@ -2,7 +2,7 @@ import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { EventLog } from '../../../src/service/storage/event-log.js';
+import { EventLog } from '../../../src/service/storage/events.js';
 import { withFolder } from '../with-service.js';
 
 async function logWith(path: string, events: readonly object[]) {
