@@ -1,7 +1,6 @@
 import { isOfInternet, parseMailbox, readDomain, remember } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
-import { cannotHaveMail, isDisposableDomain, isFreeDomain } from './known-names.js';
-import { isRoleName } from './known-names.js';
+import { cannotHaveMail, isDisposableDomain, isFreeDomain, isRoleName } from './known-names.js';
 import { isTestDomain, judgeTestAddress } from './test-addresses.js';
 
 const syntaxError: EmailVerdict = {
