@@ -249,7 +249,7 @@ export class BatchRound {
     const waitMs = pollWaitMs(this.#waits, { intervalMs, random: this.#random });
     this.#waits += 1;
     const leftMs = this.#until - this.#clock.now();
-    await this.#clock.sleep(Math.max(0, Math.min(waitMs, leftMs)), signal);
+    await this.#clock.sleep(Math.min(waitMs, leftMs), signal);
     if (this.#clock.now() < this.#until) return;
     throw new DeadlineError(
       `batch ${subject} is still '${status}' after ${inWords(this.#timeoutMs / 1000)}`,

@@ -9,7 +9,7 @@ export interface Clock {
   /** Milliseconds since the epoch, as the machine's clock has it: only to compare with dates. */
   wallNow(): number;
   /**
-   * Waits, and keeps the process alive meanwhile.
+   * Waits, and keeps the process alive meanwhile; not at all for a time that has passed.
    *
    * @throws the signal's own reason, untouched, as soon as it aborts
    */
@@ -23,7 +23,8 @@ export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
   sleep: async (ms, signal) => {
-    let leftMs = ms;
+    // Node.js warns of a timer that is set for less than no time.
+    let leftMs = Math.max(0, ms);
     for (; leftMs > longestTimerMs; leftMs -= longestTimerMs) await pause(longestTimerMs, signal);
     await pause(leftMs, signal);
   },
@@ -75,7 +76,7 @@ export class Alarm {
     if (at === Number.POSITIVE_INFINITY) return;
     const sleep = { at, end: new AbortController() };
     this.#sleep = sleep;
-    this.#clock.sleep(Math.max(0, at - this.#clock.now()), sleep.end.signal).then(
+    this.#clock.sleep(at - this.#clock.now(), sleep.end.signal).then(
       () => {
         if (this.#sleep !== sleep) return;
         this.#sleep = undefined;

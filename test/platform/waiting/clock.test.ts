@@ -18,6 +18,13 @@ describe('the clock', () => {
     expect(isAwake).toBe(true);
   });
 
+  test('sets no timer for less than no time, of which Node.js warns', async () => {
+    const setTimer = vi.spyOn(globalThis, 'setTimeout');
+    onTestFinished(() => setTimer.mockRestore());
+    await systemClock.sleep(-0.002);
+    expect(setTimer.mock.lastCall?.[1]).toBe(0);
+  });
+
   test('wakes for an abort with its reason, and leaves nothing behind', async () => {
     const stop = new AbortController();
     const before = process.getActiveResourcesInfo().length;
