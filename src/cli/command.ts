@@ -90,17 +90,15 @@ export function libraryNameOf({ name, library }: OptionDefinition): string {
 /**
  * Definitions whose names and types the compiler keeps: a misspelt option does not compile.
  *
- * @param group the heading that the help puts over them
- * @param rules what holds for each of them
+ * @param common what holds for each of them
  */
 export function defineOptions<const Definitions extends readonly OptionDefinition[]>(
   definitions: Definitions,
-  group?: string,
-  rules: readonly OptionRule[] = [],
+  { rules = [], ...common }: Pick<OptionDefinition, 'group' | 'sets' | 'rules'> = {},
 ): Definitions {
   const all = definitions.map((each) => ({
     ...each,
-    ...(group !== undefined && { group }),
+    ...common,
     ...(rules.length > 0 && { rules: [...(each.rules ?? []), ...rules] }),
   }));
   return all as unknown as Definitions;

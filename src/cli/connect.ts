@@ -26,54 +26,54 @@ const apiKeyOption = {
 /** A person waits for the answer to a single request. */
 const singlePatienceMs = 10_000;
 
-const giveUpOption = {
-  name: 'give-up-after',
-  type: patience(),
-  library: 'giveUpAfterMs',
-  help: 'How long the service may be unreachable or failing before exit 7, in seconds (default: 600).',
+function patienceOptionsOf(giveUpAfterSeconds: number) {
+  return defineOptions([
+    {
+      name: 'timeout',
+      type: duration(),
+      library: 'timeoutMs',
+      help: 'Longest silence of one request, in seconds (default: 30).',
+    },
+    {
+      name: 'give-up-after',
+      type: patience(),
+      library: 'giveUpAfterMs',
+      help: `How long the service may be unreachable or failing before exit 7, in seconds (default: ${giveUpAfterSeconds}).`,
+    },
+    {
+      name: 'requests-per-minute',
+      type: count(),
+      help: 'Most requests to the service in any minute, of this process; with --store of all processes of the account (default: as many as it takes).',
+    },
+  ]);
+}
+
+export const patienceOptions = patienceOptionsOf(600);
+/** Of commands that make a single request. */
+const singlePatienceOptions = patienceOptionsOf(singlePatienceMs / 1000);
+
+const baseUrlOption = {
+  name: 'base-url',
+  type: text('<url>'),
+  help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
 } as const satisfies OptionDefinition;
 
-export const patienceOptions = defineOptions([
-  {
-    name: 'timeout',
-    type: duration(),
-    library: 'timeoutMs',
-    help: 'Longest silence of one request, in seconds (default: 30).',
-  },
-  giveUpOption,
-  {
-    name: 'requests-per-minute',
-    type: count(),
-    help: 'Most requests to the service in any minute, of this process; with --store of all processes of the account (default: as many as it takes).',
-  },
-]);
-
-export const connectionOptions = defineOptions([
-  {
-    name: 'base-url',
-    type: text('<url>'),
-    help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
-  },
+/** Which service, and which key. */
+export const targetOptions = defineOptions([
+  baseUrlOption,
   apiKeyOption,
   { name: 'local', help: 'Use the local service in this process on purpose.' },
-  ...patienceOptions,
 ]);
 
-/** Of commands that make a single request. */
-const singleGiveUpOption = {
-  ...giveUpOption,
-  help: giveUpOption.help.replace('600', String(singlePatienceMs / 1000)),
-};
-export const singleConnectionOptions = defineOptions(
-  connectionOptions.map((option) =>
-    option.name === giveUpOption.name ? singleGiveUpOption : option,
-  ),
-);
+export const connectionOptions = defineOptions([...targetOptions, ...patienceOptions]);
+
+export const singleConnectionOptions = defineOptions([...targetOptions, ...singlePatienceOptions]);
 
 /** Of commands that ask for what only a service keeps. */
 export const serviceOptions = defineOptions([
-  { name: 'base-url', type: text('<url>'), help: 'The service (default: SLUICE_BASE_URL).' },
-  ...singleConnectionOptions.filter(({ name }) => name !== 'base-url' && name !== 'local'),
+  { ...baseUrlOption, help: 'The service (default: SLUICE_BASE_URL).' },
+  apiKeyOption,
+  ...singlePatienceOptions,
 ]);
 
 export type ConnectionOption = NameOf<typeof connectionOptions>;

@@ -13,7 +13,8 @@ import { commands, flagNaming } from './commands.js';
 import { resolvePath } from './endpoints/locations.js';
 import { exitCodes } from './process/exit-code.js';
 import { guess } from '../platform/text/closest-name.js';
-import { commandHelp, helpTopics, programHelp } from './help/help.js';
+import { commandHelp, programHelp, topicHelp } from './help/help.js';
+import { helpTopics } from './help/help-topics.js';
 import { workerName } from './job/workers.js';
 import {
   configOption,
@@ -110,9 +111,9 @@ async function runCommand(
     const { runWorker } = await import('./job/run-worker.js');
     return runWorker({ ...surroundings, log });
   }
-  const topic = isHelp ? helpTopics.find((known) => known.name === args[1]) : undefined;
-  if (topic) {
-    await print(topic.text(widthOf(stdout)), stdout);
+  const topic = isHelp ? topicHelp(args[1] ?? '', widthOf(stdout)) : undefined;
+  if (topic !== undefined) {
+    await print(topic, stdout);
     return exitCodes.done;
   }
   const found = findCommand(isHelp ? args.slice(1) : args);

@@ -5,7 +5,7 @@ import { readEntries } from '../../scripts/project.mjs';
 import { Client } from '../../src/client/client.js';
 import { notSubmittedReasons } from '../../src/engine/addresses/address.js';
 import { exitCodeOf, exitCodes } from '../../src/cli/process/exit-code.js';
-import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/help.js';
+import { columnTexts, environmentTexts, exitCodeTexts } from '../../src/cli/help/help-topics.js';
 import { commands, flagNaming } from '../../src/cli/commands.js';
 import { nameOptionsBy } from '../../src/platform/text/option-name.js';
 import { operations } from '../../src/contract/operations.js';

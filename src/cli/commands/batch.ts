@@ -2,6 +2,7 @@ import { limits, type LaunchAnswer } from '../../contract/index.js';
 import { ConfigurationError, type Client } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
 import {
+  type Called,
   defineCommand,
   type Command,
   defineOptions,
@@ -77,35 +78,57 @@ async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Pro
   return exitCodes.done;
 }
 
-const statusCommand = defineCommand({
-  name: 'batch status',
-  usage: '<batch_uuid> [options]',
-  summary: 'Show the status of a batch, and what it has cost.',
-  options: [jsonOption, ...serviceOptions],
-  examples: [`sluice batch status ${someUuid}`],
-  run: async (input) =>
-    show(input, (client, batch) => client.batchStatus(batch, { signal: input.signal })),
-});
-
-const detailsCommand = defineCommand({
-  name: 'batch details',
-  usage: '<batch_uuid> [options]',
-  summary: 'Show all that the service knows of a batch; it may tell addresses, too.',
-  options: [jsonOption, ...serviceOptions],
-  examples: [`sluice batch details ${someUuid} --json`],
-  run: async (input) =>
-    show(input, (client, batch) => client.batchDetails(batch, { signal: input.signal })),
-});
-
-async function show(
-  input: CommandInput<ServiceOption | 'json'>,
-  ask: (client: Client, batch: string) => Promise<unknown>,
-): Promise<number> {
-  const batch = onlyBatch(input);
-  const answer = await withService(input, (client) => ask(client, batch));
-  await printAnswer(input, answer, () => fieldsText(answer));
-  return exitCodes.done;
+/** A command that asks for one thing of one batch. */
+function oneBatchCommand<Answer>({
+  what,
+  summary,
+  flags = '',
+  ask,
+  textOf,
+  isDone = () => true,
+}: {
+  readonly what: string;
+  readonly summary: string;
+  /** Of its example. */
+  readonly flags?: string;
+  readonly ask: (
+    client: Client,
+    ...of: [batch: string, options: { readonly signal: AbortSignal }]
+  ) => Promise<Answer>;
+  readonly textOf: (answer: Answer, batch: string, called: Called) => string;
+  /** @default any answer */
+  readonly isDone?: (answer: Answer) => boolean;
+}): Command {
+  return defineCommand({
+    name: `batch ${what}`,
+    usage: '<batch_uuid> [options]',
+    summary,
+    options: [jsonOption, ...serviceOptions],
+    examples: [`sluice batch ${what} ${someUuid}${flags}`],
+    run: async (input) => {
+      const batch = onlyBatch(input);
+      const { signal } = input;
+      const answer = await withService(input, (client) => ask(client, batch, { signal }));
+      await printAnswer(input, answer, () => textOf(answer, batch, input));
+      return isDone(answer) ? exitCodes.done : exitCodes.serviceFailing;
+    },
+  });
 }
+
+const statusCommand = oneBatchCommand({
+  what: 'status',
+  summary: 'Show the status of a batch, and what it has cost.',
+  ask: (client, ...of) => client.batchStatus(...of),
+  textOf: fieldsText,
+});
+
+const detailsCommand = oneBatchCommand({
+  what: 'details',
+  summary: 'Show all that the service knows of a batch; it may tell addresses, too.',
+  flags: ' --json',
+  ask: (client, ...of) => client.batchDetails(...of),
+  textOf: fieldsText,
+});
 
 const updateCommand = defineCommand({
   name: 'batch update',
@@ -114,7 +137,7 @@ const updateCommand = defineCommand({
   options: [typeOption, countryOption, ...parameterOptions, jsonOption, ...serviceOptions],
   examples: [`sluice batch update ${someUuid} --type email --country DE --no-global-cache`],
   run: async (input) => {
-    const { options } = input;
+    const { options, signal } = input;
     const batch = onlyBatch(input);
     const parameters = {
       ...readParameters(options),
@@ -122,55 +145,34 @@ const updateCommand = defineCommand({
       target_country: readCountry(options),
     };
     const answer = await withService(input, (client) =>
-      client.updateBatch(batch, parameters, { signal: input.signal }),
+      client.updateBatch(batch, parameters, { signal }),
     );
     await printAnswer(input, answer, () => `${batch} is updated: prepare it again\n`);
     return exitCodes.done;
   },
 });
 
-const prepareCommand = defineCommand({
-  name: 'batch prepare',
-  usage: '<batch_uuid> [options]',
+const prepareCommand = oneBatchCommand({
+  what: 'prepare',
   summary: 'Have a batch parsed and prepared; it costs nothing and may be repeated.',
-  options: [jsonOption, ...serviceOptions],
-  examples: [`sluice batch prepare ${someUuid}`],
-  run: async (input) => {
-    const batch = onlyBatch(input);
-    const answer = await withService(input, (client) =>
-      client.prepareBatch(batch, { signal: input.signal }),
-    );
-    const isTaken = answer.status === 'ok';
-    await printAnswer(input, answer, () =>
-      isTaken
-        ? `${batch} is being prepared: launch it when ${programName(input)} batch status says ready_for_verification\n`
-        : `${batch} was not prepared: ${printableLine(answer.status)}\n`,
-    );
-    return isTaken ? exitCodes.done : exitCodes.serviceFailing;
-  },
+  ask: (client, ...of) => client.prepareBatch(...of),
+  textOf: ({ status }, batch, called) =>
+    status === 'ok'
+      ? `${batch} is being prepared: launch it when ${programName(called)} batch status says ready_for_verification\n`
+      : `${batch} was not prepared: ${printableLine(status)}\n`,
+  isDone: ({ status }) => status === 'ok',
 });
 
-const launchCommand = defineCommand({
-  name: 'batch launch',
-  usage: '<batch_uuid> [options]',
+const launchCommand = oneBatchCommand({
+  what: 'launch',
   summary:
     'Launch a batch: from here on it is paid for. One that is launched is not launched again.',
-  options: [jsonOption, ...serviceOptions],
-  examples: [`sluice batch launch ${someUuid}`],
-  run: async (input) => {
-    const batch = onlyBatch(input);
-    const answer = await withService(input, (client) =>
-      client.launchBatch(batch, { signal: input.signal }),
-    );
-    await printAnswer(input, answer, () => `${batch} ${describe(answer)}\n`);
-    return isLaunched(answer) ? exitCodes.done : exitCodes.serviceFailing;
-  },
+  ask: (client, ...of) => client.launchBatch(...of),
+  textOf: (answer, batch) => `${batch} ${describe(answer)}\n`,
+  // That it runs or has run already is what was wanted (spec 3, rule 3).
+  isDone: ({ status }) =>
+    ['ok', 'verification_already_ongoing', 'verification_already_done'].includes(status),
 });
-
-/** That it runs or has run already is what was wanted (spec 3, rule 3). */
-function isLaunched({ status }: LaunchAnswer): boolean {
-  return ['ok', 'verification_already_ongoing', 'verification_already_done'].includes(status);
-}
 
 function describe({ status }: LaunchAnswer): string {
   switch (status) {

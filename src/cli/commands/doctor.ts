@@ -12,31 +12,33 @@ import {
 } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import { type CommandInput, defineCommand, defineOptions, type Surroundings } from '../command.js';
+import {
+  type CommandInput,
+  defineCommand,
+  defineOptions,
+  type NameOf,
+  type Surroundings,
+} from '../command.js';
 import { exitCodeOf, exitCodes } from '../process/exit-code.js';
 import { message, sentencesOf } from '../messages/message.js';
 import { errorText } from '../messages/describe-error.js';
 import { noArguments } from '../options/parse-command-line.js';
-import { chooseTarget, connectionOptions, type Target } from '../connect.js';
+import { chooseTarget, type Target, targetOptions } from '../connect.js';
 import { jsonOption, printAnswer } from '../terminal/print.js';
+import { wrapped } from '../terminal/text-table.js';
 
-/** Those that say which service and which key. */
-const whichService = connectionOptions.filter(
-  ({ name }) => name === 'base-url' || name === 'api-key-file' || name === 'local',
-);
+const doctorOptions = defineOptions([jsonOption, ...targetOptions]);
 
 export const doctorCommand = defineCommand({
   name: 'doctor',
   usage: '[options]',
   summary: 'Say what works here: versions, folders, locks, service, key, credits, clock, packages.',
-  options: [jsonOption, ...defineOptions(whichService)],
+  options: doctorOptions,
   examples: ['sluice doctor', 'sluice doctor --json'],
   run: examine,
 });
 
-async function examine(
-  input: CommandInput<'json' | (typeof whichService)[number]['name']>,
-): Promise<number> {
+async function examine(input: CommandInput<NameOf<typeof doctorOptions>>): Promise<number> {
   noArguments('doctor', input.positionals);
   const [folder, temporary, service, packages] = await Promise.all([
     checkFolder('folder', resolve(input.cwd)),
@@ -122,18 +124,6 @@ function screen(checks: readonly Check[], columns: number): string {
       return `${head}${lines.map(printableLine).join(`\n${' '.repeat(indent)}`)}\n`;
     })
     .join('');
-}
-
-function wrapped(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    if (line !== '' && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else line = line === '' ? word : `${line} ${word}`;
-  }
-  return [...lines, line];
 }
 
 /** One thing that a run needs, and whether it is there. */

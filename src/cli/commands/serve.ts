@@ -37,13 +37,14 @@ const creditOptions = defineOptions(
     { name: 'email-credits', type: amount(), help: 'Email credits (default 1000000).' },
     { name: 'phone-credits', type: amount(), help: 'Phone credits (default 1000000).' },
   ],
-  undefined,
-  [
-    notWith(
-      ['accounts'],
-      (name) => `--${name} and --accounts exclude each other: the file has credits`,
-    ),
-  ],
+  {
+    rules: [
+      notWith(
+        ['accounts'],
+        (name) => `--${name} and --accounts exclude each other: the file has credits`,
+      ),
+    ],
+  },
 );
 
 /** How slow the service is, and what it refuses. */

@@ -21,7 +21,7 @@ import {
   waitingWords,
 } from './sentences.js';
 import { type ColumnFigures, endLine } from './end-table.js';
-import { define, made } from './define-event.js';
+import { error, info, made, notice, warning } from './define-event.js';
 
 const status = {
   state: 'out.csv.sluice',
@@ -60,15 +60,13 @@ const estimate: Estimate = {
 /** Every event that a command has for standard error, with its sentence. */
 export const catalogue = {
   // The service
-  local_service: define({
-    severity: 'warning',
+  local_service: warning({
     when: 'No base URL is given: the local service verifies.',
     example: {},
     sentence: () =>
       'no base URL is given: the local service verifies, offline and free of charge; set SLUICE_BASE_URL and SLUICE_API_KEY for a real one',
   }),
-  service_waiting: define({
-    severity: 'info',
+  service_waiting: info({
     when: 'The service keeps requests waiting.',
     example: {
       host: 'verify.example.com',
@@ -79,8 +77,7 @@ export const catalogue = {
     },
     sentence: made,
   }),
-  service_back: define({
-    severity: 'info',
+  service_back: info({
     when: 'The service answers again.',
     example: {
       host: 'verify.example.com',
@@ -91,8 +88,7 @@ export const catalogue = {
   }),
 
   // The list, before anything is sent
-  sheets: define({
-    severity: 'notice',
+  sheets: notice({
     when: 'The input is a workbook of several sheets, and none is named.',
     example: {
       sheets: [{ name: 'Leads', rows: orNull(12), holds: '12 rows, emails' }],
@@ -101,8 +97,7 @@ export const catalogue = {
     sentence: ({ sheets, more }) =>
       `sheets: ${sheets.map(({ name, holds }) => `${shownCell(name)} (${holds})`).join(', ')}${more > 0 ? `, and ${more} more` : ''}`,
   }),
-  sheet: define({
-    severity: 'notice',
+  sheet: notice({
     when: 'The first sheet that has addresses is taken.',
     example: { sheet: 'Leads', others: ['Partners'] },
     sentence({ sheet, others }) {
@@ -114,50 +109,43 @@ export const catalogue = {
       return `takes the sheet ${shownCell(sheet)}${also}`;
     },
   }),
-  no_header: define({
-    severity: 'notice',
+  no_header: notice({
     when: 'The first row of the list holds addresses, and is read as one of them.',
     example: {},
     sentence: () =>
       'no header: the first row holds an email address or a phone number, and is read as one of the rows (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
   }),
-  found_encoding: define({
-    severity: 'notice',
+  found_encoding: notice({
     when: 'The list is not UTF-8, and is read in this encoding.',
     example: { encoding: 'windows-1252' },
     sentence: ({ encoding }) =>
       `encoding: ${encoding}, as many programs on Windows write it: some cells are no UTF-8 text`,
   }),
-  looked: define({
-    severity: 'notice',
+  looked: notice({
     when: 'Its columns are looked for.',
     example: { input: 'list.csv', rows: 200, is_whole: false },
     sentence: ({ input, rows, is_whole: isWhole }) =>
       `looked at ${isWhole ? 'all of' : 'the beginning of'} ${input} (${counted(rows, 'row')})`,
   }),
-  found_column: define({
-    severity: 'notice',
+  found_column: notice({
     when: 'A column is taken for emails, phones or countries. `examples` is empty in a log.',
     example: { column: 'E-Mail', title: 'E-Mail', type: 'email', examples: ['ada@example.com'] },
     sentence: ({ column, title, type, examples }) =>
       `${type} column ${columnName(column, title)}${shownCells(examples)}`,
   }),
-  left_out_column: define({
-    severity: 'notice',
+  left_out_column: notice({
     when: 'A column looks like addresses, and is not verified.',
     example: { column: 'Fax', title: 'Fax', why: 'fax' },
     sentence: ({ column, title, why }) =>
       `left out: column ${columnName(column, title)} (${why === 'fax' ? 'fax numbers' : 'addresses of your own people, by its name'}; name it to verify it too)`,
   }),
-  column: define({
-    severity: 'notice',
+  column: notice({
     when: 'No column looks like addresses: each column of the list.',
     example: { column: 'id', title: 'id', examples: ['1'] },
     sentence: ({ column, title, examples }) =>
       `column ${columnName(column, title)}${shownCells(examples)}`,
   }),
-  several_addresses: define({
-    severity: 'notice',
+  several_addresses: notice({
     when: 'Cells of a column hold several addresses: `--split-cells` is proposed.',
     example: {
       column: 'tels',
@@ -170,8 +158,7 @@ export const catalogue = {
     sentence: ({ column, title, type, cells, of, examples }) =>
       `column ${columnName(column, title)}: ${cells} of ${of} cells ${cells === 1 ? 'holds' : 'hold'} several ${type === 'email' ? 'email addresses' : 'phone numbers'}${shownCells(examples)}; --split-cells writes such a row once for each of them, and without it these cells get no result`,
   }),
-  found_country: define({
-    severity: 'notice',
+  found_country: notice({
     when: 'The options that say the country of each address; null where none is known.',
     example: {
       country: [['country', 'DE']] as readonly (readonly [string, string | true])[] | null,
@@ -179,40 +166,34 @@ export const catalogue = {
     },
     sentence: ({ why }) => `country: ${why} (the service wants one for every address, emails too)`,
   }),
-  proposed_output: define({
-    severity: 'notice',
+  proposed_output: notice({
     when: 'No output is named: this one is proposed.',
     example: { output: 'list.verified.csv', exists: true },
     sentence: ({ output, exists }) =>
       `output: ${output}${exists ? ' (exists, will be replaced)' : ''}`,
   }),
-  proposed_history: define({
-    severity: 'notice',
+  proposed_history: notice({
     when: 'A long list may be tried first: a history keeps the results of the trial.',
     example: { history: 'list.verified.history' },
     sentence: ({ history }) =>
       `history: ${history} keeps the trial's results, so that the run of all rows does not pay for them again; it holds keyed hashes and results, no address`,
   }),
-  countries: define({
-    severity: 'notice',
+  countries: notice({
     when: 'Rows cannot be sent for want of a country.',
     example: { countries: estimate.countries },
     sentence: countryLines,
   }),
-  fallback_country: define({
-    severity: 'notice',
+  fallback_country: notice({
     when: 'Rows without a country get this one.',
     example: { country: 'DE', why: 'from your locale (LANG=de_DE.UTF-8)' },
     sentence: ({ country, why }) => `country of rows that have none: ${country}, ${why}`,
   }),
-  cost: define({
-    severity: 'notice',
+  cost: notice({
     when: 'What a run would cost, before the question whether to start it.',
     example: estimate,
     sentence: costLines,
   }),
-  command: define({
-    severity: 'notice',
+  command: notice({
     when: 'The whole command, with what was found.',
     example: {
       what: 'the whole command',
@@ -221,26 +202,22 @@ export const catalogue = {
     sentence: ({ what }) => `${what}:`,
     copied: ({ command }) => command,
   }),
-  hidden_password: define({
-    severity: 'notice',
+  hidden_password: notice({
     when: 'The whole command leaves out what may hold a password.',
     example: { place: 'postgres://db.example.com/crm' },
     sentence: ({ place }) => `write ${place} out again: it may hold a password, and is not printed`,
   }),
-  answer_refused: define({
-    severity: 'notice',
+  answer_refused: notice({
     when: 'An answer to a question means nothing.',
     example: { message: '"maybe" is no answer to this question: y or n' },
     sentence: made,
   }),
-  not_started: define({
-    severity: 'notice',
+  not_started: notice({
     when: 'A person does not start the command that was shown.',
     example: {},
     sentence: () => 'stopped; nothing was sent: run the command above, changed as you like',
   }),
-  doubtful_column: define({
-    severity: 'warning',
+  doubtful_column: warning({
     when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries: one event for each `doubt`.',
     example: {
       column: 'mobile',
@@ -283,50 +260,43 @@ export const catalogue = {
       return `column ${name} hardly looks like ${kind}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not${found}${question}`;
     },
   }),
-  hidden_results: define({
-    severity: 'info',
+  hidden_results: info({
     when: 'The output has no room for results.',
     example: { output: 'out.txt' },
     sentence: ({ output }) =>
       `${output} will hold the addresses without their results: write a .csv to see them, or choose the rows with --keep valid`,
   }),
-  kept_open: define({
-    severity: 'info',
+  kept_open: info({
     when: 'Existing files are more open than the input.',
     example: { paths: ['out.csv'] },
     sentence: ({ paths }) =>
       `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.map(shellQuote).join(' ')}`,
   }),
-  streaming: define({
-    severity: 'info',
+  streaming: info({
     when: 'The run keeps nothing that could be resumed.',
     example: { output: orNull('/dev/stdout') },
     variants: [{ output: null }],
     sentence: ({ output }) =>
       `the rows go to ${output ?? 'standard output'} as they come: if this run is stopped, it cannot be resumed (with a file as -o, it can)`,
   }),
-  trial: define({
-    severity: 'info',
+  trial: info({
     when: 'Only the first rows are verified, and nothing keeps their results.',
     example: { rows: 100, limit: 100 },
     sentence: ({ limit }) =>
       `the first ${counted(limit, 'row')} only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice`,
   }),
-  estimate: define({
-    severity: 'notice',
+  estimate: notice({
     when: '`--dry-run`: what would be sent, and what it would cost.',
     example: estimate,
     sentence: describeEstimate,
   }),
-  changed_cells: define({
-    severity: 'notice',
+  changed_cells: notice({
     when: '`--dry-run`: cells that are sent in another form. Never in a log.',
     example: { cells: [{ column: 'mobile', cell: '030 1234567', submitted: '+49301234567' }] },
     sentence: ({ cells }) =>
       `some cells are sent in another form: ${cells.map(({ column, cell, submitted }) => `${shownCell(column)} ${shownCell(cell)} as ${shownCell(submitted)}`).join(', ')}`,
   }),
-  unfinished_run: define({
-    severity: 'notice',
+  unfinished_run: notice({
     when: '`--dry-run`: an unfinished run has paid for some of the list.',
     example: {
       state: 'out.csv.sluice',
@@ -336,8 +306,7 @@ export const catalogue = {
     sentence: ({ state, paid, next }) =>
       `the unfinished run in ${state} has paid ${paid === null ? 'nothing yet' : `${paid}, which are not paid again`}; with the same list, the same command ${next}`,
   }),
-  paid_again: define({
-    severity: 'notice',
+  paid_again: notice({
     when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',
     example: { output: 'out.csv', is_updated: false, addresses: 250 },
     sentence: ({ output, is_updated: isUpdated, addresses }) =>
@@ -345,8 +314,7 @@ export const catalogue = {
   }),
 
   // An earlier run that is dropped
-  dropped: define({
-    severity: 'notice',
+  dropped: notice({
     when: 'A run that was paid for is dropped.',
     example: {
       by: '--fresh',
@@ -359,8 +327,7 @@ export const catalogue = {
         ? `${by} drops the record of the run of ${describeStart({ startedAt })}, which is finished: the same command then pays for all of it again`
         : `${by} drops the run of ${describeStart({ startedAt })} and what it has paid: ${soFar}`,
   }),
-  uploads_kept: define({
-    severity: 'info',
+  uploads_kept: info({
     when: 'Batches of the dropped run stay on the service.',
     example: {
       batches: 3,
@@ -375,26 +342,22 @@ export const catalogue = {
         : `${are}, and stay there; --fresh with --delete-batches deletes them`;
     },
   }),
-  uploads_deleted: define({
-    severity: 'info',
+  uploads_deleted: info({
     when: 'Batches of the dropped run are deleted.',
     example: { batches: 3 },
     sentence: ({ batches }) => `deleted ${counted(batches, 'batch')} of the run that is dropped`,
   }),
-  abandoned: define({
-    severity: 'info',
+  abandoned: info({
     when: '`sluice abandon` has given a run up.',
     example: { batches: 3, state: 'out.csv.sluice' },
     sentence: ({ batches, state }) => `deleted ${counted(batches, 'batch')} and ${state}`,
   }),
-  uploads_left: define({
-    severity: 'info',
+  uploads_left: info({
     when: 'Batches could not be deleted.',
     example: { names: [batch.name] },
     sentence: ({ names }) => `still on the service: ${names.join(', ')}`,
   }),
-  paid_uploads_kept: define({
-    severity: 'info',
+  paid_uploads_kept: info({
     when: 'Batches that were paid for are not deleted.',
     example: { names: [batch.name] },
     sentence: ({ names }) =>
@@ -402,8 +365,7 @@ export const catalogue = {
   }),
 
   // The run
-  carried: define({
-    severity: 'info',
+  carried: info({
     when: 'The list has changed, and what was paid is used.',
     example: {
       started_at: status.started_at,
@@ -437,22 +399,19 @@ export const catalogue = {
       return `${what}: ${again}${lost}${wait}`;
     },
   }),
-  going_on: define({
-    severity: 'info',
+  going_on: info({
     when: 'An unfinished run is resumed, of which something was sent.',
     example: status,
     sentence: ({ started_at: startedAt, so_far: soFar }) =>
       `resuming the run of ${describeStart({ startedAt })}: ${soFar}`,
   }),
-  already_finished: define({
-    severity: 'warning',
+  already_finished: warning({
     when: 'The name of a shared run had finished: nothing is done.',
     example: { name: 'run 2026-01-30 in postgres://db.example.com/jobs' },
     sentence: ({ name }) =>
       `${name} had finished before, and nothing was read, sent or written now. Another list, or the same on another day, is another run: give it a name of its own`,
   }),
-  older_state: define({
-    severity: 'warning',
+  older_state: warning({
     when: 'The service has more of the run than the state, or the state is a copy.',
     example: { is_copied: true, learned: [batch.name], unused: [] as readonly string[] },
     sentence({ is_copied: isCopied, learned, unused }) {
@@ -472,15 +431,13 @@ export const catalogue = {
       return [first, ...resumed, ...rest].join('; ');
     },
   }),
-  header_found: define({
-    severity: 'warning',
+  header_found: warning({
     when: 'A header was found below a title.',
     example: { input: 'list.csv', unit: 'line', number: 3 },
     sentence: ({ input, unit, number }) =>
       `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
   }),
-  footer_found: define({
-    severity: 'warning',
+  footer_found: warning({
     when: 'Lines below the last row were taken for a footer.',
     example: { input: 'list.csv', unit: 'line', count: 2 },
     sentence: ({ input, unit, count }) =>
@@ -488,29 +445,25 @@ export const catalogue = {
         ? `${input}: took the last ${unit} for a footer, which is not a row; --skip-footer 1 confirms that, --skip-footer 0 reads it as a row`
         : `${input}: took the last ${count} ${unit}s for a footer, which has no rows; --skip-footer ${count} confirms that, --skip-footer 0 reads them as rows`,
   }),
-  reading: define({
-    severity: 'info',
+  reading: info({
     when: 'While the input is read, every five seconds at most.',
     example: { rows: 100000, addresses: 90000 },
     sentence: ({ rows, addresses }) =>
       `read ${counted(rows, 'row')}, ${counted(addresses, 'address')}`,
   }),
-  read: define({
-    severity: 'info',
+  read: info({
     when: 'The input is read to its end.',
     example: { rows: 281, addresses: 255, batches: 3 },
     sentence: ({ rows, addresses, batches }) =>
       `read ${counted(rows, 'row')}: ${counted(addresses, 'address')} in ${counted(batches, 'batch')}`,
   }),
-  text_column: define({
-    severity: 'info',
+  text_column: info({
     when: 'A column becomes text in the output ([kinds](kinds.md)).',
     example: { column: 'amount', kind: orNull('decimal(50,2)'), output: 'Parquet' },
     sentence: ({ column, kind, output }) =>
       `column ${JSON.stringify(column)} is written as text: ${output} cannot keep ${kind === null ? 'values of several kinds in one column' : `${kind} exactly`}`,
   }),
-  notice: define({
-    severity: 'info',
+  notice: info({
     when: 'What the run waits for, or does in an unexpected way: which, [its `code`](#notices) says, and with it come the fields of that.',
     example: {
       code: orNull('history_in_use'),
@@ -518,8 +471,7 @@ export const catalogue = {
     },
     sentence: made,
   }),
-  prepared: define<Preflight>({
-    severity: 'notice',
+  prepared: notice<Preflight>({
     when: '`--preflight`: the batches are prepared, and not launched.',
     example: {
       email: { batches: 3, addresses: 255, counts: null },
@@ -528,8 +480,7 @@ export const catalogue = {
     },
     sentence: describePreflight,
   }),
-  batch: define({
-    severity: 'info',
+  batch: info({
     when: 'Something new is known of a batch. A warning where it fails after it was paid for.',
     example: {
       ...batch,
@@ -547,8 +498,7 @@ export const catalogue = {
         ? `${batchName(named)}: ${stage}, ${counted(addresses, 'address')}`
         : `${batchName(named)} failed: ${reason}; ${adviceOn(reason, exported)}`,
   }),
-  batches_failed: define({
-    severity: 'info',
+  batches_failed: info({
     when: 'Several batches failed for one reason. A log has each of them as `batch`.',
     example: { reason: 'parse_error', batches: 4, batch_uuids: [batch.batch_uuid] },
     sentence({ reason, batches, batch_uuids: uuids }) {
@@ -557,8 +507,7 @@ export const catalogue = {
       return `${counted(batches, 'batch')} failed: ${reason}; ${adviceOn(reason, undefined)}${uuids.length === 0 ? '' : `: ${names}`}`;
     },
   }),
-  batch_waiting: define({
-    severity: 'info',
+  batch_waiting: info({
     when: 'A batch waits: the answers for it are not as they should be. Once a minute for each `reason`.',
     example: {
       ...batch,
@@ -568,8 +517,7 @@ export const catalogue = {
     },
     sentence: ({ reason, ...named }) => `${batchName(named)} is waiting: ${waitingWords[reason]}`,
   }),
-  difference: define<DifferentExport>({
-    severity: 'info',
+  difference: info<DifferentExport>({
     when: 'An export differs from what the service counted. A log has it in `batch`.',
     example: {
       ...batch,
@@ -584,14 +532,12 @@ export const catalogue = {
     sentence: ({ export: exported, ...named }) =>
       `${batchName(named)}: ${describeDifference(exported)}`,
   }),
-  more_differences: define({
-    severity: 'info',
+  more_differences: info({
     when: 'More exports differ than are listed.',
     example: {},
     sentence: () => 'further batches that differ so are in --summary and --report',
   }),
-  progress: define({
-    severity: 'info',
+  progress: info({
     when: 'How far it is, every minute at most. A log has the events of batches.',
     example: {
       batches_done: 1,
@@ -601,47 +547,40 @@ export const catalogue = {
     sentence: ({ batches_done: done, batches, after }) =>
       `${done}${batches === null ? '' : ` of ${batches}`} batches done after ${after}`,
   }),
-  worker_ended: define({
-    severity: 'warning',
+  worker_ended: warning({
     when: 'A process of `--workers` has ended before the run.',
     example: { worker: 2, workers: 4, message: 'was ended by SIGKILL', left: 3 },
     sentence: ({ worker, workers, message, left }) =>
       `worker ${worker} of ${workers} ${message}; ${left === 1 ? 'the first goes on alone' : `${left} go on`}`,
   }),
-  stopped: define({
-    severity: 'notice',
+  stopped: notice({
     when: '`--partial` writes what there is.',
     example: { code: 'budget_exhausted', message: 'the budget of 20 email credits is used up' },
     sentence: ({ message }) => `stopped: ${message}; unfinished addresses are written as failed`,
   }),
-  left_behind: define({
-    severity: 'warning',
+  left_behind: warning({
     when: 'Uploads stay on the service.',
     example: { names: [batch.name] },
     sentence: ({ names }) => `left on the service: ${names.join(', ')}`,
   }),
-  writing: define({
-    severity: 'info',
+  writing: info({
     when: 'While the output is written, every minute at most.',
     example: { rows: 100000 },
     sentence: ({ rows }) => `writing: ${counted(rows, 'row')} so far`,
   }),
-  written: define({
-    severity: 'info',
+  written: info({
     when: 'The output is complete.',
     example: { rows: 281 },
     sentence: ({ rows }) => `the output is complete: ${counted(rows, 'row')}`,
   }),
 
   // The end of a run. A log has all of it in `finished`.
-  column_figures: define<ColumnFigures>({
-    severity: 'info',
+  column_figures: info<ColumnFigures>({
     when: 'The figures of a verified column. A log has them in `finished`.',
     example: { column: 'email', figures: { rows: 281, verified: 257 } },
     sentence: endLine,
   }),
-  compared: define<ComparedRuns>({
-    severity: 'info',
+  compared: info<ComparedRuns>({
     when: 'The figures beside those of the run before. A log has them in `finished`.',
     example: {
       finished_at: '2026-01-29T22:40:00.000Z',
@@ -659,8 +598,7 @@ export const catalogue = {
     sentence: ({ finished_at: at, types }) =>
       `compared with the run of ${at.slice(0, 16).replace('T', ' ')} UTC: ${types.map(comparedType).join('; ')}`,
   }),
-  odd_share: define({
-    severity: 'warning',
+  odd_share: warning({
     when: 'A share changed unusually.',
     example: {
       type: oneOf('email', 'phone'),
@@ -672,8 +610,7 @@ export const catalogue = {
     sentence: (odd) =>
       `${oddSentence(odd)}; look at the list and at the service before you use the results`,
   }),
-  outputs: define({
-    severity: 'info',
+  outputs: info({
     when: 'Where the rows are. A log has it in `finished`.',
     example: {
       rows: 340,
@@ -689,21 +626,18 @@ export const catalogue = {
     sentence: ({ took, is_earlier: isEarlier, ...rows }) =>
       `${isEarlier ? 'that run ' : ''}${rowsSentence(rows)}${took === undefined ? '' : ` in ${took}`}`,
   }),
-  skipped_updates: define({
-    severity: 'warning',
+  skipped_updates: warning({
     when: 'Rows of a table changed while they were verified. A log has it in `finished`.',
     example: { changed: 2, gone: 1 },
     sentence: ({ changed, gone }) =>
       `${counted(changed + gone, 'row')} got no result: ${grouped(changed)} changed and ${grouped(gone)} ${gone === 1 ? 'was' : 'were'} deleted while they were verified (--summary has their keys)`,
   }),
-  credits_before: define({
-    severity: 'info',
+  credits_before: info({
     when: 'What earlier runs have cost whose results were used. A log has it in `finished`.',
     example: { email: 20, phone: 0 },
     sentence: earlierCreditsSentence,
   }),
-  incomplete: define({
-    severity: 'warning',
+  incomplete: warning({
     when: 'The run is over, and its exit code is not 0. A log has it in `finished`.',
     example: {
       exit_code: 3,
@@ -712,8 +646,7 @@ export const catalogue = {
     },
     sentence: made,
   }),
-  fewer_rows: define({
-    severity: 'warning',
+  fewer_rows: warning({
     when: 'The list has no rows, or fewer than half of those before.',
     example: {
       rows: 40,
@@ -723,8 +656,7 @@ export const catalogue = {
     },
     sentence: made,
   }),
-  next: define({
-    severity: 'info',
+  next: info({
     when: 'What to do: which, [its `code`](#advice) says, and with it come the fields of that. One event for each advice; `finished` has all their sentences.',
     example: {
       code: orNull('rows_changed'),
@@ -733,8 +665,7 @@ export const catalogue = {
     sentence: made,
     mark: '- ',
   }),
-  limited: define({
-    severity: 'info',
+  limited: info({
     when: '`--limit` has left rows.',
     example: {
       rows: 100,
@@ -750,14 +681,12 @@ export const catalogue = {
       return `the first ${counted(limit, 'row')} only; leave out --limit for the rest${again}`;
     },
   }),
-  finished: define<Readonly<Record<string, unknown>>>({
-    severity: 'info',
+  finished: info<Readonly<Record<string, unknown>>>({
     when: 'The run is over: the [summary](../observability.md#the-summary), with the number of batches instead of the batches, `previous` instead of `compared`, how many `warnings` there were, and the `verdict`. Only in a log.',
     example: { rows: 281, exit_code: 0, message: null },
     sentence: () => [],
   }),
-  verdict: define({
-    severity: 'info',
+  verdict: info({
     when: 'The last line: all of a run in one. A log has it in `finished`.',
     example: { verdict: 'list.csv: 281 rows, 65 % valid, 2 warnings' },
     sentence: ({ verdict }) => verdict,
@@ -765,8 +694,7 @@ export const catalogue = {
   }),
 
   // What stops a command
-  error: define({
-    severity: 'error',
+  error: error({
     when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal.',
     example: {
       code: orNull('input_unreadable'),
@@ -777,20 +705,17 @@ export const catalogue = {
     sentence: made,
     mark: 'sluice: ',
   }),
-  error_cause: define({
-    severity: 'info',
+  error_cause: info({
     when: '`--verbose`: what the service answered. A log has it in `error`.',
     example: { message: 'HTTP 402: Insufficient credits' },
     sentence: made,
   }),
-  so_far: define({
-    severity: 'info',
+  so_far: info({
     when: 'A run that keeps its state has stopped.',
     example: status,
     sentence: ({ so_far: soFar }) => `so far: ${soFar}`,
   }),
-  resumable: define({
-    severity: 'info',
+  resumable: info({
     when: 'The same: what to do. `state` is null where nothing is kept on this machine.',
     example: {
       state: orNull('out.csv.sluice'),
@@ -798,89 +723,76 @@ export const catalogue = {
     },
     sentence: made,
   }),
-  not_resumable: define({
-    severity: 'info',
+  not_resumable: info({
     when: 'A run was stopped that has saved nothing.',
     example: {},
     sentence: () => 'no progress is saved: the same command starts from the beginning',
   }),
-  stopped_at_once: define({
-    severity: 'notice',
+  stopped_at_once: notice({
     when: 'The process was asked a second time to stop.',
     example: {},
     sentence: () =>
       'stopped at once: what the state directory has by now is kept, and the same command resumes from it; a run without one starts from the beginning',
   }),
-  hint: define({
-    severity: 'info',
+  hint: info({
     when: 'A run was interrupted: how to show it or give it up.',
     example: { state: 'out.csv.sluice', program: 'sluice', is_paid: true },
     sentence: ({ state, program, is_paid: isPaid }) =>
       `${program} status ${shellQuote(state)} shows the run, ${program} abandon ${shellQuote(state)} gives it up${isPaid ? ', and what it has paid for' : ''}`,
   }),
-  results_kept: define({
-    severity: 'notice',
+  results_kept: notice({
     when: 'The output cannot be written; paid results are kept.',
     example: { state: 'out.csv.sluice' },
     sentence: ({ state }) =>
       `what was paid is kept in ${state}: to write it elsewhere, add --state ${shellQuote(state)} and give another -o`,
   }),
-  paid_in_vain: define({
-    severity: 'notice',
+  paid_in_vain: notice({
     when: 'A streaming run has failed after launches.',
     example: { batches: 1, email_credits: 100, phone_credits: 0 },
     sentence: ({ batches, email_credits: email, phone_credits: phone }) =>
       `launched before it failed: ${counted(batches, 'batch')}, ${grouped(email)} email and ${counted(phone, 'phone credit')} before refunds`,
   }),
-  no_report: define({
-    severity: 'warning',
+  no_report: warning({
     when: 'A stopped run could not write its summary or report.',
     example: { code: orNull('output_failed'), message: 'cannot write report.html' },
     sentence: made,
   }),
-  stopped_verdict: define({
-    severity: 'notice',
+  stopped_verdict: notice({
     when: 'The last line of a run that stopped. A log has it in `error`.',
     example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
     sentence: ({ input, exit_code: exitCode, reason }) =>
       `${input}: stopped with exit code ${exitCode} (${reason})`,
     mark: 'sluice: ',
   }),
-  process_warning: define({
-    severity: 'warning',
+  process_warning: warning({
     when: 'Node.js or a package warns of something.',
     example: { name: 'ExperimentalWarning', message: 'SQLite is an experimental feature' },
     sentence: ({ name, message }) => `${name}: ${message}`,
   }),
 
   // Other commands
-  upload_in_doubt: define({
-    severity: 'notice',
+  upload_in_doubt: notice({
     when: '`sluice batch upload` got no answer.',
     example: { name: 'leads-1f2e3d4c', program: 'sluice' },
     sentence: ({ name, program }) =>
       `it may have arrived: look for ${name} with ${program} batch list before you repeat it`,
   }),
-  api_key: define({
-    severity: 'notice',
+  api_key: notice({
     when: '`sluice serve` has made a key.',
     example: { api_key: 'sk-1f2e3d4c' },
     sentence: ({ api_key: key }) => `API key (shown once): ${key}`,
   }),
-  accounts_read: define({
-    severity: 'notice',
+  accounts_read: notice({
     when: '`sluice serve` has read its accounts again.',
     example: { accounts: 2 },
     sentence: ({ accounts }) => `accounts read again: ${accounts}`,
   }),
-  accounts_refused: define({
-    severity: 'warning',
+  accounts_refused: warning({
     when: '`sluice serve` cannot use the changed accounts.',
     example: { code: orNull('invalid_option'), message: 'accounts.json is no JSON' },
     sentence: ({ message }) => `${message}; the accounts stay as they were`,
   }),
-  store_created: define({
-    severity: 'info',
+  store_created: info({
     when: '`sluice store create` is done.',
     example: { schema: 'sluice' },
     sentence: ({ schema }) => `the store is there: the schema ${schema}`,

@@ -16,9 +16,16 @@ export interface EventDefinition<in out Fields> extends Omit<
   readonly mark?: string;
 }
 
-export function define<Fields>(definition: EventDefinition<Fields>): EventDefinition<Fields> {
-  return definition;
+function definer(severity: Severity) {
+  return <Fields>(
+    definition: Omit<EventDefinition<Fields>, 'severity'>,
+  ): EventDefinition<Fields> => ({ severity, ...definition });
 }
+
+export const info = definer('info');
+export const notice = definer('notice');
+export const warning = definer('warning');
+export const error = definer('error');
 
 /** Sentences that another part has made: of an error, an advice, the library. */
 export const made = ({ message }: { readonly message: string }): string => message;

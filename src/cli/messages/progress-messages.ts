@@ -10,7 +10,7 @@ import {
 import { isExportWrong, type WaitingReason } from './sentences.js';
 import { type FieldsOf, message, type Message } from './message.js';
 
-type Progress<Stage extends RunProgress['stage']> = Extract<RunProgress, { readonly stage: Stage }>;
+export type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 
 /** A column that is likely to be the wrong one, or to be read in the wrong way: a message for each doubt. */
 export function doubtfulMessages({
@@ -39,12 +39,56 @@ export function doubtfulMessages({
     );
 }
 
-/** A column that the output cannot keep as it is. */
-export function textColumnMessage({ column, kind, output }: Progress<'text_column'>): Message {
-  return message('text_column', { column, kind: kind ? printKind(kind) : null, output });
+function pick<Value, Name extends keyof Value>(
+  value: Value,
+  ...names: readonly Name[]
+): Pick<Value, Name> {
+  return Object.fromEntries(names.map((name) => [name, value[name]])) as Pick<Value, Name>;
 }
 
-export function batchMessage(progress: Progress<'batch'>): Message {
+export function progressMessage(
+  progress: Exclude<RunProgress, { readonly stage: 'batch' | 'recalled' }>,
+): Message {
+  switch (progress.stage) {
+    case 'header_found':
+      return message('header_found', pick(progress, 'input', 'unit', 'number'));
+    case 'footer_found':
+      return message('footer_found', pick(progress, 'input', 'unit', 'count'));
+    case 'carried':
+      return carriedMessage(progress);
+    case 'going_on':
+      return message('going_on', statusFields(progress.status));
+    case 'reading':
+      return message('reading', pick(progress, 'rows', 'addresses'));
+    case 'read':
+      return message('read', pick(progress, 'rows', 'addresses', 'batches'));
+    case 'stopped':
+      return message('stopped', pick(progress.error, 'code', 'message'));
+    case 'left_behind':
+      return message('left_behind', { names: progress.names });
+    case 'older_state': {
+      // Two processes on copies of one state can pay for each other's batches.
+      const { isCopied, learned, unused } = progress;
+      return message('older_state', { is_copied: isCopied, learned, unused });
+    }
+    case 'already_finished':
+      return message('already_finished', { name: progress.name });
+    case 'text_column': {
+      const { column, kind, output } = progress;
+      return message('text_column', { column, kind: kind ? printKind(kind) : null, output });
+    }
+    case 'notice': {
+      const { code, fields, message: text, isWarning = false } = progress;
+      const severity = isWarning ? 'warning' : 'info';
+      return message('notice', { ...fields, code, message: text }, severity);
+    }
+    case 'writing':
+    case 'written':
+      return message(progress.stage, { rows: progress.rows });
+  }
+}
+
+export function batchMessage(progress: BatchProgress): Message {
   const { batch, state, charge, exported } = progress;
   const reason = state.stage === 'failed' ? state.reason : undefined;
   const fields = {
@@ -91,8 +135,6 @@ export function statusFields(status: RunStatus): FieldsOf<'so_far'> {
     so_far: describeStatus(status).soFar,
   };
 }
-
-type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 
 export function namesOf({ name, state }: BatchProgress): {
   readonly name: string;
@@ -145,10 +187,7 @@ export class HeldUpBatches {
   readonly #reportedAtMs = new Map<WaitingReason, number>();
 
   /** @returns what is to be said now: of each cause, once a minute at most */
-  note(
-    progress: Extract<RunProgress, { readonly stage: 'batch' }>,
-    nowMs: number,
-  ): Message | undefined {
+  note(progress: BatchProgress, nowMs: number): Message | undefined {
     const cause = heldUpBy(progress.state);
     if (cause === undefined) return undefined;
     const reportedAtMs = this.#reportedAtMs.get(cause) ?? -Infinity;

@@ -23,68 +23,62 @@ export const descriptionOption = {
   help: 'Description of every batch.',
 } as const satisfies OptionDefinition;
 
-export const parameterOptions = defineOptions([
-  {
-    name: 'target-audience',
-    sets: 'settings',
-    type: target(targetAudiences),
-    library: 'target_audience',
-    help: 'Passed to the service.',
-  },
-  {
-    name: 'target-industry',
-    sets: 'settings',
-    type: target(targetIndustries),
-    library: 'target_market_industry',
-    help: 'Passed to the service.',
-  },
-  {
-    name: 'target-objective',
-    sets: 'settings',
-    type: target(targetObjectives),
-    library: 'target_objective',
-    help: 'Passed to the service.',
-  },
-  {
-    name: 'no-remove-duplicates',
-    sets: 'settings',
-    library: 'remove_duplicate',
-    help: 'The service keeps duplicates.',
-  },
-  {
-    name: 'no-remove-wrong-format',
-    sets: 'settings',
-    library: 'remove_wrong_email_format',
-    alsoCalled: ['remove_wrong_phone_format'],
-    help: 'The service keeps addresses of a wrong format.',
-  },
-  {
-    name: 'no-account-cache',
-    sets: 'settings',
-    library: 'use_account_cache',
-    help: 'Do not reuse earlier results of your account.',
-  },
-  {
-    name: 'no-global-cache',
-    sets: 'settings',
-    library: 'use_global_cache',
-    help: 'Do not reuse anonymous results of other accounts, nor share yours.',
-  },
-  {
-    name: 'account-cache-days',
-    sets: 'settings',
-    type: count('<n>', limits.cacheBackoffDays),
-    library: 'max_account_cache_backoff',
-    help: 'How many days the account cache looks back (default: 30).',
-  },
-  {
-    name: 'global-cache-days',
-    sets: 'settings',
-    type: count('<n>', limits.cacheBackoffDays),
-    library: 'max_global_cache_backoff',
-    help: 'How many days the global cache looks back (default: 30).',
-  },
-]);
+export const parameterOptions = defineOptions(
+  [
+    {
+      name: 'target-audience',
+      type: target(targetAudiences),
+      library: 'target_audience',
+      help: 'Passed to the service.',
+    },
+    {
+      name: 'target-industry',
+      type: target(targetIndustries),
+      library: 'target_market_industry',
+      help: 'Passed to the service.',
+    },
+    {
+      name: 'target-objective',
+      type: target(targetObjectives),
+      library: 'target_objective',
+      help: 'Passed to the service.',
+    },
+    {
+      name: 'no-remove-duplicates',
+      library: 'remove_duplicate',
+      help: 'The service keeps duplicates.',
+    },
+    {
+      name: 'no-remove-wrong-format',
+      library: 'remove_wrong_email_format',
+      alsoCalled: ['remove_wrong_phone_format'],
+      help: 'The service keeps addresses of a wrong format.',
+    },
+    {
+      name: 'no-account-cache',
+      library: 'use_account_cache',
+      help: 'Do not reuse earlier results of your account.',
+    },
+    {
+      name: 'no-global-cache',
+      library: 'use_global_cache',
+      help: 'Do not reuse anonymous results of other accounts, nor share yours.',
+    },
+    {
+      name: 'account-cache-days',
+      type: count('<n>', limits.cacheBackoffDays),
+      library: 'max_account_cache_backoff',
+      help: 'How many days the account cache looks back (default: 30).',
+    },
+    {
+      name: 'global-cache-days',
+      type: count('<n>', limits.cacheBackoffDays),
+      library: 'max_global_cache_backoff',
+      help: 'How many days the global cache looks back (default: 30).',
+    },
+  ],
+  { sets: 'settings' },
+);
 
 type ParameterOption = NameOf<typeof parameterOptions>;
 

@@ -107,8 +107,7 @@ const networkOptions = defineOptions(
       help: 'Look phone numbers up over HTTP, as this JSON file says.',
     },
   ],
-  undefined,
-  [needs(['network verification'], (name) => `--${name} needs --verify network`)],
+  { rules: [needs(['network verification'], (name) => `--${name} needs --verify network`)] },
 );
 
 export const engineOptions = defineOptions([

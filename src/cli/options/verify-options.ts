@@ -162,8 +162,7 @@ export const formOptions = defineOptions(
       help: 'Escape in front of a quote inside a quoted cell (default: auto-detected).',
     },
   ],
-  'Input',
-  [forFileInput],
+  { group: 'Input', rules: [forFileInput] },
 );
 
 /** The options of `sluice verify`, in the groups and in the order in which its help shows them. */
@@ -190,7 +189,7 @@ export const verifyOptions = [
         help: 'Query whose rows are the input, when the input is a database.',
       },
     ],
-    'Input',
+    { group: 'Input' },
   ),
   ...formOptions,
   ...libraryOptionsOf('Columns and country'),
@@ -256,12 +255,12 @@ export const verifyOptions = [
         help: 'In CSV and TSV: put an apostrophe before text from the service that a spreadsheet would run as a formula.',
       },
     ],
-    'Output',
+    { group: 'Output' },
   ),
   ...libraryOptionsOf('Output'),
   ...libraryOptionsOf('Which rows'),
-  ...defineOptions(keepOptions, 'Which rows'),
-  ...defineOptions([...launchOptions, ...historyOptions], 'Cost and approval'),
+  ...defineOptions(keepOptions, { group: 'Which rows' }),
+  ...defineOptions([...launchOptions, ...historyOptions], { group: 'Cost and approval' }),
   ...libraryOptionsOf('Cost and approval'),
   ...defineOptions(
     [
@@ -272,13 +271,13 @@ export const verifyOptions = [
         help: "State directory (default: <output>.sluice beside a file output, ./<table>.sluice for a database); with --store a folder for this process's batch files (default: the system's for temporary files).",
       },
     ],
-    'Going on',
+    { group: 'Going on' },
   ),
   ...libraryOptionsOf('Going on'),
-  ...defineOptions(storeOptions, 'One run in many processes'),
-  ...defineOptions(connectionOptions, 'Service and key'),
+  ...defineOptions(storeOptions, { group: 'One run in many processes' }),
+  ...defineOptions(connectionOptions, { group: 'Service and key' }),
   ...libraryOptionsOf('Batches'),
-  ...defineOptions([descriptionOption, ...parameterOptions], 'Batches'),
+  ...defineOptions([descriptionOption, ...parameterOptions], { group: 'Batches' }),
   ...defineOptions(
     [
       {
@@ -301,11 +300,12 @@ export const verifyOptions = [
       { name: 'no-progress', help: 'Print no progress.' },
       configOption,
     ],
-    'Logs, report and configuration',
+    { group: 'Logs, report and configuration' },
   ),
-  ...defineOptions(engineOptions, 'Live verification, with --local', [
-    needs(['local'], (name) => `--${name} needs --local`),
-  ]),
+  ...defineOptions(engineOptions, {
+    group: 'Live verification, with --local',
+    rules: [needs(['local'], (name) => `--${name} needs --local`)],
+  }),
 ];
 
 /** With what every command has. */

@@ -14,13 +14,12 @@ import type { Target } from '../connect.js';
 import { technicalPart } from '../messages/describe-error.js';
 import {
   batchMessage,
-  carriedMessage,
+  type BatchProgress,
   doubtfulMessages,
   FailedBatches,
   HeldUpBatches,
   namesOf,
-  statusFields,
-  textColumnMessage,
+  progressMessage,
 } from '../messages/progress-messages.js';
 import { type FieldsOf, message, type Message } from '../messages/message.js';
 import type { Severity } from '../messages/define-event.js';
@@ -115,71 +114,27 @@ export class Reporter {
     this.#figures.note(progress, this.#options.clock.now());
     this.#live?.start();
     switch (progress.stage) {
-      case 'header_found': {
-        const { input, unit, number } = progress;
-        this.report([message('header_found', { input, unit, number })]);
-        return;
-      }
-      case 'footer_found': {
-        const { input, unit, count } = progress;
-        this.report([message('footer_found', { input, unit, count })]);
-        return;
-      }
-      case 'carried':
-        this.report([carriedMessage(progress)]);
-        return;
-      case 'going_on':
-        this.report([message('going_on', statusFields(progress.status))]);
-        return;
       case 'recalled':
         return;
-      case 'reading': {
-        const { rows, addresses } = progress;
-        this.#logger.logNowAndThen(message('reading', { rows, addresses }), lineEveryMs);
-        return;
-      }
-      case 'read': {
-        const { rows, addresses, batches } = progress;
-        this.report([message('read', { rows, addresses, batches })]);
-        return;
-      }
       case 'batch':
         this.#batch(progress);
         return;
-      case 'stopped': {
-        const { code, message: text } = progress.error;
-        this.report([message('stopped', { code, message: text })]);
+      case 'reading':
+        this.#logger.logNowAndThen(progressMessage(progress), lineEveryMs);
         return;
-      }
-      case 'left_behind':
-        this.report([message('left_behind', { names: progress.names })]);
-        return;
-      case 'older_state': {
-        // Two processes on copies of one state can pay for each other's batches.
-        const { isCopied, learned, unused } = progress;
-        this.report([message('older_state', { is_copied: isCopied, learned, unused })]);
-        return;
-      }
-      case 'already_finished':
-        this.#isRepeated = true;
-        this.report([message('already_finished', { name: progress.name })]);
-        return;
-      case 'text_column':
-        this.report([textColumnMessage(progress)]);
-        return;
-      case 'notice': {
-        const { code, fields, message: text, isWarning = false } = progress;
-        const severity = isWarning ? 'warning' : 'info';
-        this.report([message('notice', { ...fields, code, message: text }, severity)]);
-        return;
-      }
       case 'writing':
-        this.#logger.logNowAndThen(message('writing', { rows: progress.rows }), batchLineEveryMs);
+        this.#logger.logNowAndThen(progressMessage(progress), batchLineEveryMs);
         return;
       case 'written':
         // The end of the run says it to people, with the names of the outputs.
-        if (this.#isDetailed) this.report([message('written', { rows: progress.rows })]);
+        if (this.#isDetailed) this.report([progressMessage(progress)]);
+        return;
+      case 'already_finished':
+        this.#isRepeated = true;
+        break;
+      default:
     }
+    this.report([progressMessage(progress)]);
   }
 
   /** @param last what is said after all else; `finished` is the last event of a log */
@@ -270,7 +225,7 @@ export class Reporter {
     printLines(`\n${endTable(columns, widthOf(width))}\n`, this.#out);
   }
 
-  #batch(progress: Extract<RunProgress, { readonly stage: 'batch' }>): void {
+  #batch(progress: BatchProgress): void {
     const { state, exported } = progress;
     const reason = state.stage === 'failed' ? state.reason : undefined;
     const batchChange = batchMessage(progress);

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { OptionDefinition } from '../../../src/cli/command.js';
 import { commands } from '../../../src/cli/commands.js';
-import { commandHelp, helpTopics } from '../../../src/cli/help/help.js';
+import { commandHelp } from '../../../src/cli/help/help.js';
+import { helpTopics } from '../../../src/cli/help/help-topics.js';
 import { verifyOptions } from '../../../src/cli/options/verify-options.js';
 import { version } from '../../../src/index.js';
 import { runInProcess } from '../run-in-process.js';
