@@ -1,5 +1,5 @@
 import { checkOptions, type OptionShape } from '../platform/check-options.js';
-import { amount, duration, signal, withMethods } from '../platform/option-kinds.js';
+import { amount, called, duration, signal, withMethods } from '../platform/option-kinds.js';
 import type { UploadFile } from './http/multipart.js';
 
 /** Options of a single call. */
@@ -33,6 +33,8 @@ export interface CallOptions {
    * @default the file or the address that the call itself sends
    */
   readonly sent?: Pick<UploadFile, 'open'> | undefined;
+  /** Called with what an error's `sent` would be, were the call to end now. @internal */
+  readonly onSent?: ((sent: 'no' | 'unknown') => void) | undefined;
 }
 
 /** What each of them must be. */
@@ -45,6 +47,7 @@ export const callShape: OptionShape<CallOptions> = {
   },
   graceMs: amount,
   sent: withMethods('a file to upload', 'open'),
+  onSent: called,
 };
 
 /** @throws ConfigurationError `invalid_option` */

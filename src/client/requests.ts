@@ -117,6 +117,8 @@ export class Requests {
     let latest: unknown;
     let failingSince: number | undefined;
     let oddAnswers = 0;
+    let sent: 'no' | 'unknown' = 'no';
+    call.onSent?.(sent);
     for (let attempts = 1; ; attempts += 1) {
       const turn = { priority, safe: repeatable, since, notBefore, signal };
       const permit = await this.#inTime(request, { call, untilMs, latest }, async (within) => {
@@ -125,10 +127,13 @@ export class Requests {
       });
       const key = keys?.latest;
       const sending = { ...call, untilMs };
+      call.onSent?.('unknown');
       const attempted = await this.#attempt(withKey(request, key), read, sending, permit, attempts);
       if ('value' in attempted) return attempted.value;
       const { error } = attempted;
       latest = error;
+      if (!isUnsent(error)) sent = 'unknown';
+      call.onSent?.(sent);
       signal?.throwIfAborted();
       if (key && mayRenew && isRefusedKey(error)) {
         mayRenew = false;
@@ -289,6 +294,11 @@ function withAdded(request: WireRequest, attempt: number, number: number): WireR
   const facts = { request: number, run, batch, operation, method, origin, attempt };
   publish('sluice:request:start', { ...facts, headers });
   return { ...request, headers: { ...headers, ...request.headers } };
+}
+
+/** Whether the service cannot have carried out what failed so. */
+function isUnsent(error: unknown): boolean {
+  return (error instanceof ApiError || error instanceof TransportError) && error.sent === 'no';
 }
 
 function isRefusedKey(error: unknown): boolean {

@@ -171,14 +171,20 @@ describe('an abort', () => {
     });
     const client = createTestClient(server.baseUrl, { maxConcurrentRequests: 1 });
     const stop = new AbortController();
-    const { signal } = stop;
-    const sent = client.launchBatch(uuid, { signal, graceMs: 60_000 });
-    const waits = caught(client.launchBatch(uuid, { signal, graceMs: 60_000 }));
+    const heard: string[][] = [[], []];
+    const [sent, waits] = heard.map(async (steps) =>
+      client.launchBatch(uuid, {
+        signal: stop.signal,
+        graceMs: 60_000,
+        onSent: (step) => steps.push(step),
+      }),
+    );
     await eventually(() => server.seen.length).toBe(1);
     stop.abort(reason);
-    expect(await waits).toBe(reason);
+    await expect(waits).rejects.toBe(reason);
     answer();
     expect(await sent).toMatchObject({ status: 'ok' });
+    expect(heard).toEqual([['no', 'unknown'], ['no']]);
 
     const again = new AbortController();
     const silent = caught(client.launchBatch(uuid, { signal: again.signal, graceMs: 1 }));

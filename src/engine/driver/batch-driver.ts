@@ -65,6 +65,8 @@ class Drive {
   /** Addresses that the service says it verified. */
   #counted: number | null = null;
   #exported: ComparedExport | undefined;
+  /** Whether the service may have seen the latest request. */
+  #sent: 'no' | 'unknown' = 'no';
   /** Whether this batch's credits are reserved. */
   #reserved: boolean;
   #isPrepared = false;
@@ -174,20 +176,30 @@ class Drive {
   /** What a request teaches counts where it was made: in the run's account, before it and after it. */
   async #perform(step: RequestStep): Promise<BatchEvent> {
     const { account } = this.#options;
-    const sent = step === 'upload' ? this.#name() : undefined;
+    const sentAs = step === 'upload' ? this.#name() : undefined;
     await account?.confirm();
     let event: BatchEvent;
     try {
+      this.#sent = 'no';
       const request = async (): Promise<BatchEvent> => this.#request(step);
       event = await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
+      await this.#noteUnsent(step);
       // The reason of an abort may be the error of another batch: it tells nothing of this one.
       this.#options.signal.throwIfAborted();
-      await account?.confirm(sent);
+      await account?.confirm(sentAs);
       return this.#explain(step, error);
     }
-    await account?.confirm(sent);
+    await account?.confirm(sentAs);
     return event;
+  }
+
+  /** What an abort keeps from being sent, is as if nobody had asked for it: an upload is not looked for, and may be deleted. */
+  async #noteUnsent(step: RequestStep): Promise<void> {
+    if (!this.#options.signal.aborted || this.#sent !== 'no') return;
+    if (step !== 'upload' && step !== 'launch') return;
+    // The reason of the abort counts, whatever this fails with.
+    await this.#become(learn(this.#state, { of: step, status: 'refused' })).catch(() => undefined);
   }
 
   async #explain(step: RequestStep, error: unknown): Promise<BatchEvent> {
@@ -253,8 +265,13 @@ class Drive {
       case 'read_status':
         return this.#readStatus();
       case 'launch': {
-        const sent = { sent: this.#batch, graceMs: launchGraceMs };
-        const { status } = await service.launchBatch(this.#uuid(), { signal, ...sent });
+        this.#sent = 'unknown';
+        const { status } = await service.launchBatch(this.#uuid(), {
+          signal,
+          sent: this.#batch,
+          graceMs: launchGraceMs,
+          onSent: this.#onSent,
+        });
         return { of: 'launch', status };
       }
       case 'export':
@@ -272,7 +289,13 @@ class Drive {
   async #upload(signal: AbortSignal): Promise<BatchEvent> {
     const { service, settings, uuids } = this.#options;
     const name = this.#name();
-    const event = await sendUpload(this.#batch, name, { service, settings, signal });
+    this.#sent = 'unknown';
+    const event = await sendUpload(this.#batch, name, {
+      service,
+      settings,
+      signal,
+      onSent: this.#onSent,
+    });
     const isOfAnother =
       event.of === 'upload' &&
       event.status === 'ok' &&
@@ -340,6 +363,10 @@ class Drive {
     );
     return true;
   }
+
+  readonly #onSent = (sent: 'no' | 'unknown'): void => {
+    this.#sent = sent;
+  };
 
   #name(): string {
     const { namePrefix, runId } = this.#options;

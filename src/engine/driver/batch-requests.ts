@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../client/call-options.js';
 import type { VerificationService } from '../../client/client.js';
 import { uploadedBatch } from '../../contract/bodies.js';
 import type { Batch } from '../batches/batch.js';
@@ -12,10 +13,9 @@ export async function sendUpload(
   options: {
     readonly service: VerificationService;
     readonly settings: BatchSettings;
-    readonly signal: AbortSignal;
-  },
+  } & Pick<CallOptions, 'signal' | 'onSent'>,
 ): Promise<BatchEvent> {
-  const { service, settings, signal } = options;
+  const { service, settings, signal, onSent } = options;
   const { group, sizeBytes } = batch;
   const reading = new UploadReading(batch);
   try {
@@ -27,7 +27,7 @@ export async function sendUpload(
         target_country: group.country,
         file: { sizeBytes, open: () => reading.open() },
       },
-      { signal, sent: batch },
+      { signal, sent: batch, onSent },
     );
     return uploadEvent(answer);
   } finally {

@@ -1,14 +1,17 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import type { ClientOptions } from '../../../src/client/client-options.js';
 import type { Client } from '../../../src/client/client.js';
+import type { OperationName } from '../../../src/contract/operations.js';
 import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
+import type { DiagnosticsEvents } from '../../../src/platform/observability/channels.js';
 import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
@@ -47,6 +50,15 @@ async function streamPast(
   let paid = 0;
   for await (const _ of service.ledger()) paid += 1;
   return { rows, error, batches, paid, faults: service.faults() };
+}
+
+/** Does something each time that a request leaves. */
+function whenSent(operation: OperationName, act: () => void): void {
+  const listener = (facts: unknown): void => {
+    if ((facts as DiagnosticsEvents['sluice:request:start']).operation === operation) act();
+  };
+  subscribe('sluice:request:start', listener);
+  onTestFinished(() => void unsubscribe('sluice:request:start', listener));
 }
 
 it('a lost upload that was sent again is deleted at the end of the stream', async () => {
@@ -113,6 +125,28 @@ it.each([
   );
   expect(error).toMatchObject({ code: 'payment_required' });
   expect(told).toEqual([expect.stringMatching(name)]);
+});
+
+it('a launch that waited for its turn when the stream was aborted was never sent: it is deleted', async () => {
+  const stop = new AbortController();
+  const told: string[] = [];
+  const { rows, error, batches, paid } = await streamPast(
+    [{ operation: 'credits', requests: [1], what: { delayMs: 60_000 } }],
+    (client) => ({
+      signal: stop.signal,
+      onLeftBehind: (names) => told.push(...names),
+      onBatch: ({ state }) => {
+        if (state.stage !== 'launching') return;
+        // It has the one connection; the launch waits behind it.
+        client.credits({ signal: stop.signal }).catch(() => undefined);
+        setImmediate(() => stop.abort(new Error('enough')));
+      },
+    }),
+    systemClock,
+    { maxConcurrentRequests: 1 },
+  );
+  expect(error).toMatchObject({ message: 'enough' });
+  expect({ rows, batches, paid, told }).toEqual({ rows: [], batches: [], paid: 0, told: [] });
 });
 
 it('nothing is listed where every answer came', async () => {
@@ -368,11 +402,9 @@ describe('a stream that ends early', () => {
     const stream = verify({
       client,
       ...options,
-      onBatch: ({ state }) => {
-        if (state.stage === 'uploading') stream.destroy();
-      },
       onLeftBehind: (names) => told.push(...names),
     });
+    whenSent('uploadBatch', () => stream.destroy());
     Readable.from(eight).pipe(stream);
     await once(stream, 'close');
     expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
@@ -385,11 +417,9 @@ describe('a stream that ends early', () => {
       client,
       ...options,
       concurrency: 1,
-      onBatch: ({ state }) => {
-        if (state.stage === 'launching') stream.destroy();
-      },
       onLeftBehind: (names) => told.push(...names),
     });
+    whenSent('launchBatch', () => stream.destroy());
     Readable.from(eight).pipe(stream);
     await once(stream, 'close');
     const left = await client.listBatches();
