@@ -90,6 +90,11 @@ const cases: readonly [string, () => unknown, string][] = [
     'maxWaitMs must be a number of 0 or more, not NaN',
   ],
   [
+    'StreamPlan',
+    () => new StreamPlan(any({ client: 1 })),
+    'client must be a Client, which a plan leaves to driveBatches(), not 1',
+  ],
+  [
     'driveBatches',
     () => driveBatches(any({ client: {} })),
     'client must be a Client, not an object',

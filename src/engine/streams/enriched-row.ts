@@ -24,10 +24,10 @@ interface CommonCells {
   /** Why there is no result; `''` when verified. */
   readonly reason: Reason;
   /** This and the next three: only with `provenance`, or where `columns` names them. */
-  readonly submitted?: string | null;
-  readonly verified_at?: string | null;
-  readonly source?: 'service' | 'history' | null;
-  readonly batch_uuid?: string | null;
+  readonly submitted: string | null;
+  readonly verified_at: string | null;
+  readonly source: 'service' | 'history' | null;
+  readonly batch_uuid: string | null;
 }
 
 /** A record's fields: null unless the cell is verified. */
@@ -38,7 +38,7 @@ type RecordCells<Fields extends string, Verdict> = {
 type EmailCells = CommonCells &
   RecordCells<(typeof emailRecordFields)[number], EmailRecord> & {
     /** Only with `suggest`, or where `columns` names it. */
-    readonly suggestion?: string | null;
+    readonly suggestion: string | null;
   };
 type PhoneCells = CommonCells & RecordCells<(typeof phoneRecordFields)[number], PhoneRecord>;
 
@@ -57,16 +57,30 @@ type Added<Columns extends string, Cells, Prefix, Chosen> = UnionToIntersection<
     : never
 >;
 
-/**
- * The columns that other options add to those that are chosen.
- *
- * @template Given the options, where they are known
- */
-export type AskedFields<Given = unknown> =
-  | (Asks<Given, 'provenance'> extends true ? (typeof originFields)[number] : never)
-  | (Asks<Given, 'suggest'> extends true ? 'suggestion' : never);
+/** The columns that other options add to those that are chosen, by option. */
+interface AskedFields {
+  readonly provenance: (typeof originFields)[number];
+  readonly suggest: 'suggestion';
+}
 
-type Asks<Given, Option> = unknown extends Given ? true : Option extends keyof Given ? true : false;
+/** Those of them that the options of a call ask for. @template Given the options, where they are known */
+export type SureFields<Given> = {
+  [Option in keyof AskedFields]: Given extends { readonly [Name in Option]: true }
+    ? AskedFields[Option]
+    : never;
+}[keyof AskedFields];
+
+/** Those of them that they may ask for: only the program's run shows it. */
+export type OpenFields<Given> = Exclude<
+  {
+    [Option in keyof AskedFields]: unknown extends Given
+      ? AskedFields[Option]
+      : Option extends keyof Given
+        ? AskedFields[Option]
+        : never;
+  }[keyof AskedFields],
+  SureFields<Given>
+>;
 
 type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void : never) extends (
   all: infer All,
@@ -81,7 +95,8 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
  * @template Phone names of the columns of phone numbers
  * @template Prefix what added columns begin with in place of their column's name, by column
  * @template Chosen which of the added columns are written, where they are chosen
- * @template Asked those that `provenance` and `suggest` may add
+ * @template Asked those that `provenance` and `suggest` add
+ * @template Open those that they may add
  */
 export type EnrichedRow<
   Input,
@@ -90,14 +105,16 @@ export type EnrichedRow<
   Prefix = unknown,
   Chosen extends AddedField = never,
   Asked extends AddedField = never,
+  Open extends AddedField = never,
 > = Shown<
   Input &
     ([Chosen] extends [never]
-      ? AddedTo<Email, Phone, Prefix, Exclude<AddedField, AskedFields> | Asked>
+      ? AddedTo<Email, Phone, Prefix, Exclude<AddedField, AskedFields[keyof AskedFields]> | Asked>
       : // Chosen at run time, any of them may be missing.
         [AddedField] extends [Chosen]
         ? Partial<AddedTo<Email, Phone, Prefix, AddedField>>
-        : AddedTo<Email, Phone, Prefix, Chosen | Asked>)
+        : AddedTo<Email, Phone, Prefix, Chosen | Asked>) &
+    ([Open] extends [never] ? unknown : Partial<AddedTo<Email, Phone, Prefix, Open>>)
 >;
 
 /** The same type, of which an editor shows the columns and not how they came about. */

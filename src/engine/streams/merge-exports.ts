@@ -12,10 +12,11 @@ import type { CountryOptions } from '../plan/plan.js';
 import { type MatchedExport, StagedOutcomes } from '../results/match-export.js';
 import type { AddedField } from '../results/result-columns.js';
 import {
-  type AskedFields,
   type EnrichedRow,
+  type OpenFields,
   type PhoneColumn,
   RowEnricher,
+  type SureFields,
   type TextColumn,
 } from './enriched-row.js';
 import { RowQueue } from './join-results.js';
@@ -75,7 +76,9 @@ export function mergeExports<
   options: TypedColumns<Input, Email, Phone, Prefix, Chosen> &
     Omit<MergeSettings, keyof ColumnOptions> &
     Needed<Given, Partial<TargetChoice>>,
-): AsyncGenerator<EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>> {
+): AsyncGenerator<
+  EnrichedRow<Input, Email, Phone, Prefix, Chosen, SureFields<Given>, OpenFields<Given>>
+> {
   checkValue('rows', rows, someRows);
   checkOptions(options, mergeShape);
   const { signal: _, ...columns } = options as MergeSettings;

@@ -115,7 +115,7 @@ export const streamShape: OptionShape<VerifySettings & DriveBatchesOptions> = {
   ...columnShape,
   ...countryShape,
   ...driveShape,
-  client: aClient,
+  client: { ...aClient, what: 'a Client, which a plan leaves to driveBatches()' },
   batchSize: count,
   maxWaitingRows: count,
   maxWaitingBytes: count,

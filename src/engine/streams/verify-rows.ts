@@ -4,7 +4,13 @@ import { checkValue } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { AddedField } from '../results/result-columns.js';
 import { type RowsInput, type RowsOf, someRows } from '../../lists/rows/sources/rows-source.js';
-import type { AskedFields, EnrichedRow, PhoneColumn, TextColumn } from './enriched-row.js';
+import type {
+  EnrichedRow,
+  OpenFields,
+  PhoneColumn,
+  SureFields,
+  TextColumn,
+} from './enriched-row.js';
 import { joinResults } from './join-results.js';
 import { RowFeed } from './row-feed.js';
 import { systemClock } from '../../platform/waiting/clock.js';
@@ -45,7 +51,9 @@ export function verifyRows<
   options: TypedOptions<Input, Email, Phone, Prefix, Chosen> &
     Needed<Given, TargetChoice> &
     Refused<Given>,
-): AsyncIterable<EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>> {
+): AsyncIterable<
+  EnrichedRow<Input, Email, Phone, Prefix, Chosen, SureFields<Given>, OpenFields<Given>>
+> {
   checkValue('rows', rows, someRows);
   return new VerifyRows(rows, planOf(options), options);
 }

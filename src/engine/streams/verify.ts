@@ -16,10 +16,11 @@ import { inScope, publish, codeOf, ObservedRun } from '../../platform/observabil
 import { LaunchNotes } from './launch-notes.js';
 import { PatientDuplex } from './patient-duplex.js';
 import type {
-  AskedFields,
   EnrichedRow,
+  OpenFields,
   PhoneColumn,
   RowStream,
+  SureFields,
   TextColumn,
 } from './enriched-row.js';
 import { type TargetChoice, type VerifySettings, verifyShape } from './stream-options.js';
@@ -59,7 +60,15 @@ export function verify<
     NoRowType<Email>,
 ): RowStream<
   Row,
-  EnrichedRow<Row, Extract<Email, string>, Phone, Prefix, Chosen, AskedFields<Given>>
+  EnrichedRow<
+    Row,
+    Extract<Email, string>,
+    Phone,
+    Prefix,
+    Chosen,
+    SureFields<Given>,
+    OpenFields<Given>
+  >
 >;
 export function verify(
   ...given: readonly [] | readonly [VerifySettings]
@@ -81,7 +90,10 @@ export type TypedVerify<Input extends object> = <
   options: TypedOptions<Input, Email, Phone, Prefix, Chosen> &
     Needed<Given, TargetChoice> &
     Refused<Given>,
-) => RowStream<Input, EnrichedRow<Input, Email, Phone, Prefix, Chosen, AskedFields<Given>>>;
+) => RowStream<
+  Input,
+  EnrichedRow<Input, Email, Phone, Prefix, Chosen, SureFields<Given>, OpenFields<Given>>
+>;
 
 /** Options whose values decide the type of the rows. */
 export interface TypedColumns<Input, Email, Phone, Prefix, Chosen> extends ColumnOptions<

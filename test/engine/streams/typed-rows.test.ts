@@ -244,7 +244,7 @@ it('verify() gives rows with the chosen columns, and knows no other', async () =
   const out = [];
   for await (const row of rows) {
     expectTypeOf(row.email_valid).toEqualTypeOf<boolean | null>();
-    expectTypeOf(row.email_suggestion).toEqualTypeOf<string | null | undefined>();
+    expectTypeOf(row.email_suggestion).toEqualTypeOf<string | null>();
     // A column that was not chosen is any other of the row.
     expectTypeOf(row['email_result']).toEqualTypeOf<unknown>();
     out.push(row);
@@ -252,6 +252,12 @@ it('verify() gives rows with the chosen columns, and knows no other', async () =
   expect(out).toEqual([
     { ...contacts[0], email_valid: true, email_quality: 'good', email_suggestion: null },
   ]);
+  const suggest: boolean = contacts.length > 1;
+  const maybe = verify({ ...options, email: ['email'], suggest });
+  maybe.end();
+  for await (const row of maybe) {
+    expectTypeOf(row.email_suggestion).toEqualTypeOf<string | null | undefined>();
+  }
   const columns: readonly AddedField[] = ['valid'];
   const known = verify({ ...options, email: ['email'], columns });
   known.end();
