@@ -68,7 +68,7 @@ export function table(columns: readonly TableColumn[], rows: readonly Html[]): H
 }
 
 /** How a page looks, and what it may load, which is nothing else. */
-interface PageLook {
+export interface PageLook {
   /** As one piece, for its hash is of every blank. */
   readonly style: Html;
   /** A Content-Security-Policy. */

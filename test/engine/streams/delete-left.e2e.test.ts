@@ -11,7 +11,7 @@ import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
-import type { DiagnosticsEvents } from '../../../src/platform/observability/channels.js';
+import type { DiagnosticsEvents } from '../../../src/platform/observability.js';
 import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
