@@ -121,6 +121,27 @@ export function readCsvHead(
   };
 }
 
+/** What a CSV output needs to take over the form of a CSV input. */
+export interface CsvForm {
+  /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
+  readonly aboveHeader: Uint8Array;
+  /** The lines below the last row as they stand; nothing before they were read. */
+  readonly footer: () => Uint8Array;
+  /** The header's own bytes, a byte-order mark included, where it can be copied. */
+  readonly headerBytes: Uint8Array | undefined;
+  /** Whether the input begins with a byte-order mark. */
+  readonly hasMark: boolean;
+  /** The first row's own line end; empty when nothing follows that row. */
+  readonly lineEnd: Uint8Array;
+  readonly delimiter: string;
+  /** Whether quotes are characters like any other. */
+  readonly isBare: boolean;
+  /** Whether the input is TSV: a CSV output then has commas all the same. */
+  readonly isTsv: boolean;
+  /** Whether the input is a table under a name that ends in .txt: so is a .txt output then. */
+  readonly isTxt: boolean;
+}
+
 /** What is known of the bytes a cell lies in: the more, the less is looked at again. */
 export type KnownText = 'ascii' | 'utf8' | 'unknown';
 

@@ -1,41 +1,49 @@
 import { createHash } from 'node:crypto';
+import type { PeekReader } from '../files/bytes/byte-reader.js';
 import { markBytesOf } from '../files/file-signature.js';
-import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
+import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import type { CsvChunk } from './csv-chunk.js';
-import { parseDelimiter, type CsvHead } from './csv-format.js';
+import { parseDelimiter, type CsvForm, type CsvHead } from './csv-format.js';
 import { CsvScanner } from './csv-scanner.js';
-import type { FooterReader } from './dialect/footer-reader.js';
-import type { HeaderDetection } from './dialect/header-detection.js';
+import type { CsvDialect, CsvInput } from './dialect/find-dialect.js';
+import { FooterReader } from './dialect/footer-reader.js';
+import { readToHeader, type CsvTable } from './dialect/header-detection.js';
+import { withoutMissingHeader } from './dialect/missing-header.js';
+import { ParsedCsvReading } from './parsed-csv-reading.js';
 
-/** What a CSV output needs to take over the form of its input. */
-interface CsvForm {
-  /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
-  readonly aboveHeader: Uint8Array;
-  /** The lines below the last row as they stand; nothing before they were read. */
-  readonly footer: () => Uint8Array;
-  /** The header's own bytes, a byte-order mark included; `undefined` when the input has none. */
-  readonly headerBytes: Uint8Array | undefined;
-  /** Whether the input begins with a byte-order mark. */
-  readonly hasMark: boolean;
-  /** The first row's own line end; empty when nothing follows that row. */
-  readonly lineEnd: Uint8Array;
-  readonly delimiter: string;
-  /** Whether the input is TSV: a CSV output then has commas all the same. */
-  readonly isTsv: boolean;
-  /** Whether the input is a table under a name that ends in .txt: so is a .txt output then. */
-  readonly isTxt: boolean;
+/**
+ * Opens CSV or TSV in UTF-8: by its bytes where its dialect is the usual one, through csv-parse where
+ * it is not.
+ *
+ * @throws InputError, ConfigurationError; what `wanted` throws
+ */
+export async function openCsv(
+  reader: PeekReader,
+  input: CsvInput,
+  given: OpenSourceOptions,
+): Promise<SourceReading> {
+  const opening = withoutMissingHeader(given, input.name, input);
+  const found = await readToHeader(reader, input);
+  const { above, dialect } = found;
+  if (above.isGuessed) {
+    opening.onHeaderFound?.({ input: input.name, unit: 'line', number: above.lines + 1 });
+  }
+  const table = { ...found, isTsv: input.isTxt ? dialect.delimiter === '\t' : input.isTsv };
+  const rows = new FooterReader(reader, table, opening);
+  return isScannable(dialect)
+    ? CsvReading.open(rows, table, opening)
+    : ParsedCsvReading.open(rows, table, opening);
+}
+
+/** What the byte scanner is made for: double quotes, doubled inside, and a delimiter of one byte. */
+function isScannable({ delimiter, quote, escape }: CsvDialect): boolean {
+  return quote === '"' && escape === '"' && /^[\t !#-~]$/.test(delimiter);
 }
 
 /** The form of a CSV input. */
-export interface CsvReadingOptions {
-  readonly hasHeader: boolean;
-  /** One ASCII character. */
-  readonly delimiter: string;
-  readonly isTsv: boolean;
-  readonly isTxt: boolean;
-  readonly maxRowBytes: number;
-  /** What was read of the input before its header. */
-  readonly above: HeaderDetection;
+export function csvFormOf(reading: SourceReading): CsvForm | undefined {
+  const isCsv = reading instanceof CsvReading || reading instanceof ParsedCsvReading;
+  return isCsv ? reading.form : undefined;
 }
 
 /** One reading of a CSV input. A reading that is not iterated has to be closed. */
@@ -57,15 +65,15 @@ export class CsvReading implements SourceReading<CsvChunk> {
    *   what `wanted` throws
    */
   static async open(
-    name: string,
     reader: FooterReader,
-    { hasHeader, delimiter, isTsv, isTxt, maxRowBytes, above }: CsvReadingOptions,
+    { name, header = true, maxRowBytes, above, dialect, isTsv, isTxt }: CsvTable,
     opening: OpenSourceOptions,
   ): Promise<CsvReading> {
+    const { delimiter } = dialect;
     const scanner = new CsvScanner({
       name,
       delimiter: parseDelimiter(delimiter),
-      hasHeader,
+      hasHeader: header,
       maxRowBytes,
       firstLine: above.lines + 1,
       wanted: (names) => opening.wanted(names),
@@ -79,6 +87,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
       hasMark: head.markBytes > 0 || markBytesOf(above.bytes) > 0,
       lineEnd: head.lineEnd,
       delimiter,
+      isBare: false,
       isTsv,
       isTxt,
     });
@@ -94,9 +103,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
 
   /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
-    const { digest } = this.#feed;
-    if (digest === undefined) throw new Error('the content is not known before its end was read');
-    return digest;
+    return digestAtEnd(this.#feed.digest);
   }
 
   async close(): Promise<void> {
@@ -109,7 +116,8 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   readonly #reader: FooterReader;
   readonly #scanner: CsvScanner;
   readonly #hash = createHash('sha256');
-  #digest: string | undefined;
+  /** SHA-256 of all bytes, once the end was reached. */
+  digest: string | undefined;
   /** Rows that came with the header. */
   #ahead: CsvChunk | undefined;
   #isClosed = false;
@@ -128,11 +136,6 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
       const { head } = this.#scanner;
       if (head !== undefined) return head;
     }
-  }
-
-  /** SHA-256 of all bytes, once the end was reached. */
-  get digest(): string | undefined {
-    return this.#digest;
   }
 
   async next(): Promise<IteratorResult<CsvChunk, undefined>> {
@@ -167,7 +170,7 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
         return this.#scanner.feed(piece);
       }
       const last = this.#scanner.end();
-      this.#digest = this.#hash.update(this.#reader.footer).digest('hex');
+      this.digest = this.#hash.update(this.#reader.footer).digest('hex');
       await this.#reader.close();
       this.#isClosed = true;
       return last;

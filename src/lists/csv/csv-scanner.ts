@@ -90,7 +90,7 @@ export class CsvScanner {
     }
     if (this.#columns === undefined) {
       if (isLast && this.#filled === this.#markBytes) {
-        throw emptyInput(this.#options);
+        throw emptyInput(this.#options.name, this.#options.firstLine);
       }
       this.#scan.scan(this.#bytes, this.#filled, isLast);
       const table = this.#scan.take();
@@ -150,10 +150,7 @@ export class CsvScanner {
 }
 
 /** The error for an input without a first row. */
-export function emptyInput({
-  name,
-  firstLine = 1,
-}: Pick<CsvScannerOptions, 'name' | 'firstLine'>): InputError {
+export function emptyInput(name: string, firstLine = 1): InputError {
   const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
   return new InputError(`${name} is empty${where}: check what makes the list`, {
     line: firstLine,

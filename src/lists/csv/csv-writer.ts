@@ -1,13 +1,13 @@
-import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import { markBytesOf } from '../files/file-signature.js';
+import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import type { FormatWriting } from '../files/writer-sink.js';
-import { TableRows } from '../rows/chunks/table-rows.js';
+import { TableRows, tableValidator } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
 import { TxtReading } from '../text/txt.js';
-import { XlsxReading } from '../xlsx/xlsx-reading.js';
+import { isXlsxReading } from '../xlsx/xlsx-reading.js';
 import { CsvChunk } from './csv-chunk.js';
 import {
   cellText,
@@ -16,43 +16,37 @@ import {
   parseDelimiter,
   quoteCell,
 } from './csv-format.js';
-import { CsvReading } from './csv-reading.js';
-import { ParsedCsvReading } from './parsed-csv-reading.js';
+import { csvFormOf } from './csv-reading.js';
 
-export interface CsvWriterOptions {
-  readonly output: ByteOutput;
-  readonly delimiter: string;
-  /** The input's header row as it is to be written, and its line end; `undefined` for none. */
-  readonly header: { readonly bytes: Uint8Array; readonly lineEnd: Uint8Array } | undefined;
-  /** What is written before everything else. @default nothing */
-  readonly aboveHeader?: Uint8Array | undefined;
-  /** What is written after the last row, when that is. @default nothing */
-  readonly footer?: (() => Uint8Array) | undefined;
-  /** Number of the input's columns. */
-  readonly columns: number;
-  /**
-   * Whether quotes are characters like any other, and no cell holds a delimiter or a line end.
-   * @default false
-   */
-  readonly isBare?: boolean;
-  /** Names of the columns to add, for each verified column. */
-  readonly added: readonly (readonly string[])[];
-  /** Cells to add for an outcome in the k-th verified column. */
-  cellsOf(outcome: number, column: number): readonly OutputCell[];
+/** What is wanted of a CSV output. */
+export interface CsvOptions {
+  readonly delimiter?: string | undefined;
   /** Whether text in the added cells is kept from being a formula in a spreadsheet. */
-  readonly neutralizeFormulas: boolean;
+  readonly neutralizeFormulas?: boolean | undefined;
+  /** Whether lines above the input's header are left out, which a loader of tables has no use for. */
+  readonly isBareTable?: boolean;
 }
+
+interface HeaderRow {
+  readonly bytes: Uint8Array;
+  readonly lineEnd: Uint8Array;
+}
+
+const nothing = new Uint8Array(0);
 
 /**
  * Writes joined rows as CSV. The rows of a CSV input with the same delimiter are copied as they stand;
  * behind each go its new cells, prepared once for each outcome.
  */
-export class CsvWriter {
+class CsvWriter implements RowsWriter {
   readonly givesBack = true;
-  readonly #options: CsvWriterOptions;
+  readonly #columns: number;
   readonly #rows: TableRows;
+  readonly #delimiter: string;
   readonly #delimiterByte: number;
+  readonly #isBare: boolean;
   readonly #lineEnd: Uint8Array;
+  readonly #footer: (() => Uint8Array) | undefined;
   /** New cells as they stand in the output, a delimiter in front of each. */
   readonly #suffixes: OutcomeForms<Buffer>;
   readonly #out: BlockOutput;
@@ -60,24 +54,25 @@ export class CsvWriter {
   /** The row before had no line end, as a file's last row may: one is due if another row follows. */
   #owesLineEnd = false;
 
-  constructor(options: CsvWriterOptions) {
-    const { header, added, aboveHeader = new Uint8Array(0) } = options;
-    this.#options = options;
-    this.#rows = new TableRows(options.columns);
-    this.#delimiterByte = parseDelimiter(options.delimiter);
+  constructor(output: ByteOutput, opening: OpenSinkOptions, options: CsvOptions) {
+    const { reading, added } = opening;
+    const { neutralizeFormulas, isBareTable } = options;
+    this.#columns = reading.header.length;
+    this.#rows = new TableRows(this.#columns);
+    this.#delimiter = delimiterFor(reading, options.delimiter);
+    this.#delimiterByte = parseDelimiter(this.#delimiter);
+    this.#isBare = isBare(reading, this.#delimiter);
+    const header = headerFor(reading, this.#delimiter);
     this.#lineEnd = header && header.lineEnd.length > 0 ? header.lineEnd : Buffer.from('\n');
-    this.#suffixes = new OutcomeForms(options, (cells) =>
-      this.#encode(
-        options.neutralizeFormulas ? cells.map((cell) => neutralizeFormula(cell)) : cells,
-      ),
+    this.#footer = isBareTable === true ? undefined : footerFor(opening, this.#delimiter);
+    this.#suffixes = new OutcomeForms(opening, (cells) =>
+      this.#encode(neutralizeFormulas === true ? cells.map(neutralizeFormula) : cells),
     );
-    this.#out = new BlockOutput(options.output);
-    if (header === undefined) {
-      this.#out.put(aboveHeader);
-      return;
-    }
-    const names = added.map((columns) => this.#encode(columns));
-    this.#out.put(Buffer.concat([aboveHeader, header.bytes, ...names, header.lineEnd]));
+    this.#out = new BlockOutput(output);
+    if (isBareTable !== true) this.#out.put(aboveFor(opening, this.#delimiter));
+    if (!header) return;
+    const names = this.#encode(added.flat().map(({ name }) => name));
+    this.#out.put(Buffer.concat([header.bytes, names, header.lineEnd]));
     this.#owesLineEnd = header.lineEnd.length === 0;
   }
 
@@ -98,7 +93,7 @@ export class CsvWriter {
 
   /** Writes what is left. */
   async end(): Promise<void> {
-    this.#out.put(this.#options.footer?.() ?? new Uint8Array(0));
+    this.#out.put(this.#footer?.() ?? nothing);
     await this.#out.end();
   }
 
@@ -150,10 +145,10 @@ export class CsvWriter {
     const { chunk, outcomes, width, to } = rows;
     for (let row = from; row < to; row += 1) {
       const cells = this.#rows.read(chunk, row);
-      const texts = Array.from({ length: this.#options.columns }, (_, column) =>
+      const texts = Array.from({ length: this.#columns }, (_, column) =>
         this.#quote(printValue(cells[column]) ?? ''),
       );
-      const parts: Uint8Array[] = [Buffer.from(texts.join(this.#options.delimiter))];
+      const parts: Uint8Array[] = [Buffer.from(texts.join(this.#delimiter))];
       for (let column = 0; column < width; column += 1) {
         parts.push(this.#suffixes.of(column, outcomes[(row - rows.from) * width + column]));
       }
@@ -170,88 +165,45 @@ export class CsvWriter {
   }
 
   #encode(cells: readonly OutputCell[]): Buffer {
-    const { delimiter } = this.#options;
-    return Buffer.from(cells.map((cell) => delimiter + this.#quote(cellText(cell))).join(''));
+    return Buffer.from(cells.map((cell) => this.#delimiter + this.#quote(cellText(cell))).join(''));
   }
 
   #quote(text: string): string {
-    const { delimiter, isBare = false } = this.#options;
-    if (!isBare) return quoteCell(text, delimiter);
+    if (!this.#isBare) return quoteCell(text, this.#delimiter);
     // Only what the service says can hold one of them here.
-    return text.replaceAll(/[\r\n]/g, ' ').replaceAll(delimiter, ' ');
+    return text.replaceAll(/[\r\n]/g, ' ').replaceAll(this.#delimiter, ' ');
   }
 }
 
-/** What `FileSinkOptions` say of CSV. */
-interface CsvWritingOptions {
-  readonly delimiter?: string | undefined;
-  readonly neutralizeFormulas?: boolean | undefined;
-}
-
-/** What is wanted of a CSV output beside its options. */
-export interface CsvForms {
-  /** Whether lines above the input's header are left out, which a loader of tables has no use for. */
-  readonly isBareTable?: boolean;
-}
-
-export function csvWriting(options: CsvWritingOptions & CsvForms): FormatWriting {
+/** How rows are written as CSV. */
+export function csvWriting(options: CsvOptions): FormatWriting {
   return {
-    create: (output, opening) => createCsvWriter(output, opening, options),
+    create: (output, opening) => new CsvWriter(output, opening, options),
     cellForm(reading) {
       const delimiter = delimiterFor(reading, options.delimiter);
       return { delimiter, quote: isBare(reading, delimiter) ? null : '"' };
     },
     validate(reading) {
       const byte = parseDelimiter(delimiterFor(reading, options.delimiter));
-      const rows = new TableRows(reading.header.length);
+      const validate = tableValidator(reading);
       return (chunk) => {
         // Rows that are copied need no form.
-        if (chunk instanceof CsvChunk && chunk.delimiter === byte) return;
-        for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+        if (!(chunk instanceof CsvChunk && chunk.delimiter === byte)) validate(chunk);
       };
     },
   };
 }
 
-function createCsvWriter(
-  output: ByteOutput,
-  opening: OpenSinkOptions,
-  options: CsvWritingOptions & CsvForms,
-): RowsWriter {
-  const { reading, added } = opening;
-  const delimiter = delimiterFor(reading, options.delimiter);
-  return new CsvWriter({
-    output,
-    delimiter,
-    header: headerFor(reading, delimiter),
-    footer: options.isBareTable === true ? undefined : footerFor(opening, delimiter),
-    aboveHeader: options.isBareTable === true ? undefined : aboveFor(opening, delimiter),
-    columns: reading.header.length,
-    added: added.map((columns) => columns.map(({ name }) => name)),
-    cellsOf: (outcome, column) => opening.cellsOf(outcome, column),
-    neutralizeFormulas: options.neutralizeFormulas ?? false,
-    isBare: isBare(reading, delimiter),
-  });
-}
-
 /** A dialect without quotes is kept, or each quote in a cell would come out as two. */
 function isBare(reading: SourceReading, delimiter: string): boolean {
-  return (
-    reading instanceof ParsedCsvReading &&
-    reading.dialect.quote === undefined &&
-    reading.dialect.delimiter === delimiter
-  );
+  const form = csvFormOf(reading);
+  return form?.isBare === true && form.delimiter === delimiter;
 }
 
 function delimiterFor(reading: SourceReading, given: string | undefined): string {
   if (given !== undefined) return given;
-  const own = reading.first ?? reading;
-  if (own instanceof CsvReading) return own.form.isTsv ? ',' : own.form.delimiter;
-  if (own instanceof ParsedCsvReading && !own.isTsv) {
-    const { delimiter } = own.dialect;
-    if (isWritable(delimiter)) return delimiter;
-  }
-  return ',';
+  const form = csvFormOf(reading.first ?? reading);
+  return form && !form.isTsv && isWritable(form.delimiter) ? form.delimiter : ',';
 }
 
 /** Whether it is one ASCII character that may be written between cells. */
@@ -259,15 +211,19 @@ function isWritable(delimiter: string): boolean {
   return delimiter.length === 1 && delimiter !== '"' && delimiter <= '~';
 }
 
+/** The delimiter of an input that is a table under a name that ends in .txt. */
+export function txtTableDelimiter(reading: SourceReading): string | undefined {
+  const form = csvFormOf(reading);
+  if (form?.isTxt !== true) return undefined;
+  return isWritable(form.delimiter) ? form.delimiter : '\t';
+}
+
 const byteOrderMark = Buffer.from('\ufeff');
 
 /** Above the header of a new list is a byte-order mark at most. */
-function aboveFor(
-  { reading, isNewList = false }: OpenSinkOptions,
-  delimiter: string,
-): Uint8Array | undefined {
+function aboveFor({ reading, isNewList = false }: OpenSinkOptions, delimiter: string): Uint8Array {
   const above = linesAboveFor(reading, delimiter);
-  return isNewList ? above?.subarray(0, markBytesOf(above)) : above;
+  return isNewList ? above.subarray(0, markBytesOf(above)) : above;
 }
 
 /**
@@ -275,60 +231,34 @@ function aboveFor(
  * has one, a byte-order mark goes there: whoever has it opens the output in Excel, which takes UTF-8
  * without a mark for something else.
  */
-function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array | undefined {
+function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array {
   const own = reading.first ?? reading;
-  if (own instanceof XlsxReading) return byteOrderMark;
-  if (own instanceof TxtReading) return own.hasMark ? byteOrderMark : undefined;
-  if (own instanceof CsvReading) {
-    const { aboveHeader, hasMark, delimiter: same } = own.form;
-    if (same === delimiter && own === reading) return aboveHeader;
-    // In a header or a first row that is copied the mark is one of its bytes.
-    const isCopied =
-      same === delimiter && aboveHeader.length === 0 && own.header.length === reading.header.length;
-    return hasMark && !isCopied ? byteOrderMark : undefined;
-  }
-  if (!(own instanceof ParsedCsvReading)) return undefined;
-  if (own === reading && own.dialect.delimiter === delimiter) return own.aboveHeader;
-  return markBytesOf(own.aboveHeader) > 0 ? byteOrderMark : undefined;
+  const form = csvFormOf(own);
+  const isSame = form?.delimiter === delimiter;
+  if (form && isSame && own === reading) return form.aboveHeader;
+  // In a header or a first row that is copied the mark is one of its bytes.
+  const isCopied =
+    isSame && form.aboveHeader.length === 0 && own.header.length === reading.header.length;
+  const hasMark = form?.hasMark ?? (own instanceof TxtReading && own.hasMark);
+  return (hasMark && !isCopied) || isXlsxReading(own) ? byteOrderMark : nothing;
 }
 
-/** The lines below the last row go where those above the header go. */
+/** The lines below the last row go where those above the header go; a list of several has none of its own. */
 function footerFor(
   { reading, isNewList = false }: OpenSinkOptions,
   delimiter: string,
 ): (() => Uint8Array) | undefined {
-  if (isNewList) return undefined;
-  const own = reading.first ?? reading;
-  // A list of several has none of its own.
-  if (own !== reading) return undefined;
-  if (own instanceof CsvReading)
-    return own.form.delimiter === delimiter ? own.form.footer : undefined;
-  const isSame = own instanceof ParsedCsvReading && own.dialect.delimiter === delimiter;
-  return isSame ? own.footer : undefined;
-}
-
-/** The delimiter of an input that is a table under a name that ends in .txt. */
-export function txtTableDelimiter(reading: SourceReading): string | undefined {
-  if (reading instanceof CsvReading) {
-    return reading.form.isTxt ? reading.form.delimiter : undefined;
-  }
-  if (!(reading instanceof ParsedCsvReading) || !reading.isTxt) return undefined;
-  const { delimiter } = reading.dialect;
-  return isWritable(delimiter) ? delimiter : '\t';
+  const form = isNewList || reading.first ? undefined : csvFormOf(reading);
+  return form?.delimiter === delimiter ? form.footer : undefined;
 }
 
 /** A CSV input's own header row, as it stands; the names of any other input, written again. */
-function headerFor(
-  reading: SourceReading,
-  delimiter: string,
-): { bytes: Uint8Array; lineEnd: Uint8Array } | undefined {
+function headerFor(reading: SourceReading, delimiter: string): HeaderRow | undefined {
   if (reading.isUnnamed === true) return undefined;
   const own = reading.first ?? reading;
-  const isWhole = own.header.length === reading.header.length;
-  if (own instanceof CsvReading && isWhole && own.form.delimiter === delimiter) {
-    const { headerBytes, lineEnd } = own.form;
-    return headerBytes && { bytes: headerBytes, lineEnd };
-  }
+  const form = csvFormOf(own);
+  const isCopied = form?.delimiter === delimiter && own.header.length === reading.header.length;
+  if (isCopied && form.headerBytes) return { bytes: form.headerBytes, lineEnd: form.lineEnd };
   const names = reading.header.map((name) => quoteCell(name, delimiter));
   return { bytes: Buffer.from(names.join(delimiter)), lineEnd: Buffer.from('\n') };
 }

@@ -9,17 +9,11 @@ import { CellsChunk } from '../rows/chunks/object-chunk.js';
 import { closableChunks, invalidText, type CellText } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { gatherRows } from '../rows/sources/gather-rows.js';
-import { csvError, type CsvErrorDetails, lineFeedByte } from './csv-format.js';
-import type { CsvReadingOptions } from './csv-reading.js';
+import { csvError, type CsvErrorDetails, type CsvForm, lineFeedByte } from './csv-format.js';
 import { emptyInput } from './csv-scanner.js';
 import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
-
-interface ParsedCsvOptions extends Omit<CsvReadingOptions, 'delimiter'> {
-  /** How messages call the input. */
-  readonly name: string;
-  readonly dialect: CsvDialect;
-}
+import type { CsvTable } from './dialect/header-detection.js';
 
 /** One row as csv-parse gives it. */
 interface ParsedRow {
@@ -33,14 +27,8 @@ interface ParsedRow {
  */
 export class ParsedCsvReading implements SourceReading {
   readonly header: readonly string[];
-  readonly dialect: CsvDialect;
   readonly isUnnamed: boolean;
-  readonly isTsv: boolean;
-  readonly isTxt: boolean;
-  /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
-  readonly aboveHeader: Uint8Array;
-  /** The lines below the last row as they stand; nothing before they were read. */
-  readonly footer: () => Uint8Array;
+  readonly form: CsvForm;
   readonly chunks: AsyncIterable<CellsChunk>;
   readonly #hash: Hash;
   #digest: string | undefined;
@@ -48,17 +36,24 @@ export class ParsedCsvReading implements SourceReading {
   private constructor(
     header: readonly string[],
     rows: ParsedRows,
-    options: ParsedCsvOptions & { readonly hash: Hash; readonly reader: FooterReader },
+    { input, hash, footer }: { input: CsvTable; hash: Hash; footer: () => Uint8Array },
   ) {
+    const aboveHeader = Buffer.concat([input.above.bytes, rows.mark()]);
     this.header = header;
-    this.dialect = options.dialect;
-    this.isUnnamed = !options.hasHeader;
-    this.isTsv = options.isTsv;
-    this.isTxt = options.isTxt;
-    this.aboveHeader = Buffer.concat([options.above.bytes, rows.mark()]);
-    this.footer = () => options.reader.footer;
-    this.chunks = closableChunks(this.#toChunks(rows.gathered, options), rows.close);
-    this.#hash = options.hash;
+    this.isUnnamed = input.header === false;
+    this.form = {
+      aboveHeader,
+      footer,
+      headerBytes: undefined,
+      hasMark: markBytesOf(aboveHeader) > 0,
+      lineEnd: Buffer.from('\n'),
+      delimiter: input.dialect.delimiter,
+      isBare: input.dialect.quote === undefined,
+      isTsv: input.isTsv,
+      isTxt: input.isTxt,
+    };
+    this.chunks = closableChunks(this.#toChunks(rows.gathered, input), rows.close);
+    this.#hash = hash;
   }
 
   /**
@@ -68,24 +63,22 @@ export class ParsedCsvReading implements SourceReading {
    */
   static async open(
     reader: FooterReader,
-    options: ParsedCsvOptions,
+    input: CsvTable,
     opening: OpenSourceOptions,
   ): Promise<ParsedCsvReading> {
-    const { hasHeader, above } = options;
+    const { name, header: hasHeader = true, above } = input;
     const hash = createHash('sha256').update(above.bytes);
-    const { gathered, close, mark } = parseRows(reader, options, hash);
+    const { gathered, close, mark } = parseRows(reader, input, hash);
     try {
-      const first = await nextRows(gathered, options);
+      const first = await nextRows(gathered, input);
       const [head] = first ?? [];
-      if (first === undefined || head === undefined) {
-        throw emptyInput({ name: options.name, firstLine: above.lines + 1 });
-      }
+      if (first === undefined || head === undefined) throw emptyInput(name, above.lines + 1);
       const names = head.record.map((cell, at) =>
         hasHeader ? cell.toString('utf8') : `#${String(at + 1)}`,
       );
       opening.wanted(names);
       const rows = { gathered: behind(hasHeader ? first.slice(1) : first, gathered), close, mark };
-      return new ParsedCsvReading(names, rows, { ...options, hash, reader });
+      return new ParsedCsvReading(names, rows, { input, hash, footer: () => reader.footer });
     } catch (error) {
       await close();
       throw error;
@@ -99,17 +92,17 @@ export class ParsedCsvReading implements SourceReading {
 
   async *#toChunks(
     gathered: AsyncGenerator<ParsedRow[]>,
-    options: ParsedCsvOptions,
+    input: CsvTable,
   ): AsyncGenerator<CellsChunk> {
     for (;;) {
-      const rows = await nextRows(gathered, options);
+      const rows = await nextRows(gathered, input);
       if (rows === undefined) break;
-      yield new CellsChunk(rows.map((row) => this.#cellsOf(row, options)));
+      yield new CellsChunk(rows.map((row) => this.#cellsOf(row, input)));
     }
-    this.#digest = this.#hash.update(this.footer()).digest('hex');
+    this.#digest = this.#hash.update(this.form.footer()).digest('hex');
   }
 
-  #cellsOf({ record, info }: ParsedRow, { name, above }: ParsedCsvOptions): readonly CellText[] {
+  #cellsOf({ record, info }: ParsedRow, { name, above }: CsvTable): readonly CellText[] {
     const columns = this.header.length;
     if (record.length <= columns) return record.map((cell) => textOfBytes(cell));
     const figures = `${String(record.length)} cells, expected ${String(columns)}`;
@@ -138,7 +131,7 @@ interface ParsedRows {
 
 function parseRows(
   reader: FooterReader,
-  { dialect, maxRowBytes }: ParsedCsvOptions,
+  { dialect, maxRowBytes }: CsvTable,
   hash: Hash,
 ): ParsedRows {
   const parser = parse({
@@ -190,17 +183,17 @@ function parseRows(
 
 async function nextRows(
   gathered: AsyncGenerator<ParsedRow[]>,
-  options: ParsedCsvOptions,
+  input: CsvTable,
 ): Promise<ParsedRow[] | undefined> {
   try {
     const step = await gathered.next();
     return step.done === true ? undefined : step.value;
   } catch (error) {
     if (error instanceof LoneCarriageReturn) {
-      const line = options.above.lines + error.line;
-      throw csvError('lone_carriage_return', { name: options.name, line });
+      const line = input.above.lines + error.line;
+      throw csvError('lone_carriage_return', { name: input.name, line });
     }
-    throw error instanceof CsvError ? describeOutage(error, options) : error;
+    throw error instanceof CsvError ? describeOutage(error, input) : error;
   }
 }
 
@@ -221,7 +214,7 @@ const troubles = new Map<CsvErrorCode, CsvErrorDetails>([
 ]);
 
 /** In our words: those of csv-parse quote the cell. */
-function describeOutage(error: CsvError, { name, above }: ParsedCsvOptions): InputError {
+function describeOutage(error: CsvError, { name, above }: CsvTable): InputError {
   const line = typeof error['lines'] === 'number' ? above.lines + error['lines'] : undefined;
   const trouble = troubles.get(error.code);
   if (trouble !== undefined && line !== undefined) return csvError(trouble, { name, line });

@@ -1,25 +1,19 @@
 import type { Writable } from 'node:stream';
-import { finished } from 'node:stream/promises';
 import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
 import { filePath, flag, oneOf, required, text } from '../../platform/option-kinds.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { refuseWriting } from '../../platform/files/disk-errors.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { parseDelimiter } from '../csv/csv-format.js';
-import { csvWriting, txtTableDelimiter, type CsvForms } from '../csv/csv-writer.js';
-import { JsonlChunk } from '../jsonl/jsonl-chunk.js';
-import { isJsonKind, JsonlWriter } from '../jsonl/jsonl-writer.js';
+import { csvWriting, txtTableDelimiter, type CsvOptions } from '../csv/csv-writer.js';
+import { jsonlWriting } from '../jsonl/jsonl-writer.js';
 import { parquetWriting } from '../parquet/parquet-writer.js';
-import { CombinedChunk } from '../rows/sources/combine-headers.js';
-import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
 import type { Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
-import { reportTextCells } from '../rows/values/kind-tally.js';
-import { txtLine, TxtWriter } from '../text/txt.js';
+import { checkOneColumn, txtWriting } from '../text/txt.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
 import { createGzipOutput } from './bytes/gzip.js';
+import { createStreamOutput, type StreamOutputOptions } from './outputs/byte-output.js';
 import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
-import type { ByteOutput } from './outputs/byte-output.js';
 import {
   fileDestination,
   writerSink,
@@ -119,7 +113,10 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
   );
 }
 
-export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForms): FormatWriting {
+export function writingOf(
+  format: FileFormat,
+  options: FileSinkOptions & CsvOptions,
+): FormatWriting {
   if (options.delimiter !== undefined) {
     if (format !== 'csv') throw new ConfigurationError(`a ${format} output has no other delimiter`);
     parseDelimiter(options.delimiter);
@@ -140,40 +137,6 @@ export function writingOf(format: FileFormat, options: FileSinkOptions & CsvForm
   }
 }
 
-const jsonlWriting: FormatWriting = {
-  create(output: ByteOutput, opening) {
-    // What is only seen in rows is told where they are looked at first.
-    reportTextCells(
-      { reading: opening.reading, onTextColumn: opening.onTextColumn, output: 'JSONL' },
-      isJsonKind,
-    );
-    return new JsonlWriter(output, opening);
-  },
-  validate(reading, { onTextColumn }) {
-    const rows = new TableRows(reading.header.length);
-    const report = reportTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
-    let isChecked = false;
-    return (chunk) => {
-      // Rows that are copied need no form.
-      const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
-      if (own instanceof JsonlChunk) return;
-      if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
-      isChecked = true;
-      for (let row = 0; row < chunk.length; row += 1) report(chunk, row, rows.read(chunk, row));
-    };
-  },
-};
-
-const txtWriting: FormatWriting = {
-  create: (output: ByteOutput, opening) => new TxtWriter(output, opening),
-  check: checkOneColumn,
-  validate(_, { verified: [column = 0] }) {
-    return (chunk) => {
-      for (let row = 0; row < chunk.length; row += 1) txtLine(chunk.text(row, column));
-    };
-  },
-};
-
 /** A name that ends in .txt says that it is text: a table where the input is one under such a name. */
 function tableOrTxtWriting(options: FileSinkOptions): FormatWriting {
   const tableFor = (reading: SourceReading): FormatWriting | undefined => {
@@ -192,67 +155,4 @@ function tableOrTxtWriting(options: FileSinkOptions): FormatWriting {
       return (table ?? txtWriting).validate?.(reading, columns);
     },
   };
-}
-
-function checkOneColumn(verifiedColumns: number): void {
-  if (verifiedColumns === 1) return;
-  throw new ConfigurationError(
-    `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
-  );
-}
-
-export interface StreamOutputOptions {
-  /** How messages call the stream. */
-  readonly name: string;
-  /**
-   * Whether finishing ends the stream, and aborting destroys it; not for standard output, which is not
-   * ours to close.
-   * @default true
-   */
-  readonly ends?: boolean | undefined;
-}
-
-/** Writes bytes to a stream, as fast as it takes them. */
-export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
-  const { name, ends = true } = options;
-  const fail = refuseWriting(name);
-  // The write that an error befalls tells of it; without a listener it would end the process as well.
-  // It may be emitted after that write's callback: on a broken stream the listener stays.
-  stream.on('error', ignore);
-  let isOpen = true;
-  return {
-    write: (bytes) =>
-      new Promise<void>((resolve, reject) => {
-        stream.write(bytes, (error) => {
-          if (error) reject(error);
-          else resolve();
-        });
-      }).catch(fail),
-    async finish() {
-      isOpen = false;
-      try {
-        if (ends) {
-          stream.end();
-          await finished(stream, { readable: false, cleanup: true });
-        }
-        // A stream that was destroyed may well look finished.
-        if (stream.errored || (ends ? !stream.writableFinished : stream.destroyed)) {
-          throw stream.errored ?? new Error('the stream was closed');
-        }
-      } catch (cause) {
-        fail(cause);
-      }
-      stream.off('error', ignore);
-    },
-    async abort() {
-      if (!isOpen) return;
-      isOpen = false;
-      if (ends) stream.destroy();
-      else if (!stream.errored) stream.off('error', ignore);
-    },
-  };
-}
-
-function ignore(): void {
-  // The write it befell tells of it.
 }

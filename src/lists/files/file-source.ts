@@ -10,6 +10,7 @@ import {
   isRepeatable,
   streamInput,
   type ByteInput,
+  type ByteReader,
 } from './bytes/byte-reader.js';
 import { copyInput } from './bytes/copy-input.js';
 import { formatOfPath, type FileFormat } from './file-format.js';
@@ -17,7 +18,6 @@ import { fileShape, refuseUnknown, type FileOptions } from './file-options.js';
 import type { JsonlMemory } from '../jsonl/jsonl-reading.js';
 import { permissionsOf } from './outputs/output-path.js';
 import { openReading } from './open-reading.js';
-import { ParsedCsvReading } from '../csv/parsed-csv-reading.js';
 import { parseEncoding } from './bytes/text-encoding.js';
 
 /**
@@ -110,11 +110,6 @@ function checkForm(format: FileFormat | undefined, options: FileOptions): void {
   refuseUnknown(format, options);
 }
 
-/** Those that another program's parser reads take bytes ahead. */
-function isStepwise(reading: SourceReading): boolean {
-  return !(reading instanceof ParsedCsvReading);
-}
-
 /** Opens one reading of an input's rows. */
 type OpenReading = (input: ByteInput, opening: OpenSourceOptions) => Promise<SourceReading>;
 
@@ -127,15 +122,12 @@ function byteSource(input: ByteInput, openReading: OpenReading): Source {
     open: (opening) => openReading(input, opening),
     ...(!isRepeatable(input) && {
       async keep(path: string, signal?: AbortSignal, rows?: number) {
-        await copyInput(path, () => input.openReader(signal), {
-          rows,
-          isStepwise,
-          openReading: (reader, most) =>
-            openReading(
-              { name: input.name, openReader: async () => reader },
-              { ...(signal && { signal }), rows: most, wanted: () => [] },
-            ),
-        });
+        const openCopied = (reader: ByteReader, most: number) =>
+          openReading(
+            { name: input.name, openReader: async () => reader },
+            { ...(signal && { signal }), rows: most, wanted: () => [] },
+          );
+        await copyInput(path, () => input.openReader(signal), openCopied, rows);
         return kept(path);
       },
       kept,

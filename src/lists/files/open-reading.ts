@@ -1,6 +1,6 @@
 import { InputError } from '../../platform/errors/errors.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
-import { isTable, type HeaderDetectionOptions } from '../csv/dialect/header-detection.js';
+import { isTable } from '../csv/dialect/header-detection.js';
 import { isRepeatable, type ByteInput, type ByteReader, PeekReader } from './bytes/byte-reader.js';
 import { isRandomAccess, type FileFormat } from './file-format.js';
 import { defaultMaxRowBytes, refuseUnknown, type FileOptions } from './file-options.js';
@@ -13,7 +13,7 @@ import {
 } from './file-signature.js';
 import { createGunzipReader } from './bytes/gzip.js';
 import { type JsonlMemory, JsonlReading } from '../jsonl/jsonl-reading.js';
-import { openCsv } from '../csv/open-csv.js';
+import { openCsv } from '../csv/csv-reading.js';
 import { parseJson } from '../../platform/json.js';
 import {
   openRandomFile,
@@ -135,10 +135,11 @@ async function openText(
     refuseNoText(await bytes.peekLine(mostLookedThrough), name);
   }
   const reader = new PeekReader(createTranscodeReader(name, bytes, encoding));
-  const isTxt = options.isTxt && (await isTable(reader, tableOptions(options, name)));
-  const format = isTxt ? 'csv' : (known ?? (await findTextFormat(reader, name)));
+  const { maxRowBytes = defaultMaxRowBytes } = options;
+  const csv = { ...options, name, isTsv: known === 'tsv', maxRowBytes };
+  const isTxtTable = options.isTxt && (await isTable(reader, csv));
+  const format = isTxtTable ? 'csv' : (known ?? (await findTextFormat(reader, name)));
   refuseUnknown(format, options);
-  const maxRowBytes = options.maxRowBytes ?? defaultMaxRowBytes;
   switch (format) {
     case 'txt':
       return TxtReading.open(
@@ -161,22 +162,13 @@ async function openText(
         opening,
       );
     default:
-      return openCsv(
-        reader,
-        { ...options, name, isTsv: format === 'tsv', isTxt, maxRowBytes },
-        opening,
-      );
+      return openCsv(reader, csv, opening);
   }
 }
 
 async function findEncoding(bytes: PeekReader, { encoding }: FileOptions): Promise<TextEncoding> {
   if (encoding !== undefined) return parseEncoding(encoding);
   return detectEncoding(await bytes.peekLine(mostLookedThrough));
-}
-
-function tableOptions(options: ReadingOptions, name: string): HeaderDetectionOptions {
-  const { header = true, skipRows } = options;
-  return { ...options, name, isTsv: false, hasHeader: header, skipRows };
 }
 
 /** The text of an input once more, in UTF-8. */

@@ -8,7 +8,7 @@ import {
   type OutputFiles,
 } from './outputs/output-path.js';
 import { ofLibrary } from '../rows/guarded-ends.js';
-import type { OpenSinkOptions, RowValidator, Sink } from '../rows/sink.js';
+import type { ColumnsToValidate, RowValidator, Sink } from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { FilePermissions } from '../../platform/files/file-system.js';
 import type { CreateWriter } from './rows-writer.js';
@@ -59,11 +59,8 @@ export interface FormatWriting {
   /** Says early what would fail late. */
   check?(verifiedColumns: number): void | Promise<void>;
   validate?(
-    reading: OpenSinkOptions['reading'],
-    columns: Pick<
-      OpenSinkOptions,
-      'verified' | 'added' | 'isNewList' | 'onTextColumn' | 'onNotice'
-    >,
+    reading: SourceReading,
+    columns: ColumnsToValidate,
   ): RowValidator | undefined | Promise<RowValidator | undefined>;
 }
 

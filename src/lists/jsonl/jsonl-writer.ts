@@ -7,7 +7,9 @@ import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 import { lineEnd } from '../files/bytes/line-feed.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
-import { TableRows } from '../rows/chunks/table-rows.js';
+import { refuseRepeatedNames, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
+import { reportTextCells } from '../rows/values/kind-tally.js';
+import type { FormatWriting } from '../files/writer-sink.js';
 
 const lineFeed = Buffer.from('\n');
 const closing = Buffer.from('}');
@@ -18,7 +20,7 @@ const openingByte = 0x7b;
  * Writes joined rows as JSON lines. The rows of a JSONL input are copied unchanged; their new
  * members go before the last brace.
  */
-export class JsonlWriter implements RowsWriter {
+class JsonlWriter implements RowsWriter {
   readonly #block: BlockOutput;
   readonly #rows: TableRows;
   readonly #names: readonly string[];
@@ -40,14 +42,14 @@ export class JsonlWriter implements RowsWriter {
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
-    const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
+    const own = copiedRows(chunk);
     for (let row = from; row < to; row += 1) {
       const members: Buffer[] = [];
       for (let column = 0; column < width; column += 1) {
         members.push(this.#members.of(column, outcomes[(row - from) * width + column]));
       }
       if (this.#owesLineEnd) this.#block.put(lineFeed);
-      if (own instanceof JsonlChunk) this.#copyRow(own, row, members);
+      if (own) this.#copyRow(own, row, members);
       else this.#encodeRow(chunk, row, members);
     }
     await this.#block.settle();
@@ -83,6 +85,33 @@ export class JsonlWriter implements RowsWriter {
       this.#block.put(isFirst && column === 0 ? member.subarray(1) : member);
     }
   }
+}
+
+/** How rows are written as JSON lines. */
+export const jsonlWriting: FormatWriting = {
+  create(output, opening) {
+    // What is only seen in rows is told where they are looked at first.
+    reportTextCells({ ...opening, output: 'JSONL' }, isJsonKind);
+    return new JsonlWriter(output, opening);
+  },
+  validate(reading, { onTextColumn }) {
+    const report = reportTextCells({ reading, output: 'JSONL', onTextColumn }, isJsonKind);
+    const validate = tableValidator(reading, report);
+    let isChecked = false;
+    return (chunk) => {
+      // Rows that are copied need no form.
+      if (copiedRows(chunk)) return;
+      if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
+      isChecked = true;
+      validate(chunk);
+    };
+  },
+};
+
+/** The rows as they are in a JSONL input. */
+function copiedRows(chunk: RowChunk): JsonlChunk | undefined {
+  const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
+  return own instanceof JsonlChunk ? own : undefined;
 }
 
 /** JSON has no number for what is none, or has no end: it is text. */

@@ -4,7 +4,7 @@ import { InputError } from '../../platform/errors/errors.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting } from '../files/writer-sink.js';
-import { refuseRepeatedNames, TableRows } from '../rows/chunks/table-rows.js';
+import { refuseRepeatedNames, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import {
   type ColumnFacts,
@@ -358,20 +358,20 @@ export function parquetWriting(): FormatWriting {
         }
         return copyExaminer(reading.columns, copies, packages);
       }
-      const rows = new TableRows(header.length);
+      const validate = tableValidator(reading);
       const report = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
       report(found);
       return (chunk) => {
-        for (let row = 0; row < chunk.length; row += 1) rows.read(chunk, row);
+        validate(chunk);
         found.add(chunk);
         report(found);
       };
     },
     async create(output, opening) {
-      const { reading, onTextColumn } = opening;
+      const { reading } = opening;
       refuseRepeatedNames(reading.header, 'Parquet');
       const packages = await loadHyparquetWriter();
-      const report = reportTextColumns({ reading, output: 'Parquet', onTextColumn }, isKept);
+      const report = reportTextColumns({ ...opening, output: 'Parquet' }, isKept);
       const isCopied = isParquetReading(reading);
       const copies = isCopied ? await columnCopies(reading.columns, packages) : undefined;
       if (isCopied && opening.isOnlyReader === true) reading.copyGroups(opening.verified);

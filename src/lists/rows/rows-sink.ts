@@ -2,7 +2,7 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import { plainCell } from './values/kinds.js';
 import type { Row } from './chunks/object-chunk.js';
 import type { JoinedRows, OpenSinkOptions, Sink } from './sink.js';
-import { refuseRepeatedNames, TableRows } from './chunks/table-rows.js';
+import { refuseRepeatedNames, TableRows, tableValidator } from './chunks/table-rows.js';
 
 export interface RowsSinkOptions {
   /**
@@ -45,12 +45,9 @@ export function rowsSink<Output extends object = Row>(
     async check() {
       // Only the function knows.
     },
-    async validate({ header }) {
-      refuseRepeatedNames(header, 'an object');
-      const table = new TableRows(header.length);
-      return (chunk) => {
-        for (let row = 0; row < chunk.length; row += 1) table.read(chunk, row);
-      };
+    async validate(reading) {
+      refuseRepeatedNames(reading.header, 'an object');
+      return tableValidator(reading);
     },
     async open(opening) {
       const { header } = opening.reading;

@@ -56,11 +56,9 @@ export function querySource<Database extends Connection>(
   return {
     ...source(ask),
     async keep(path, signal, rows) {
-      await copyInput(path, () => ask(signal), {
-        rows,
-        isStepwise: () => true,
-        openReading: (reader) => TableReading.open(reader, name, { wanted: () => [] }),
-      });
+      const openReading = (reader: ByteReader) =>
+        TableReading.open(reader, name, { wanted: () => [] });
+      await copyInput(path, () => ask(signal), openReading, rows);
       return kept(path);
     },
     kept,

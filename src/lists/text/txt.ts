@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
-import { InputError } from '../../platform/errors/errors.js';
+import { ConfigurationError, InputError } from '../../platform/errors/errors.js';
 import { carriageReturnByte, csvError } from '../csv/csv-format.js';
 import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../files/bytes/line-feed.js';
 import type { RowsWriter } from '../files/rows-writer.js';
+import type { FormatWriting } from '../files/writer-sink.js';
 import {
   closableChunks,
   type CellText,
@@ -110,7 +111,7 @@ function refuseLoneReturns({ bytes, starts, firstLine }: Lines, name: string): v
 }
 
 /** Writes the verified column alone, a row a line; the lines of a TXT input as they are. */
-export class TxtWriter implements RowsWriter {
+class TxtWriter implements RowsWriter {
   readonly #block: BlockOutput;
   readonly #column: number;
 
@@ -137,7 +138,7 @@ export class TxtWriter implements RowsWriter {
 }
 
 /** A cell as a line of a TXT file. */
-export function txtLine(text: ReturnType<TxtChunk['text']>): string {
+function txtLine(text: CellText): string {
   if (text === invalidText) {
     throw new InputError('the verified column holds something that a TXT file has no text for');
   }
@@ -147,4 +148,22 @@ export function txtLine(text: ReturnType<TxtChunk['text']>): string {
     );
   }
   return `${text ?? ''}\n`;
+}
+
+/** How rows are written as text: of each the one cell that is verified. */
+export const txtWriting: FormatWriting = {
+  create: (output, opening) => new TxtWriter(output, opening),
+  check: checkOneColumn,
+  validate(_, { verified: [column = 0] }) {
+    return (chunk) => {
+      for (let row = 0; row < chunk.length; row += 1) txtLine(chunk.text(row, column));
+    };
+  },
+};
+
+export function checkOneColumn(verifiedColumns: number): void {
+  if (verifiedColumns === 1) return;
+  throw new ConfigurationError(
+    `a TXT output holds the one column that is verified, but ${String(verifiedColumns)} are: choose another format`,
+  );
 }

@@ -12,32 +12,16 @@ import { SheetReading, type XlsxOptions } from './sheet-reading.js';
 import { openWorkbook, type SheetTable } from './workbook.js';
 import type { XlsxChunk } from './xlsx-chunk.js';
 
-/** One reading of a sheet, which whoever writes another format tells from others by its class. */
-export class XlsxReading implements SourceReading<XlsxChunk> {
-  readonly header: readonly string[];
-  readonly isUnnamed: boolean;
-  readonly chunks: AsyncIterable<XlsxChunk>;
-  readonly contentDigest: () => string;
+/** One reading of sheets of a workbook. */
+export interface XlsxReading extends SourceReading<XlsxChunk> {
   /** In the order of their rows. */
   readonly tables: readonly SheetTable[];
   /** How the other sheets of the workbook stay in an output. To be asked before the rows are. */
-  readonly keepOthers: () => ReturnType<typeof keepOtherSheets>;
+  keepOthers(): ReturnType<typeof keepOtherSheets>;
+}
 
-  constructor(parts: {
-    readonly header: readonly string[];
-    readonly isUnnamed: boolean;
-    readonly chunks: AsyncIterable<XlsxChunk>;
-    readonly contentDigest: () => string;
-    readonly tables: readonly SheetTable[];
-    readonly keepOthers: () => ReturnType<typeof keepOtherSheets>;
-  }) {
-    this.header = parts.header;
-    this.isUnnamed = parts.isUnnamed;
-    this.chunks = parts.chunks;
-    this.contentDigest = parts.contentDigest;
-    this.tables = parts.tables;
-    this.keepOthers = parts.keepOthers;
-  }
+export function isXlsxReading(reading: SourceReading): reading is XlsxReading {
+  return 'keepOthers' in reading;
 }
 
 /**
@@ -51,7 +35,7 @@ export async function openXlsx(
   file: RandomFile,
   options: XlsxOptions,
   opening: OpenSourceOptions,
-): Promise<SourceReading<XlsxChunk>> {
+): Promise<XlsxReading> {
   const opened: SheetReading[] = [];
   const close = async (): Promise<void> => {
     for (const sheet of opened) sheet.close();
@@ -105,14 +89,14 @@ export async function openXlsx(
       for (const { reading, map } of list.parts) yield* reading.chunks(map);
       digest = await file.digest();
     };
-    return new XlsxReading({
+    return {
       header: list.header,
       isUnnamed: !hasHeader,
       chunks: closableChunks(chunks(), close),
       contentDigest: () => digestAtEnd(digest),
       tables: list.tables,
       keepOthers: async () => keepOtherSheets(workbook, list.tables),
-    });
+    };
   } catch (error) {
     await close();
     throw error;

@@ -3,7 +3,7 @@ import { notice, type Notice } from '../../platform/text/notices.js';
 import type { RowsWriter } from '../files/rows-writer.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting } from '../files/writer-sink.js';
-import { TableRows } from '../rows/chunks/table-rows.js';
+import { TableRows, tableValidator } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { printValue } from '../rows/values/print-value.js';
 import { reportTextCells } from '../rows/values/kind-tally.js';
@@ -12,7 +12,7 @@ import { isCellKind } from './number-format.js';
 import { refuseLong, SheetWriter, Styles } from './sheet-writer.js';
 import type { SheetTable } from './workbook.js';
 import { stylesPart, workbookParts } from './xlsx-parts.js';
-import { XlsxReading } from './xlsx-reading.js';
+import { isXlsxReading, type XlsxReading } from './xlsx-reading.js';
 import { ZipWriter } from './zip/zip-writer.js';
 
 /** Writes joined rows as a workbook: a sheet for each header that the sheets of the input have. */
@@ -34,14 +34,13 @@ class XlsxWriter implements RowsWriter {
     this.#zip = new ZipWriter(output);
     const { reading } = opening;
     this.#rows = new TableRows(reading.header.length);
-    const tables = reading instanceof XlsxReading ? reading.tables : [];
+    const tables = isXlsxReading(reading) ? reading.tables : [];
     this.#tables = tables.length > 1 || kept ? tables : [];
   }
 
   static async create(output: ByteOutput, opening: OpenSinkOptions): Promise<XlsxWriter> {
     const { reading, isNewList = false } = opening;
-    const isKept = reading instanceof XlsxReading && !isNewList;
-    const others = isKept ? await reading.keepOthers() : undefined;
+    const others = isXlsxReading(reading) && !isNewList ? await reading.keepOthers() : undefined;
     if (!(others?.kept instanceof KeptWorkbook)) return new XlsxWriter(output, opening);
     const writer = new XlsxWriter(output, opening, others.kept);
     // The input may be closed before its first row is written.
@@ -105,9 +104,8 @@ const mostColumns = 16_384;
 export const xlsxWriting: FormatWriting = {
   maxRows: mostRows,
   create(output, opening) {
-    const { reading, onTextColumn } = opening;
     // What is only seen in rows is told where they are looked at first.
-    reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
+    reportTextCells({ ...opening, output: 'XLSX' }, isCellKind);
     return XlsxWriter.create(output, opening);
   },
   async validate(reading, { added, isNewList, onTextColumn, onNotice }) {
@@ -118,19 +116,15 @@ export const xlsxWriting: FormatWriting = {
         `the output has ${String(columns)} columns, and a workbook at most ${String(mostColumns)}: write another format`,
       );
     }
-    if (reading instanceof XlsxReading && isNewList !== true) {
+    if (isXlsxReading(reading) && isNewList !== true) {
       const others = await reading.keepOthers();
       if (others) onNotice?.(othersNotice(reading, others));
     }
-    const rows = new TableRows(header.length);
     const report = reportTextCells({ reading, output: 'XLSX', onTextColumn }, isCellKind);
-    return (chunk) => {
-      for (let row = 0; row < chunk.length; row += 1) {
-        const cells = rows.read(chunk, row);
-        for (const cell of cells) refuseLong(printValue(cell) ?? '');
-        report(chunk, row, cells);
-      }
-    };
+    return tableValidator(reading, (cells, chunk, row) => {
+      for (const cell of cells) refuseLong(printValue(cell) ?? '');
+      report(cells, chunk, row);
+    });
   },
 };
 

@@ -1,12 +1,14 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InputError, OutputError } from '../../../src/platform/errors/errors.js';
-import type { CsvChunk } from '../../../src/lists/csv/csv-chunk.js';
-import { CsvScanner } from '../../../src/lists/csv/csv-scanner.js';
-import { CsvWriter, type CsvWriterOptions } from '../../../src/lists/csv/csv-writer.js';
+import { csvWriting } from '../../../src/lists/csv/csv-writer.js';
+import { streamSource } from '../../../src/lists/files/file-source.js';
+import type { RowsWriter } from '../../../src/lists/files/rows-writer.js';
 import { ObjectChunk } from '../../../src/lists/rows/chunks/object-chunk.js';
 import { invalidText, type RowChunk } from '../../../src/lists/rows/chunks/row-chunk.js';
-import type { OutputCell } from '../../../src/lists/rows/sink.js';
+import type { OpenSinkOptions, OutputCell } from '../../../src/lists/rows/sink.js';
+import type { SourceReading } from '../../../src/lists/rows/source.js';
 import { cutBytes, isRefusedOnPurpose, referenceRows, wellFormedFile } from './csv-reference.js';
 import { MemoryOutput } from '../files/memory-output.js';
 import { scanCsv } from '../files/scan-csv.js';
@@ -14,46 +16,62 @@ import { scanCsv } from '../files/scan-csv.js';
 /** Outcome `n` of column `k` has the cells `cells[k][n]`. */
 type Cells = readonly (readonly (readonly OutputCell[])[])[];
 
-/** Scans a file and writes it again; row r of the file has outcome `r % cells[k].length` in column k. */
+/** A list of the usual dialect, in which nothing is looked for. */
+async function openList(
+  pieces: readonly (Buffer | string)[],
+  { header = true, delimiter = ',' } = {},
+): Promise<SourceReading> {
+  const form = { header, delimiter, quote: '"', escape: '"', skipRows: 0, skipFooter: 0 };
+  const source = streamSource('contacts.csv', () => Readable.from(pieces), form);
+  return source.open({ wanted: () => [] });
+}
+
+/** Writes what the rows of a reading become, with columns of these names. */
+async function writerFor(
+  reading: SourceReading,
+  names: readonly (readonly string[])[],
+  cellsOf: OpenSinkOptions['cellsOf'],
+  { output = new MemoryOutput(), neutralizeFormulas = false } = {},
+): Promise<RowsWriter> {
+  const added = names.map((some) =>
+    some.map((name) => ({ name, field: name, kind: 'text' }) as const),
+  );
+  return csvWriting({ neutralizeFormulas }).create(output, {
+    reading,
+    verified: [],
+    added,
+    cellsOf,
+  });
+}
+
+/** Reads a file and writes it again; row r of the file has outcome `r % cells[k].length` in column k. */
 async function rewrite(
   pieces: readonly Buffer[],
   cells: Cells,
-  { hasHeader = true, ...options }: Partial<CsvWriterOptions> & { hasHeader?: boolean } = {},
+  {
+    header = true,
+    output = new MemoryOutput(),
+    neutralizeFormulas = false,
+    cellsOf = ((outcome, column) => cells[column]?.[outcome] ?? []) as OpenSinkOptions['cellsOf'],
+  } = {},
 ): Promise<MemoryOutput> {
-  const scanner = new CsvScanner({
-    name: 'contacts.csv',
-    delimiter: 0x2c,
-    hasHeader,
-    maxRowBytes: 1_000_000,
-    wanted: () => [],
-  });
-  const chunks: (CsvChunk | undefined)[] = pieces.map((piece) => scanner.feed(piece));
-  chunks.push(scanner.end());
-  const { head } = scanner;
-  const output = new MemoryOutput();
-  const writer = new CsvWriter({
-    output,
-    delimiter: ',',
-    header: head?.bytes && { bytes: head.bytes, lineEnd: head.lineEnd },
-    columns: head?.names.length ?? 0,
-    added: cells.map((outcomes, k) => outcomes[0]?.map((_, at) => `new ${k}.${at}`) ?? []),
-    cellsOf: (outcome, column) => cells[column]?.[outcome] ?? [],
-    neutralizeFormulas: false,
-    ...options,
-  });
+  const reading = await openList(pieces, { header });
+  const names = cells.map((outcomes, k) => outcomes[0]?.map((_, at) => `new ${k}.${at}`) ?? []);
+  const writer = await writerFor(reading, names, cellsOf, { output, neutralizeFormulas });
+  const chunks: RowChunk[] = [];
+  for await (const chunk of reading.chunks) chunks.push(chunk);
   await writeAll(writer, chunks, cells);
   return output;
 }
 
 async function writeAll(
-  writer: CsvWriter,
-  chunks: readonly (RowChunk | undefined)[],
+  writer: RowsWriter,
+  chunks: readonly RowChunk[],
   cells: Cells,
 ): Promise<void> {
   const width = cells.length;
   let first = 0;
   for (const chunk of chunks) {
-    if (chunk === undefined) continue;
     // In two stretches, as a stream of rows that wait for different batches gives them.
     const middle = chunk.length >> 1;
     for (const [from, to] of [
@@ -95,7 +113,16 @@ function latin1(cell: OutputCell): string {
   return Buffer.from(cell === null ? '' : String(cell)).toString('latin1');
 }
 
-describe('CsvWriter', () => {
+/** Rows of a program: one column, and no header in the output. */
+const bare: SourceReading = {
+  header: ['a'],
+  isUnnamed: true,
+  chunks: (async function* () {
+    yield* [];
+  })(),
+};
+
+describe('CSV that is written', () => {
   it('adds to each row its own new cells and leaves its other cells alone, for any file', async () => {
     await fc.assert(
       fc.asyncProperty(
@@ -115,7 +142,7 @@ describe('CsvWriter', () => {
               number < 0 ? names : cells.map((outcomes) => outcomes[number % outcomes.length]);
             return [...filledUp, ...added.flatMap((row = []) => row.map(latin1))];
           });
-          const output = await rewrite(cutBytes(bytes, cuts), cells, { hasHeader });
+          const output = await rewrite(cutBytes(bytes, cuts), cells, { header: hasHeader });
           expect(referenceRows(output.bytes)).toEqual(expected);
         },
       ),
@@ -140,19 +167,12 @@ describe('CsvWriter', () => {
   });
 
   it('leaves a last row without line end as it is, and ends it when another row follows', async () => {
-    const [last] = scanCsv(['1'], { hasHeader: false }).chunks;
-    const [next] = scanCsv(['2\n'], { hasHeader: false }).chunks;
+    const { chunks } = scanCsv(['1'], { hasHeader: false });
+    const next = scanCsv(['2\n'], { hasHeader: false }).chunks;
     const output = new MemoryOutput();
-    const writer = new CsvWriter({
-      output,
-      delimiter: ',',
-      header: { bytes: Buffer.from('a'), lineEnd: Buffer.from('\r\n') },
-      columns: 1,
-      added: [['b']],
-      cellsOf: () => [null],
-      neutralizeFormulas: false,
-    });
-    await writeAll(writer, [last, next, last], [[[null]]]);
+    const reading = await openList(['a\r\n']);
+    const writer = await writerFor(reading, [['b']], () => [null], { output });
+    await writeAll(writer, [...chunks, ...next, ...chunks], [[[null]]]);
     expect(output.bytes.toString()).toBe('a,b\r\n1,\r\n2,\n1,');
   });
 
@@ -203,15 +223,7 @@ describe('CsvWriter', () => {
 
   it('does not hold back rows when nothing else is on its way', async () => {
     const output = new MemoryOutput();
-    const writer = new CsvWriter({
-      output,
-      delimiter: ',',
-      header: undefined,
-      columns: 1,
-      added: [['b']],
-      cellsOf: () => [1],
-      neutralizeFormulas: false,
-    });
+    const writer = await writerFor(bare, [['b']], () => [1], { output });
     const chunk = new ObjectChunk([{ a: 'x' }], ['a']);
     await writer.write({ chunk, from: 0, to: 1, outcomes: Uint32Array.of(0), width: 1 });
     await new Promise((resolve) => setImmediate(resolve));
@@ -220,15 +232,8 @@ describe('CsvWriter', () => {
 
   it('writes rows of another kind anew, quoted where it has to be', async () => {
     const output = new MemoryOutput();
-    const writer = new CsvWriter({
-      output,
-      delimiter: ';',
-      header: { bytes: Buffer.from('a;b'), lineEnd: Buffer.from('\r\n') },
-      columns: 2,
-      added: [['c']],
-      cellsOf: () => ['x;y'],
-      neutralizeFormulas: false,
-    });
+    const reading = await openList(['a;b\r\n'], { delimiter: ';' });
+    const writer = await writerFor(reading, [['c']], () => ['x;y'], { output });
     const rows = [
       { a: 'x;y', b: 'says "no"' },
       { a: 1, b: null },
@@ -241,15 +246,7 @@ describe('CsvWriter', () => {
   });
 
   it('refuses a cell that has no text, rather than to write another', async () => {
-    const writer = new CsvWriter({
-      output: new MemoryOutput(),
-      delimiter: ',',
-      header: undefined,
-      columns: 1,
-      added: [['b']],
-      cellsOf: () => [1],
-      neutralizeFormulas: false,
-    });
+    const writer = await writerFor(bare, [['b']], () => [1]);
     const written = writeAll(writer, [new ObjectChunk([{ a: invalidText }], ['a'])], [[[1]]]);
     await expect(written).rejects.toThrow(InputError);
   });

@@ -11,8 +11,15 @@ export interface CsvDialect {
   readonly escape: string;
 }
 
-/** What the caller knows of it; the rest is found by looking. */
-export type GivenDialect = Pick<FileOptions, 'delimiter' | 'quote' | 'escape'>;
+/** A text in CSV or TSV, and what the caller knows of it: the rest is found by looking. */
+export interface CsvInput extends FileOptions {
+  /** How messages call it. */
+  readonly name: string;
+  readonly isTsv: boolean;
+  /** Whether it is a table under a name that ends in .txt. */
+  readonly isTxt: boolean;
+  readonly maxRowBytes: number;
+}
 
 /** Those that are tried where none is known. */
 export const usualDelimiters = [',', ';', '\t', '|'];
@@ -33,17 +40,12 @@ export interface FoundDialect {
  *
  * @param isWhole whether the bytes are all that there are
  */
-export function findDialect(
-  first: Buffer,
-  given: GivenDialect,
-  isTsv: boolean,
-  isWhole = false,
-): FoundDialect {
+export function findDialect(first: Buffer, given: CsvInput, isWhole = false): FoundDialect {
   const text = first.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const candidates =
-    given.delimiter === undefined ? (isTsv ? ['\t'] : usualDelimiters) : [given.delimiter];
+    given.delimiter === undefined ? (given.isTsv ? ['\t'] : usualDelimiters) : [given.delimiter];
   let best: (FoundDialect & { readonly score: number }) | undefined;
-  for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given, isTsv))) {
+  for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given))) {
     if (best !== undefined && best.score >= mostFor(dialect, text)) continue;
     const cut = sampleRows(text, {
       // A character of more bytes than one is compared by its bytes.
@@ -65,7 +67,7 @@ export function bytesAsText(option: string): string {
 }
 
 /** The dialects that are thought of, the usual one first. */
-function variants(delimiter: string, given: GivenDialect, isTsv: boolean): readonly CsvDialect[] {
+function variants(delimiter: string, given: CsvInput): readonly CsvDialect[] {
   if (given.quote === 'none') return [{ delimiter, quote: undefined, escape: doubleQuote }];
   const quotes = given.quote === undefined ? [doubleQuote, singleQuote] : [given.quote];
   const quoted = quotes.flatMap((quote) =>
@@ -75,7 +77,7 @@ function variants(delimiter: string, given: GivenDialect, isTsv: boolean): reado
       escape,
     })),
   );
-  const isBare = isTsv && given.quote === undefined && given.escape === undefined;
+  const isBare = given.isTsv && given.quote === undefined && given.escape === undefined;
   return isBare ? [...quoted, { delimiter, quote: undefined, escape: doubleQuote }] : quoted;
 }
 

@@ -2,23 +2,14 @@ import { isUtf8 } from 'node:buffer';
 import { InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
-import type { FoundFooter } from '../../rows/source.js';
+import type { OpenSourceOptions } from '../../rows/source.js';
 import { withoutLast } from '../../../platform/text/without-ends.js';
 import { lineFeedByte } from '../csv-format.js';
-import { bytesAsText, sampleRows, type CsvDialect } from './find-dialect.js';
+import { bytesAsText, sampleRows } from './find-dialect.js';
 import { findFooter, type FooterKind, footerKindOf } from './footer-detection.js';
+import type { CsvTable } from './header-detection.js';
 import { isSurelyContact } from './missing-header.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
-
-interface FooterOptions {
-  /** How messages call the input. */
-  readonly name: string;
-  readonly dialect: CsvDialect;
-  /** How many lines below the last row are no rows. @default found, where they are plain */
-  readonly skipFooter: number | undefined;
-  /** Told of a footer that was found, when the end was read. */
-  onFooterFound?(found: FoundFooter): void;
-}
 
 const at = 0x40;
 /** A longer line is a row. */
@@ -33,7 +24,8 @@ const nothing = Buffer.alloc(0);
  */
 export class FooterReader implements ByteReader {
   readonly #reader: ByteReader;
-  readonly #options: FooterOptions;
+  readonly #input: CsvTable;
+  readonly #opening: OpenSourceOptions;
   /** Lines that may be the last, and the beginning of another one. */
   #held: Buffer = nothing;
   /** How many of these bytes are whole lines. */
@@ -47,9 +39,10 @@ export class FooterReader implements ByteReader {
   #columns = 1;
   #footer: Buffer | undefined;
 
-  constructor(reader: ByteReader, options: FooterOptions) {
+  constructor(reader: ByteReader, input: CsvTable, opening: OpenSourceOptions) {
     this.#reader = reader;
-    this.#options = options;
+    this.#input = input;
+    this.#opening = opening;
   }
 
   /** The lines below the last row as they stand; nothing as long as the end was not read. */
@@ -58,7 +51,7 @@ export class FooterReader implements ByteReader {
   }
 
   async read(): Promise<Uint8Array | undefined> {
-    if (this.#options.skipFooter === 0) return this.#reader.read();
+    if (this.#input.skipFooter === 0) return this.#reader.read();
     while (this.#footer === undefined) {
       const piece = await this.#reader.read();
       const ready = piece === undefined ? this.#end() : this.#take(piece);
@@ -78,7 +71,7 @@ export class FooterReader implements ByteReader {
     if (this.#isInRow && from === 0) return piece;
     this.#isInRow = false;
     const bytes = this.#held.length === 0 ? piece : Buffer.concat([this.#held, piece]);
-    const { skipFooter } = this.#options;
+    const { skipFooter } = this.#input;
     const cut =
       skipFooter === undefined ? this.#cut(bytes, from) : cutLines(bytes, from, skipFooter);
     this.#held = Buffer.from(bytes.subarray(cut));
@@ -111,12 +104,12 @@ export class FooterReader implements ByteReader {
     const held = this.#held;
     this.#held = nothing;
     const lines = linesOf(held);
-    const { skipFooter, name } = this.#options;
+    const { skipFooter, name } = this.#input;
     let rows: number;
     if (skipFooter === undefined) {
       rows = this.#findFooter(lines);
       const count = lines.length - rows;
-      if (count > 0) this.#options.onFooterFound?.({ input: name, unit: 'line', count });
+      if (count > 0) this.#opening.onFooterFound?.({ input: name, unit: 'line', count });
     } else {
       rows = lines.length - skipFooter;
       if (rows < 0) throw tooFewLines(name, skipFooter, lines.length);
@@ -147,7 +140,7 @@ export class FooterReader implements ByteReader {
 
   /** @returns nothing for a line that is no whole row, such as the end of one of several lines */
   #cellsOf(line: Uint8Array): readonly string[] | undefined {
-    const { delimiter, quote, escape } = this.#options.dialect;
+    const { delimiter, quote, escape } = this.#input.dialect;
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
     const text = withoutLast(bytes.toString('latin1'), '\r\n');
     const { rows, isBroken } = sampleRows(text, {
@@ -177,7 +170,7 @@ export class FooterReader implements ByteReader {
     if (index === -1) return;
     const count = lines.length;
     throw new InputError(
-      `${this.#options.name}: of the last ${count} lines, which ${optionName('skipFooter', count)} leaves out, line ${grouped(index + 1)} holds an email address or a phone number, and would not be verified: give the number of lines that are below the last row, or leave the option out to have them found`,
+      `${this.#input.name}: of the last ${count} lines, which ${optionName('skipFooter', count)} leaves out, line ${grouped(index + 1)} holds an email address or a phone number, and would not be verified: give the number of lines that are below the last row, or leave the option out to have them found`,
     );
   }
 }

@@ -10,7 +10,7 @@ import {
   usualDelimiters,
   type CsvDialect,
   type FoundDialect,
-  type GivenDialect,
+  type CsvInput,
 } from './find-dialect.js';
 
 /** What stands in a text file above its header: title lines, and the `sep=` line of spreadsheets. */
@@ -22,13 +22,10 @@ export interface HeaderDetection {
   readonly isGuessed: boolean;
 }
 
-export interface HeaderDetectionOptions extends GivenDialect {
-  /** How messages call the input. */
-  readonly name: string;
-  readonly isTsv: boolean;
-  readonly hasHeader: boolean;
-  /** How many lines are above the header. @default found by the rows around it */
-  readonly skipRows: number | undefined;
+/** A CSV input whose first row is to be read. */
+export interface CsvTable extends CsvInput {
+  readonly above: HeaderDetection;
+  readonly dialect: CsvDialect;
 }
 
 /** So much of a file shows its dialect and its header; more would only be looked at longer. */
@@ -40,37 +37,30 @@ const mostLookedAt = 64 * 1024;
  *
  * @throws InputError `input_malformed` when there are fewer lines than are to be skipped
  */
-export async function readToHeader(
-  reader: PeekReader,
-  options: HeaderDetectionOptions,
-): Promise<{ readonly above: HeaderDetection; readonly dialect: CsvDialect }> {
-  const { skipRows, hasHeader, name } = options;
+export async function readToHeader(reader: PeekReader, input: CsvInput): Promise<CsvTable> {
+  const { skipRows, header = true, name } = input;
   const sep = sepLine(await reader.peekLine(mostLookedAt));
-  const look =
-    skipRows === undefined && hasHeader ? await lookForTable(reader, options) : undefined;
+  const look = skipRows === undefined && header ? await lookForTable(reader, input) : undefined;
   const isGuessed = look?.table !== undefined && look.table.headerRow > 0;
   let end = sep?.end ?? 0;
   if (isGuessed) end = look.table.headerStart;
   if (skipRows !== undefined) end = await endOfLines(reader, Math.max(skipRows, sep ? 1 : 0), name);
   const bytes = reader.take(end);
   const above = { bytes, lines: countLines(bytes), isGuessed };
-  if (look && !isGuessed) return { above, dialect: look.dialect };
+  if (look && !isGuessed) return { ...input, above, dialect: look.dialect };
   const first = await reader.peekLine(mostLookedAt);
-  const given = withDelimiter(options, sep?.delimiter);
-  const { dialect } = findDialect(first.subarray(0, mostLookedAt), given, options.isTsv);
-  return { above, dialect };
+  const given = withDelimiter(input, sep?.delimiter);
+  const { dialect } = findDialect(first.subarray(0, mostLookedAt), given);
+  return { ...input, above, dialect };
 }
 
 /** Whether a text is plainly a table, and not one address a line. */
-export async function isTable(
-  reader: PeekReader,
-  options: HeaderDetectionOptions,
-): Promise<boolean> {
+export async function isTable(reader: PeekReader, input: CsvInput): Promise<boolean> {
   const first = await reader.peekLine(mostLookedAt);
-  if (sepLine(first) !== undefined || options.skipRows !== undefined) return true;
-  if (options.delimiter !== undefined || options.quote !== undefined) return true;
-  const { table, rows } = await lookForTable(reader, options);
-  if (options.hasHeader) return table !== undefined && table.columns > 1;
+  if (sepLine(first) !== undefined || input.skipRows !== undefined) return true;
+  if (input.delimiter !== undefined || input.quote !== undefined) return true;
+  const { table, rows } = await lookForTable(reader, input);
+  if (input.header ?? true) return table !== undefined && table.columns > 1;
   const [row] = rows;
   return row !== undefined && row.cells.length > 1 && isData(row.cells);
 }
@@ -86,49 +76,31 @@ interface FoundTable {
 interface Look extends FoundDialect {
   /** Absent where no header shows plainly. */
   readonly table: FoundTable | undefined;
+  /** Whether more bytes could show one. */
+  readonly isUndecided: boolean;
 }
 
 /** Looks at as little as shows the header: a stream may be slow to give more. */
-async function lookForTable(reader: PeekReader, options: HeaderDetectionOptions): Promise<Look> {
+async function lookForTable(reader: PeekReader, input: CsvInput): Promise<Look> {
   let look: Look | undefined;
   const first = await reader.peekUntil((bytes) => {
-    const isLast = bytes.length >= mostLookedAt;
-    look = lookAt(bytes, options, { isLast, isWhole: false });
+    const found = lookAt(bytes, input, false);
+    const isPlain = found.table !== undefined || !found.isUndecided;
+    if (isPlain || bytes.length >= mostLookedAt) look = found;
     return look !== undefined;
   });
-  return look ?? lookAt(first, options, { isLast: true, isWhole: true });
+  return look ?? lookAt(first, input, true);
 }
 
-interface HeaderSearchEnd {
-  /** Whether no more will be looked at. */
-  readonly isLast: boolean;
-  /** Whether nothing follows. */
-  readonly isWhole: boolean;
-}
-
-/** @returns `undefined` when more bytes could show a header */
-function lookAt(
-  first: Buffer,
-  options: HeaderDetectionOptions,
-  end: HeaderSearchEnd & { readonly isLast: true },
-): Look;
-function lookAt(
-  first: Buffer,
-  options: HeaderDetectionOptions,
-  end: HeaderSearchEnd,
-): Look | undefined;
-function lookAt(
-  first: Buffer,
-  options: HeaderDetectionOptions,
-  end: HeaderSearchEnd,
-): Look | undefined {
+/** @param isWhole whether nothing follows these bytes */
+function lookAt(first: Buffer, input: CsvInput, isWhole: boolean): Look {
   const sep = sepLine(first);
   const start = sep?.end ?? markBytesOf(first);
   const bytes = first.subarray(start, mostLookedAt);
-  const given = withDelimiter(options, sep?.delimiter);
-  const found = findDialect(bytes, given, options.isTsv, end.isWhole);
-  const isSure = given.delimiter !== undefined || options.isTsv || isAlike(found.rows);
-  const cuts = isSure ? [found.rows] : cutByEach(bytes, found.dialect, end.isWhole);
+  const given = withDelimiter(input, sep?.delimiter);
+  const found = findDialect(bytes, given, isWhole);
+  const isSure = given.delimiter !== undefined || input.isTsv || isAlike(found.rows);
+  const cuts = isSure ? [found.rows] : cutByEach(bytes, found.dialect, isWhole);
   const looks = cuts.map((rows) => ({ rows, at: findHeaderRow(rows.map(({ cells }) => cells)) }));
   const tables = looks.flatMap(({ rows, at }) => {
     const header = typeof at === 'number' ? rows[at] : undefined;
@@ -137,10 +109,7 @@ function lookAt(
   });
   // Cut at another delimiter than its own a table has a column or two.
   const [table] = tables.toSorted((one, other) => other.columns - one.columns);
-  if (table === undefined && !end.isLast && looks.some(({ at }) => at === 'undecided')) {
-    return undefined;
-  }
-  return { ...found, table };
+  return { ...found, table, isUndecided: looks.some(({ at }) => at === 'undecided') };
 }
 
 /** Whether at least half of the rows have as many cells as the first. */
@@ -166,7 +135,7 @@ function cutByEach(
   );
 }
 
-function withDelimiter(given: GivenDialect, found: string | undefined): GivenDialect {
+function withDelimiter(given: CsvInput, found: string | undefined): CsvInput {
   const delimiter = given.delimiter ?? found;
   return delimiter === undefined ? given : { ...given, delimiter };
 }

@@ -2,40 +2,39 @@ import { writeOutputFile } from '../outputs/output-file.js';
 import type { SourceReading } from '../../rows/source.js';
 import { piecesOf, type ByteReader, PeekReader } from './byte-reader.js';
 import { detectSignature } from '../file-signature.js';
+import { ParsedCsvReading } from '../../csv/parsed-csv-reading.js';
 
-/** How far an input is copied. */
-interface CopyOptions {
-  /** How many rows are wanted. @default all of them */
-  readonly rows: number | undefined;
-  /** Opens the reading of the rows that are wanted, while their bytes are copied. */
-  readonly openReading: (reader: ByteReader, rows: number) => Promise<SourceReading>;
-  /** Whether a reading asks for bytes only when rows are asked for: then what it took is enough. */
-  readonly isStepwise: (reading: SourceReading) => boolean;
-}
+/** Opens the reading of the rows that are wanted, while their bytes are copied. */
+type OpenCopied = (reader: ByteReader, rows: number) => Promise<SourceReading>;
 
 /**
  * Copies an input that can be read once, as far as the rows that are wanted go: the rest, which may never
  * end, is not asked for. Binary and compressed bytes are of use only whole. The file is there when the
  * rows are in it; only its owner can read it.
+ *
+ * @param rows how many rows are wanted. @default all of them
  */
 export async function copyInput(
   path: string,
   openReader: () => Promise<ByteReader>,
-  options: CopyOptions,
+  openReading: OpenCopied,
+  rows: number | undefined,
 ): Promise<void> {
-  await writeOutputFile(path, copiedPieces(openReader, options), { mode: 0o600 });
+  const pieces = copiedPieces(openReader, openReading, rows);
+  await writeOutputFile(path, pieces, { mode: 0o600 });
 }
 
 async function* copiedPieces(
   openReader: () => Promise<ByteReader>,
-  { rows, ...options }: CopyOptions,
+  openReading: OpenCopied,
+  rows: number | undefined,
 ): AsyncGenerator<Uint8Array> {
   const reader = new PeekReader(await openReader());
   try {
     const isDone =
       rows !== undefined &&
       (await isPlainText(reader)) &&
-      (yield* piecesOfRows(reader, rows, options));
+      (yield* piecesOfRows(reader, openReading, rows));
     if (!isDone) yield* piecesOf(reader);
   } finally {
     await reader.close();
@@ -50,8 +49,8 @@ async function isPlainText(reader: PeekReader): Promise<boolean> {
 /** @returns whether all that is needed was taken */
 async function* piecesOfRows(
   reader: ByteReader,
+  openReading: OpenCopied,
   rows: number,
-  { openReading, isStepwise }: Omit<CopyOptions, 'rows'>,
 ): AsyncGenerator<Uint8Array, boolean> {
   const taken: Buffer[] = [];
   let isOver = false;
@@ -65,7 +64,8 @@ async function* piecesOfRows(
   // Anyone who copies closes it.
   const taker = { read: async () => (underway = take()), close: async () => undefined };
   const reading = await openReading(taker, rows);
-  const isEnough = isStepwise(reading);
+  // Those that another program's parser reads take bytes ahead; else what was taken is enough.
+  const isEnough = !(reading instanceof ParsedCsvReading);
   const chunks = reading.chunks[Symbol.asyncIterator]();
   try {
     for (let left = isEnough ? rows : 0; left > 0;) {

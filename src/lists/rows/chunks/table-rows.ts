@@ -1,5 +1,6 @@
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { isPrintable } from '../values/print-value.js';
+import type { SourceReading } from '../source.js';
 import type { RowChunk } from './row-chunk.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
@@ -44,6 +45,24 @@ export class TableRows {
   #refuse(what: string): InputError {
     return new InputError(`data row ${grouped(this.#count)} of the input ${what}`);
   }
+}
+
+/**
+ * Looks at rows as a writing takes them apart.
+ *
+ * @param look is given the cells of each row
+ */
+export function tableValidator(
+  { header }: SourceReading,
+  look?: (cells: readonly unknown[], chunk: RowChunk, row: number) => void,
+): (chunk: RowChunk) => void {
+  const rows = new TableRows(header.length);
+  return (chunk) => {
+    for (let row = 0; row < chunk.length; row += 1) {
+      const cells = rows.read(chunk, row);
+      look?.(cells, chunk, row);
+    }
+  };
 }
 
 /** Refuses names that are twice in a header, for formats that tell cells apart by name. */

@@ -175,7 +175,7 @@ interface TextColumnReporting {
   readonly reading: Pick<SourceReading, 'header' | 'kinds'>;
   /** How messages call the output's format or database. */
   readonly output: string;
-  readonly onTextColumn: OpenSinkOptions['onTextColumn'];
+  readonly onTextColumn?: OpenSinkOptions['onTextColumn'];
 }
 
 /**
@@ -207,13 +207,13 @@ export function reportTextColumns(
 export function reportTextCells(
   reporting: TextColumnReporting,
   keeps: (kind: Kind, value?: unknown) => boolean,
-): (chunk: RowChunk, row: number, cells: readonly unknown[]) => void {
+): (cells: readonly unknown[], chunk: RowChunk, row: number) => void {
   const report = createReporter(reporting);
   const { kinds } = reporting.reading;
   for (const [at, kind] of (kinds ?? []).entries()) {
     if (kind && !keeps(kind)) report(at, kind);
   }
-  return (chunk, row, cells) => {
+  return (cells, chunk, row) => {
     if (!chunk.value) return;
     for (const [at, value] of cells.entries()) {
       if (value === null || value === undefined) continue;
