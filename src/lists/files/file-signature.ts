@@ -2,76 +2,59 @@ import { isUtf8 } from 'node:buffer';
 
 /** A kind of file that is no plain text. */
 interface Signature {
-  readonly bytes: readonly number[];
   /** What such a file is called. */
   readonly is: string;
-  /** The format it is read as, if it is. */
-  readonly format?: 'xlsx' | 'parquet';
   /** What to do with such a file. @default to say that it is one */
   readonly advice?: string;
+  /** The format it is read as, if it is. */
+  readonly format?: 'xlsx' | 'parquet';
 }
 
-const unpack = 'unpack it first';
-const exportIt = 'export the list as CSV, Excel or Parquet';
+const utf32 = { is: 'UTF-32 text', advice: 'save it as UTF-8 or UTF-16' };
 
-const signatures: readonly Signature[] = [
-  {
-    bytes: [0xff, 0xfe, 0, 0],
-    is: 'UTF-32 text',
-    advice: 'save it as UTF-8 or UTF-16',
-  },
-  {
-    bytes: [0, 0, 0xfe, 0xff],
-    is: 'UTF-32 text',
-    advice: 'save it as UTF-8 or UTF-16',
-  },
-  { bytes: [0xff, 0xfe], is: 'UTF-16 text (little-endian)' },
-  { bytes: [0xfe, 0xff], is: 'UTF-16 text (big-endian)' },
-  { bytes: [0x1f, 0x8b], is: 'gzip-compressed', advice: unpack },
-  { bytes: [0x28, 0xb5, 0x2f, 0xfd], is: 'zstd-compressed', advice: unpack },
-  ...Array.from({ length: 9 }, (_, level) => ({
-    bytes: [...ascii(`BZh${level + 1}`), 0x31, 0x41, 0x59, 0x26],
-    is: 'bzip2-compressed',
-    advice: unpack,
-  })),
-  {
-    bytes: [0x50, 0x4b, 0x03, 0x04],
-    is: 'a zip archive, as .xlsx spreadsheets are',
-    format: 'xlsx',
-  },
-  {
-    bytes: [0xd0, 0xcf, 0x11, 0xe0],
-    is: 'an old binary Office document (.xls), or one with a password',
-    advice: 'save it as .xlsx without one',
-  },
+function packed(is: string): Signature {
+  return { is, advice: 'unpack it first' };
+}
+
+function other(is: string): Signature {
+  return { is, advice: 'export the list as CSV, Excel or Parquet' };
+}
+
+/** By their first bytes, a character for each. */
+const signatures = new Map<string, Signature>([
+  ['\xff\xfe\0\0', utf32],
+  ['\0\0\xfe\xff', utf32],
+  ['\xff\xfe', { is: 'UTF-16 text (little-endian)' }],
+  ['\xfe\xff', { is: 'UTF-16 text (big-endian)' }],
+  ['\x1f\x8b', packed('gzip-compressed')],
+  ['\x28\xb5\x2f\xfd', packed('zstd-compressed')],
+  ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(
+    (level) => [`BZh${level}1AY&`, packed('bzip2-compressed')] as const,
+  ),
+  ['PK\x03\x04', { is: 'a zip archive, as .xlsx spreadsheets are', format: 'xlsx' }],
+  [
+    '\xd0\xcf\x11\xe0',
+    {
+      is: 'an old binary Office document (.xls), or one with a password',
+      advice: 'save it as .xlsx without one',
+    },
+  ],
   // The byte after the name starts the first page: a column may well be called PAR1.
-  { bytes: [0x50, 0x41, 0x52, 0x31, 0x15], is: 'a Parquet file', format: 'parquet' },
-  {
-    bytes: ascii('PARE'),
-    is: 'an encrypted Parquet file',
-    advice: 'write it without encryption first',
-  },
-  {
-    bytes: [0x53, 0x51, 0x4c, 0x69, 0x74, 0x65, 0x20, 0x66, 0x6f, 0x72, 0x6d, 0x61, 0x74],
-    is: 'an SQLite file',
-    advice: 'name it as sqlite:PATH, with a query',
-  },
-  { bytes: ascii('%PDF-'), is: 'a PDF document', advice: exportIt },
-  { bytes: ascii('{\\rtf'), is: 'a document in rich text (.rtf)', advice: exportIt },
-  { bytes: [0x89, ...ascii('PNG')], is: 'a picture (PNG)', advice: exportIt },
-  { bytes: [0xff, 0xd8, 0xff], is: 'a picture (JPEG)', advice: exportIt },
-  { bytes: ascii('GIF8'), is: 'a picture (GIF)', advice: exportIt },
-  { bytes: ascii('<!DOCTYPE html'), is: 'a web page (HTML)', advice: exportIt },
-  { bytes: ascii('<html'), is: 'a web page (HTML)', advice: exportIt },
-  { bytes: [0xfd, ...ascii('7zXZ')], is: 'xz-compressed', advice: unpack },
-  { bytes: [...ascii('7z'), 0xbc, 0xaf], is: 'a 7z archive', advice: unpack },
-  { bytes: [...ascii('Rar!'), 0x1a], is: 'a RAR archive', advice: unpack },
-  { bytes: [0x7f, ...ascii('ELF')], is: 'a program', advice: exportIt },
-];
-
-function ascii(text: string): readonly number[] {
-  return [...Buffer.from(text, 'latin1')];
-}
+  ['PAR1\x15', { is: 'a Parquet file', format: 'parquet' }],
+  ['PARE', { is: 'an encrypted Parquet file', advice: 'write it without encryption first' }],
+  ['SQLite format', { is: 'an SQLite file', advice: 'name it as sqlite:PATH, with a query' }],
+  ['%PDF-', other('a PDF document')],
+  ['{\\rtf', other('a document in rich text (.rtf)')],
+  ['\x89PNG', other('a picture (PNG)')],
+  ['\xff\xd8\xff', other('a picture (JPEG)')],
+  ['GIF8', other('a picture (GIF)')],
+  ['<!DOCTYPE html', other('a web page (HTML)')],
+  ['<html', other('a web page (HTML)')],
+  ['\xfd7zXZ', packed('xz-compressed')],
+  ['7z\xbc\xaf', packed('a 7z archive')],
+  ['Rar!\x1a', packed('a RAR archive')],
+  ['\x7fELF', other('a program')],
+]);
 
 /** The UTF-8 byte-order mark. */
 export const utf8Mark: readonly number[] = [0xef, 0xbb, 0xbf];
@@ -85,12 +68,11 @@ export function markBytesOf(first: Uint8Array): number {
  * Names what a file is by its first bytes when it is no text in UTF-8 or one of its kin. `undecided`
  * asks for more of them: those given could become a signature or a byte-order mark.
  */
-export function detectSignature(
-  first: Uint8Array,
-): Omit<Signature, 'bytes'> | 'text' | 'undecided' {
-  let undecided = begins(first, utf8Mark) === 'undecided';
-  for (const signature of signatures) {
-    const answer = begins(first, signature.bytes);
+export function detectSignature(first: Uint8Array): Signature | 'text' | 'undecided' {
+  const text = Buffer.from(first.subarray(0, mostCharacters)).toString('latin1');
+  let undecided = begins(text, '\xef\xbb\xbf') === 'undecided';
+  for (const [start, signature] of signatures) {
+    const answer = begins(text, start);
     // UTF-32 begins as UTF-16 does.
     if (answer === 'yes') return undecided ? 'undecided' : signature;
     undecided ||= answer === 'undecided';
@@ -106,10 +88,12 @@ export function describeFile(first: Uint8Array): string | undefined {
   return found.advice === undefined ? found.is : `${found.is}; ${found.advice}`;
 }
 
-function begins(first: Uint8Array, wanted: readonly number[]): 'yes' | 'no' | 'undecided' {
-  const common = Math.min(first.length, wanted.length);
-  for (let at = 0; at < common; at += 1) if (first[at] !== wanted[at]) return 'no';
-  return first.length < wanted.length ? 'undecided' : 'yes';
+/** No signature is longer. */
+const mostCharacters = 16;
+
+function begins(text: string, start: string): 'yes' | 'no' | 'undecided' {
+  if (text.startsWith(start)) return 'yes';
+  return start.startsWith(text) ? 'undecided' : 'no';
 }
 
 const mostJudged = 512;

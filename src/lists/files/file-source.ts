@@ -34,7 +34,7 @@ import { parseEncoding } from './bytes/text-encoding.js';
 export function fileSource(path: string, options: FileOptions = {}): Source {
   checkValue('path', path, filePath);
   checkOptions(options, fileShape);
-  const source = createSource(() => findInput(path), path, options);
+  const source = inputSource(() => findInput(path), path, options);
   // What can be read once has nobody's permissions: it is a pipe or a terminal.
   return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
 }
@@ -58,24 +58,15 @@ export function streamSource(
   checkValue('name', name, text);
   checkValue('openStream', openStream, called);
   checkOptions(options, fileShape);
-  return createSource(() => streamInput(name, openStream), undefined, options);
+  return inputSource(() => streamInput(name, openStream), undefined, options);
 }
 
 /**
- * The rows in the bytes of an input.
+ * The rows in the bytes of an input. Options that cannot be right are refused before it is looked for.
  *
  * @param path whose ending names the format, where there is one
  */
 export function inputSource(
-  input: ByteInput,
-  path: string | undefined,
-  options: FileOptions,
-): Source {
-  return createSource(() => input, path, options);
-}
-
-/** Options that cannot be right are refused before the input is looked for. */
-function createSource(
   find: () => ByteInput,
   path: string | undefined,
   options: FileOptions,

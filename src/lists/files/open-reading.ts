@@ -57,7 +57,13 @@ export async function openReading(
       const format = options.format ?? (await findBinaryFormat(reader));
       if (format !== undefined && isRandomAccess(format)) {
         refuseUnknown(format, options);
-        const file = await openFile(isInflated ? undefined : input.path, reader, opening, input);
+        const { name, path } = input;
+        if (isInflated || path === undefined) {
+          const file = await spoolToRandomFile(reader, name, opening.signal);
+          return openBinary(format, file, options, opening);
+        }
+        await reader.close();
+        const file = await openRandomFile(path, name, opening.signal);
         return openBinary(format, file, options, opening);
       }
       return openText(reader, format, { input, options, opening });
@@ -88,19 +94,7 @@ async function inflate(
 
 async function findBinaryFormat(reader: PeekReader): Promise<FileFormat | undefined> {
   const signature = detectSignature(await peekSignature(reader));
-  if (typeof signature !== 'object') return undefined;
-  return signature.format;
-}
-
-async function openFile(
-  path: string | undefined,
-  reader: ByteReader,
-  { signal }: OpenSourceOptions,
-  { name }: ByteInput,
-): Promise<RandomFile> {
-  if (path === undefined) return spoolToRandomFile(reader, name, signal);
-  await reader.close();
-  return openRandomFile(path, name, signal);
+  return typeof signature === 'object' ? signature.format : undefined;
 }
 
 /** Loaded when it is asked for only: most lists are plain text. */

@@ -243,3 +243,16 @@ export function holdsBytes({
   const isBson = converted === 'BSON' || logical?.type === 'BSON';
   return isBson || logical?.type === 'GEOMETRY' || logical?.type === 'GEOGRAPHY';
 }
+
+export function holdsFloats(
+  elements: readonly { readonly type?: SchemaElement['type'] }[],
+): boolean {
+  return elements.some(({ type }) => type === 'FLOAT' || type === 'DOUBLE');
+}
+
+/** Whether a stored value is -0.0, or has one in it. */
+export function holdsNegativeZero(stored: unknown): boolean {
+  if (typeof stored !== 'object' || stored === null) return Object.is(stored, -0);
+  if (ArrayBuffer.isView(stored)) return false;
+  return Object.values(stored).some(holdsNegativeZero);
+}

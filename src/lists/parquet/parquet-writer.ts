@@ -1,11 +1,12 @@
-import type { ColumnChunk, SchemaElement } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
+import { grouped } from '../../platform/text/shown-numbers.js';
 import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
 import type { FormatWriting } from '../files/writer-sink.js';
 import { refuseRepeatedNames, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import {
   type ColumnFacts,
   factsOfKind,
@@ -13,18 +14,22 @@ import {
   reportTextColumns,
 } from '../rows/values/kind-tally.js';
 import { loadHyparquet, loadHyparquetWriter } from './hyparquet.js';
+import { addColumns, CopiedRows } from './copied-rows.js';
 import { checkWritten } from './parquet-reading.js';
 import { elementsToWrite } from './schema-node.js';
-import { type StoredGroup, isParquetReading, ParquetChunk } from './stored-group.js';
-import { type ParquetForm, parquetForm, parquetFormOrText } from './parquet-form.js';
+import { isParquetReading, ParquetChunk } from './stored-group.js';
+import {
+  holdsFloats,
+  holdsNegativeZero,
+  type ParquetForm,
+  parquetForm,
+  parquetFormOrText,
+} from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
-import { grouped } from '../../platform/text/shown-numbers.js';
 
 /** A row group is held until it is full. */
 const groupRows = 50_000;
 const groupBytes = 64 * 1024 * 1024;
-/** A row group of the input that has fewer rows is not copied as it is: small groups become large ones. */
-const leastCopiedRows = 10_000;
 
 /** A column of the output: its schema, and what is held of it. */
 interface OutputColumn {
@@ -32,7 +37,7 @@ interface OutputColumn {
   /** How its values are stored; for what is copied they are stored so already. */
   form: ParquetForm;
   /** What is copied as it is stored: the elements of a Parquet input's column. */
-  readonly elements: readonly SchemaElement[] | undefined;
+  readonly elements?: readonly SchemaElement[];
   /** Makes of a stored value one that can be written. */
   readonly renew?: (stored: unknown) => unknown;
   values: unknown[];
@@ -64,12 +69,8 @@ class ParquetRowsWriter implements RowsWriter {
   #outcomes: (readonly unknown[])[][];
   readonly #columns: OutputColumn[];
   readonly #tally: KindTally;
-  /** Whether the rows come as a Parquet file stores them. */
-  readonly #isCopied: boolean;
-  /** The rows of a Parquet input that are held. */
-  #copied: { readonly chunk: ParquetChunk; readonly from: number; readonly to: number }[] = [];
-  /** The row group of the input that they are the first rows of, and nothing else. */
-  #whole: StoredGroup | undefined;
+  /** The held rows where they come as a Parquet file stores them. */
+  readonly #copied: CopiedRows | undefined;
   #file: { readonly bytes: ByteWriter; readonly writer: ParquetWriter } | undefined;
   #held = 0;
   #heldBytes = 0;
@@ -77,34 +78,34 @@ class ParquetRowsWriter implements RowsWriter {
   #groups = 0;
 
   constructor(options: ParquetWriterOptions) {
-    const { opening } = options;
+    const { opening, copies } = options;
+    const { header, kinds } = opening.reading;
     this.#options = options;
-    this.#rows = new TableRows(opening.reading.header.length);
+    this.#rows = new TableRows(header.length);
     this.#added = new OutcomeForms(opening, (cells, column) =>
-      cells.map((cell, at) => storeAdded(addedForm(opening.added[column]?.[at]?.kind), cell)),
+      cells.map((cell, at) => {
+        const { store } = addedForm(opening.added[column]?.[at]?.kind);
+        // A flag that the service has sent as something else than a boolean stands for nothing.
+        return cell === null ? null : (store(cell) ?? null);
+      }),
     );
     this.#outcomes = opening.added.map(() => []);
-    const { reading } = opening;
-    this.#isCopied = options.copies !== undefined;
-    this.#tally = options.tally ?? new KindTally(reading.header.length, reading.kinds);
+    this.#tally = options.tally ?? new KindTally(header.length, kinds);
     this.#columns = this.#makeColumns();
+    const isSame = copies?.every((copy) => copy !== undefined && copy.renew === undefined) === true;
+    this.#copied = copies && new CopiedRows(isSame && opening.added.flat().length > 0);
   }
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
-    const columns = this.#columns;
-    if (!this.#isCopied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
+    if (!this.#copied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
     const own = this.#options.opening.reading.header.length;
-    if (chunk instanceof ParquetChunk && this.#isCopied) {
-      this.#copied.push({ chunk, from, to });
-      const { group } = chunk;
-      if (this.#held === 0) this.#whole = this.#canCopy(group) ? group : undefined;
-      if (group !== this.#whole || chunk.from + from !== this.#held) this.#whole = undefined;
-    } else {
+    if (this.#copied && chunk instanceof ParquetChunk) this.#copied.add(chunk, from, to);
+    else {
       for (let row = from; row < to; row += 1) {
         const cells = this.#rows.read(chunk, row);
         for (let column = 0; column < own; column += 1) {
-          columns[column]?.values.push(cells[column] ?? null);
+          this.#columns[column]?.values.push(cells[column] ?? null);
         }
       }
     }
@@ -115,10 +116,8 @@ class ParquetRowsWriter implements RowsWriter {
     }
     this.#held += to - from;
     this.#heldBytes += chunk.byteSize * ((to - from) / chunk.length);
-    const isFull = this.#whole
-      ? this.#held === this.#whole.rows
-      : this.#held >= groupRows || this.#heldBytes >= groupBytes;
-    if (isFull) await this.#writeGroup();
+    const isFull = this.#held >= groupRows || this.#heldBytes >= groupBytes;
+    if (this.#copied?.isWhole ?? isFull) await this.#writeGroup();
   }
 
   async end(): Promise<void> {
@@ -128,10 +127,9 @@ class ParquetRowsWriter implements RowsWriter {
     writer.schema = this.#schema((elements) => elements);
     await writer.finish();
     await this.#send(bytes);
-    const written = await this.#options.output.readBack?.();
-    if (!written) return;
-    const { schema } = writer;
-    await checkWritten(written, { schema, rows: this.#written, groups: this.#groups });
+    const file = await this.#options.output.readBack?.();
+    const written = { schema: writer.schema, rows: this.#written, groups: this.#groups };
+    if (file) await checkWritten(file, written);
   }
 
   #makeColumns(): OutputColumn[] {
@@ -140,7 +138,6 @@ class ParquetRowsWriter implements RowsWriter {
     const own = header.map((name, column) => ({
       name,
       form: parquetFormOrText(factsOfKind(kinds?.[column] ?? { name: 'text' })),
-      elements: undefined,
       ...copies?.[column],
       values: [],
     }));
@@ -148,7 +145,6 @@ class ParquetRowsWriter implements RowsWriter {
       columns.map(({ name, kind }, at) => ({
         name,
         form: addedForm(kind),
-        elements: undefined,
         values: [],
         added: { verified, at },
       })),
@@ -156,30 +152,18 @@ class ParquetRowsWriter implements RowsWriter {
     return [...own, ...added.flat()];
   }
 
-  /** Whether a row group can be copied without a look into it. */
-  #canCopy({ kept, rows }: StoredGroup): boolean {
-    const { reading, added } = this.#options.opening;
-    return (
-      kept !== undefined &&
-      rows >= leastCopiedRows &&
-      added.flat().length > 0 &&
-      this.#columns
-        .slice(0, reading.header.length)
-        .every(({ elements, renew }) => elements !== undefined && renew === undefined)
-    );
-  }
-
   async #writeGroup(): Promise<void> {
     if (this.#held === 0) return;
     const { writer, bytes } = this.#begin();
-    const isWhole = this.#held === this.#whole?.rows;
-    const copied = isWhole ? await this.#copyGroup(this.#whole?.kept ?? []) : [];
-    for (const { chunk } of isWhole ? [] : this.#copied) await chunk.group.load();
+    const whole = this.#copied?.isWhole === true ? this.#copied : undefined;
+    const copied = (await whole?.copyGroup(bytes, async () => this.#send(bytes))) ?? [];
+    if (!whole) await this.#copied?.load();
     const own = this.#options.opening.reading.header.length;
-    const columnData = this.#columns.slice(isWhole ? own : 0).map((column, at) => {
+    const columnData = this.#columns.slice(whole ? own : 0).map((column, at) => {
       const values = () => this.#valuesOf(column, at);
       // Of 0.0 and -0.0 the writer's dictionary would keep the one that comes first.
-      const isPlain = holdsFloats(column) && values().some(holdsNegativeZero);
+      const isPlain =
+        holdsFloats(column.elements ?? [column.form.element]) && values().some(holdsNegativeZero);
       return {
         name: column.name,
         // Made when it is written: the cells of one column at a time.
@@ -191,50 +175,15 @@ class ParquetRowsWriter implements RowsWriter {
     });
     await writer.write({ columnData, rowGroupSize: this.#held });
     const group = writer.row_groups.at(-1);
-    if (group) {
-      group.columns.unshift(...copied);
-      group.total_byte_size = sizeOf(group.columns, 'total_uncompressed_size');
-      group.total_compressed_size = sizeOf(group.columns, 'total_compressed_size');
-    }
+    if (group) addColumns(group, copied);
     await this.#send(bytes);
     for (const column of this.#columns) column.values = [];
     this.#outcomes = this.#outcomes.map(() => []);
-    this.#copied = [];
-    this.#whole = undefined;
+    this.#copied?.clear();
     this.#groups += 1;
     this.#written += this.#held;
     this.#held = 0;
     this.#heldBytes = 0;
-  }
-
-  /** Writes the columns of a row group as they are in the input, and gives what the footer says of them. */
-  async #copyGroup(kept: NonNullable<StoredGroup['kept']>): Promise<readonly ColumnChunk[]> {
-    const { bytes } = this.#begin();
-    const copied: ColumnChunk[] = [];
-    for (const { data, start, bytes: part } of kept.flat()) {
-      const place = BigInt(bytes.offset);
-      copied.push({
-        file_offset: place,
-        meta_data: {
-          type: data.type,
-          encodings: data.encodings,
-          path_in_schema: data.path_in_schema,
-          codec: data.codec,
-          num_values: data.num_values,
-          total_uncompressed_size: data.total_uncompressed_size,
-          total_compressed_size: data.total_compressed_size,
-          data_page_offset: data.data_page_offset - start + place,
-          // At 0 there is none.
-          ...(data.dictionary_page_offset && {
-            dictionary_page_offset: data.dictionary_page_offset - start + place,
-          }),
-          ...(data.encoding_stats && { encoding_stats: data.encoding_stats }),
-        },
-      });
-      bytes.appendBytes(part);
-      await this.#send(bytes);
-    }
-    return copied;
   }
 
   /** The held cells of a column as they are stored. */
@@ -245,10 +194,10 @@ class ParquetRowsWriter implements RowsWriter {
     // What is added was stored when its outcome came first.
     if (added) return this.#outcomes[added.verified]?.map((cells) => cells[added.at]) ?? [];
     if (elements) {
-      const stored = this.#cellsOf((chunk, row) => chunk.stored(row, column));
+      const stored = this.#copied?.cells((chunk, row) => chunk.stored(row, column)) ?? [];
       return renew ? stored.map(renew) : stored;
     }
-    const cells = this.#isCopied ? this.#cellsOf((chunk, row) => chunk.value(row, column)) : values;
+    const cells = this.#copied?.cells((chunk, row) => chunk.value(row, column)) ?? values;
     return cells.map((value, row) => {
       const stored = value === null || value === undefined ? null : form.store(value);
       if (stored !== undefined) return stored;
@@ -258,18 +207,10 @@ class ParquetRowsWriter implements RowsWriter {
     });
   }
 
-  #cellsOf(cell: (chunk: ParquetChunk, row: number) => unknown): unknown[] {
-    const cells: unknown[] = [];
-    for (const { chunk, from, to } of this.#copied) {
-      for (let row = from; row < to; row += 1) cells.push(cell(chunk, row));
-    }
-    return cells;
-  }
-
   #begin(): { readonly bytes: ByteWriter; readonly writer: ParquetWriter } {
     if (this.#file) return this.#file;
     const { ByteWriter, ParquetWriter } = this.#options.packages;
-    if (!this.#isCopied) {
+    if (!this.#copied) {
       this.#options.report(this.#tally);
       for (const [at, facts] of this.#tally.facts.entries()) {
         const column = this.#columns[at];
@@ -284,8 +225,7 @@ class ParquetRowsWriter implements RowsWriter {
       // Stored bytes may order otherwise than what they stand for.
       statistics: false,
     });
-    this.#file = { bytes, writer };
-    return this.#file;
+    return (this.#file = { bytes, writer });
   }
 
   #schema(form: (elements: readonly SchemaElement[]) => readonly SchemaElement[]): SchemaElement[] {
@@ -309,32 +249,8 @@ class ParquetRowsWriter implements RowsWriter {
   }
 }
 
-function sizeOf(
-  columns: readonly ColumnChunk[],
-  size: 'total_uncompressed_size' | 'total_compressed_size',
-): bigint {
-  return columns.reduce((all, { meta_data: data }) => all + (data?.[size] ?? 0n), 0n);
-}
-
-function holdsFloats({ form, elements }: OutputColumn): boolean {
-  const types = (elements ?? [form.element]).map(({ type }) => type);
-  return types.includes('FLOAT') || types.includes('DOUBLE');
-}
-
-/** Whether a stored value is -0.0, or has one in it. */
-function holdsNegativeZero(stored: unknown): boolean {
-  if (typeof stored !== 'object' || stored === null) return Object.is(stored, -0);
-  if (ArrayBuffer.isView(stored)) return false;
-  return Object.values(stored).some(holdsNegativeZero);
-}
-
 function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {
   return parquetFormOrText(factsOfKind({ name: kind }));
-}
-
-/** A flag that the service has sent as something else than a boolean stands for nothing. */
-function storeAdded({ store }: ParquetForm, cell: OutputCell): unknown {
-  return cell === null ? null : (store(cell) ?? null);
 }
 
 /** How rows are written as Parquet; one for each sink, as it remembers the columns' kinds. */

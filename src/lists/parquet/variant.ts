@@ -44,7 +44,7 @@ function partReader(
   return (stored, names) => {
     if (!isObject(stored)) return undefined;
     const { value, typed_value: own } = stored;
-    const whole = value instanceof Uint8Array ? readBytes(value, names) : undefined;
+    const whole = value instanceof Uint8Array ? readAt(bufferOf(value), 0, names) : undefined;
     const typedValue = own === null || own === undefined ? undefined : readTyped?.(own, names);
     if (typedValue === undefined) return whole;
     // An object whose other members have no columns.
@@ -95,64 +95,33 @@ function namesOf(metadata: unknown): readonly string[] {
   return names;
 }
 
-function readBytes(value: Uint8Array, names: readonly string[]): unknown {
-  return readAt(bufferOf(value), 0, { names, depth: 0 });
-}
-
-interface Place {
-  readonly names: readonly string[];
-  readonly depth: number;
-}
-
 /** The two lowest bits say what it is, the others how it is stored. */
-function readAt(bytes: Buffer, at: number, place: Place): unknown {
-  if (place.depth > maxDepth) throw new RangeError('nested too deeply');
+function readAt(bytes: Buffer, at: number, names: readonly string[], depth = 0): unknown {
+  if (depth > maxDepth) throw new RangeError('nested too deeply');
   const head = bytes.readUInt8(at);
   const form = head >> 2;
-  switch (head & 3) {
-    case 0:
-      return readPrimitive(bytes, at + 1, form);
-    case 1:
-      return textAt(bytes, at + 1, form);
-    case 2:
-      return readObject(bytes, at + 1, { form, place });
-    default:
-      return readArray(bytes, at + 1, { form, place });
-  }
-}
-
-interface Nested {
-  readonly form: number;
-  readonly place: Place;
-}
-
-function readObject(bytes: Buffer, at: number, { form, place }: Nested): unknown {
-  const [offsetWidth, idWidth] = [(form & 3) + 1, ((form >> 2) & 3) + 1];
-  const countWidth = (form & 16) === 0 ? 1 : 4;
-  const count = bytes.readUIntLE(at, countWidth);
-  const ids = at + countWidth;
+  if ((head & 3) === 0) return readPrimitive(bytes, at + 1, form);
+  if ((head & 3) === 1) return textAt(bytes, at + 1, form);
+  // An object, or an array, which has no ids of names.
+  const isArray = (head & 3) === 3;
+  const offsetWidth = (form & 3) + 1;
+  const idWidth = isArray ? 0 : ((form >> 2) & 3) + 1;
+  const countWidth = (form & (isArray ? 4 : 16)) === 0 ? 1 : 4;
+  const count = bytes.readUIntLE(at + 1, countWidth);
+  const ids = at + 1 + countWidth;
   const offsets = ids + count * idWidth;
   const values = offsets + (count + 1) * offsetWidth;
-  const within = { ...place, depth: place.depth + 1 };
+  const items = Array.from(boundedCount(count, bytes), (_, item) => {
+    const offset = bytes.readUIntLE(offsets + item * offsetWidth, offsetWidth);
+    return readAt(bytes, values + offset, names, depth + 1);
+  });
+  if (isArray) return items;
   return Object.fromEntries(
-    Array.from(boundedCount(count, bytes), (_, member) => {
-      const name = place.names[bytes.readUIntLE(ids + member * idWidth, idWidth)];
+    items.map((item, member) => {
+      const name = names[bytes.readUIntLE(ids + member * idWidth, idWidth)];
       if (name === undefined) throw new RangeError('a member without a name');
-      const offset = bytes.readUIntLE(offsets + member * offsetWidth, offsetWidth);
-      return [name, readAt(bytes, values + offset, within)] as const;
+      return [name, item] as const;
     }),
-  );
-}
-
-function readArray(bytes: Buffer, at: number, { form, place }: Nested): unknown {
-  const offsetWidth = (form & 3) + 1;
-  const countWidth = (form & 4) === 0 ? 1 : 4;
-  const count = bytes.readUIntLE(at, countWidth);
-  const offsets = at + countWidth;
-  const values = offsets + (count + 1) * offsetWidth;
-  const within = { ...place, depth: place.depth + 1 };
-  return Array.from(boundedCount(count, bytes), (_, item) =>
-    readAt(bytes, values + bytes.readUIntLE(offsets + item * offsetWidth, offsetWidth), within),
   );
 }
 

@@ -41,7 +41,7 @@ export function httpSource(address: string, options: FileOptions & RemoteOptions
   checkOptions(options, { ...fileShape, ...remoteShape });
   const web = parseWebAddress(address);
   const object = httpObject(web, dispatcherFor(web.url));
-  return inputSource(remoteInput(object, options), web.url.pathname, options);
+  return inputSource(() => remoteInput(object, options), web.url.pathname, options);
 }
 
 const dispatchers = new Map<boolean, Dispatcher>();
@@ -65,7 +65,7 @@ interface WebAddress {
   readonly authorization: string | undefined;
 }
 
-export function parseWebAddress(text: string): WebAddress {
+function parseWebAddress(text: string): WebAddress {
   // The text is not repeated: it may hold a password.
   if (!URL.canParse(text)) throw new ConfigurationError('the address of the input is no URL');
   const url = new URL(text);
@@ -100,7 +100,7 @@ const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 const silenceMs = 30_000;
 
 /** A list on a web server. */
-export function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
+function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
   const { name } = address;
   return {
     name,

@@ -126,7 +126,7 @@ function refusing<Target extends object>(target: Target, refuse: Refuse): Target
   });
 }
 
-export function checkReading<Chunk extends RowChunk>(
+function checkReading<Chunk extends RowChunk>(
   reading: unknown,
   name: string,
 ): asserts reading is SourceReading<Chunk> {
@@ -142,7 +142,7 @@ export function checkReading<Chunk extends RowChunk>(
 }
 
 /** A chunk, each of whose cells is looked at when it is asked for. */
-export function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
+function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
   const given: unknown = chunk;
   if (!isObject(given) || typeof Reflect.get(given, 'text') !== 'function') {
     throw broken(name, 'a chunk must be an object with a method text()');

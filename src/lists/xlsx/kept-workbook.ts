@@ -1,10 +1,10 @@
 import { posix } from 'node:path';
-import { readRelations, type Relation, relationsOf } from './zip/archive.js';
-import { anyRefersTo, type Gone, refersTo, tableNames } from './gone-references.js';
-import { attribute, decodeEntities, editXml, withAttribute, XmlError } from './scan-xml.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { attribute, editXml, withAttribute, XmlError } from './scan-xml.js';
 import type { SheetTable, Workbook } from './workbook.js';
-import { type OutputStyle, styleElements } from './xlsx-parts.js';
+import { addStyles, anyRefersTo, editMain, tableNames } from './workbook-edits.js';
+import type { OutputStyle } from './xlsx-parts.js';
+import { readRelations, type Relation, relationsOf } from './zip/archive.js';
 import { partKey } from './zip/zip-reader.js';
 import type { ZipWriter } from './zip/zip-writer.js';
 
@@ -20,34 +20,29 @@ export interface OtherSheets {
   readonly kept: KeptWorkbook | NotKept;
 }
 
+interface KeptParts {
+  /** What of the sheets that were read, or of the workbook, does not stay. */
+  readonly lost: readonly Lost[];
+  /** The parts that stay as they are. */
+  readonly copied: readonly string[];
+  /** The others but for the sheets and the styles. */
+  readonly edited: ReadonlyMap<string, string>;
+  readonly styles: { readonly part: string; readonly xml: string };
+}
+
 /** A workbook in which the sheets that were read are written again, and all others stay. */
 export class KeptWorkbook {
-  /** What of the sheets that were read, or of the workbook, does not. */
   readonly lost: readonly Lost[];
   /** Number of the first style that is added. */
   readonly firstStyle: number;
-  /** The parts that stay as they are. */
-  readonly #copied: readonly string[];
-  /** The others but for the sheets and the styles. */
-  readonly #edited: ReadonlyMap<string, string>;
-  readonly #styles: { readonly part: string; readonly xml: string };
+  readonly #parts: KeptParts;
   readonly #workbook: Workbook;
 
-  constructor(
-    workbook: Workbook,
-    parts: {
-      readonly lost: readonly Lost[];
-      readonly copied: readonly string[];
-      readonly edited: ReadonlyMap<string, string>;
-      readonly styles: { readonly part: string; readonly xml: string };
-    },
-  ) {
+  constructor(workbook: Workbook, parts: KeptParts) {
     this.#workbook = workbook;
+    this.#parts = parts;
     this.lost = parts.lost;
     this.firstStyle = workbook.styles.length;
-    this.#copied = parts.copied;
-    this.#edited = parts.edited;
-    this.#styles = parts.styles;
   }
 
   /** The name of the part that a sheet is in. */
@@ -59,17 +54,18 @@ export class KeptWorkbook {
   /** Writes all but the sheets that were read and the styles. */
   async writeTo(zip: ZipWriter): Promise<void> {
     const { archive } = this.#workbook;
-    for (const [name, xml] of this.#edited) {
+    for (const [name, xml] of this.#parts.edited) {
       await zip.begin(archive.entry(name).name);
       await zip.write(Buffer.from(xml));
       await zip.close();
     }
-    for (const name of this.#copied) await zip.copy(archive.entry(name), archive.stored(name));
+    for (const name of this.#parts.copied)
+      await zip.copy(archive.entry(name), archive.stored(name));
   }
 
   /** The part of the styles, and what it is with more of them. */
   stylesWith(added: readonly OutputStyle[]): readonly [name: string, xml: string] {
-    const { part, xml } = this.#styles;
+    const { part, xml } = this.#parts.styles;
     return [this.#workbook.archive.entry(part).name, addStyles(xml, added)];
   }
 }
@@ -244,83 +240,4 @@ async function findParts(
     }
   }
   return { parts, dropped, relations, lost, tables, hasSlicers };
-}
-
-/** The workbook without what would be wrong in it. */
-function editMain(
-  xml: string,
-  { listed }: Workbook,
-  { tables, gone }: { readonly tables: readonly SheetTable[]; readonly gone: Gone },
-): { readonly xml: string; readonly hasLostNames: boolean } {
-  const written = tables.map(({ sheets: [first = ''] }) => first);
-  const left = listed.filter(({ name }) => !gone.sheets.includes(name));
-  const placeOf = (place: string | undefined): number =>
-    left.findIndex((sheet) => sheet === listed[Number(place)]);
-  let hasLostNames = false;
-  const editName: Parameters<typeof editXml>[1][string] = ({ tag, attributes, inside, whole }) => {
-    const own = attribute(attributes, 'localSheetId');
-    const sheet = listed[Number(own)]?.name ?? '';
-    // What is printed, and what is filtered.
-    const isOfOldRows =
-      written.includes(sheet) && attribute(attributes, 'name')?.startsWith('_xlnm.') === true;
-    const isGone =
-      (own !== undefined && placeOf(own) === -1) || refersTo(gone, decodeEntities(inside));
-    hasLostNames ||= isGone && !isOfOldRows;
-    if (isOfOldRows || isGone) return '';
-    if (own === undefined) return whole;
-    return `<${tag}${withAttribute(attributes, 'localSheetId', String(placeOf(own)))}>${inside}</${tag}>`;
-  };
-  const edited = editXml(xml, {
-    sheet({ tag, attributes, whole }) {
-      const name = attribute(attributes, 'name') ?? '';
-      if (gone.sheets.includes(name)) return '';
-      return written.includes(name)
-        ? `<${tag}${withAttribute(attributes, 'state', undefined)}/>`
-        : whole;
-    },
-    definedNames({ tag, attributes, inside }) {
-      const names = editXml(inside, { definedName: editName });
-      return names.includes('<') ? `<${tag}${attributes}>${names}</${tag}>` : '';
-    },
-    workbookView({ tag, attributes, inside }) {
-      const active = placeOf(attribute(attributes, 'activeTab') ?? '0');
-      const first = left.findIndex(({ name }) => name === written[0]);
-      const shown = withAttribute(attributes, 'firstSheet', undefined);
-      return `<${tag}${withAttribute(shown, 'activeTab', String(active === -1 ? first : active))}>${inside}</${tag}>`;
-    },
-    calcPr: ({ tag, attributes }) => `<${tag}${withAttribute(attributes, 'fullCalcOnLoad', '1')}/>`,
-  });
-  return { xml: edited, hasLostNames };
-}
-
-function addStyles(xml: string, styles: readonly OutputStyle[]): string {
-  if (styles.length === 0) return xml;
-  let [hasFormats, root, prefix, last] = [false, '', '', 163];
-  editXml(xml, {
-    styleSheet({ tag, inside }) {
-      root = tag;
-      prefix = tag.slice(0, tag.indexOf(':') + 1);
-      editXml(inside, {
-        numFmts({ inside: own, whole }) {
-          hasFormats = true;
-          editXml(own, {
-            numFmt({ attributes }) {
-              last = Math.max(last, Number(attribute(attributes, 'numFmtId')) || 0);
-              return '';
-            },
-          });
-          return whole;
-        },
-      });
-      return '';
-    },
-  });
-  const { formats, looks } = styleElements(styles, { firstId: last + 1, prefix });
-  const added = editXml(xml, {
-    numFmts: ({ tag, inside }) => `<${tag}>${inside}${formats.join('')}</${tag}>`,
-    cellXfs: ({ tag, inside }) => `<${tag}>${inside}${looks.join('')}</${tag}>`,
-  });
-  if (hasFormats || formats.length === 0) return added;
-  const start = added.indexOf('>', added.indexOf(`<${root}`)) + 1;
-  return `${added.slice(0, start)}<${prefix}numFmts>${formats.join('')}</${prefix}numFmts>${added.slice(start)}`;
 }

@@ -132,7 +132,7 @@ export function textOfSerial(serial: number, is1904: boolean): string | undefine
 }
 
 /** The number of days that a workbook counts to a time; `undefined` before its calendar begins. */
-export function serialOfMs(ms: number): number | undefined {
+function serialOfMs(ms: number): number | undefined {
   const days = (ms - start1900) / dayMs;
   // Before March 1900 programs disagree on what day a number is.
   return Number.isNaN(days) || days < 61 || days >= 2_958_466 ? undefined : days;

@@ -16,6 +16,9 @@ import { XlsxChunk } from './xlsx-chunk.js';
 import { notice } from '../../platform/text/notices.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
+/** So many rows show the header; more would only be looked at longer. */
+const mostRows = 200;
+
 export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'skipFooter' | 'sheet'>;
 
 /** The rows of one sheet. */
@@ -52,18 +55,13 @@ export class SheetReading {
 
   /** @returns whether the sheet has any row */
   async findHeader(): Promise<boolean> {
-    const { header: hasHeader = true, skipRows } = this.#options;
-    const { rows, isGuessed } = await readToHeader(async () => this.#next(), {
-      hasHeader,
-      skipRows,
-    });
-    this.#first = rows;
-    const [head] = rows;
+    const above = await this.#readToHeader();
+    const [head] = this.#first;
     if (head === undefined) return false;
-    if (isGuessed) {
+    if (above > 0) {
       this.#opening.onHeaderFound?.({ input: this.label, unit: 'row', number: head.number });
     }
-    this.header = namesOf(head, hasHeader);
+    this.header = namesOf(head, this.#options.header ?? true);
     return true;
   }
 
@@ -97,7 +95,6 @@ export class SheetReading {
     const [head] = this.#first;
     if (head === undefined) return;
     const columns = head.values.length;
-    const { name, label } = this;
     let some: readonly SheetRow[] | undefined = hasHeader ? this.#first.slice(1) : this.#first;
     let held: readonly SheetRow[] = [];
     let above = head.number;
@@ -106,14 +103,14 @@ export class SheetReading {
       const from = startOfLast(rows, columns, skipFooter);
       held = rows.slice(from);
       above = rows[from - 1]?.number ?? above;
-      if (from > 0) yield chunkOf(rows.slice(0, from), head, { name, label, map });
+      if (from > 0) yield this.#chunkOf(rows.slice(0, from), head, map);
       some = await this.#next();
     }
-    const last = withoutFooter(held, { above, columns, name: label, skipFooter }, this.#opening);
-    if (last.length > 0) yield chunkOf(last, head, { name, label, map });
+    const last = this.#withoutFooter(held, above, columns);
+    if (last.length > 0) yield this.#chunkOf(last, head, map);
     if (this.#uncomputed > 0) {
       const formulas = this.#uncomputed;
-      this.#opening.onNotice?.(notice('formulas_without_result', { input: label, formulas }));
+      this.#opening.onNotice?.(notice('formulas_without_result', { input: this.label, formulas }));
     }
   }
 
@@ -131,6 +128,93 @@ export class SheetReading {
       throw new InputError(`${this.#file.name} cannot be read as XLSX: ${error.message}`);
     }
   }
+
+  /**
+   * Reads the rows of the sheet up to its header, and some of those behind it.
+   *
+   * @returns how many of the rows that were looked at are above the header that was found
+   */
+  async #readToHeader(): Promise<number> {
+    const { header: hasHeader = true, skipRows } = this.#options;
+    let rows: readonly SheetRow[] = [];
+    for (;;) {
+      const more = await this.#next();
+      rows = [...rows, ...(more ?? [])].filter(({ number }) => number > (skipRows ?? 0));
+      this.#first = rows;
+      const isEnough = more === undefined || rows.length >= mostRows;
+      if (skipRows !== undefined || !hasHeader) {
+        if (rows.length > 0 || isEnough) return 0;
+        continue;
+      }
+      const found = findHeaderRow(rows.map(({ values }) => values));
+      if (found === 'undecided' && !isEnough) continue;
+      const at = typeof found === 'number' ? found : 0;
+      this.#first = rows.slice(at);
+      return at;
+    }
+  }
+
+  #chunkOf(rows: readonly SheetRow[], head: SheetRow, map: ColumnMap | undefined): XlsxChunk {
+    const columns = head.values.length;
+    for (const { number, values } of rows) {
+      if (values.length <= columns) continue;
+      throw new InputError(
+        `${this.label}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
+        { line: number },
+      );
+    }
+    const inPlace = <Cell>(cells: readonly Cell[]): readonly (Cell | undefined)[] =>
+      map?.map((at) => cells[at]) ?? cells;
+    return new XlsxChunk(
+      rows.map(({ values }) => inPlace(values)),
+      rows.map(({ formats }) => formats && inPlace(formats)),
+      this.name,
+      rows.map(({ number }) => number),
+    );
+  }
+
+  /**
+   * The last rows of the sheet without those that are below its last row.
+   *
+   * @param above number of the row before them
+   * @throws InputError
+   */
+  #withoutFooter(rows: readonly SheetRow[], above: number, columns: number): readonly SheetRow[] {
+    const { skipFooter } = this.#options;
+    if (skipFooter !== undefined) {
+      this.#refuseFooter(rows, skipFooter);
+      return rows.slice(0, Math.max(0, rows.length - skipFooter));
+    }
+    // Rows without a value are between others, and none themselves.
+    const kinds: { readonly row: number; readonly kind: FooterKind }[] = [];
+    for (const [row, { number, values }] of rows.entries()) {
+      const kind = footerKindOf(values, columns);
+      if (kind === undefined) return rows;
+      if (number > (rows[row - 1]?.number ?? above) + 1) kinds.push({ row, kind: 'blank' });
+      kinds.push({ row, kind });
+    }
+    const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
+    const count = rows.length - from;
+    if (count > 0) this.#opening.onFooterFound?.({ input: this.label, unit: 'row', count });
+    return rows.slice(0, from);
+  }
+
+  /** What is said may be a log: it holds no cell. */
+  #refuseFooter(rows: readonly SheetRow[], skipFooter: number): void {
+    if (rows.length < skipFooter) {
+      throw new InputError(
+        `${this.label} has ${rows.length} rows below its header, and ${optionName('skipFooter', skipFooter)} leaves out more`,
+      );
+    }
+    const contact = rows
+      .slice(rows.length - skipFooter)
+      .find(({ values }) => values.some((value) => isSurelyContact(printValue(value) ?? '')));
+    if (contact === undefined) return;
+    throw new InputError(
+      `${this.label}, row ${grouped(contact.number)} of the sheet: ${optionName('skipFooter', skipFooter)} leaves it out, and it holds an email address or a phone number, which would not be verified: give the number of rows that are below the last row, or leave the option out to have them found`,
+      { line: contact.number },
+    );
+  }
 }
 
 /** Columns without a name of their own are named by their position. */
@@ -139,66 +223,6 @@ function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
     const name = hasHeader ? printValue(value) : undefined;
     return name === undefined || name === '' ? `#${String(at + 1)}` : name;
   });
-}
-
-function chunkOf(
-  rows: readonly SheetRow[],
-  head: SheetRow,
-  {
-    name,
-    label,
-    map,
-  }: {
-    readonly name: string;
-    readonly label: string;
-    readonly map: ColumnMap | undefined;
-  },
-): XlsxChunk {
-  const columns = head.values.length;
-  for (const { number, values } of rows) {
-    if (values.length <= columns) continue;
-    throw new InputError(
-      `${label}, row ${grouped(number)} of the sheet: it has a value in column ${String(values.length)}, and the header in row ${grouped(head.number)} only ${String(columns)} columns; name the column there, or clear the cell; where the header is in another row, say so with ${optionName('skipRows')}`,
-      { line: number },
-    );
-  }
-  const inPlace = <Cell>(cells: readonly Cell[]): readonly (Cell | undefined)[] =>
-    map?.map((at) => cells[at]) ?? cells;
-  return new XlsxChunk(
-    rows.map(({ values }) => inPlace(values)),
-    rows.map(({ formats }) => formats && inPlace(formats)),
-    name,
-    rows.map(({ number }) => number),
-  );
-}
-
-/** So many rows show the header; more would only be looked at longer. */
-const mostRows = 200;
-
-/**
- * Reads the rows of a sheet up to its header, and some of those behind it.
- *
- * @param next gives some more rows; nothing at the end
- * @returns the header and the rows behind it that were read; none where the sheet has none
- */
-async function readToHeader(
-  next: () => Promise<SheetRow[] | undefined>,
-  { hasHeader, skipRows }: { readonly hasHeader: boolean; readonly skipRows: number | undefined },
-): Promise<{ readonly rows: readonly SheetRow[]; readonly isGuessed: boolean }> {
-  let rows: readonly SheetRow[] = [];
-  for (;;) {
-    const more = await next();
-    rows = [...rows, ...(more ?? [])].filter(({ number }) => number > (skipRows ?? 0));
-    const isEnough = more === undefined || rows.length >= mostRows;
-    if (skipRows !== undefined || !hasHeader) {
-      if (rows.length > 0 || isEnough) return { rows, isGuessed: false };
-      continue;
-    }
-    const found = findHeaderRow(rows.map(({ values }) => values));
-    if (found === 'undecided' && !isEnough) continue;
-    const at = typeof found === 'number' ? found : 0;
-    return { rows: rows.slice(at), isGuessed: at > 0 };
-  }
 }
 
 /** More rows than that are no footer. */
@@ -214,56 +238,4 @@ function startOfLast(
   const isRow = ({ values }: SheetRow): boolean => footerKindOf(values, columns) === undefined;
   const from = rows.findLastIndex(isRow) + 1;
   return rows.length - from > mostFooterRows ? rows.length : from;
-}
-
-/** The last rows of a sheet without those that are below its last row. @throws InputError */
-function withoutFooter(
-  rows: readonly SheetRow[],
-  {
-    above,
-    columns,
-    name,
-    skipFooter,
-  }: {
-    /** Number of the row before them. */
-    readonly above: number;
-    readonly columns: number;
-    readonly name: string;
-    readonly skipFooter: number | undefined;
-  },
-  opening: OpenSourceOptions,
-): readonly SheetRow[] {
-  if (skipFooter !== undefined) {
-    refuseFooter(rows, name, skipFooter);
-    return rows.slice(0, Math.max(0, rows.length - skipFooter));
-  }
-  // Rows without a value are between others, and none themselves.
-  const kinds: { readonly row: number; readonly kind: FooterKind }[] = [];
-  for (const [row, { number, values }] of rows.entries()) {
-    const kind = footerKindOf(values, columns);
-    if (kind === undefined) return rows;
-    if (number > (rows[row - 1]?.number ?? above) + 1) kinds.push({ row, kind: 'blank' });
-    kinds.push({ row, kind });
-  }
-  const from = kinds[findFooter(kinds.map(({ kind }) => kind))]?.row ?? rows.length;
-  const count = rows.length - from;
-  if (count > 0) opening.onFooterFound?.({ input: name, unit: 'row', count });
-  return rows.slice(0, from);
-}
-
-/** What is said may be a log: it holds no cell. */
-function refuseFooter(rows: readonly SheetRow[], name: string, skipFooter: number): void {
-  if (rows.length < skipFooter) {
-    throw new InputError(
-      `${name} has ${rows.length} rows below its header, and ${optionName('skipFooter', skipFooter)} leaves out more`,
-    );
-  }
-  const contact = rows
-    .slice(rows.length - skipFooter)
-    .find(({ values }) => values.some((value) => isSurelyContact(printValue(value) ?? '')));
-  if (contact === undefined) return;
-  throw new InputError(
-    `${name}, row ${grouped(contact.number)} of the sheet: ${optionName('skipFooter', skipFooter)} leaves it out, and it holds an email address or a phone number, which would not be verified: give the number of rows that are below the last row, or leave the option out to have them found`,
-    { line: contact.number },
-  );
 }

@@ -27,23 +27,6 @@ export async function* piecesOf(reader: Pick<ByteReader, 'read'>): AsyncGenerato
 /** Large enough that a read costs nothing beside the work on what it brings. */
 export const pieceBytes = 256 * 1024;
 
-/** Whether a path leads to what can be read again: a regular file, and no pipe or terminal. */
-export function isRegularFile(path: string): boolean {
-  const stats = attemptStat(path);
-  if (stats.isDirectory()) {
-    throw new InputError(`cannot read ${path}: it is a folder`, { code: 'input_unreadable' });
-  }
-  return stats.isFile();
-}
-
-function attemptStat(path: string): Stats {
-  try {
-    return statSync(path);
-  } catch (error) {
-    return refuseReading(path)(error);
-  }
-}
-
 /** Reads a regular file from its start. */
 export async function openFileReader(
   path: string,
@@ -203,7 +186,16 @@ export function streamInput(name: string, openStream: () => Readable): ByteInput
 
 /** The bytes at a path: a file is read as often as asked, a pipe or a terminal once. */
 export function findInput(path: string): ByteInput {
-  return isRegularFile(path)
+  let stats: Stats;
+  try {
+    stats = statSync(path);
+  } catch (error) {
+    return refuseReading(path)(error);
+  }
+  if (stats.isDirectory()) {
+    throw new InputError(`cannot read ${path}: it is a folder`, { code: 'input_unreadable' });
+  }
+  return stats.isFile()
     ? fileInput(path)
     : streamInput(path, () => createReadStream(path, { highWaterMark: pieceBytes }));
 }

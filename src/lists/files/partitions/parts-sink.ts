@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, type Hash } from 'node:crypto';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
 import { count, required } from '../../../platform/option-kinds.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
@@ -125,12 +125,10 @@ interface PartsWritingOptions {
   readonly opening: OpenSinkOptions;
 }
 
-/** A part that is in the folder, as the manifest names it. */
-type WrittenPart = PartsManifest['parts'][number];
-
 interface OpenPart {
   readonly name: string;
-  readonly output: MeasuredOutput;
+  /** On disk, with a digest of it. */
+  readonly size: { bytes: number; readonly hash: Hash };
   readonly place: ByteOutput;
   readonly writer: RowsWriter;
   rows: number;
@@ -140,7 +138,7 @@ class PartsWriting implements SinkWriting {
   readonly #folder: PartsFolder;
   readonly #options: PartsWritingOptions;
   readonly #kinds: PartKinds;
-  readonly #parts: WrittenPart[] = [];
+  readonly #parts: PartsManifest['parts'] = [];
   #part: OpenPart | undefined;
 
   constructor(folder: PartsFolder, options: PartsWritingOptions) {
@@ -162,7 +160,7 @@ class PartsWriting implements SinkWriting {
         width,
       });
       part.rows += end - at;
-      if (part.output.bytes >= this.#options.partBytes) await this.#end(part);
+      if (part.size.bytes >= this.#options.partBytes) await this.#end(part);
     }
   }
 
@@ -188,29 +186,30 @@ class PartsWriting implements SinkWriting {
     const number = String(this.#parts.length + 1).padStart(5, '0');
     const isCompressed = format !== 'parquet';
     const name = `part-${this.#folder.mark ?? ''}${number}.${format}${isCompressed ? '.gz' : ''}`;
-    const output = new MeasuredOutput(await this.#folder.create(name));
+    const size = { bytes: 0, hash: createHash('sha256') };
+    const output = measured(await this.#folder.create(name), size);
     const place = isCompressed ? createGzipOutput(output) : output;
     try {
-      return { name, output, place, writer: await writing.create(place, own), rows: 0 };
+      return { name, size, place, writer: await writing.create(place, own), rows: 0 };
     } catch (error) {
       await place.abort();
       throw error;
     }
   }
 
-  async #end({ name, rows, output, place, writer }: OpenPart): Promise<void> {
+  async #end({ name, rows, size, place, writer }: OpenPart): Promise<void> {
     await writer.end();
     await place.finish();
     this.#part = undefined;
-    this.#parts.push({ name, rows, bytes: output.bytes, sha256: output.digest() });
+    this.#parts.push({ name, rows, bytes: size.bytes, sha256: size.hash.digest('hex') });
   }
 
   #manifest(): PartsManifest {
     const { format, writing, opening } = this.#options;
     const { reading } = opening;
     const added = opening.added.flat();
-    const sum = (of: (part: WrittenPart) => number): number =>
-      this.#parts.reduce((all, part) => all + of(part), 0);
+    const sum = (of: 'rows' | 'bytes'): number =>
+      this.#parts.reduce((all, part) => all + part[of], 0);
     return {
       sluice: manifestMark,
       format,
@@ -219,49 +218,24 @@ class PartsWriting implements SinkWriting {
       ...writing.cellForm?.(reading),
       columns: [...reading.header, ...added.map(({ name }) => name)],
       kinds: [...this.#kinds.kinds, ...added.map(({ kind }) => ({ name: kind }))],
-      rows: sum((part) => part.rows),
-      bytes: sum((part) => part.bytes),
+      rows: sum('rows'),
+      bytes: sum('bytes'),
       parts: this.#parts,
     };
   }
 }
 
-/** Counts the bytes that go through it, and keeps a digest of them. */
-class MeasuredOutput implements ByteOutput {
-  readonly #output: ByteOutput;
-  readonly #hash = createHash('sha256');
-  #bytes = 0;
-
-  readonly readBack: ByteOutput['readBack'];
-  readonly givesBack: boolean;
-
-  constructor(output: ByteOutput) {
-    this.#output = output;
-    this.readBack = output.readBack;
-    this.givesBack = output.givesBack ?? false;
-  }
-
-  /** Number of bytes so far. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** SHA-256 in hexadecimal; nothing may follow. */
-  digest(): string {
-    return this.#hash.digest('hex');
-  }
-
-  async write(bytes: Uint8Array): Promise<void> {
-    this.#bytes += bytes.length;
-    this.#hash.update(bytes);
-    await this.#output.write(bytes);
-  }
-
-  async finish(): Promise<void> {
-    await this.#output.finish();
-  }
-
-  async abort(): Promise<void> {
-    await this.#output.abort();
-  }
+/** The same output, whose bytes are counted on their way. */
+function measured(output: ByteOutput, size: OpenPart['size']): ByteOutput {
+  return {
+    givesBack: output.givesBack ?? false,
+    readBack: output.readBack,
+    async write(bytes) {
+      size.bytes += bytes.length;
+      size.hash.update(bytes);
+      await output.write(bytes);
+    },
+    finish: async () => output.finish(),
+    abort: async () => output.abort(),
+  };
 }

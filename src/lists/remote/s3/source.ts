@@ -48,7 +48,8 @@ export function s3Source(
 ): Source {
   checkOptions(options, { ...fileShape, ...remoteShape, ...s3Shape });
   const address = parseS3Address(url);
-  return inputSource(remoteInput(s3Object(address, options), options), address.key, options);
+  const find = () => remoteInput(s3Object(address, options), options);
+  return inputSource(find, address.key, options);
 }
 
 /**
