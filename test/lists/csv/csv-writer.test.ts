@@ -52,7 +52,7 @@ async function rewrite(
     header = true,
     output = new MemoryOutput(),
     neutralizeFormulas = false,
-    cellsOf = ((outcome, column) => cells[column]?.[outcome] ?? []) as OpenSinkOptions['cellsOf'],
+    cellsOf = (outcome: number, column: number) => cells[column]?.[outcome] ?? [],
   } = {},
 ): Promise<MemoryOutput> {
   const reading = await openList(pieces, { header });
