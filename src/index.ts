@@ -19,7 +19,7 @@ export type { EnrichedRow, RowStream } from './engine/streams/enriched-row.js';
 export type { CountryChoice } from './engine/plan/plan.js';
 export type { ColumnChoice, ColumnOptions } from './engine/columns/column-layout.js';
 export { parseCountry } from './engine/addresses/country/parse-country.js';
-export type { AddedField } from './engine/results/result-columns.js';
+export type { AddedField } from './engine/columns/added-fields.js';
 export type { Row } from './lists/rows/chunks/object-chunk.js';
 
 // Runs
@@ -34,7 +34,7 @@ export type { CarriedRun, RunProgress } from './engine/runs/reporting/run-progre
 export { ProgressFigures, type Figures } from './engine/runs/reporting/progress-figures.js';
 export type { SinkInput, SourceInput } from './engine/runs/options/source-and-sink.js';
 export type { DoubtfulColumn } from './engine/plan/column-quality.js';
-export type { Preflight, PreparedType } from './engine/runs/credits/preflight.js';
+export type { Preflight, PreparedType } from './engine/runs/credits.js';
 export type { BatchReport, TypeSummary } from './engine/summary/figures.js';
 export {
   hasFailed,
@@ -157,7 +157,7 @@ export type { Batch } from './engine/batches/batch.js';
 export type { BatchProgress } from './engine/batches/claim.js';
 export type { BatchSettings } from './engine/driver/driver-options.js';
 export type { FailedReason, BatchState } from './engine/batches/batch-state.js';
-export type { Charge } from './engine/batches/charge.js';
+export type { Charge } from './engine/batches/status-answer.js';
 export { exportDiffers, type ComparedExport } from './engine/batches/export-check.js';
 
 // Sources and sinks of one's own

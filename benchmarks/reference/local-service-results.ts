@@ -1,6 +1,6 @@
 import { isCountryCode } from '../../src/contract/countries.js';
 import { recordFields } from '../../src/contract/records.js';
-import { addedColumns } from '../../src/engine/results/result-columns.js';
+import { addedColumns } from '../../src/engine/columns/added-fields.js';
 import { judgeEmail } from '../../src/service/verification/judge-email.js';
 import { judgePhone } from '../../src/service/verification/judge-phone.js';
 import type { ExpectedColumn } from './expected-output.js';

@@ -1,4 +1,4 @@
-import { addedColumns } from '../../src/engine/results/result-columns.js';
+import { addedColumns } from '../../src/engine/columns/added-fields.js';
 import { recordFields } from '../../src/contract/records.js';
 import { recordOf } from '../data/records.js';
 import type { ExpectedColumn } from './expected-output.js';

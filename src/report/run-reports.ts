@@ -2,7 +2,7 @@ import { checkOptions, type OptionShape } from '../platform/check-options.js';
 import { called, filePath, flag, listOf } from '../platform/option-kinds.js';
 import { type FilePermissions, exists } from '../platform/files/file-system.js';
 import type { Sink } from '../lists/rows/sink.js';
-import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/stopped-summary.js';
+import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/read-status.js';
 import type { SharedStore } from '../engine/stores/run-store.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
 import type {

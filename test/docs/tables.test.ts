@@ -13,7 +13,7 @@ import { diagnosticsChannels } from '../../src/platform/observability.js';
 import * as family from '../../src/platform/errors/errors.js';
 import { SluiceError } from '../../src/platform/errors/sluice-error.js';
 import { type RunProgress, summaryFileSchema } from '../../src/index.js';
-import { addedColumns } from '../../src/engine/results/result-columns.js';
+import { addedColumns } from '../../src/engine/columns/added-fields.js';
 import { reasonWords } from '../../src/report/sentences/reason-words.js';
 import { describeHoverTexts } from './hover-texts.js';
 import { codeSpans, listItems, Page, tableRows } from './page.js';

@@ -1,3 +1,6 @@
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+
 /** Why a cell cannot be a line of a batch; part of the public interface (`<column>_reason`). */
 export const notSubmittedReasons = [
   /** Nothing is left of the cell after trimming. */
@@ -131,4 +134,24 @@ function isControl(code: number): boolean {
 /** False for the `NaN` after a text's end. */
 function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code <= 0xdfff;
+}
+
+/** What a batch belongs to. */
+export interface BatchGroup {
+  readonly type: VerificationType;
+  readonly country: CountryCode;
+}
+
+/**
+ * A group's number in the hashes of its addresses. It is the same in every run and every version: a
+ * history finds its addresses by it.
+ */
+export function groupNumber({ type, country }: BatchGroup): number {
+  const letters = (country.charCodeAt(0) << 8) | country.charCodeAt(1);
+  return type === 'email' ? letters : letters | 0x1_0000;
+}
+
+/** A group's name for people and files: `email-US`. */
+export function groupName(group: BatchGroup): string {
+  return `${group.type}-${group.country}`;
 }

@@ -1,7 +1,7 @@
 import { batchLabel, type Batch, uuidKey } from './batch.js';
 import type { BatchProgress } from './claim.js';
 import { type BatchState, mayHaveLaunched, planned } from './batch-state.js';
-import type { Charge } from './charge.js';
+import type { Charge } from './status-answer.js';
 import type { ComparedExport } from './export-check.js';
 
 /** A batch and what is known of it, for the summary. */

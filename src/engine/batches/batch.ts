@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { crc32 } from 'node:zlib';
 import { limits } from '../../contract/limits.js';
-import type { BatchGroup } from '../addresses/batch-group.js';
+import type { BatchGroup } from '../addresses/address.js';
 
 /** A TXT file of unique addresses of one batch group, ready for the service. */
 export interface Batch {

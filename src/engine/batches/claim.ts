@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { type BatchState, mayHaveLaunched } from './batch-state.js';
 import type { Batch } from './batch.js';
-import type { Charge } from './charge.js';
+import type { Charge } from './status-answer.js';
 import type { ComparedExport } from './export-check.js';
 
 /** What came of reserving the credits of a launch. */

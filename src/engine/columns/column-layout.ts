@@ -1,8 +1,14 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { addedColumns, type AddedField } from '../results/result-columns.js';
+import {
+  addedColumns,
+  type AddedField,
+  checkFields,
+  fieldsOf,
+  wantsOrigin,
+  type FieldOptions,
+} from './added-fields.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
-import { checkFields, fieldsOf, wantsOrigin, type FieldOptions } from './added-fields.js';
 import { findColumn, noColumn } from './find-column.js';
 import { optionName } from '../../platform/text/option-name.js';
 

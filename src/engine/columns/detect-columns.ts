@@ -8,7 +8,7 @@ import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { addedColumns } from '../results/result-columns.js';
+import { addedColumns } from './added-fields.js';
 import { freePrefix } from './column-layout.js';
 import { readColumnName } from './column-words.js';
 

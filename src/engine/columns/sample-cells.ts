@@ -2,7 +2,7 @@ import { notSubmittedReasons } from '../addresses/address.js';
 import { emailQualities, emailResults, type VerificationType } from '../../contract/enums.js';
 import { recordFields } from '../../contract/records.js';
 import type { AddedColumn, OutputCell } from '../../lists/rows/sink.js';
-import { fieldPlace, outcomeCells } from '../results/result-columns.js';
+import { fieldPlace, outcomeCells } from './added-fields.js';
 import type { Outcome, OutcomeValue } from '../results/outcome-table.js';
 
 /** Outcomes of every kind that has another form in the output. */

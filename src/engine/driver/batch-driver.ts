@@ -4,7 +4,7 @@ import { batchName, type Batch } from '../batches/batch.js';
 import type { BatchStatusAnswer } from '../../contract/bodies.js';
 import { batchStatuses } from '../../contract/enums.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
-import { countVerified, findCharge, type Charge } from '../batches/charge.js';
+import { countVerified, findCharge, type Charge, signOfAnother } from '../batches/status-answer.js';
 import type { DriveOptions } from './driver-options.js';
 import {
   classifyError,
@@ -27,7 +27,6 @@ import {
 } from '../batches/batch-state.js';
 import { isOpenToDoubt, learn, type BatchEvent } from '../batches/transitions.js';
 import { before, nextStep } from '../batches/state-machine.js';
-import { signOfAnother } from '../batches/uploads/sign-of-another.js';
 import { sendUpload } from './batch-requests.js';
 import { PollSchedule } from './poll-schedule.js';
 

@@ -7,7 +7,7 @@ import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
 import { isAtEnd, type BatchState, mayHaveLaunched, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel, halveBatch } from '../batches/batch.js';
-import type { Charge } from '../batches/charge.js';
+import type { Charge } from '../batches/status-answer.js';
 import { type BatchClaim, ClaimRevokedError } from '../batches/claim.js';
 import { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ExportOpener } from '../plan/result-join.js';

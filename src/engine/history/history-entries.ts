@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
 import { NumberList } from '../plan/address-book.js';
 import { type Outcome, readOutcomeKey } from '../results/outcome-table.js';
-import { entryWords, type Frame, maxFrameEntries } from './history-frames.js';
+import { entryWords, type Frame, maxFrameEntries } from './history-file.js';
 
 /** Collects entries into frames, each of which names its own outcomes and origins. */
 export class FrameBuilder {

@@ -1,7 +1,7 @@
 import { AddressTable, type HashWords } from '../../platform/hashing/address-table.js';
 import { emailLine } from '../addresses/email.js';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
-import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
+import { groupNumber, type BatchGroup } from '../addresses/address.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { LaunchedBatch, ResultHistory, ReportedResults } from '../plan/result-cache.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
@@ -15,8 +15,13 @@ import { InTurn } from '../../platform/waiting/promises.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import type { Summary } from '../summary/summary.js';
 import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
-import type { Frame } from './history-frames.js';
-import { hasBytes, HistoryFile, historyHead, type HistoryHead } from './history-file.js';
+import {
+  type Frame,
+  hasBytes,
+  HistoryFile,
+  historyHead,
+  type HistoryHead,
+} from './history-file.js';
 import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import {
   historyShape,

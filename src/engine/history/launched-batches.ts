@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { HashWords } from '../../platform/hashing/address-table.js';
-import type { BatchGroup } from '../addresses/batch-group.js';
+import type { BatchGroup } from '../addresses/address.js';
 import type { LaunchedBatch } from '../plan/result-cache.js';
 import { countryCodes } from '../../contract/countries.js';
 import { verificationTypes } from '../../contract/enums.js';
 import { hashAt } from './history-entries.js';
-import { entryWords, maxFrameEntries, type Frame } from './history-frames.js';
+import { entryWords, maxFrameEntries, type Frame } from './history-file.js';
 
 /** What the JSON text of a frame says whose entries are the hashes of a batch that is about to be launched. */
 const launchedMeta = z.object({

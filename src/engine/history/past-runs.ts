@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { OddShare, PastCounts, PastRun, TypeSummary } from '../summary/figures.js';
 import type { Summary } from '../summary/summary.js';
 import { pastRunSchema } from '../summary/summary-schema.js';
-import type { Frame } from './history-frames.js';
+import type { Frame } from './history-file.js';
 
 /** A finished run, as its frame holds it. */
 const keptRun = z.object({

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { BatchGroup } from '../addresses/batch-group.js';
+import type { BatchGroup } from '../addresses/address.js';
 import type { Batch } from '../batches/batch.js';
 
 const blockBytes = 64 * 1024;

@@ -1,7 +1,11 @@
-import type { AddressLine, NotSubmittedReason } from '../addresses/address.js';
+import {
+  type AddressLine,
+  type NotSubmittedReason,
+  groupNumber,
+  type BatchGroup,
+} from '../addresses/address.js';
 import { looksLike, looksLikeEmail, looksLikeOther } from '../addresses/looks-like.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
-import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import {
   missingPlusSign,
   missingPlusSignOf,

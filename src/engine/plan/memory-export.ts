@@ -1,7 +1,6 @@
-import { exportKeyCandidates } from '../addresses/export-key.js';
+import { exportKeyCandidates, type ExportOpener } from './result-join.js';
 import { type Batch, readLines } from '../batches/batch.js';
 import type { ExportTally } from '../batches/export-check.js';
-import type { ExportOpener } from './result-join.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { readExport } from '../results/export-parser.js';
 

@@ -13,7 +13,7 @@ import { suggestDomain } from '../addresses/suggest-domain.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { Open } from '../../contract/enums.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
-import { fieldPlace, outcomeCells } from '../results/result-columns.js';
+import { fieldPlace, outcomeCells } from '../columns/added-fields.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import type { OutputCell } from '../../lists/rows/sink.js';

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { HashWords } from '../../platform/hashing/address-table.js';
-import type { BatchGroup } from '../addresses/batch-group.js';
+import type { BatchGroup } from '../addresses/address.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
 /** Says which addresses need not be sent, and what became of them before. */

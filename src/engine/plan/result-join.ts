@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { AddressLine } from '../addresses/address.js';
+import { type AddressLine, trimCell, groupNumber, type BatchGroup } from '../addresses/address.js';
 import { AddressTable } from '../../platform/hashing/address-table.js';
 import { emailLine, plainKeyBytes, writePlainKey } from '../addresses/email.js';
-import { exportKeyCandidates } from '../addresses/export-key.js';
-import { groupNumber, type BatchGroup } from '../addresses/batch-group.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
 import { StateError } from '../../platform/errors/errors.js';
 import {
@@ -20,6 +18,14 @@ import type { FailedReason } from '../batches/batch-state.js';
 import type { AddressResult } from './result-cache.js';
 import { ExpectedLines } from './expected-lines.js';
 import { wholeRecords } from './dedup-merge.js';
+import type { CountryCode } from '../../contract/countries.js';
+import type { VerificationType } from '../../contract/enums.js';
+import {
+  barePhone,
+  phoneDigits,
+  possibleNumbers,
+  doubtfulForms,
+} from '../addresses/phone/phone-readings.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
@@ -261,4 +267,29 @@ function lineLengthAt(bytes: Buffer, at: number): number {
 /** The address of a line of a batch. */
 export function addressOf({ group }: Batch, line: string): AddressLine {
   return group.type === 'email' ? emailLine(line) : phoneLine(line, group.country);
+}
+
+/**
+ * The lookup keys that a key of an export may stand for, the likeliest first; none when it cannot be a
+ * line. Phones written in digits alone may be national numbers or numbers that lost their `+`, and a
+ * service reads in its own way what was sent as it is written: when two of the keys are addresses of
+ * the batch, the export does not say which one is meant.
+ */
+export function exportKeyCandidates(
+  type: VerificationType,
+  exportedKey: string,
+  country: CountryCode,
+): readonly string[] {
+  const address = type === 'email' ? emailLine(exportedKey) : phoneLine(exportedKey, country);
+  if ('reason' in address) return [];
+  if (type === 'email') return [address.key];
+  const digits = phoneDigits(barePhone(trimCell(exportedKey)));
+  if (digits === undefined) return [address.key];
+  const abroad = digits.digits.startsWith('+') ? digits : { digits: `+${digits.digits}` };
+  const numbers = new Set(
+    address.key.startsWith('+') ? [address.key] : possibleNumbers(digits, country),
+  );
+  for (const number of possibleNumbers(abroad, country)) numbers.add(number);
+  const forms = [...numbers].flatMap((number) => doubtfulForms(number, country));
+  return [...new Set([address.key, ...numbers, ...forms.map((form) => `d${form}`)])];
 }

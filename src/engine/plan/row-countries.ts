@@ -1,4 +1,4 @@
-import { parseCountryCell } from '../addresses/batch-group.js';
+import { findCountry } from '../addresses/country/parse-country.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
@@ -35,7 +35,7 @@ const maxKnownCountries = 4096;
 /** Finds the target country of each row. */
 export class RowCountries {
   readonly #rule: CountryRule;
-  readonly #known = new Map<CellText, ReturnType<typeof parseCountryCell>>();
+  readonly #known = new Map<CellText, RowCountry | undefined>();
 
   constructor(rule: CountryRule) {
     this.#rule = rule;
@@ -59,13 +59,19 @@ export class RowCountries {
     return byNumber ?? fallback ?? { reason: 'country_missing' };
   }
 
-  /** The country that a cell of the countries' column names. */
-  #named(cell: CellText): ReturnType<typeof parseCountryCell> {
+  #named(cell: CellText): RowCountry | undefined {
     if (this.#known.has(cell)) return this.#known.get(cell);
     const country = parseCountryCell(cell);
     if (this.#known.size < maxKnownCountries) this.#known.set(cell, country);
     return country;
   }
+}
+
+/** The country that a cell names, by code or name, in any case; `undefined` where it is empty. */
+export function parseCountryCell(cell: CellText): RowCountry | undefined {
+  if (isBlank(cell)) return undefined;
+  const country = typeof cell === 'string' ? findCountry(trimCell(cell)) : undefined;
+  return country ?? { reason: 'country_unsupported' };
 }
 
 /** @param counts what is to count the calling codes. @default nothing */

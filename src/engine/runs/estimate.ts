@@ -13,10 +13,9 @@ import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { namedSource } from '../../lists/rows/sources/derived-sources.js';
-import { budgetNotices } from './credits/budget-notices.js';
-import { askedOf } from '../summary/asked.js';
+import { budgetNotices, readCredits } from './credits.js';
+import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 import { columnHints } from '../summary/build-summary.js';
-import { readCredits } from './credits/preflight.js';
 import { openList, startValidating } from './planning/plan-input.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
@@ -27,7 +26,6 @@ import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js
 import { estimateShape } from './options/option-shapes.js';
 import { readSuppressed } from './options/read-suppressed.js';
 export type { Estimate, TypeEstimate } from '../summary/summary.js';
-import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
@@ -126,7 +124,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     output: sink?.name ?? null,
     service,
     rows,
-    ...askedOf(options),
+    ...(options.limit !== undefined && { limit: options.limit }),
     email,
     phone,
     columns: columns.map(({ name, type: of }, column) => ({

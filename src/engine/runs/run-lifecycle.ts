@@ -5,7 +5,7 @@ import { stopsForNow } from '../driver/batch-errors.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
-import { readBalance, readBalanceAfter, withBalance } from './credits/preflight.js';
+import { readBalance, readBalanceAfter, withBalance } from './credits.js';
 import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
 import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
@@ -17,7 +17,7 @@ import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
 import type { OpenedRun, RunLocation } from './resume/open-run.js';
 import type { JoinClaim, RunStore } from '../stores/run-store.js';
-import { creditsBefore } from './reporting/stopped-summary.js';
+import { creditsBefore } from './reporting/read-status.js';
 import { summarize } from '../summary/build-summary.js';
 import { isRetriable, type Summary } from '../summary/summary.js';
 import { Reconciliation } from './resume/reconcile.js';
@@ -296,7 +296,7 @@ export class RunLifecycle {
       sink,
       service: entry.service,
       rows: plannedInput.entry.rows,
-      options: this.#options,
+      limit,
       isSuspect,
       seconds: (performance.now() - this.#startedMs) / 1000,
       plan: plannedInput.plan,

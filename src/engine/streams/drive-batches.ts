@@ -9,7 +9,7 @@ import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
 import { type EndedBatch, isAtEnd, type BatchState, planned } from '../batches/batch-state.js';
 import { type Batch, batchLabel } from '../batches/batch.js';
-import type { Charge } from '../batches/charge.js';
+import type { Charge } from '../batches/status-answer.js';
 import { type BatchProgress, LocalClaims } from '../batches/claim.js';
 import { tallyOf } from '../batches/export-check.js';
 import {

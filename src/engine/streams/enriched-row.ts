@@ -13,7 +13,7 @@ import type { NotSubmittedReason } from '../addresses/address.js';
 import type { FailedReason } from '../batches/batch-state.js';
 import type { Plan } from '../plan/plan.js';
 import type { Verification } from '../results/outcome-table.js';
-import type { AddedField, originFields } from '../results/result-columns.js';
+import type { AddedField, originFields } from '../columns/added-fields.js';
 
 /** Why a cell has no result; `''` where it has one. */
 type Reason = Open<'' | NotSubmittedReason | 'no_record' | FailedReason | 'not_finished'>;

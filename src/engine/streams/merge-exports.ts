@@ -10,7 +10,7 @@ import type { ColumnOptions } from '../columns/column-layout.js';
 import { columnShape, countryShape } from '../driver/driver-options.js';
 import type { CountryOptions } from '../plan/plan.js';
 import { type MatchedExport, StagedOutcomes } from '../results/match-export.js';
-import type { AddedField } from '../results/result-columns.js';
+import type { AddedField } from '../columns/added-fields.js';
 import {
   type EnrichedRow,
   type OpenFields,

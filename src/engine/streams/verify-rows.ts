@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkValue } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
-import type { AddedField } from '../results/result-columns.js';
+import type { AddedField } from '../columns/added-fields.js';
 import { type RowsInput, type RowsOf, someRows } from '../../lists/rows/sources/rows-source.js';
 import type {
   EnrichedRow,

@@ -9,7 +9,7 @@ import type { Needed } from '../../platform/option-kinds.js';
 import { SettledDeletions } from './delete-settled.js';
 import { cleanUpMs, DriveBatches, type SettledParcel } from './drive-batches.js';
 import type { CountryCode } from '../../contract/countries.js';
-import type { AddedField } from '../results/result-columns.js';
+import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';

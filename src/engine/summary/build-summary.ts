@@ -1,15 +1,14 @@
-import { type Asked, askedOf } from './asked.js';
+import type { Summary } from './summary.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
-import type { Charge } from '../batches/charge.js';
+import type { Charge } from '../batches/status-answer.js';
 import { addCharges, chargeOf, type DrivenBatch } from '../batches/batch-log.js';
 import { isPlusMissing } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
 import type { RejectedCells } from './rejected-cells.js';
 import type { BatchReport, ColumnHints, CreditSummary, TypeSummary } from './figures.js';
-import type { Summary } from './summary.js';
 
 interface Summarized {
   readonly input: string;
@@ -20,8 +19,8 @@ interface Summarized {
   >;
   readonly service: string;
   readonly rows: number;
-  /** The run's options: those that a summary names are in it. */
-  readonly options: Asked;
+  /** Most rows that were asked for. */
+  readonly limit: number | undefined;
   /** Whether the rows went beside the output. @default false */
   readonly isSuspect?: boolean;
   readonly seconds: number;
@@ -52,7 +51,7 @@ export function summarize(run: Summarized): Summary {
     output: sink.name,
     service,
     rows,
-    ...askedOf(run.options),
+    ...(run.limit !== undefined && { limit: run.limit }),
     rows_left_out: leftOut,
     ...(repeated > 0 && { rows_repeated: repeated }),
     // The output is the first; it has been given rows that it did not take.

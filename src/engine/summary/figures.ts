@@ -1,6 +1,6 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { BatchTimes } from '../batches/batch-log.js';
-import type { Charge } from '../batches/charge.js';
+import type { Charge } from '../batches/status-answer.js';
 import type { ForeignNumbers } from '../columns/column-looks.js';
 import type { Verdict } from '../results/outcome-table.js';
 

@@ -2,8 +2,15 @@ import * as z from 'zod';
 import { verificationTypes, type VerificationType } from '../../contract/enums.js';
 import type { OutputRows, SkippedUpdates } from '../../lists/rows/sink.js';
 import type { BatchTimes } from '../batches/batch-log.js';
-import type { Charge } from '../batches/charge.js';
-import { askedFields } from './asked.js';
+import type { Charge } from '../batches/status-answer.js';
+import type {
+  ColumnEstimate,
+  Estimate,
+  GroupEstimate,
+  Summary,
+  SummaryFile,
+  TypeEstimate,
+} from './summary.js';
 import type { ForeignNumbers } from '../columns/column-looks.js';
 import type {
   BatchExport,
@@ -20,14 +27,6 @@ import type {
   UnfitCells,
   UnknownCountry,
 } from './figures.js';
-import type {
-  ColumnEstimate,
-  Estimate,
-  GroupEstimate,
-  Summary,
-  SummaryFile,
-  TypeEstimate,
-} from './summary.js';
 
 /** With each optional field as one that is there: else a type with one more would extend the same without it. */
 type Whole<Value> = Value extends object
@@ -228,7 +227,7 @@ const summaryFields = {
   output: z.string(),
   service: z.string(),
   rows: count,
-  ...askedFields,
+  limit: z.int().min(1).optional(),
   rows_left_out: count,
   rows_repeated: count.optional(),
   outputs: z.array(outputRows),
@@ -275,7 +274,7 @@ const estimateFields = {
   output: z.string().nullable(),
   service: z.string(),
   rows: count,
-  ...askedFields,
+  limit: z.int().min(1).optional(),
   email: typeEstimate,
   phone: typeEstimate,
   columns: z.array(columnEstimate),

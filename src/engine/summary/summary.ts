@@ -1,6 +1,5 @@
 import type { VerificationType } from '../../contract/enums.js';
 import type { OutputRows, SkippedUpdates } from '../../lists/rows/sink.js';
-import type { Asked } from './asked.js';
 import type {
   BatchReport,
   ColumnHints,
@@ -11,6 +10,12 @@ import type {
   CreditSummary,
   TypeSummary,
 } from './figures.js';
+
+/** The options that summary and estimate name. */
+interface Asked {
+  /** How many rows were asked for at most; absent where all were. */
+  readonly limit?: number | undefined;
+}
 
 /** What a run says of itself when it is over; all of it is JSON. */
 export interface Summary extends Asked {

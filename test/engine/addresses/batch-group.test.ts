@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { groupName, parseCountryCell } from '../../../src/engine/addresses/batch-group.js';
+import { groupName } from '../../../src/engine/addresses/address.js';
+import { parseCountryCell } from '../../../src/engine/plan/row-countries.js';
 import { countryCodes } from '../../../src/contract/countries.js';
 import { invalidText, type CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { emailLine } from '../../../src/engine/addresses/email.js';
-import { exportKeyCandidates } from '../../../src/engine/addresses/export-key.js';
+import { exportKeyCandidates } from '../../../src/engine/plan/result-join.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import { countryCodes } from '../../../src/contract/countries.js';
 

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { emailLine } from '../../../src/engine/addresses/email.js';
 import { KeyHash } from '../../../src/platform/hashing/key-hash.js';
-import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
+import { groupNumber } from '../../../src/engine/addresses/address.js';
 import { phoneLine } from '../../../src/engine/addresses/phone/phone-line.js';
 import type { AddressResult } from '../../../src/engine/plan/result-cache.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';

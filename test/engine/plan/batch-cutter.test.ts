@@ -1,7 +1,7 @@
 import { crc32 } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { BatchGroup } from '../../../src/engine/addresses/batch-group.js';
+import type { BatchGroup } from '../../../src/engine/addresses/address.js';
 import type { Batch } from '../../../src/engine/batches/batch.js';
 import { BatchCutter, MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type Batch, halveBatch } from '../../../src/engine/batches/batch.js';
 import { ExpectedLines } from '../../../src/engine/plan/expected-lines.js';
 import { emailLine } from '../../../src/engine/addresses/email.js';
-import { groupNumber } from '../../../src/engine/addresses/batch-group.js';
+import { groupNumber } from '../../../src/engine/addresses/address.js';
 import { linesOf, Planning } from './planning.js';
 
 const countries = ['US', 'DE', 'FR'] as const;

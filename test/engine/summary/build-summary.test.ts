@@ -101,7 +101,7 @@ describe('summarize', () => {
       sink: { name: 'out' },
       service: 'local',
       rows: 1,
-      options: {},
+      limit: undefined,
       seconds: 2,
       plan,
       tally,

@@ -5,7 +5,7 @@ import { ContractError, DeadlineError } from '../../../platform/errors/errors.js
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { uuidKey } from '../batch.js';
-import type { SignOfAnother } from './sign-of-another.js';
+import type { SignOfAnother } from '../status-answer.js';
 
 /** How long the list may be read that is not read for one batch. */
 export interface ListOptions {

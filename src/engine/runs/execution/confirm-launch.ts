@@ -2,7 +2,7 @@ import { DetachedError } from '../../../platform/errors/errors.js';
 import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunOptions } from './driver-options.js';
-import { readPreflight, type Preflight } from '../credits/preflight.js';
+import { readPreflight, type Preflight } from '../credits.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
 import { stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
 

@@ -13,7 +13,7 @@ import type { FileSystem } from '../../../platform/files/file-system.js';
 import type { History } from '../../history/history.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
-import type { Preflight } from '../credits/preflight.js';
+import type { Preflight } from '../credits.js';
 import type { Summary } from '../../summary/summary.js';
 
 /** What a run and one that streams are asked for, whatever they keep. */

@@ -1,5 +1,5 @@
 import type { Batch } from '../../batches/batch.js';
-import type { Charge } from '../../batches/charge.js';
+import type { Charge } from '../../batches/status-answer.js';
 import { isAtEnd, type BatchState } from '../../batches/batch-state.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import type { VerifyProgress } from '../../streams/progress.js';

@@ -4,7 +4,7 @@ import { defaultStateDir } from '../../../lists/location.js';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
-import { systemFiles } from '../../../platform/files/file-system.js';
+import { systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
 import { checkValue } from '../../../platform/check-options.js';
 import { aFolder } from '../../../platform/option-kinds.js';
 import { readRunState } from '../../stores/directory/state-directory.js';
@@ -12,6 +12,19 @@ import { type RunStatus, statusOf } from '../../stores/run-status.js';
 import type { SharedStore } from '../../stores/run-store.js';
 import { type SharedRunStatus, sharedStatusOf } from '../../stores/shared/shared-status.js';
 import { aStore } from '../options/option-shapes.js';
+import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
+import type { VerificationType } from '../../../contract/enums.js';
+import { noTimes } from '../../batches/batch-log.js';
+import type { BatchEntry } from '../../stores/journal-entries.js';
+import {
+  addressesOf,
+  replayJournal,
+  emptyRunState,
+  type EarlierRun,
+  type RunState,
+} from '../../stores/run-state.js';
+import type { BatchReport, CreditSummary } from '../../summary/figures.js';
+import type { Summary } from '../../summary/summary.js';
 
 /**
  * Reads what a state directory says, or a store that processes share, also while a run works in it. In
@@ -96,4 +109,118 @@ async function hasJournal(stateDir: string): Promise<boolean> {
     () => true,
     () => false,
   );
+}
+
+/** Whoever has just ended a run waits no longer for what a store says of it. */
+const lookMs = 5000;
+
+/** What a state directory tells of a run that stopped, or a store. */
+export interface StoppedRun {
+  readonly status: RunStatus;
+  readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  readonly batches: readonly BatchReport[];
+}
+
+/**
+ * Reads what a run that stopped has paid, and where its batches are.
+ *
+ * @param place its state directory, or the store that processes share
+ * @throws as `readRunStatus` does
+ */
+export async function readStoppedRun(
+  place: string | SharedStore,
+  files: FileSystem = systemFiles,
+): Promise<StoppedRun> {
+  const state =
+    typeof place === 'string' ? await readRunState(files, place) : await readShared(place);
+  return stoppedRunOf(state ?? emptyRunState, typeof place === 'string' ? place : place.name);
+}
+
+async function readShared(store: SharedStore): Promise<RunState> {
+  const stored = await store.look({ signal: AbortSignal.timeout(lookMs) });
+  return replayJournal(stored?.entries ?? [], store.name);
+}
+
+function stoppedRunOf(state: RunState, name: string): StoppedRun {
+  const batches = batchReports(state);
+  const creditsFor = (type: VerificationType): CreditSummary | null => {
+    const columns = state.run?.decides[type];
+    if (Array.isArray(columns) && columns.length === 0) return null;
+    return creditsOf(batches.filter(({ report }) => report.type === type));
+  };
+  return {
+    status: statusOf(state, name),
+    credits: { email: creditsFor('email'), phone: creditsFor('phone') },
+    batches: batches.map(({ report }) => report),
+  };
+}
+
+/**
+ * What the runs have cost in whose place a run began, as far as it is known; `undefined` where there was
+ * none that launched something.
+ */
+export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_before'] {
+  const reports = earlier.flatMap(({ run, plan, batches }) =>
+    batchReports({ ...emptyRunState, run, plan, batches }),
+  );
+  const of = (type: VerificationType): number => {
+    const credits = creditsOf(reports.filter(({ report }) => report.type === type));
+    return credits.net ?? (credits.spent ?? 0) + (credits.in_doubt ?? 0);
+  };
+  const credits = { email: of('email'), phone: of('phone') };
+  return credits.email + credits.phone > 0 ? credits : undefined;
+}
+
+interface StoppedReport {
+  readonly report: BatchReport;
+  /** What launched uploads before its own have cost. */
+  readonly inVain: BatchEntry['inVain'];
+  readonly isLaunched: boolean;
+  readonly isInDoubt: boolean;
+}
+
+function batchReports(state: RunState): readonly StoppedReport[] {
+  return [...state.batches].flatMap(([label, entry]) => {
+    const planned = state.plan?.batches[entry.batch];
+    const { state: batch, name, charge, exported, inVain } = entry;
+    if (!planned || batch.stage === 'split') return [];
+    const report = {
+      batch_uuid: ('uuid' in batch && batch.uuid) || null,
+      name,
+      type: planned.type as VerificationType,
+      country: planned.country,
+      addresses: addressesOf(state, entry),
+      stage: batch.stage,
+      reason: batch.stage === 'failed' ? batch.reason : null,
+      charge,
+      export: exported ?? null,
+      times: state.times.get(label) ?? noTimes,
+    };
+    const isLaunched = mayHaveLaunched(batch);
+    return [{ report, inVain, isLaunched, isInDoubt: isLaunchInDoubt(batch) }];
+  });
+}
+
+/** A batch whose cost the service has not told yet costs no more than its addresses. */
+function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
+  const launched = batches
+    .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)
+    .map(({ report }) => report);
+  const doubtful = batches.filter(({ isInDoubt }) => isInDoubt).map(({ report }) => report);
+  const inDoubt = doubtful.reduce((total, { addresses }) => total + addresses, 0);
+  const again = batches.filter(({ inVain }) => inVain !== undefined);
+  const costs = [
+    ...launched,
+    ...again.map(({ inVain, report }) => ({ charge: inVain, addresses: report.addresses })),
+  ];
+  const isComplete = inDoubt === 0 && costs.every(({ charge }) => charge);
+  const sum = (of: (cost: (typeof costs)[number]) => number): number =>
+    costs.reduce((total, cost) => total + of(cost), 0);
+  return {
+    spent: sum(({ charge, addresses }) => charge?.spent ?? addresses),
+    refunded: isComplete ? sum(({ charge }) => charge?.refunded ?? 0) : null,
+    net: isComplete ? sum(({ charge }) => charge?.net ?? 0) : null,
+    source: isComplete ? 'cost_objects' : 'launched',
+    ...(inDoubt > 0 && { in_doubt: inDoubt }),
+  };
 }

@@ -1,7 +1,7 @@
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { counted, startText } from '../../../platform/text/shown-numbers.js';
-import { groupNumber } from '../../addresses/batch-group.js';
+import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { mayHaveLaunched } from '../../batches/batch-state.js';
 import { readLines } from '../../batches/batch.js';

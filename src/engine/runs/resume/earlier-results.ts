@@ -1,13 +1,13 @@
 import type { Client, VerificationService } from '../../../client/client.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
-import { groupNumber } from '../../addresses/batch-group.js';
+import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { isOwed, mayHaveLaunched } from '../../batches/batch-state.js';
 import { type Batch, parseBatchName, readLines, uuidKey } from '../../batches/batch.js';
 import { deleteUnwanted, mayHaveOrphans } from '../../batches/uploads/delete-uploads.js';
 import type { ListOptions } from '../../batches/uploads/list-uploads.js';
-import { collectLaunched } from '../../driver/collect-launched.js';
+import { collectLaunched } from '../../streams/launch-notes.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
 import type { AddressResult, ReportedResults } from '../../plan/result-cache.js';

@@ -29,7 +29,6 @@ import type { BegunRun, SharedRunStore, SharedStore } from '../../stores/run-sto
 import { isRetriable, type Summary } from '../../summary/summary.js';
 import { stopOfOthers } from '../../stores/stop-reasons.js';
 import { sharedSource } from '../../stores/shared/source-copy.js';
-import { shareRate } from '../../stores/shared/leased-rate.js';
 import type { RowFigures } from '../../stores/shared/shared-status.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { DriveRunEnd } from '../execution/driver-options.js';
@@ -83,7 +82,11 @@ export class SharedRun implements RunLocation {
     const { client: given } = this.run;
     const client =
       typeof given === 'function' ? await given(join(this.scratch.path, 'service')) : given;
-    this.#leavePace = await shareRate(client, this.store);
+    // In a store all runs of an account keep one pace.
+    const { baseUrl, intervalMs } = client;
+    const account = async (salt: string): Promise<string> =>
+      `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
+    this.#leavePace = client.shareRate(await this.store.joinPace({ account, intervalMs }));
     return client;
   }
 

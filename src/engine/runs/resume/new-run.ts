@@ -10,7 +10,7 @@ import type { History } from '../../history/history.js';
 import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
-import { balanceNotices, budgetNotices } from '../credits/budget-notices.js';
+import { balanceNotices, budgetNotices } from '../credits.js';
 import { runShape } from '../options/option-shapes.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import {

@@ -11,8 +11,7 @@ import {
   type BatchState,
 } from '../../batches/batch-state.js';
 import { findStatus } from '../../batches/uploads/list-uploads.js';
-import { isOf, adoptUploads } from '../../batches/uploads/adopt-uploads.js';
-import { RunUploads } from '../../batches/uploads/run-uploads.js';
+import { isOf, adoptUploads, RunUploads } from '../../batches/uploads/adopt-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';

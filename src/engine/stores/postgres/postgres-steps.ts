@@ -24,8 +24,8 @@ import {
   type SharedSteps,
   type Token,
 } from '../shared/store-protocol.js';
-import { RunCalls } from './run-calls.js';
 import {
+  RunCalls,
   asciiJson,
   type UpdatePage,
   removed,

@@ -8,11 +8,10 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 import { orAborted, InTurn } from '../../../platform/waiting/promises.js';
 import { decodeResults } from '../result-codec.js';
-import { Heartbeat, Leases, type Lease, Notifier } from './leases.js';
+import { Heartbeat, Leases, type Lease, Notifier, LeasedRate } from './leases.js';
 import { LeasedClaims, reopenedRecordOf } from './leased-claims.js';
 import { LeasedCopy } from './source-copy.js';
 import { JournalReplay, type RunState } from '../run-state.js';
-import { LeasedRate } from './leased-rate.js';
 import type { PlanEntry, RunEntry, StoppedEntry } from '../journal-entries.js';
 import type {
   BegunRun,

@@ -9,7 +9,7 @@ import * as statements from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 export { createPostgresStore, postgresStoreSql } from '../../../engine/stores/postgres/schema.js';
-export { findPostgresRuns } from '../../../engine/stores/postgres/look-at-runs.js';
+export { findPostgresRuns } from '../../../engine/stores/postgres/postgres-store.js';
 export {
   postgresStore,
   type PostgresStoreOptions,

@@ -7,7 +7,7 @@ import { fileSink } from '../../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../../src/lists/files/file-source.js';
 import type { Sink, SinkWriting } from '../../../../src/lists/rows/sink.js';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
-import { EarlyWriter, type WriteWaits } from '../../../../src/engine/runs/output/early-writer.js';
+import { EarlyWriter, type WriteWaits } from '../../../../src/engine/runs/output/run-output.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service } from '../../../../src/service/index.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { findPostgresRuns } from '../../../../src/engine/stores/postgres/look-at-runs.js';
 import {
+  findPostgresRuns,
   postgresStore,
   type PostgresStoreOptions,
 } from '../../../../src/engine/stores/postgres/postgres-store.js';

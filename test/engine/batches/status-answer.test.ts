@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findCharge } from '../../../src/engine/batches/charge.js';
+import { findCharge } from '../../../src/engine/batches/status-answer.js';
 
 const email = {
   total_email_cost: 10,

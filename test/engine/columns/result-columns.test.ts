@@ -3,9 +3,9 @@ import {
   addedColumns,
   addedFields,
   outcomeCells,
-} from '../../../src/engine/results/result-columns.js';
+} from '../../../src/engine/columns/added-fields.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
-import { emailRecordOf, emailValues } from './export-reading.js';
+import { emailRecordOf, emailValues } from '../results/export-reading.js';
 
 function namesOf(...of: Parameters<typeof addedColumns>): string {
   return addedColumns(...of)
