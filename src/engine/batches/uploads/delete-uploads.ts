@@ -82,8 +82,9 @@ async function tryToDelete(
       if (kept) return kept;
     }
     isAsked = true;
-    await service.deleteBatch(uuid, { signal });
-    return 'gone';
+    const { status } = await service.deleteBatch(uuid, { signal });
+    // What the answer holds is not shown: all others of the service say so that nothing was done.
+    return status === 'error' ? 'left' : 'gone';
   } catch (error) {
     signal.throwIfAborted();
     if (isSluiceError(error, 'not_found')) return isAsked ? 'gone' : 'not_found';
@@ -110,24 +111,23 @@ export async function deleteListed(
     if (isUnwanted(upload)) unwanted.set(uuidKey(upload.batch_uuid), upload);
   });
   const names = { left: [] as string[], launched: [] as string[] };
-  const notFound = new Set<string>();
-  let deleted = 0;
+  const gone = new Set<string>();
+  let isAnyNotFound = false;
   for (const { batch_uuid: uuid, name, status } of unwanted.values()) {
     const isSafe = areResultsSafe(uuid);
     const kept = isSafe ? undefined : keptFor(status);
     const end = kept ?? (await tryToDelete(service, uuid, isSafe, signal));
-    if (end === 'gone') deleted += 1;
-    else if (end === 'not_found') notFound.add(uuidKey(uuid));
+    isAnyNotFound ||= end === 'not_found';
+    if (end === 'gone' || end === 'not_found') gone.add(uuidKey(uuid));
     else names[end].push(name);
   }
   // Another process may have deleted it, or the service does not find what it has.
-  if (notFound.size > 0) {
+  if (isAnyNotFound) {
     await readList(service, options, ({ batch_uuid: uuid, name }) => {
-      if (notFound.delete(uuidKey(uuid))) names.left.push(name);
+      if (gone.delete(uuidKey(uuid))) names.left.push(name);
     });
-    deleted += notFound.size;
   }
-  return { deleted, ...names };
+  return { deleted: gone.size, ...names };
 }
 
 /**

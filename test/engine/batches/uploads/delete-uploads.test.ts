@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
 import { Client } from '../../../../src/client/client.js';
 import {
@@ -60,6 +61,30 @@ it('deletes nothing that was launched, even when it was not yet as the list was 
     expect(left.toSorted()).toEqual(Object.values(uuids).toSorted());
     await untilStatus(client, uuids.old, 'verification_done');
     expect(await deleteBatch(client, uuids.old, true, signal)).toBe('gone');
+  } finally {
+    await client.close();
+  }
+});
+
+it('takes no deletion for done that the service says, or its list shows, it has not done', async () => {
+  const { service } = await withService();
+  const client = new Client(service);
+  try {
+    const names = ['idle', 'refused', 'strange'];
+    const [, refused = '', strange] = await Promise.all(
+      names.map(async (name) => prepared(client, name)),
+    );
+    const idle = {
+      listBatches: client.listBatches.bind(client),
+      batchStatus: async (uuid: string) =>
+        client.batchStatus(uuid === strange ? randomUUID() : uuid),
+      deleteBatch: async (uuid: string) => (uuid === refused ? { status: 'error' } : {}),
+    };
+    expect(await deleteBatch(idle, refused, true, signal)).toBe('left');
+    const options = { signal, clock: systemClock, deadlineMs: 60_000 };
+    const ended = await deleteListed(idle, () => true, options);
+    expect(ended).toMatchObject({ deleted: 0, launched: [] });
+    expect(ended.left.toSorted()).toEqual(names);
   } finally {
     await client.close();
   }
