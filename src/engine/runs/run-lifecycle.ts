@@ -18,7 +18,7 @@ import { RunOutput } from './output/run-output.js';
 import type { OpenedRun, RunLocation } from './resume/open-run.js';
 import type { JoinClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/read-status.js';
-import { summarize } from '../summary/build-summary.js';
+import { rowsLeftAlone, summarize } from '../summary/build-summary.js';
 import { isRetriable, type Summary } from '../summary/summary.js';
 import { Reconciliation } from './resume/reconcile.js';
 import { notice } from '../../platform/text/notices.js';
@@ -289,7 +289,7 @@ export class RunLifecycle {
     await end.settleAll();
     if (end.isWhole && history) await this.#place.keepResults(history, end.batches);
     const { tally, sink, isSuspect } = await outputClaim.output.finish();
-    onProgress?.({ stage: 'written', rows: plannedInput.entry.rows });
+    onProgress?.({ stage: 'written', rows: plannedInput.entry.rows - rowsLeftAlone(sink) });
     if (end.isWhole) await end.tidy(async () => outputClaim.claim.confirm());
     const written = summarize({
       input: source.name,

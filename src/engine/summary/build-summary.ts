@@ -36,13 +36,18 @@ export interface Balances {
   readonly after: CreditBalance;
 }
 
+/** Rows of a table that were changed or deleted by others while they were verified. */
+export function rowsLeftAlone(sink: Pick<Sink, 'skippedUpdates'>): number {
+  const { changed = 0, gone = 0 } = sink.skippedUpdates?.() ?? {};
+  return changed + gone;
+}
+
 export function summarize(run: Summarized): Summary {
   const { input, sink, service, rows, seconds, plan, tally } = run;
   const leftOut = sink.rowsLeftOut?.() ?? 0;
   const repeated = sink.rowsRepeated?.() ?? 0;
   const validLeftOut = sink.validLeftOut?.() ?? [];
   const skippedUpdates = sink.skippedUpdates?.();
-  const alone = skippedUpdates ? skippedUpdates.changed + skippedUpdates.gone : 0;
   const outputs = sink.outputs?.() ?? [{ name: sink.name, rows: rows - leftOut }];
   const cells = tally.columns();
   const countries = tally.refused.countries();
@@ -56,7 +61,7 @@ export function summarize(run: Summarized): Summary {
     ...(repeated > 0 && { rows_repeated: repeated }),
     // The output is the first; it has been given rows that it did not take.
     outputs: outputs.map((output, at) =>
-      at === 0 ? { ...output, rows: output.rows - alone } : output,
+      at === 0 ? { ...output, rows: output.rows - rowsLeftAlone(sink) } : output,
     ),
     reachable_rows: tally.reachableRows,
     suspect: run.isSuspect ?? false,

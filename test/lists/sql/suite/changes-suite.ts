@@ -58,9 +58,11 @@ export function describeChanges(database: Database): void {
         `UPDATE ${table} SET email = 'GOOD4@sluice.test' WHERE id = 4`,
         `UPDATE ${table} SET email = NULL WHERE id = 5`,
       );
+      const said: RunProgress[] = [];
       const summary = await (
         await startVerifying()
       ).run({
+        onProgress: (progress) => said.push(progress),
         source: place.source(`SELECT id, email FROM ${table}`),
         sink: changeFirst(place.sink({ key: 'id' }), () =>
           ask(
@@ -77,6 +79,7 @@ export function describeChanges(database: Database): void {
       expect(summary.skipped_updates).toEqual({ changed: 3, gone: 1, keys: ['1', '2', '4', '5'] });
       const [output] = summary.outputs;
       expect(output?.rows).toBe(summary.rows - 4);
+      expect(said).toContainEqual({ stage: 'written', rows: summary.rows - 4 });
       expect(rowsSentence(summary)).toMatch(
         new RegExp(`^wrote ${summary.rows - 4} rows? to [^,]+$`),
       );
