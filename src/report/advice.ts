@@ -28,10 +28,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
     ...nothingKeptAdvice(summary),
     ...validLeftOutAdvice(summary),
   ];
-  const isForAnotherRun =
-    options.isRepeated === true ||
-    ofRows.length > 0 ||
-    ofCells.some(({ isOfService }) => isOfService !== true);
+  const isForAnotherRun = options.isRepeated === true || ofRows.length > 0 || ofCells.length > 0;
   return [
     ...dutiesOf(summary, options),
     ...validLeftOutAdvice(summary),

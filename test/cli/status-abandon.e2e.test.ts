@@ -216,7 +216,7 @@ describe('--fresh', () => {
     const said = await sluice(fresh);
     expect(said).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('stay there; --fresh with --delete-batches') as string,
+      stderr: expect.stringContaining('stay there; sluice batch list shows them') as string,
     });
     expect((await wire.get('/v1/batch')).json).toHaveLength(6);
     expect(await chargesOf(service)).toHaveLength(50);

@@ -72,6 +72,7 @@ describe('what the figures of a run ask for', () => {
     expect(adviceOn(summary)).toEqual([{ code: 'unknown', cells: 2094, has_history: true }]);
     expect(adviceOn({ ...summary, compared: undefined })).toEqual([
       { code: 'unknown', cells: 2094, has_history: false },
+      { code: 'another_run_pays', addresses: expect.any(Number) as number },
     ]);
   });
 
@@ -223,6 +224,7 @@ describe('what the figures of a run ask for', () => {
     const all: readonly Summary[] = [
       quiet({ verdicts, of_valid: { risky: 9, disposable: 1 } }),
       quiet({ misspelt }),
+      quiet(someUnknown),
       quiet({ misspelt: { ...misspelt, suggested_in: 'email_suggestion' } }),
       quiet({ forms }),
       quiet({ reasons: { invalid_encoding: 4 } }),
@@ -247,8 +249,6 @@ describe('what the figures of a run ask for', () => {
       const ofPart = adviceOn({ ...summary, compared: undefined }, { hasHistory: true });
       expect(ofPart).not.toContainEqual(again);
     }
-    // What is only waited for names its price itself.
-    expect(adviceOn({ ...quiet(someUnknown), compared: undefined })).toHaveLength(1);
   });
 
   it('is all said on the terminal', () => {

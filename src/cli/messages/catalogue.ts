@@ -339,7 +339,7 @@ export const catalogue = {
       if (why === 'other_account') return `${are}, in another account, and stay there`;
       return why === 'other_service'
         ? `${are}, and stay there`
-        : `${are}, and stay there; --fresh with --delete-batches deletes them`;
+        : `${are}, and stay there; sluice batch list shows them, sluice batch delete removes one`;
     },
   }),
   uploads_deleted: info({

@@ -167,7 +167,7 @@ export async function checkAccount(
   }
   if (found !== 'other') return;
   throw new StateError(
-    `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}`,
+    `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_mismatch' },
   );
 }

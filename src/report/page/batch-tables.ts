@@ -29,7 +29,8 @@ export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
     <h2>Batches that failed</h2>
     <p>
       Report them to the service's support with their batch_uuid; ${optionName('retryFailed')} sends
-      their addresses again, and asks for an export again that was not what was asked for.
+      their addresses again, which may pay for those that were launched a second time, and asks for
+      an export again that was not what was asked for.
     </p>
     ${cardTable(failedColumns, rows)}
     ${failed.length > mostRows ? html`<p>and ${grouped(failed.length - mostRows)} more</p>` : nothing}

@@ -34,6 +34,10 @@ const misspeltCountry = { value: 'Germny', rows: 23, guess: 'Germany', code: 'DE
 const otherCountry = { value: 'Frankreihc', rows: 1, guess: null, code: null };
 const retry = { exports: 0, addresses: 12, paid_twice: 0 };
 
+function startsOver(): string {
+  return `the next run starts over, and pays again for all that no ${optionName('history')} keeps`;
+}
+
 /** Every advice, by its code. */
 export const adviceCatalogue = {
   // What is asked of who runs it
@@ -52,7 +56,7 @@ export const adviceCatalogue = {
     example: { ...retry, is_shared: false },
     variants: [{ paid_twice: 12 }, { is_shared: true }],
     sentence: ({ is_shared: isShared, ...failed }) =>
-      `add ${optionName('retryFailed')}: it ${retryWords(failed)}; without it ${isShared ? 'this run stays finished' : 'the next run starts over'}`,
+      `add ${optionName('retryFailed')}: it ${retryWords(failed)}; without it ${isShared ? 'this run stays finished' : startsOver()}`,
   }),
   fetch_paid: define({
     when: 'Batches have failed of which some are paid for: their results can be fetched again.',
@@ -63,13 +67,13 @@ export const adviceCatalogue = {
   start_over: define({
     when: 'Too many verdicts are unknown.',
     example: {},
-    sentence: () =>
-      `the next run starts over; what a history (${optionName('history')}) knows is not paid again`,
+    sentence: startsOver,
   }),
   name_another_run: define({
     when: 'Too many verdicts are unknown, in a run of a store.',
     example: {},
-    sentence: () => `give the next run another ${optionName('run')} name: this one stays finished`,
+    sentence: () =>
+      `give the next run another ${optionName('run')} name (this one stays finished): it pays again for all that no ${optionName('history')} keeps`,
   }),
   fewer_rows: define({
     when: 'The list has no rows, or fewer than half of those `before`. Commands say it as the event `fewer_rows`.',

@@ -94,7 +94,7 @@ export const runSentences = {
     variants: [{ exports: 2 }, { paid_twice: 20 }, { addresses: 0 }],
     // What is paid for is not dropped by starting over.
     sentence: (failed) =>
-      `${failed.exports > 0 ? '' : 'starts over, or '}with ${optionName('retryFailed')} ${retryWords(failed)}`,
+      `${failed.exports > 0 ? '' : `starts over, and pays again for all that no ${optionName('history')} keeps, or `}with ${optionName('retryFailed')} ${retryWords(failed)}`,
   }),
 
   // How it ended

@@ -96,10 +96,10 @@ export async function readRecalled(
 ): Promise<HistoryEntries> {
   const entries = new HistoryEntries(seed);
   const damaged = (cause?: unknown): StateError =>
-    new StateError(`${path} is damaged; restore it, or start over with ${optionName('fresh')}`, {
-      code: 'state_damaged',
-      cause,
-    });
+    new StateError(
+      `${path} is damaged; restore it, or start over with ${optionName('fresh')}, which pays again`,
+      { code: 'state_damaged', cause },
+    );
   let checksum = 0;
   await onDisk(`read ${path}`, async () => {
     const file = await files.open(path, 'r');

@@ -70,7 +70,7 @@ function parseHead(value: unknown, path: string): string {
   const { journal, version, id } = Object(value) as Readonly<Record<string, unknown>>;
   if (journal === form.journal && version === form.version && typeof id === 'string') return id;
   throw new StateError(
-    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with ${optionName('fresh')}`,
+    `the journal ${path} was not written by this version of Sluice; finish the run with the version that began it, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_damaged' },
   );
 }
