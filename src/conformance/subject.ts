@@ -119,6 +119,14 @@ export class Subject {
     }
   }
 
+  async details(uuid: string): Promise<JsonObject> {
+    return objectOf(await this.ask('GET', `/v1/batch/${uuid}/details`), 'details');
+  }
+
+  async launch(uuid: string): Promise<JsonObject> {
+    return objectOf(await this.ask('POST', `/v1/batch/${uuid}`), 'the launch');
+  }
+
   async prepare(uuid: string): Promise<JsonObject> {
     const answer = objectOf(await this.ask('PATCH', `/v1/batch/${uuid}`), 'PATCH');
     await this.until(uuid, 'ready_for_verification');
@@ -218,7 +226,7 @@ export class Subject {
     const uuid = await this.newBatch({ type, ...fields }, addresses.join('\n'));
     await this.prepare(uuid);
     const before = await this.balance(type);
-    const launch = objectOf(await this.ask('POST', `/v1/batch/${uuid}`), 'the launch');
+    const launch = await this.launch(uuid);
     const after = await this.balance(type);
     const status = await this.until(uuid, 'verification_done');
     return { uuid, addresses, launch, status, balances: [before, after, await this.balance(type)] };
@@ -275,9 +283,27 @@ export type Outcome =
 
 /** A sentence of the specification, and how a service is held to it. */
 export type Clause = { readonly id: string; readonly says: string } & (
-  | { readonly need: Need; readonly check: (subject: Subject) => Promise<void> }
+  | { readonly need: Need; readonly check: Check }
   | { readonly notObservable: string }
   /** Said elsewhere too, and held there: one outcome for both. */
   | { readonly sameAs: readonly string[] }
   | { readonly notShown: true }
 );
+
+type Check = (subject: Subject) => Promise<void>;
+
+function asking(need: Need): (id: string, says: string, check: Check) => Clause {
+  return (id, says, check) => ({ id, says, need, check });
+}
+
+export const read = asking('read');
+export const free = asking('free');
+export const spend = asking('spend');
+
+export function notObservable(id: string, says: string, why: string): Clause {
+  return { id, says, notObservable: why };
+}
+
+export function notShown(id: string, says: string): Clause {
+  return { id, says, notShown: true };
+}

@@ -1,4 +1,4 @@
-import { type Clause, unitAnswer } from '../subject.js';
+import { type Clause, unitAnswer, free, notObservable, notShown, read, spend } from '../subject.js';
 import { arrayOf, expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
 
 const farFuture = '2999-01-01T00:00:00Z';
@@ -6,61 +6,37 @@ const farPast = '1970-01-02T00:00:00Z';
 
 /** Operations (spec 4): each is there, and answers as its line says. */
 export const section4: readonly Clause[] = [
-  {
-    id: '4 GET /v1/account/credits',
-    says: 'account credit balance',
-    need: 'read',
-    async check(subject) {
-      objectOf(await subject.ask('GET', '/v1/account/credits'), 'the answer');
-    },
-  },
-  {
-    id: '4 GET /v1/batch',
-    says: 'JSON array of batch summaries',
-    need: 'read',
-    async check(subject) {
-      arrayOf(await subject.ask('GET', '/v1/batch'), 'the answer');
-    },
-  },
-  {
-    id: '4 GET /v1/batch limit',
-    says: 'limit: integer, 1 to 1000, default 100',
-    need: 'free',
-    async check(subject) {
-      await subject.ready();
-      await subject.spare();
-      const list = async (query: string) => subject.ask('GET', `/v1/batch${query}`);
-      expectThat(arrayOf(await list('?limit=1'), 'limit=1').length === 1, 'limit=1 gives another');
-      expectTaken(await list('?limit=1000'), 'limit=1000');
-      expectThat(
-        arrayOf(await list(''), 'the list').length <= 100,
-        'more than 100 come by default',
-      );
-      for (const limit of ['0', '1001', '-1', 'x']) {
-        expectRefused(await list(`?limit=${limit}`), `limit=${limit}`);
-      }
-    },
-  },
-  {
-    id: '4 GET /v1/batch offset',
-    says: 'offset: integer, min 0, default 0',
-    need: 'free',
-    async check(subject) {
-      await subject.ready();
-      const list = async (query: string) => subject.ask('GET', `/v1/batch?${query}`);
-      const beyond = arrayOf(await list('offset=1000000000'), 'a far offset');
-      expectThat(beyond.length === 0, 'a far offset gives batches');
-      expectTaken(await list('offset=0'), 'offset=0');
-      for (const offset of ['-1', 'x']) {
-        expectRefused(await list(`offset=${offset}`), `offset=${offset}`);
-      }
-    },
-  },
-  {
-    id: '4 GET /v1/batch dates',
-    says: 'from_date and to_date: date-times that bound the list',
-    need: 'free',
-    async check(subject) {
+  read('4 GET /v1/account/credits', 'account credit balance', async (subject) => {
+    objectOf(await subject.ask('GET', '/v1/account/credits'), 'the answer');
+  }),
+  read('4 GET /v1/batch', 'JSON array of batch summaries', async (subject) => {
+    arrayOf(await subject.ask('GET', '/v1/batch'), 'the answer');
+  }),
+  free('4 GET /v1/batch limit', 'limit: integer, 1 to 1000, default 100', async (subject) => {
+    await subject.ready();
+    await subject.spare();
+    const list = async (query: string) => subject.ask('GET', `/v1/batch${query}`);
+    expectThat(arrayOf(await list('?limit=1'), 'limit=1').length === 1, 'limit=1 gives another');
+    expectTaken(await list('?limit=1000'), 'limit=1000');
+    expectThat(arrayOf(await list(''), 'the list').length <= 100, 'more than 100 come by default');
+    for (const limit of ['0', '1001', '-1', 'x']) {
+      expectRefused(await list(`?limit=${limit}`), `limit=${limit}`);
+    }
+  }),
+  free('4 GET /v1/batch offset', 'offset: integer, min 0, default 0', async (subject) => {
+    await subject.ready();
+    const list = async (query: string) => subject.ask('GET', `/v1/batch?${query}`);
+    const beyond = arrayOf(await list('offset=1000000000'), 'a far offset');
+    expectThat(beyond.length === 0, 'a far offset gives batches');
+    expectTaken(await list('offset=0'), 'offset=0');
+    for (const offset of ['-1', 'x']) {
+      expectRefused(await list(`offset=${offset}`), `offset=${offset}`);
+    }
+  }),
+  free(
+    '4 GET /v1/batch dates',
+    'from_date and to_date: date-times that bound the list',
+    async (subject) => {
       await subject.ready();
       const list = async (query: string) =>
         arrayOf(await subject.ask('GET', `/v1/batch?${query}`), query);
@@ -70,60 +46,38 @@ export const section4: readonly Clause[] = [
       expectThat(all.length > 0, 'no batch between the far past and the far future');
       expectRefused(await subject.ask('GET', '/v1/batch?from_date=soon'), 'from_date=soon');
     },
-  },
-  {
-    id: '4 POST /v1/batch',
-    says: 'upload response',
-    need: 'free',
-    async check(subject) {
-      objectOf(await subject.upload(subject.form()), 'the answer');
-    },
-  },
-  {
-    id: '4 GET /v1/batch/{batch_uuid}',
-    says: 'batch status response',
-    need: 'free',
-    async check(subject) {
-      const { uuid } = await subject.ready();
-      objectOf(await subject.ask('GET', `/v1/batch/${uuid}`), 'the answer');
-    },
-  },
-  {
-    id: '4 PUT /v1/batch/{batch_uuid}',
-    says: 'parameters as a JSON body, required; generic success object',
-    need: 'free',
-    async check(subject) {
+  ),
+  free('4 POST /v1/batch', 'upload response', async (subject) => {
+    objectOf(await subject.upload(subject.form()), 'the answer');
+  }),
+  free('4 GET /v1/batch/{batch_uuid}', 'batch status response', async (subject) => {
+    const { uuid } = await subject.ready();
+    objectOf(await subject.ask('GET', `/v1/batch/${uuid}`), 'the answer');
+  }),
+  free(
+    '4 PUT /v1/batch/{batch_uuid}',
+    'parameters as a JSON body, required; generic success object',
+    async (subject) => {
       const path = `/v1/batch/${await subject.spare()}`;
       const json = { type: 'email', target_country: 'US' };
       objectOf(await subject.ask('PUT', path, { json }), 'the answer');
       expectRefused(await subject.ask('PUT', path), 'an update without a body');
       expectRefused(await subject.ask('PUT', path, { text: '{' }), 'a body that is no JSON');
     },
-  },
-  {
-    id: '4 PATCH /v1/batch/{batch_uuid}',
-    says: 'object with status',
-    need: 'free',
-    async check(subject) {
-      const path = `/v1/batch/${await subject.spare()}`;
-      const { status } = objectOf(await subject.ask('PATCH', path), 'the answer');
-      expectThat(typeof status === 'string', 'there is no status in it');
-    },
-  },
-  {
-    id: '4 POST /v1/batch/{batch_uuid}',
-    says: 'object with status',
-    need: 'spend',
-    async check(subject) {
-      const { launch } = await subject.verified('email');
-      expectThat(typeof launch['status'] === 'string', 'there is no status in it');
-    },
-  },
-  {
-    id: '4 DELETE /v1/batch/{batch_uuid}',
-    says: 'generic success object; the batch is gone',
-    need: 'free',
-    async check(subject) {
+  ),
+  free('4 PATCH /v1/batch/{batch_uuid}', 'object with status', async (subject) => {
+    const path = `/v1/batch/${await subject.spare()}`;
+    const { status } = objectOf(await subject.ask('PATCH', path), 'the answer');
+    expectThat(typeof status === 'string', 'there is no status in it');
+  }),
+  spend('4 POST /v1/batch/{batch_uuid}', 'object with status', async (subject) => {
+    const { launch } = await subject.verified('email');
+    expectThat(typeof launch['status'] === 'string', 'there is no status in it');
+  }),
+  free(
+    '4 DELETE /v1/batch/{batch_uuid}',
+    'generic success object; the batch is gone',
+    async (subject) => {
       const uuid = await subject.newBatch();
       objectOf(await subject.ask('DELETE', `/v1/batch/${uuid}`), 'the answer');
       const batches = arrayOf(await subject.ask('GET', '/v1/batch?limit=1000'), 'the list');
@@ -132,66 +86,43 @@ export const section4: readonly Clause[] = [
         'it is still in the list',
       );
     },
-  },
-  {
-    id: '4 GET /v1/batch/{batch_uuid}/export',
-    says: 'results of a batch that is done, as JSON',
-    need: 'spend',
-    async check(subject) {
+  ),
+  spend(
+    '4 GET /v1/batch/{batch_uuid}/export',
+    'results of a batch that is done, as JSON',
+    async (subject) => {
       await subject.exported((await subject.verified('email')).uuid);
     },
-  },
-  {
-    id: '4 GET /v1/batch/{batch_uuid}/details',
-    says: 'batch details',
-    need: 'free',
-    async check(subject) {
-      const { uuid } = await subject.ready();
-      objectOf(await subject.ask('GET', `/v1/batch/${uuid}/details`), 'the answer');
-    },
-  },
-  {
-    id: '4 POST /v1/unit',
-    says: 'unit verification response',
-    need: 'spend',
-    async check(subject) {
-      objectOf(await unitAnswer(subject), 'the answer');
-    },
-  },
-  {
-    id: '4 POST /v1/format',
-    says: 'format normalization response',
-    need: 'free',
-    async check(subject) {
-      const form = subject.form({ name: null });
-      expectTaken(await subject.ask('POST', '/v1/format', { form }), 'a form');
-    },
-  },
-  {
-    id: '4 uuid',
-    says: 'batch_uuid is a uuid',
-    need: 'read',
-    async check(subject) {
-      const { status } = await subject.ask('GET', '/v1/batch/no-uuid');
-      expectThat([400, 404, 422].includes(status), `another is answered with ${status}`);
-    },
-  },
-  {
-    id: '4 note 1',
-    says: 'the list has all batches of the account, with id, status, name, creation date',
-    need: 'free',
-    async check(subject) {
+  ),
+  free('4 GET /v1/batch/{batch_uuid}/details', 'batch details', async (subject) => {
+    const { uuid } = await subject.ready();
+    objectOf(await subject.ask('GET', `/v1/batch/${uuid}/details`), 'the answer');
+  }),
+  spend('4 POST /v1/unit', 'unit verification response', async (subject) => {
+    objectOf(await unitAnswer(subject), 'the answer');
+  }),
+  free('4 POST /v1/format', 'format normalization response', async (subject) => {
+    const form = subject.form({ name: null });
+    expectTaken(await subject.ask('POST', '/v1/format', { form }), 'a form');
+  }),
+  read('4 uuid', 'batch_uuid is a uuid', async (subject) => {
+    const { status } = await subject.ask('GET', '/v1/batch/no-uuid');
+    expectThat([400, 404, 422].includes(status), `another is answered with ${status}`);
+  }),
+  free(
+    '4 note 1',
+    'the list has all batches of the account, with id, status, name, creation date',
+    async (subject) => {
       // Every upload of this suite is found by its name in the list, or this fails.
       await subject.newBatch();
     },
-  },
-  { id: '4 note 1 date', says: 'which timestamp the date range is about', notShown: true },
-  { id: '4 note 2', says: 'export before verification_done', notShown: true },
-  {
-    id: '4 note 3',
-    says: 'include_details and include_statistics control the sections of the JSON export',
-    need: 'spend',
-    async check(subject) {
+  ),
+  notShown('4 note 1 date', 'which timestamp the date range is about'),
+  notShown('4 note 2', 'export before verification_done'),
+  spend(
+    '4 note 3',
+    'include_details and include_statistics control the sections of the JSON export',
+    async (subject) => {
       const { uuid, addresses } = await subject.verified('email');
       const members = async (details: boolean, statistics: boolean) => {
         const query = `&include_details=${details}&include_statistics=${statistics}`;
@@ -204,26 +135,20 @@ export const section4: readonly Clause[] = [
       );
       expectThat((await members(true, true)) >= without, 'with sections there are fewer');
     },
-  },
-  {
-    id: '4 note 4',
-    says: 'POST /v1/unit: up to 5 seconds, 402 when credits are insufficient',
-    notObservable: 'its time is 1.5; 402 needs an account that has run out of credits',
-  },
-  {
-    id: '4 note 5',
-    says: 'POST /v1/format needs no authentication',
-    need: 'free',
-    async check(subject) {
-      const form = subject.form({ name: null });
-      expectTaken(await subject.ask('POST', '/v1/format', { form, key: null }), 'without a key');
-    },
-  },
-  {
-    id: '4 note 6',
-    says: 'the typical flow of a batch',
-    need: 'spend',
-    check: async (subject) => void (await subject.verified('phone')),
-  },
-  { id: '4 unit body', says: 'request body fields of POST /v1/unit', notShown: true },
+  ),
+  notObservable(
+    '4 note 4',
+    'POST /v1/unit: up to 5 seconds, 402 when credits are insufficient',
+    'its time is 1.5; 402 needs an account that has run out of credits',
+  ),
+  free('4 note 5', 'POST /v1/format needs no authentication', async (subject) => {
+    const form = subject.form({ name: null });
+    expectTaken(await subject.ask('POST', '/v1/format', { form, key: null }), 'without a key');
+  }),
+  spend(
+    '4 note 6',
+    'the typical flow of a batch',
+    async (subject) => void (await subject.verified('phone')),
+  ),
+  notShown('4 unit body', 'request body fields of POST /v1/unit'),
 ];

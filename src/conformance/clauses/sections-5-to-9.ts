@@ -1,4 +1,4 @@
-import type { Clause, Subject } from '../subject.js';
+import { type Clause, type Subject, free, notObservable, notShown, read } from '../subject.js';
 import { asObject, expectTaken, expectThat, NotReached } from '../shapes.js';
 
 const nowhere = '00000000-0000-4000-8000-000000000000';
@@ -31,108 +31,78 @@ async function expectUnauthorized(subject: Subject, key: string | null): Promise
 
 /** Authentication, events, errors, limits, versions (spec 5, 6, 7, 8, 9). */
 export const sections5To9: readonly Clause[] = [
-  {
-    id: '5.1',
-    says: 'requests carry the header X-Api-Key',
-    need: 'read',
-    async check(subject) {
-      expectTaken(await subject.ask('GET', '/v1/account/credits'), 'a request with the key');
-    },
-  },
-  {
-    id: '5.2',
-    says: 'the security scheme is an API key in a header, named APIKeyHeader',
-    notObservable: 'declared in the description, not on the wire',
-  },
-  {
-    id: '5.3 missing',
-    says: 'without the header: 401, message Unauthorized',
-    need: 'read',
-    check: async (subject) => expectUnauthorized(subject, null),
-  },
-  {
-    id: '5.3 invalid',
-    says: 'with an invalid key: 401, message Unauthorized',
-    need: 'read',
-    check: async (subject) => expectUnauthorized(subject, 'sluice-conformance-no-such-key'),
-  },
-  {
-    id: '5.3 revoked',
-    says: 'with a revoked key: 401, message Unauthorized',
-    notObservable: 'keys are revoked in the dashboard',
-  },
-  {
-    id: '5.4',
-    says: 'keys are created, named, revoked and replaced in the dashboard',
-    notObservable: 'outside the API',
-  },
-  { id: '6', says: 'events', notShown: true },
-  {
-    id: '6 polling',
-    says: 'completion is observed by polling the status',
-    need: 'free',
-    check: async (subject) => void (await subject.ready()),
-  },
-  {
-    id: '7 400',
-    says: 'Bad Request: JSON object with message',
-    need: 'free',
-    async check(subject) {
-      const path = `/v1/batch/${await subject.spare()}`;
-      const answer = await subject.ask('PUT', path, { text: 'no JSON' });
-      if (answer.status !== 400) {
-        throw new NotReached(`what produces 400 is not shown; this gave ${answer.status}`);
-      }
-      const { message } = asObject(answer.json, 'the body');
-      expectThat(typeof message === 'string', 'its message is no string');
-    },
-  },
-  {
-    id: '7 401',
-    says: 'Unauthorized: JSON object with message, on all keyed endpoints',
-    need: 'read',
-    check: async (subject) => expectUnauthorized(subject, null),
-  },
-  {
-    id: '7 402',
-    says: 'Payment Required: launch and unit verification',
-    notObservable: 'needs an account that has run out of credits',
-  },
-  { id: '7 403', says: 'Forbidden: what produces it', notShown: true },
-  { id: '7 404', says: 'Not Found: what produces it', notShown: true },
-  {
-    id: '7 422',
-    says: 'Validation Error',
-    need: 'read',
-    async check(subject) {
-      const { status } = await subject.ask('GET', '/v1/batch?limit=0');
-      if (status === 400) throw new NotReached('limit=0 was refused with 400');
-      expectThat(status === 422, `limit=0 was answered with ${status}`);
-    },
-  },
-  {
-    id: '7 429',
-    says: 'Too Many Requests',
-    notObservable: 'limits are not shown; this suite waits when it meets one',
-  },
-  { id: '7 500', says: 'Internal Server Error: what produces it', notShown: true },
-  { id: '7 bodies', says: 'bodies of 402, 403, 404, 422, 429 and 500', notShown: true },
-  {
-    id: '7 rule 3',
-    says: 'outcome problems inside a 200 response are in its status',
-    need: 'free',
-    async check(subject) {
-      const answer = await subject.upload(subject.form({}, 'a,b\n'));
-      if (answer.status !== 200) throw new NotReached(`a file with commas: ${answer.status}`);
-      const { status } = asObject(answer.json, 'the body');
-      expectThat(typeof status === 'string', 'there is no status in it');
-    },
-  },
-  {
-    id: '7 rule 4',
-    says: 'a batch in internal_error is reported to support with its batch_uuid',
-    notObservable: 'a matter between people',
-  },
+  read('5.1', 'requests carry the header X-Api-Key', async (subject) => {
+    expectTaken(await subject.ask('GET', '/v1/account/credits'), 'a request with the key');
+  }),
+  notObservable(
+    '5.2',
+    'the security scheme is an API key in a header, named APIKeyHeader',
+    'declared in the description, not on the wire',
+  ),
+  read('5.3 missing', 'without the header: 401, message Unauthorized', async (subject) =>
+    expectUnauthorized(subject, null),
+  ),
+  read('5.3 invalid', 'with an invalid key: 401, message Unauthorized', async (subject) =>
+    expectUnauthorized(subject, 'sluice-conformance-no-such-key'),
+  ),
+  notObservable(
+    '5.3 revoked',
+    'with a revoked key: 401, message Unauthorized',
+    'keys are revoked in the dashboard',
+  ),
+  notObservable(
+    '5.4',
+    'keys are created, named, revoked and replaced in the dashboard',
+    'outside the API',
+  ),
+  notShown('6', 'events'),
+  free(
+    '6 polling',
+    'completion is observed by polling the status',
+    async (subject) => void (await subject.ready()),
+  ),
+  free('7 400', 'Bad Request: JSON object with message', async (subject) => {
+    const path = `/v1/batch/${await subject.spare()}`;
+    const answer = await subject.ask('PUT', path, { text: 'no JSON' });
+    if (answer.status !== 400) {
+      throw new NotReached(`what produces 400 is not shown; this gave ${answer.status}`);
+    }
+    const { message } = asObject(answer.json, 'the body');
+    expectThat(typeof message === 'string', 'its message is no string');
+  }),
+  read('7 401', 'Unauthorized: JSON object with message, on all keyed endpoints', async (subject) =>
+    expectUnauthorized(subject, null),
+  ),
+  notObservable(
+    '7 402',
+    'Payment Required: launch and unit verification',
+    'needs an account that has run out of credits',
+  ),
+  notShown('7 403', 'Forbidden: what produces it'),
+  notShown('7 404', 'Not Found: what produces it'),
+  read('7 422', 'Validation Error', async (subject) => {
+    const { status } = await subject.ask('GET', '/v1/batch?limit=0');
+    if (status === 400) throw new NotReached('limit=0 was refused with 400');
+    expectThat(status === 422, `limit=0 was answered with ${status}`);
+  }),
+  notObservable(
+    '7 429',
+    'Too Many Requests',
+    'limits are not shown; this suite waits when it meets one',
+  ),
+  notShown('7 500', 'Internal Server Error: what produces it'),
+  notShown('7 bodies', 'bodies of 402, 403, 404, 422, 429 and 500'),
+  free('7 rule 3', 'outcome problems inside a 200 response are in its status', async (subject) => {
+    const answer = await subject.upload(subject.form({}, 'a,b\n'));
+    if (answer.status !== 200) throw new NotReached(`a file with commas: ${answer.status}`);
+    const { status } = asObject(answer.json, 'the body');
+    expectThat(typeof status === 'string', 'there is no status in it');
+  }),
+  notObservable(
+    '7 rule 4',
+    'a batch in internal_error is reported to support with its batch_uuid',
+    'a matter between people',
+  ),
   ...(
     [
       ['8 limit', 'limit is 1 to 1000, default 100', ['4 GET /v1/batch limit']],
@@ -150,20 +120,15 @@ export const sections5To9: readonly Clause[] = [
       ['8 re-parses', 'unlimited before launch', ['3 rule 1']],
     ] as const
   ).map(([id, says, sameAs]): Clause => ({ id, says, sameAs })),
-  { id: '8 rate', says: 'rate limits', notShown: true },
-  { id: '8 size', says: 'maximum file size and row count', notShown: true },
-  {
-    id: '9.1',
-    says: 'all endpoints live under /v1',
-    need: 'read',
-    async check(subject) {
-      expectTaken(await subject.ask('GET', '/v1/account/credits'), 'a path under /v1');
-    },
-  },
-  {
-    id: '9.2',
-    says: 'the interface description carries version 1.0.0',
-    notObservable: 'the specification says of no path that it gives the description',
-  },
-  { id: '9 policy', says: 'deprecation and compatibility', notShown: true },
+  notShown('8 rate', 'rate limits'),
+  notShown('8 size', 'maximum file size and row count'),
+  read('9.1', 'all endpoints live under /v1', async (subject) => {
+    expectTaken(await subject.ask('GET', '/v1/account/credits'), 'a path under /v1');
+  }),
+  notObservable(
+    '9.2',
+    'the interface description carries version 1.0.0',
+    'the specification says of no path that it gives the description',
+  ),
+  notShown('9 policy', 'deprecation and compatibility'),
 ];
