@@ -1,6 +1,15 @@
-import { secondDigits } from '../../rows/values/kinds.js';
 import type { PartKind } from '../../files/partitions/parts-manifest.js';
-import { escapedText, isBinaryText, isCells, lines, type LoadDialect } from './load-dialect.js';
+import {
+  byFormat,
+  escapedText,
+  integersAs,
+  isCells,
+  lines,
+  type LoadDialect,
+  typesByKind,
+  unlessNested,
+  untilMicros,
+} from './load-dialect.js';
 
 /** Places that one load may name. */
 const mostFiles = 10_000;
@@ -16,41 +25,22 @@ export const bigquery: LoadDialect = {
   refusedName:
     /[!"$()*,./;?@[\\\]^`{}~]|^(?:_table_|_file_|_partition|_row_timestamp|__root__|_colidentifier)/i,
   text: 'STRING',
-  typeOf(kind, format) {
-    const isParquet = format === 'parquet';
-    if (kind.nested === true) return undefined;
-    switch (kind.name) {
-      case 'decimal':
-        return decimalType(kind);
-      case 'boolean':
-        return 'BOOL';
-      case 'float32':
-      case 'float64':
-        return 'FLOAT64';
-      case 'date':
-        return 'DATE';
-      case 'time':
-      case 'timestamp':
-      case 'timestamptz': {
-        const type = { time: 'TIME', timestamp: 'DATETIME', timestamptz: 'TIMESTAMP' }[kind.name];
-        return secondDigits(kind) > 6 ? undefined : type;
-      }
-      case 'json':
-        return 'JSON';
-      case 'binary':
-        return isBinaryText(kind, format) ? undefined : 'BYTES';
-      case 'uuid':
-        return isParquet ? 'BYTES' : 'STRING';
-      // Read as the signed one: large values would be negative.
-      case 'uint64':
-        return isParquet ? undefined : 'NUMERIC(20)';
-      case 'interval':
-      case 'text':
-        return undefined;
-      default:
-        return 'INT64';
-    }
-  },
+  typeOf: typesByKind({
+    ...integersAs('INT64'),
+    // Read as the signed one: large values would be negative.
+    uint64: byFormat(undefined, 'NUMERIC(20)'),
+    decimal: decimalType,
+    boolean: 'BOOL',
+    float32: 'FLOAT64',
+    float64: 'FLOAT64',
+    date: 'DATE',
+    time: untilMicros('TIME'),
+    timestamp: untilMicros('DATETIME'),
+    timestamptz: untilMicros('TIMESTAMP'),
+    json: unlessNested('JSON'),
+    binary: 'BYTES',
+    uuid: byFormat('BYTES', 'STRING'),
+  }),
   places: { form: /^gs:\/\/[^\s'"*?\\]+$/, example: 'gs://bucket/verified/' },
   load({ table, columns, manifest, from, prefix, suffix }) {
     const { format, header, delimiter = ',', quote, parts } = manifest;

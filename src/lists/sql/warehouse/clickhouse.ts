@@ -1,11 +1,12 @@
 import { secondDigits } from '../../rows/values/kinds.js';
 import {
   escapedText,
-  isBinaryText,
   isCells,
   lines,
   type Load,
   type LoadDialect,
+  typesByKind,
+  unlessNested,
 } from './load-dialect.js';
 
 /** Digits that a number has at most. */
@@ -64,41 +65,29 @@ function delimiterSettings(delimiter: string): readonly string[] {
   return [`format_custom_field_delimiter = ${text}`, "format_custom_escaping_rule = 'CSV'"];
 }
 
-function bareType(...[kind, format]: Parameters<LoadDialect['typeOf']>): string | undefined {
-  switch (kind.name) {
-    case 'decimal': {
-      const { precision = 38, scale = 10 } = kind;
-      return precision > mostDigits ? undefined : `Decimal(${precision}, ${scale})`;
-    }
-    case 'boolean':
-      return 'Bool';
-    case 'float32':
-      return 'Float32';
-    case 'float64':
-      return 'Float64';
-    case 'date':
-      return 'Date32';
-    case 'timestamp':
-    case 'timestamptz':
-      return `DateTime64(${secondDigits(kind)}, 'UTC')`;
-    case 'uuid':
-      return 'UUID';
-    // Its own type of JSON orders members and drops what is repeated.
-    case 'json':
-      return kind.nested === true ? undefined : 'String';
-    case 'binary':
-      return isBinaryText(kind, format) ? undefined : 'String';
-    case 'time':
-      return `Time64(${secondDigits(kind)})`;
-    case 'interval':
-    case 'text':
-      return undefined;
-    default:
-      return kind.name.startsWith('u')
-        ? kind.name.replace('uint', 'UInt')
-        : kind.name.replace('int', 'Int');
-  }
-}
+const bareType = typesByKind({
+  int8: 'Int8',
+  int16: 'Int16',
+  int32: 'Int32',
+  int64: 'Int64',
+  uint8: 'UInt8',
+  uint16: 'UInt16',
+  uint32: 'UInt32',
+  uint64: 'UInt64',
+  decimal: ({ precision = 38, scale = 10 }) =>
+    precision > mostDigits ? undefined : `Decimal(${precision}, ${scale})`,
+  boolean: 'Bool',
+  float32: 'Float32',
+  float64: 'Float64',
+  date: 'Date32',
+  time: (kind) => `Time64(${secondDigits(kind)})`,
+  timestamp: (kind) => `DateTime64(${secondDigits(kind)}, 'UTC')`,
+  timestamptz: (kind) => `DateTime64(${secondDigits(kind)}, 'UTC')`,
+  uuid: 'UUID',
+  // Its own type of JSON orders members and drops what is repeated.
+  json: unlessNested('String'),
+  binary: 'String',
+});
 
 function tableFunction({ columns, manifest, from, prefix, suffix }: Load): string {
   const { format, parts } = manifest;

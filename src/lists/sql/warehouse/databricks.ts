@@ -1,6 +1,14 @@
 import { quoteName } from '../tables/table-plan.js';
-import { secondDigits } from '../../rows/values/kinds.js';
-import { escapedText, isBinaryText, isCells, lines, type LoadDialect } from './load-dialect.js';
+import {
+  byFormat,
+  escapedText,
+  isCells,
+  lines,
+  type LoadDialect,
+  typesByKind,
+  unlessNested,
+  untilMicros,
+} from './load-dialect.js';
 
 /** Digits that a number has at most. */
 const mostDigits = 38;
@@ -17,49 +25,28 @@ export const databricks: LoadDialect = {
   ignoresCase: true,
   longestName: { most: 255, unit: 'characters' },
   text: 'STRING',
-  typeOf(kind, format) {
-    const isFine = secondDigits(kind) > 6;
-    switch (kind.name) {
-      case 'decimal': {
-        const { precision = mostDigits, scale = 10 } = kind;
-        return precision > mostDigits ? undefined : `DECIMAL(${precision}, ${scale})`;
-      }
-      case 'boolean':
-        return 'BOOLEAN';
-      case 'int8':
-        return 'TINYINT';
-      case 'int16':
-      case 'uint8':
-        return 'SMALLINT';
-      case 'int32':
-      case 'uint16':
-        return 'INT';
-      case 'int64':
-      case 'uint32':
-        return 'BIGINT';
-      case 'uint64':
-        return 'DECIMAL(20, 0)';
-      case 'float32':
-        return 'FLOAT';
-      case 'float64':
-        return 'DOUBLE';
-      case 'date':
-        return 'DATE';
-      case 'timestamp':
-        return isFine ? undefined : 'TIMESTAMP_NTZ';
-      case 'timestamptz':
-        return isFine ? undefined : 'TIMESTAMP';
-      case 'json':
-        return kind.nested === true ? undefined : 'VARIANT';
-      case 'binary':
-        return isBinaryText(kind, format) ? undefined : 'BINARY';
-      case 'uuid':
-        return format === 'parquet' ? 'BINARY' : 'STRING';
-      // Times of day and durations are text.
-      default:
-        return undefined;
-    }
-  },
+  // Times of day and durations are text.
+  typeOf: typesByKind({
+    decimal: ({ precision = mostDigits, scale = 10 }) =>
+      precision > mostDigits ? undefined : `DECIMAL(${precision}, ${scale})`,
+    boolean: 'BOOLEAN',
+    int8: 'TINYINT',
+    int16: 'SMALLINT',
+    uint8: 'SMALLINT',
+    int32: 'INT',
+    uint16: 'INT',
+    int64: 'BIGINT',
+    uint32: 'BIGINT',
+    uint64: 'DECIMAL(20, 0)',
+    float32: 'FLOAT',
+    float64: 'DOUBLE',
+    date: 'DATE',
+    timestamp: untilMicros('TIMESTAMP_NTZ'),
+    timestamptz: untilMicros('TIMESTAMP'),
+    json: unlessNested('VARIANT'),
+    binary: 'BINARY',
+    uuid: byFormat('BINARY', 'STRING'),
+  }),
   places: {
     form: /^(?:(?:s3|gs|abfss|dbfs):\/\/?[^\s'"*?\\{}[\]]+|\/Volumes\/[^\s'"*?\\{}[\]]+)$/,
     example: 's3://bucket/verified/',

@@ -1,4 +1,5 @@
 import type { PartKind, PartsManifest } from '../../files/partitions/parts-manifest.js';
+import { type KindName, secondDigits } from '../../rows/values/kinds.js';
 
 /** A column that parts are loaded into. */
 export interface LoadColumn {
@@ -86,4 +87,34 @@ export function isBinaryText({ name }: PartKind, format: PartsManifest['format']
 /** Items of a list, one on each line. */
 export function lines(items: readonly string[]): string {
   return items.map((item) => `  ${item}`).join(',\n');
+}
+
+type TypeOf = LoadDialect['typeOf'];
+
+/** Types by kinds: a type, or what decides on it. What is not in it has none, nor has what is text of bytes. */
+export function typesByKind(types: Partial<Record<KindName, string | TypeOf>>): TypeOf {
+  return (kind, format) => {
+    const type = isBinaryText(kind, format) ? undefined : types[kind.name];
+    return typeof type === 'function' ? type(kind, format) : type;
+  };
+}
+
+/** One type for all kinds of integers. */
+export function integersAs<Type>(type: Type) {
+  const signed = { int8: type, int16: type, int32: type, int64: type };
+  return { ...signed, uint8: type, uint16: type, uint32: type, uint64: type };
+}
+
+/** A type in Parquet, and one in all other formats. */
+export function byFormat(parquet: string | undefined, others: string): TypeOf {
+  return (_, format) => (format === 'parquet' ? parquet : others);
+}
+
+/** A type that has microseconds at the most. */
+export function untilMicros(type: string): TypeOf {
+  return (kind) => (secondDigits(kind) > 6 ? undefined : type);
+}
+
+export function unlessNested(type: string): TypeOf {
+  return ({ nested }) => (nested === true ? undefined : type);
 }

@@ -1,6 +1,12 @@
 import { quoteName } from '../tables/table-plan.js';
-import { secondDigits } from '../../rows/values/kinds.js';
-import { isBinaryText, plainText, type LoadDialect } from './load-dialect.js';
+import {
+  byFormat,
+  plainText,
+  type LoadDialect,
+  typesByKind,
+  unlessNested,
+  untilMicros,
+} from './load-dialect.js';
 
 const text = 'VARCHAR(65535)';
 /** Digits that a number has at most. */
@@ -16,58 +22,33 @@ export const redshift: LoadDialect = {
   ignoresCase: true,
   longestName: { most: 127, unit: 'bytes' },
   text,
-  typeOf(kind, format) {
-    const isParquet = format === 'parquet';
-    const isFine = secondDigits(kind) > 6;
-    switch (kind.name) {
-      case 'decimal': {
-        const { precision = mostDigits, scale = 10 } = kind;
-        return precision > mostDigits || scale >= mostDigits
-          ? undefined
-          : `DECIMAL(${precision}, ${scale})`;
-      }
-      case 'boolean':
-        return 'BOOLEAN';
-      // All are stored in 32 bits there.
-      case 'int8':
-      case 'int16':
-      case 'uint8':
-        return isParquet ? 'INTEGER' : 'SMALLINT';
-      case 'int32':
-      case 'uint16':
-        return 'INTEGER';
-      case 'int64':
-        return 'BIGINT';
-      // Read as the signed ones: large values would be negative.
-      case 'uint32':
-        return isParquet ? undefined : 'BIGINT';
-      case 'uint64':
-        return isParquet ? undefined : 'DECIMAL(20, 0)';
-      case 'float32':
-        return 'REAL';
-      case 'float64':
-        return 'DOUBLE PRECISION';
-      case 'date':
-        return 'DATE';
-      case 'time':
-        return isParquet || isFine ? undefined : 'TIME';
-      case 'timestamp':
-        return isFine ? undefined : 'TIMESTAMP';
-      // Moments of Parquet are timestamps in UTC.
-      case 'timestamptz':
-        return isFine ? undefined : `TIMESTAMP${isParquet ? '' : 'TZ'}`;
-      // JSON in Parquet is a text.
-      case 'json':
-        if (kind.nested === true) return undefined;
-        return isParquet ? text : 'SUPER';
-      case 'binary':
-        return isBinaryText(kind, format) ? undefined : 'VARBYTE(1024000)';
-      case 'uuid':
-        return isParquet ? undefined : 'VARCHAR(36)';
-      default:
-        return undefined;
-    }
-  },
+  typeOf: typesByKind({
+    decimal: ({ precision = mostDigits, scale = 10 }) =>
+      precision > mostDigits || scale >= mostDigits ? undefined : `DECIMAL(${precision}, ${scale})`,
+    boolean: 'BOOLEAN',
+    // All are stored in 32 bits there.
+    int8: byFormat('INTEGER', 'SMALLINT'),
+    int16: byFormat('INTEGER', 'SMALLINT'),
+    uint8: byFormat('INTEGER', 'SMALLINT'),
+    int32: 'INTEGER',
+    uint16: 'INTEGER',
+    int64: 'BIGINT',
+    // Read as the signed ones: large values would be negative.
+    uint32: byFormat(undefined, 'BIGINT'),
+    uint64: byFormat(undefined, 'DECIMAL(20, 0)'),
+    float32: 'REAL',
+    float64: 'DOUBLE PRECISION',
+    date: 'DATE',
+    time: (kind, format) => (format === 'parquet' ? undefined : untilMicros('TIME')(kind, format)),
+    timestamp: untilMicros('TIMESTAMP'),
+    // Moments of Parquet are timestamps in UTC.
+    timestamptz: (kind, format) =>
+      untilMicros(format === 'parquet' ? 'TIMESTAMP' : 'TIMESTAMPTZ')(kind, format),
+    // JSON in Parquet is a text.
+    json: (kind, format) => unlessNested(format === 'parquet' ? text : 'SUPER')(kind, format),
+    binary: 'VARBYTE(1024000)',
+    uuid: byFormat(undefined, 'VARCHAR(36)'),
+  }),
   places: { form: /^s3:\/\/[^\s'"*?\\]+$/, example: 's3://bucket/verified/' },
   load({ table, columns, manifest, from, prefix }) {
     const { format, header, delimiter = ',' } = manifest;

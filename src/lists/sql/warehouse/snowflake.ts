@@ -1,6 +1,14 @@
 import { quoteName } from '../tables/table-plan.js';
+import type { PartKind } from '../../files/partitions/parts-manifest.js';
 import { secondDigits } from '../../rows/values/kinds.js';
-import { escapedText, isBinaryText, type Load, type LoadDialect } from './load-dialect.js';
+import {
+  byFormat,
+  escapedText,
+  integersAs,
+  type Load,
+  type LoadDialect,
+  typesByKind,
+} from './load-dialect.js';
 
 /** Parts that one statement may name. */
 const mostFiles = 1000;
@@ -34,46 +42,32 @@ export const snowflake: LoadDialect = {
   ignoresCase: true,
   longestName: { most: 255, unit: 'characters' },
   text: 'VARCHAR',
-  typeOf(kind, format) {
-    switch (kind.name) {
-      case 'decimal': {
-        const { precision = mostDigits, scale = 0 } = kind;
-        if (kind.precision === undefined) return scale === 0 ? 'NUMBER(38, 0)' : 'NUMBER(38, 10)';
-        return precision > mostDigits || scale >= mostDigits
-          ? undefined
-          : `NUMBER(${precision}, ${scale})`;
-      }
-      case 'boolean':
-        return 'BOOLEAN';
-      case 'float32':
-      case 'float64':
-        return 'FLOAT';
-      case 'date':
-        return 'DATE';
-      case 'time':
-        return `TIME(${secondDigits(kind)})`;
-      case 'timestamp':
-        return `TIMESTAMP_NTZ(${secondDigits(kind)})`;
-      case 'timestamptz':
-        return `TIMESTAMP_TZ(${secondDigits(kind)})`;
-      case 'json':
-        return 'VARIANT';
-      case 'binary':
-        return isBinaryText(kind, format) ? undefined : 'BINARY';
-      // Stored as sixteen bytes.
-      case 'uuid':
-        return format === 'parquet' ? 'BINARY(16)' : 'VARCHAR';
-      case 'interval':
-      case 'text':
-        return undefined;
-      // All integers are one type, of 38 digits.
-      default:
-        return 'INTEGER';
-    }
-  },
+  typeOf: typesByKind({
+    // All integers are one type, of 38 digits.
+    ...integersAs('INTEGER'),
+    decimal: decimalType,
+    boolean: 'BOOLEAN',
+    float32: 'FLOAT',
+    float64: 'FLOAT',
+    date: 'DATE',
+    time: (kind) => `TIME(${secondDigits(kind)})`,
+    timestamp: (kind) => `TIMESTAMP_NTZ(${secondDigits(kind)})`,
+    timestamptz: (kind) => `TIMESTAMP_TZ(${secondDigits(kind)})`,
+    json: 'VARIANT',
+    binary: 'BINARY',
+    // Stored as sixteen bytes.
+    uuid: byFormat('BINARY(16)', 'VARCHAR'),
+  }),
   places: { form: /^@[\w.%~$]+(?:\/[\w.%=~+-]+)*\/?$/, example: '@my_stage/verified/' },
   load: (load) => copyAll(load, 'CASE_INSENSITIVE'),
 };
+
+function decimalType({ precision, scale = 0 }: PartKind): string | undefined {
+  if (precision === undefined) return scale === 0 ? 'NUMBER(38, 0)' : 'NUMBER(38, 10)';
+  return precision > mostDigits || scale >= mostDigits
+    ? undefined
+    : `NUMBER(${precision}, ${scale})`;
+}
 
 /** With names in quotes, which keep their case. */
 export const exactSnowflake: LoadDialect = {
