@@ -1,4 +1,4 @@
-import { orAborted } from '../../platform/waiting/promises.js';
+import { InTurn, orAborted } from '../../platform/waiting/promises.js';
 import type { ConnectionSlot } from '../smtp/converse.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 
@@ -223,7 +223,7 @@ interface Span {
 export class QueryBudget {
   readonly #clock: Clock;
   readonly #spans: readonly Span[];
-  #turn: Promise<unknown> = Promise.resolve();
+  readonly #turns = new InTurn();
 
   constructor(limits: QueryLimits, clock: Clock) {
     this.#clock = clock;
@@ -240,9 +240,7 @@ export class QueryBudget {
    */
   async grant(wanted: number, signal: AbortSignal): Promise<number> {
     if (this.#spans.length === 0) return wanted;
-    const granted = this.#turn.then(async () => this.#grant(wanted, signal));
-    this.#turn = granted.catch(() => undefined);
-    return granted;
+    return this.#turns.next(async () => this.#grant(wanted, signal));
   }
 
   async #grant(wanted: number, signal: AbortSignal): Promise<number> {

@@ -1,11 +1,13 @@
+import { rm } from 'node:fs/promises';
 import { exists } from '../../platform/files/file-system.js';
 import { createSlices } from './shortest-job-first.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
 import type { BatchFiles } from '../storage/batch.js';
-import type { VerdictCount } from '../storage/events.js';
+import { hitCodes, type VerdictCount } from '../storage/events.js';
 import { keyBytes } from '../storage/key-table.js';
 import { type LineBlock, readLineBlocks } from '../storage/line-block.js';
 import { FileWriter, openRecords } from '../storage/record-file.js';
+import { ResultCaches } from '../storage/result-caches.js';
 import { codeBytes, VerdictTally } from '../storage/verdict-file.js';
 import type { Verdict, VerificationEngine } from '../verification/engine.js';
 import type { ContentWork } from './parse-and-dedupe.js';
@@ -68,6 +70,61 @@ async function judge(
 const blockAddresses = 5000;
 const hitBytes = 1;
 
+/** Reads files that have a record for each address, some addresses at a time. */
+async function* recordBlocks<
+  const Files extends readonly (readonly [path: string, bytes: number])[],
+>(addresses: number, ...files: Files) {
+  const readers: Awaited<ReturnType<typeof openRecords>>[] = [];
+  try {
+    for (const [path, bytes] of files) readers.push(await openRecords(path, bytes));
+    for (let place = 0; place < addresses; place += blockAddresses) {
+      const count = Math.min(blockAddresses, addresses - place);
+      const blocks = await Promise.all(readers.map(async (reader) => reader.read(count)));
+      yield { place, count, blocks: blocks as { [At in keyof Files]: Buffer } };
+    }
+  } finally {
+    await Promise.all(readers.map(async (reader) => reader.close()));
+  }
+}
+
+/**
+ * Looks every address of a prepared batch up in the caches, and writes down for each whether it was
+ * found: the ledger and the refunds go by this, whatever the caches learn later.
+ */
+export async function findHits(
+  { keys: keysPath, hits: hitsPath }: BatchFiles,
+  { caches, wanted, durable }: HitSearch,
+): Promise<{ readonly accountHits: number; readonly globalHits: number }> {
+  const found = { accountHits: 0, globalHits: 0 };
+  if (!caches.mayFind(wanted.account, wanted.parameters)) return found;
+  // What a launch that was refused for its credits, or killed, has left.
+  await rm(hitsPath, { force: true });
+  const hits = await FileWriter.create(hitsPath);
+  try {
+    for await (const keys of ResultCaches.readKeys(keysPath)) {
+      const codes = caches.findAll(keys, wanted);
+      for (const code of codes) {
+        if (code === accountCode) found.accountHits += 1;
+        if (code === globalCode) found.globalHits += 1;
+      }
+      await hits.write(codes);
+    }
+    await hits.finish({ durable });
+  } finally {
+    await hits.close();
+  }
+  return found;
+}
+
+interface HitSearch {
+  readonly caches: ResultCaches;
+  readonly wanted: Parameters<ResultCaches['findAll']>[1];
+  readonly durable: boolean;
+}
+
+const accountCode = hitCodes.indexOf('account');
+const globalCode = hitCodes.indexOf('global');
+
 /**
  * Finds the addresses of a batch that a cache gave back credits for, and whose answer is kept: nobody is
  * asked again.
@@ -75,24 +132,21 @@ const hitBytes = 1;
  * @returns places and their answers
  */
 export async function* reusedAnswers(
-  { keys: keysPath, hits: hitsPath }: BatchFiles,
+  files: BatchFiles,
   addresses: number,
   cache: AnswerCache,
 ): AsyncGenerator<readonly [place: number, verdict: Verdict], void> {
-  if (!(await exists(hitsPath))) return;
-  const keys = await openRecords(keysPath, keyBytes);
-  const hits = await openRecords(hitsPath, hitBytes);
-  try {
-    for (let place = 0; place < addresses; place += blockAddresses) {
-      const count = Math.min(blockAddresses, addresses - place);
-      const [keyBlock, hitBlock] = await Promise.all([keys.read(count), hits.read(count)]);
-      for (let at = 0; at < count; at += 1) {
-        const verdict = hitBlock[at] === 0 ? undefined : cache.find(keyBlock, at * keyBytes);
-        if (verdict) yield [place + at, verdict];
-      }
+  if (!(await exists(files.hits))) return;
+  const blocks = recordBlocks(addresses, [files.keys, keyBytes], [files.hits, hitBytes]);
+  for await (const {
+    place,
+    count,
+    blocks: [keys, hits],
+  } of blocks) {
+    for (let at = 0; at < count; at += 1) {
+      const verdict = hits[at] === 0 ? undefined : cache.find(keys, at * keyBytes);
+      if (verdict) yield [place + at, verdict];
     }
-  } finally {
-    await Promise.all([keys.close(), hits.close()]);
   }
 }
 
@@ -107,31 +161,31 @@ export async function* newlyAnswered(
 ): AsyncGenerator<Uint8Array, void> {
   const reused = reusedAnswers(files, addresses, cache);
   let next = await reused.next();
-  const keys = await openRecords(files.keys, keyBytes);
   try {
-    for (let place = 0; place < addresses; place += blockAddresses) {
-      const count = Math.min(blockAddresses, addresses - place);
-      const block = await keys.read(count);
+    for await (const {
+      place,
+      count,
+      blocks: [keys],
+    } of recordBlocks(addresses, [files.keys, keyBytes])) {
       let end = 0;
       for (let at = 0; at < count; at += 1) {
         if (!next.done && next.value[0] === place + at) {
           next = await reused.next();
           continue;
         }
-        block.copyWithin(end, at * keyBytes, (at + 1) * keyBytes);
+        keys.copyWithin(end, at * keyBytes, (at + 1) * keyBytes);
         end += keyBytes;
       }
-      yield block.subarray(0, end);
+      yield keys.subarray(0, end);
     }
   } finally {
     await reused.return();
-    await keys.close();
   }
 }
 
 /** Keeps the answers of a batch for those who find its addresses in the caches. */
 export async function keepAnswers(
-  { keys: keysPath, codes: codesPath }: BatchFiles,
+  files: BatchFiles,
   options: {
     readonly addresses: number;
     readonly verdicts: readonly Verdict[];
@@ -140,21 +194,17 @@ export async function keepAnswers(
   },
 ): Promise<void> {
   const { addresses, verdicts, cache, nowMs } = options;
-  const keys = await openRecords(keysPath, keyBytes);
-  const codes = await openRecords(codesPath, codeBytes);
-  try {
-    for (let place = 0; place < addresses; place += blockAddresses) {
-      const count = Math.min(blockAddresses, addresses - place);
-      const [keyBlock, codeBlock] = await Promise.all([keys.read(count), codes.read(count)]);
-      const found: Verdict[] = [];
-      for (let at = 0; at < count; at += 1) {
-        const verdict = verdicts[codeBlock.readUInt16LE(at * codeBytes)];
-        if (verdict === undefined) throw new Error('a code that stands for nothing');
-        found.push(verdict);
-      }
-      cache.remember(keyBlock, found, nowMs);
+  const blocks = recordBlocks(addresses, [files.keys, keyBytes], [files.codes, codeBytes]);
+  for await (const {
+    count,
+    blocks: [keys, codes],
+  } of blocks) {
+    const found: Verdict[] = [];
+    for (let at = 0; at < count; at += 1) {
+      const verdict = verdicts[codes.readUInt16LE(at * codeBytes)];
+      if (verdict === undefined) throw new Error('a code that stands for nothing');
+      found.push(verdict);
     }
-  } finally {
-    await Promise.all([keys.close(), codes.close()]);
+    cache.remember(keys, found, nowMs);
   }
 }

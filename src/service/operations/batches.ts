@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../contract/operations.js';
 import { openPrivateFile } from '../../platform/files/private-files.js';
+import { findHits } from '../batches/verify-content.js';
 import { badRequest } from '../http/http-problem.js';
 import { parseTexts, parseValue } from '../http/parse-values.js';
 import { readForm, readJson, type ReceivedForm } from '../http/read-body.js';
@@ -21,10 +22,6 @@ import {
   removeBatchFiles,
   removePreparation,
 } from '../storage/batch.js';
-import { hitCodes } from '../storage/events.js';
-import { readText } from '../storage/line-block.js';
-import { FileWriter } from '../storage/record-file.js';
-import { ResultCaches } from '../storage/result-caches.js';
 import { withExtraFields } from '../variants.js';
 import { dateTime, progressFields, summaryFields } from './batch-fields.js';
 import { requireCredits } from './credits.js';
@@ -159,7 +156,8 @@ async function* withContent(
   );
   const head = JSON.stringify(fields).slice(0, -1);
   yield `${head},"content_bytes":${batch.bytes},"content":"`;
-  for await (const text of readText(upload)) yield JSON.stringify(text).slice(1, -1);
+  const texts: AsyncIterable<string> = upload.createReadStream({ encoding: 'utf8' });
+  for await (const text of texts) yield JSON.stringify(text).slice(1, -1);
   yield '"}';
 }
 
@@ -222,41 +220,6 @@ export const prepareBatch: Handler = (call, service) =>
     }
   });
 
-const accountCode = hitCodes.indexOf('account');
-const globalCode = hitCodes.indexOf('global');
-
-/**
- * Looks every address of a prepared batch up in the caches, and writes down for each whether it was
- * found: the ledger and the refunds go by this, whatever the caches learn later.
- */
-async function findHits(
-  batch: Batch,
-  { store, caches, clock }: ServiceContext,
-): Promise<{ readonly accountHits: number; readonly globalHits: number }> {
-  const { account, parameters } = batch;
-  const found = { accountHits: 0, globalHits: 0 };
-  if (!caches.mayFind(account, parameters)) return found;
-  const files = store.files(batch);
-  const wanted = { account, parameters, nowMs: clock.wallNow() };
-  // What a launch that was refused for its credits, or killed, has left.
-  await rm(files.hits, { force: true });
-  const hits = await FileWriter.create(files.hits);
-  try {
-    for await (const keys of ResultCaches.readKeys(files.keys)) {
-      const codes = caches.findAll(keys, wanted);
-      for (const code of codes) {
-        if (code === accountCode) found.accountHits += 1;
-        if (code === globalCode) found.globalHits += 1;
-      }
-      await hits.write(codes);
-    }
-    await hits.finish({ durable: store.isDurable });
-  } finally {
-    await hits.close();
-  }
-  return found;
-}
-
 /**
  * "POST answers with 200 also where it launches nothing: with `not_ready_for_verification` before the
  * batch is ready, with `verification_already_ongoing` while it is being verified, with
@@ -289,7 +252,11 @@ async function launch(batch: Batch, prepared: Prepared, service: ServiceContext)
   const { account, parameters } = batch;
   const wanted = { account, type: parameters.type, credits: prepared.addresses };
   requireCredits(service, wanted);
-  const hits = await findHits(batch, service);
+  const hits = await findHits(store.files(batch), {
+    caches: service.caches,
+    wanted: { account, parameters, nowMs: clock.wallNow() },
+    durable: store.isDurable,
+  });
   requireCredits(service, wanted);
   await store.commit({ event: 'launched', uuid: batch.uuid, at: clock.wallNow(), ...hits });
   const launched = store.state.batches.get(batch.uuid);

@@ -134,16 +134,11 @@ export function batchFiles(
   folder: string,
   { uuid, revision }: { readonly uuid: string; readonly revision: number },
 ): BatchFiles {
-  const name = (kind: string) => join(folder, `${uuid}.${kind}`);
-  return {
-    upload: name('upload'),
-    addresses: name(`${revision}.addresses`),
-    keys: name(`${revision}.keys`),
-    hits: name(`${revision}.hits`),
-    codes: name(`${revision}.codes`),
-    answers: name(`${revision}.answers`),
-    verdicts: name(`${revision}.verdicts`),
-  };
+  const paths = kinds.map((kind) => {
+    const name = kind === 'upload' ? kind : `${revision}.${kind}`;
+    return [kind, join(folder, `${uuid}.${name}`)] as const;
+  });
+  return Object.fromEntries(paths) as Record<keyof BatchFiles, string>;
 }
 
 /** What the ledger needs to name the addresses of a launch, also when its batch is deleted. */

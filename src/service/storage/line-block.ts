@@ -1,6 +1,5 @@
 import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
-import { StringDecoder } from 'node:string_decoder';
 import { openPrivateFile } from '../../platform/files/private-files.js';
 
 /** Bytes of a block. */
@@ -178,45 +177,7 @@ function isAsciiSpace(byte = 0): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-const readBytes = 64 * 1024;
-
-/**
- * Reads a UTF-8 file in blocks of lines, trimmed and without blank ones, as {@link readLineBlocks} finds
- * them.
- *
- * @param source its path, or the open file, which is closed at the end
- */
-export async function* readLines(
-  source: string | FileHandle,
-): AsyncGenerator<readonly string[], void> {
-  for await (const block of readLineBlocks(source)) yield block.texts();
-}
-
-/** Reads a UTF-8 file as pieces of text that never cut a character. */
-export async function* readText(source: string | FileHandle): AsyncGenerator<string, void> {
-  const decoder = new StringDecoder('utf8');
-  for await (const block of readBlocks(source)) {
-    const text = decoder.write(block);
-    if (text !== '') yield text;
-  }
-  const last = decoder.end();
-  if (last !== '') yield last;
-}
-
-/** Reads a file in blocks; each block is only good until the next is asked for. */
-export async function* readBlocks(
-  source: string | FileHandle,
-  bytes: number = readBytes,
-): AsyncGenerator<Buffer, void> {
-  const file = typeof source === 'string' ? await openPrivateFile(source) : source;
-  try {
-    const buffer = Buffer.allocUnsafe(bytes);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, bytes);
-      if (bytesRead === 0) return;
-      yield buffer.subarray(0, bytesRead);
-    }
-  } finally {
-    await file.close();
-  }
+/** The lines that {@link readLineBlocks} finds, as texts. */
+export async function* readLines(path: string): AsyncGenerator<readonly string[], void> {
+  for await (const block of readLineBlocks(path)) yield block.texts();
 }

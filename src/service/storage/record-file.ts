@@ -2,7 +2,7 @@ import { type FileHandle, readdir, rm, truncate } from 'node:fs/promises';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { openPrivateFile } from '../../platform/files/private-files.js';
 import { makeSafe } from '../../platform/files/whole-file.js';
-import { returnBuffer, borrowBuffer, readBlocks } from './line-block.js';
+import { returnBuffer, borrowBuffer } from './line-block.js';
 import { join } from 'node:path';
 import { limits } from '../../contract/limits.js';
 
@@ -139,6 +139,19 @@ export async function loadDays(
 }
 
 /** Reads a file in blocks of whole records; each is only good until the next is asked for. */
-export function readRecords(path: string, recordBytes: number): AsyncIterable<Buffer> {
-  return readBlocks(path, blockRecords * recordBytes);
+export async function* readRecords(
+  path: string,
+  recordBytes: number,
+): AsyncGenerator<Buffer, void> {
+  const file = await openPrivateFile(path);
+  try {
+    const buffer = Buffer.allocUnsafe(blockRecords * recordBytes);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, buffer.length);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }

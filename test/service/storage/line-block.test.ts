@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readLineBlocks, readLines, readText } from '../../../src/service/storage/line-block.js';
+import { readLineBlocks, readLines } from '../../../src/service/storage/line-block.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
 import { all } from '../wire.js';
 import { withFolder } from '../with-service.js';
@@ -88,15 +88,5 @@ describe('reading lines', () => {
     const path = join(await withFolder(), 'lines');
     await writeFile(path, 'a\rb\u2028c\u0085d\ve\n');
     expect((await all(readLines(path))).flat()).toEqual(['a\rb\u2028c\u0085d\ve']);
-  });
-
-  it('gives text that never cuts a character', async () => {
-    const path = join(await withFolder(), 'text');
-    const text = `x${'😀'.repeat(100_000)}`;
-    await writeFile(path, text);
-    const pieces = await all(readText(path));
-    expect(pieces.length).toBeGreaterThan(1);
-    expect(pieces.every((piece) => Buffer.from(piece).toString() === piece)).toBe(true);
-    expect(pieces.join('')).toBe(text);
   });
 });
