@@ -23,9 +23,7 @@ export interface OptionRule {
   readonly message: (name: string) => string;
 }
 
-/** One option of a command: all that is known of it is here. */
 export interface OptionDefinition<Name extends string = string> {
-  /** Without the dashes. */
   readonly name: Name;
   readonly short?: string;
   /** Absent for a switch, which takes no value. */
@@ -109,7 +107,6 @@ export interface Surroundings {
   /** The words of the command line, behind the program that runs and its script. */
   readonly argv: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** The folder that relative paths start from. */
   readonly cwd: string;
   /** Opened when it is read: most commands have no use for it. */
   readonly stdin: () => NodeJS.ReadStream;
@@ -143,7 +140,6 @@ export interface ValueWithMore {
   readonly isBare: boolean;
 }
 
-/** What a command was called with. */
 export interface CommandInput<Name extends string = string> extends Surroundings {
   readonly log: MessageLog;
   readonly positionals: readonly string[];
@@ -165,11 +161,9 @@ export interface Command<Name extends string = string> {
   readonly subcommands?: readonly Command[];
   /** The words that it takes as an argument, where they are few. */
   readonly words?: readonly string[];
-  /** @returns the exit code */
   readonly run: (input: CommandInput<Name>) => Promise<number>;
 }
 
-/** A command that reads no option but its own. */
 export function defineCommand<Name extends string = never>(
   command: Omit<Command<Name>, 'run'> & Pick<Command<NoInfer<Name>>, 'run'>,
 ): Command {
@@ -246,7 +240,6 @@ export class ParsedOptions<in Name extends string = string> {
     );
   }
 
-  /** Every option that was given, by name, with its values in order. */
   given(): readonly (readonly [string, readonly (string | true)[]])[] {
     return [...this.#values];
   }
@@ -265,7 +258,6 @@ export class ParsedOptions<in Name extends string = string> {
   }
 }
 
-/** What tells how the program was called. */
 export type Called = Pick<Surroundings, 'argv' | 'env' | 'cwd'>;
 
 /**

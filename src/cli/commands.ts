@@ -1,7 +1,6 @@
 import type { OptionNaming } from '../platform/text/option-name.js';
 import { shellQuote } from '../platform/text/printable.js';
 import { type Command, libraryNameOf, type OptionDefinition } from './command.js';
-import { abandonCommand } from './commands/abandon.js';
 import { batchCommand } from './commands/batch.js';
 import { conformanceCommand } from './commands/conformance.js';
 import { doctorCommand } from './commands/doctor.js';
@@ -9,12 +8,11 @@ import { historyCommand } from './commands/history.js';
 import { serveCommand } from './commands/serve.js';
 import { checkCommand, creditsCommand, formatCommand } from './commands/single-requests.js';
 import { loadStatementCommand, storeCommand } from './commands/sql.js';
-import { statusCommand } from './commands/status.js';
+import { abandonCommand, statusCommand } from './commands/runs.js';
 import { targetsCommand } from './commands/targets.js';
 import { verifyCommand } from './commands/verify.js';
 import { createCompletionCommand } from './help/completion.js';
 
-/** Every command of the program, in the order in which its help shows them. */
 export const commands: readonly Command[] = [
   verifyCommand,
   serveCommand,
@@ -56,7 +54,6 @@ export function flagNaming(commands: readonly Command[]): OptionNaming {
   };
 }
 
-/** By all names that the library has for them. */
 function definitionsByName(commands: readonly Command[]): ReadonlyMap<string, OptionDefinition> {
   const all = commands.flatMap((command) => [command, ...(command.subcommands ?? [])]);
   const named = all

@@ -58,7 +58,6 @@ const baseUrlOption = {
   help: 'The service (default: SLUICE_BASE_URL, else the local service in this process).',
 } as const satisfies OptionDefinition;
 
-/** Which service, and which key. */
 export const targetOptions = defineOptions([
   baseUrlOption,
   apiKeyOption,
@@ -80,7 +79,6 @@ export type ConnectionOption = NameOf<typeof connectionOptions>;
 export type ServiceOption = NameOf<typeof serviceOptions>;
 export type PatienceOption = NameOf<typeof patienceOptions>;
 
-/** Where a command's requests go. */
 export type Target =
   | { readonly kind: 'service'; readonly baseUrl: string; readonly apiKey: string }
   | {
@@ -90,13 +88,11 @@ export type Target =
       readonly engine?: () => Promise<VerificationEngine | undefined>;
     };
 
-/** What of the service is told while it is used. */
 interface ConnectionListeners {
   readonly onOutage: (client: Client, outage: ServiceOutage) => void;
   readonly onFailure?: (error: Error) => void;
 }
 
-/** A client, and what must be closed behind it. */
 export interface Connection {
   readonly client: Client;
   /** Closes the client, and the local service where there is one. May be called again. */

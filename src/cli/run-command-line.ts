@@ -15,7 +15,7 @@ import { exitCodes } from './process/exit-code.js';
 import { guess } from '../platform/text/closest-name.js';
 import { commandHelp, programHelp, topicHelp } from './help/help.js';
 import { helpTopics } from './help/help-topics.js';
-import { workerName } from './job/workers.js';
+import { runWorker, workerName } from './job/workers.js';
 import {
   configOption,
   withConfig,
@@ -24,7 +24,7 @@ import {
   loadEnvFile,
 } from './options/config-file.js';
 import { asksNetwork } from './options/engine-options.js';
-import { checkRules } from './options/option-rules.js';
+import { checkRules } from './options/option-types.js';
 import { parseCommandLine } from './options/parse-command-line.js';
 import { endWith, start, asksVersion, printVersion } from './process/start.js';
 import { message } from './messages/message.js';
@@ -32,7 +32,6 @@ import { Logger } from './terminal/logger.js';
 import { print, printLines } from './terminal/print.js';
 import { restoreCollections } from './process/v8-tuning.js';
 
-/** What the built command loads. */
 export interface CommandLine {
   readonly startCommandLine: typeof startCommandLine;
 }
@@ -107,10 +106,7 @@ async function runCommand(
     await print(programHelp(commands, version, widthOf(stdout)), stdout);
     return exitCodes.done;
   }
-  if (name === workerName && process.send) {
-    const { runWorker } = await import('./job/run-worker.js');
-    return runWorker({ ...surroundings, log });
-  }
+  if (name === workerName && process.send) return runWorker({ ...surroundings, log });
   const topic = isHelp ? topicHelp(args[1] ?? '', widthOf(stdout)) : undefined;
   if (topic !== undefined) {
     await print(topic, stdout);

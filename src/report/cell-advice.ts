@@ -29,7 +29,6 @@ export interface AdviceOptions {
 /** Of fewer cells nothing is concluded. */
 const leastCells = 10;
 
-/** What to do about so many cells. */
 interface CellAdvice {
   readonly cells: number;
   readonly advice: Advice;
@@ -37,7 +36,6 @@ interface CellAdvice {
   readonly isOfService?: boolean;
 }
 
-/** What can be done about cells of a list that was verified. */
 export function adviceOnCells(summary: Summary, options: AdviceOptions): readonly CellAdvice[] {
   const refused = (reason: string): number =>
     summary.columns.reduce((sum, { reasons }) => sum + (reasons[reason] ?? 0), 0);

@@ -14,7 +14,6 @@ import {
   type RunSentence,
 } from './sentences/run-sentences.js';
 
-/** What can be done after a run, or before one. */
 export function adviceOn(
   figures: Summary | Estimate,
   options: AdviceOptions = {},
@@ -22,7 +21,6 @@ export function adviceOn(
   return 'dry_run' in figures ? adviceOnEstimate(figures) : adviceOf(figures, options);
 }
 
-/** How a run ended that went to its end. */
 export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}): RunEnd {
   const advice = adviceOn(figures, options).map(({ message }) => message);
   if ('dry_run' in figures) {
@@ -63,7 +61,6 @@ export function describeStatus(status: RunStatus): DescribedRun {
   return { soFar: soFar(status).message, next: nextOf(status).message };
 }
 
-/** Where a run is. */
 export function soFar(status: RunStatus): RunSentence {
   const { rows, batches, done, inDoubt: in_doubt, isFinished } = status;
   const { launchedCredits: launched, doubtfulCredits: doubtful } = status;
@@ -75,7 +72,6 @@ export function soFar(status: RunStatus): RunSentence {
   return runSentence('status_underway', { ...places, launched, doubtful });
 }
 
-/** What the same command does next. */
 export function nextOf(status: RunStatus): RunSentence {
   const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry } = status;
   if (isFinished) {

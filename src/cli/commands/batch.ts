@@ -29,7 +29,6 @@ import { exportCommand, uploadCommand } from './batch-files.js';
 const { listLimit } = limits;
 const someUuid = '0d4f2a6e-6b1c-4f0e-9a51-3a4f0c2b7d10';
 
-/** Of the service's own list. */
 const queryOptions = defineOptions([
   {
     name: 'limit',
@@ -89,7 +88,6 @@ function oneBatchCommand<Answer>({
 }: {
   readonly what: string;
   readonly summary: string;
-  /** Of its example. */
   readonly flags?: string;
   readonly ask: (
     client: Client,

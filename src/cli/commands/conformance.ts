@@ -1,9 +1,9 @@
-import { ConfigurationError } from '../../index.js';
 import { defineCommand, defineOptions, type CommandInput, type NameOf } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { duration, path, text } from '../options/option-types.js';
-import { print } from '../terminal/print.js';
+import { noArguments } from '../options/parse-command-line.js';
+import { jsonText, print } from '../terminal/print.js';
 
 const conformanceOptions = defineOptions([
   {
@@ -47,9 +47,7 @@ async function conformance({
   signal,
   stdout,
 }: CommandInput<NameOf<typeof conformanceOptions>>): Promise<number> {
-  if (positionals.length > 0) {
-    throw new ConfigurationError(`conformance takes no argument ${JSON.stringify(positionals[0])}`);
-  }
+  noArguments('conformance', positionals);
   const service = await open(await chooseTarget(options, env));
   const { checkConformance, conformanceLines, conformanceSums } =
     await import('../../conformance/index.js');
@@ -74,10 +72,7 @@ async function conformance({
       },
     });
     await printed;
-    await print(
-      isJson ? `${JSON.stringify(report, undefined, 2)}\n` : conformanceSums(report),
-      stdout,
-    );
+    await print(isJson ? jsonText(report) : conformanceSums(report), stdout);
     return report.conforms ? exitCodes.done : exitCodes.someFailed;
   } finally {
     await service.close();

@@ -4,7 +4,7 @@ import { ConfigurationError, History, type HistoryResult, type HistoryStats } fr
 import { defineCommand, type CommandInput, programName } from '../command.js';
 import { exitCodes } from '../process/exit-code.js';
 import { maxAgeOption, waitLockOption } from '../options/history-options.js';
-import { print } from '../terminal/print.js';
+import { jsonText, print } from '../terminal/print.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import { resolvePath, standard } from '../endpoints/locations.js';
@@ -78,7 +78,7 @@ async function outputOf(
     case 'prune': {
       const dropped = await history.prune();
       return isJson
-        ? json({ dropped, left: history.size })
+        ? jsonText({ dropped, left: history.size })
         : `dropped ${counted(dropped, 'result')} that ${dropped === 1 ? 'was' : 'were'} too old; ${grouped(history.size)} left\n`;
     }
     case 'export':
@@ -90,14 +90,14 @@ async function outputOf(
         : addresses;
       const forgotten = await history.forget(given);
       return isJson
-        ? json({ forgotten, left: history.size })
+        ? jsonText({ forgotten, left: history.size })
         : `forgot ${counted(forgotten, 'result')}; ${grouped(history.size)} left\n`;
     }
   }
 }
 
 function statsText(stats: HistoryStats, isJson: boolean): string {
-  if (isJson) return json(stats);
+  if (isJson) return jsonText(stats);
   const { verdicts } = stats;
   const counts = Object.entries(verdicts).map(([verdict, count]) => `${count} ${verdict}`);
   return textTable([
@@ -171,8 +171,4 @@ function recordOf({
 
 async function linesOf(input: NodeJS.ReadStream): Promise<readonly string[]> {
   return (await text(input)).split('\n').filter((line) => line.trim() !== '');
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

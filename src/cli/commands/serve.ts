@@ -11,12 +11,11 @@ import {
 import { message } from '../messages/message.js';
 import { codeOf, errorText } from '../messages/describe-error.js';
 import { exitCodes } from '../process/exit-code.js';
-import { notWith } from '../options/option-rules.js';
-import { amount, count, delay, path, text, whole } from '../options/option-types.js';
+import { amount, count, delay, notWith, path, text, whole } from '../options/option-types.js';
+import { noArguments } from '../options/parse-command-line.js';
 import { print } from '../terminal/print.js';
 import { engineOf, engineOptions, readOptionFile } from '../options/engine-options.js';
 
-/** What the service is started with. */
 const serverOptions = defineOptions([
   {
     name: 'port',
@@ -112,9 +111,7 @@ const defaultCredits = 1_000_000;
 
 async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<number> {
   const { positionals, options, env, signal, stdout, log } = input;
-  if (positionals.length > 0) {
-    throw new ConfigurationError(`serve takes no argument ${JSON.stringify(positionals[0])}`);
-  }
+  noArguments('serve', positionals);
   const accountsFile = options.text('accounts');
   const service = await start({
     port: 8080,
@@ -142,7 +139,6 @@ async function serve(input: CommandInput<NameOf<typeof serveOptions>>): Promise<
   return exitCodes.done;
 }
 
-/** The one account that there is without a list of them. */
 function oneAccount(
   options: ParsedOptions<NameOf<typeof creditOptions>>,
   env: NodeJS.ProcessEnv,

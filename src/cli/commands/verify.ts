@@ -29,7 +29,8 @@ import {
   proposeFile,
   showGuide,
 } from '../guide/guide.js';
-import { withAdded, type AddedOption } from '../guide/whole-command.js';
+import { withAdded } from '../guide/ask-to-start.js';
+import type { AddedOption } from '../guide/choose-country.js';
 import { Workers } from '../job/workers.js';
 
 export const verifyCommand = defineCommand<VerifyOption>({
@@ -83,13 +84,11 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
   );
 }
 
-type Work = (to: Location, input: CommandInput<VerifyOption>, parts: RunParts) => Promise<number>;
-
 /** Does a run's work; one that stops says why, and leaves its reports. */
 async function reportIfStopped(
   input: CommandInput<VerifyOption>,
   to: Location,
-  work: Work,
+  work: typeof verifyTo,
   isCostShown = false,
 ): Promise<number> {
   const { options, env, positionals, stdout, stderr, clock, onMessage } = input;
@@ -112,16 +111,14 @@ async function reportIfStopped(
   const run: RunContext = {
     input: positionals.map(showLocation).join(', '),
     output: showLocation(asWritten(input.cwd, to.path)),
+    program: programName(input),
     stateDir: stateDirectoryOf(to, input),
-    store: undefined,
-    isStreaming: false,
-    noMoreOpenThan: undefined,
   };
   try {
     await refuseUnquoted(input);
     return await work(to, input, { run, reporter, reports, isCostShown });
   } catch (error) {
-    return reportStopped(error, run, { reporter, reports, program: programName(input) });
+    return reportStopped(error, run, reporter, reports);
   }
 }
 
@@ -131,15 +128,11 @@ async function estimateList(
   reporter: Reporter,
 ): Promise<EstimatedJob> {
   const to = locationOf(input.options.text('output') ?? standard, input);
-  const run = { input: '', output: '', stateDir: stateDirectoryOf(to, input) };
-  const parts = {
-    run: { ...run, store: undefined, isStreaming: false, noMoreOpenThan: undefined },
-    reporter,
-  };
+  const stateDir = stateDirectoryOf(to, input);
   const reports = await RunReports.open({});
-  const { job, history } = await prepareJob(to, input, { ...parts, reports });
+  const { job, history } = await prepareJob(to, input, { run: {}, reporter, reports });
   try {
-    return await estimateJob(job, run.stateDir, reports);
+    return await estimateJob(job, stateDir, reports);
   } finally {
     reporter.close();
     await history?.close();
@@ -149,7 +142,7 @@ async function estimateList(
 async function verifyTo(
   to: Location,
   input: CommandInput<VerifyOption>,
-  parts: RunParts,
+  parts: RunParts & { readonly run: RunContext },
 ): Promise<number> {
   const { options } = input;
   const { run, reports } = parts;

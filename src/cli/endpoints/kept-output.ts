@@ -43,7 +43,6 @@ export function hiddenResults(
   return message('hidden_results', { output: path });
 }
 
-/** Where rows go, once it is decided which. */
 interface KeptOutput {
   readonly sink: Sink;
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };

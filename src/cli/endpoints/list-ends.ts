@@ -19,7 +19,7 @@ import {
   type Surroundings,
   omitUndefined,
 } from '../command.js';
-import { checkRules } from '../options/option-rules.js';
+import { checkRules } from '../options/option-types.js';
 import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import {
   type DatabaseLocation,
@@ -39,7 +39,6 @@ export interface ListEnds {
   readonly decides: Readonly<Record<string, string | boolean>>;
 }
 
-/** What of a command says where rows come from and go to. */
 type EndsInput = Pick<CommandInput<VerifyOption>, 'options' | 'stdin' | 'stdout'>;
 
 export async function findListEnds(
@@ -138,7 +137,6 @@ function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): 
   };
 }
 
-/** The rows of a query. */
 async function databaseSource(
   { kind, url }: DatabaseLocation,
   options: ParsedOptions<'query'>,

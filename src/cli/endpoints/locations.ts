@@ -23,7 +23,6 @@ import {
 /** One end of a list: its path is what the command line calls it, found from its folder for a file. */
 export type Location = ListLocation & { readonly path: string };
 
-/** A table or a query of a database. */
 export type DatabaseLocation = Location & { readonly kind: DatabaseKind };
 
 export function isDatabase(location: Location): location is DatabaseLocation {
@@ -61,19 +60,16 @@ export function besideLocation(location: Location, ending: string): Location {
     : { ...location, path, url: `${location.url}${ending}` };
 }
 
-/** Removes the file or the object, if it is there. */
 export async function removeAt(location: Location): Promise<void> {
   if (location.kind === 'file') return rm(location.path, { force: true });
   const { removeS3Object } = await import('../../lists/remote/s3/index.js');
   await removeS3Object(location.url);
 }
 
-/** The path of a file or a standard stream. */
 export function pathOf({ kind, path }: Location): string | undefined {
   return kind === 'file' ? path : undefined;
 }
 
-/** What the library is given for it: a path, or a URL. */
 export function listAt(location: Location): string {
   return location.kind === 'file' ? location.path : location.url;
 }
@@ -137,7 +133,6 @@ export function placed(
   return value !== true && definition.type?.isPath === true ? resolvePath(cwd, value) : value;
 }
 
-/** Whether something is there. */
 export async function isTaken(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,

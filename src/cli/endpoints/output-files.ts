@@ -45,7 +45,6 @@ export async function verdictOutput(
   });
 }
 
-/** Where rows go: the output itself, or the files in its folder. */
 export function filesOfOutput(
   inputs: readonly Location[],
   output: Location,
@@ -62,7 +61,6 @@ export function filesOfOutput(
   });
 }
 
-/** The format that is asked for, else that of the first input. */
 function endingOf(
   [input]: readonly Location[],
   options: ParsedOptions<'input-format' | 'output-format'>,

@@ -1,27 +1,29 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import { ConfigurationError, parseCountry } from '../../index.js';
-import { shownCell } from '../../platform/text/printable.js';
+import { basename } from 'node:path';
+import { ConfigurationError, parseCountry, showLocation } from '../../index.js';
+import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import type { CommandInput, Surroundings } from '../command.js';
+import {
+  type CommandInput,
+  type ParsedOptions,
+  programName,
+  type Surroundings,
+} from '../command.js';
 import {
   isDatabase,
   isTaken,
   listAt,
   locationOf,
-  pathOf,
+  placed,
   resolvePath,
   standard,
 } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
 import type { EstimatedJob } from '../job/dry-run.js';
 import { message } from '../messages/message.js';
-import type { VerifyOption } from '../options/verify-options.js';
+import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
-import type { ChosenCountry } from './choose-country.js';
-import { type AddedOption, wholeCommand } from './whole-command.js';
+import type { AddedOption, ChosenCountry } from './choose-country.js';
 
 export interface GuideContext {
   readonly reporter: Reporter;
@@ -191,7 +193,6 @@ function countryIn(answer: string, reporter: Reporter): string | undefined {
 const manyRows = 1000;
 const trialRows = 100;
 
-/** What a trial writes beside the output of all rows. */
 interface Trial {
   readonly output: string;
   /** Keeps its results, so that the run of all rows does not pay for them again. */
@@ -217,44 +218,70 @@ function trialBeside(output: string, from: Pick<Surroundings, 'env' | 'cwd'>): T
   };
 }
 
-const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
-/** A list of addresses alone has no room for results. */
-const textEnding = /\.txt(?:\.gz)?$/i;
+/** Those options, and what was found; it counts in place of what was given under the same name. */
+export function withAdded<Name extends string>(
+  options: ParsedOptions<Name>,
+  added: readonly AddedOption[],
+  cwd: string,
+): ParsedOptions<Name> {
+  const values = new Map<string, (string | true)[]>();
+  for (const [name, value] of added) {
+    const definition = verifyOptions.find((known) => known.name === name);
+    const given = definition ? placed(value, definition, cwd) : value;
+    const before = name === 'output' ? [] : (values.get(name) ?? []);
+    values.set(name, [...before, given]);
+  }
+  return options.with(values);
+}
+
+/** A place in a command for what a person has to fill in. */
+export const countryToFillIn = '<CC>';
 
 /**
- * The file that a list's rows would go to: beside the list, under its name and its sheet's, else in the current folder.
+ * The command that was given, with what was found, as a line for a shell; the last output counts. What may hold
+ * a password or a signature is not printed, but named.
  */
-export async function proposedOutput(
-  input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
-): Promise<string> {
-  const { positionals, options } = input;
-  const [only, ...more] = positionals.map((path) => locationOf(path, input));
-  const path = only && more.length === 0 ? pathOf(only) : undefined;
-  const format = options.text('output-format');
-  const isFolder = options.has('part-size') || options.has('split-by');
-  const wanted = isFolder ? '' : format === undefined ? undefined : `.${format}`;
-  const isFile =
-    path !== undefined && path !== standard && (await stat(path).catch(() => undefined))?.isFile();
-  if (!isFile) return `verified${wanted ?? '.csv'}`;
-  const ending = endings.exec(path)?.[0];
-  const name = basename(path).replace(ending === undefined ? textEnding : endings, '');
-  // Of a list that was verified before, `list.verified.csv`, the next is `list.verified2.csv`.
-  const [, stem = name, number = '1'] = /^(.*)\.verified(\d{0,3})$/s.exec(name) ?? [];
-  const next = stem === name ? '' : String(Number(number || '1') + 1);
-  const sheet = options.text('sheet');
-  const output = `${stem}${sheet === undefined ? '' : `.${inFileName(sheet)}`}.verified${next}${wanted ?? ending ?? '.csv'}`;
-  const folder = dirname(path);
-  return (await isWritable(folder)) ? join(folder, output) : output;
+function wholeCommand(
+  input: Pick<CommandInput, 'argv' | 'env' | 'cwd' | 'positionals' | 'given'>,
+  added: readonly AddedOption[],
+): { readonly line: string; readonly hidden: readonly string[] } {
+  const hidden: string[] = [];
+  const words = argumentsOf(input, added).map((argument) => {
+    if (argument === countryToFillIn) return argument;
+    if (!mayHoldSecret(argument)) return shellQuote(argument);
+    hidden.push(showLocation(argument));
+    return shellQuote(showLocation(argument));
+  });
+  return { line: [programName(input), 'verify', ...words].join(' '), hidden };
 }
 
-/** A sheet's name in letters that every file system takes. */
-function inFileName(sheet: string): string {
-  return sheet.match(/[\p{L}\p{N}_]+/gu)?.join('-') ?? 'sheet';
+function argumentsOf(
+  { positionals, given }: Pick<CommandInput, 'positionals' | 'given'>,
+  added: readonly AddedOption[],
+): readonly string[] {
+  const ofCommand = given
+    .given()
+    .flatMap(([name, values]) => values.map((value) => [name, value] as const));
+  const all = [...ofCommand, ...added];
+  const output = all.findLast(([name]) => name === 'output');
+  return [
+    ...positionals.map(asPath),
+    ...all
+      .filter((each) => each[0] !== 'output' || each === output)
+      .flatMap(([name, value]) => {
+        if (value === true) return [`--${name}`];
+        // What begins with a dash would be taken for an option.
+        return value.startsWith('-') && value !== standard
+          ? [`--${name}=${value}`]
+          : [name === 'output' ? '-o' : `--${name}`, value];
+      }),
+  ];
 }
 
-async function isWritable(folder: string): Promise<boolean> {
-  return access(folder, constants.W_OK).then(
-    () => true,
-    () => false,
-  );
+function asPath(positional: string): string {
+  return positional.startsWith('-') && positional !== standard ? `./${positional}` : positional;
+}
+
+function mayHoldSecret(argument: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/.*[@?]/is.test(argument);
 }

@@ -1,9 +1,10 @@
 import { parseCountry, type SampledList } from '../../index.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
-import type { AddedOption } from './whole-command.js';
+import type { VerifyOption } from '../options/verify-options.js';
 
-/** Which countries the addresses of a list would be verified for. */
+export type AddedOption = readonly [name: VerifyOption, value: string | true];
+
 export interface ChosenCountry {
   /** Absent where a person has to say it. */
   readonly added?: readonly AddedOption[];
@@ -25,7 +26,6 @@ type FoundCountry = NonNullable<SampledList['mostly']>;
 /** So many numbers have a calling code that those without one need no country. */
 const nearlyAll = 0.9;
 
-/** Options that say which country an address is verified for. */
 export const countryOptions = ['country', 'country-column', 'country-from'] as const;
 
 /**

@@ -26,7 +26,6 @@ interface FoundSheet {
   readonly isHeaderless: boolean;
   /** To be named: another than the first, or one of several that have addresses. */
   readonly sheet?: string;
-  /** What the sheets hold, where there are several. */
   readonly messages: readonly Message[];
 }
 
@@ -166,7 +165,6 @@ export function severalMessages({ contacts }: SampledList, withCells: boolean): 
   );
 }
 
-/** What there is, where nothing was found. */
 export function columnMessages({ all }: SampledList, withCells: boolean): readonly Message[] {
   return all.map(({ name: column, title, examples }) =>
     message('column', { column, title, examples: withCells ? examples.slice(0, 1) : [] }),

@@ -1,3 +1,6 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import {
   ConfigurationError,
   findColumns,
@@ -8,20 +11,28 @@ import {
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../endpoints/list-ends.js';
-import { findInputs, isDatabase, isTaken, resolvePath, standard } from '../endpoints/locations.js';
+import {
+  findInputs,
+  isDatabase,
+  isTaken,
+  locationOf,
+  pathOf,
+  resolvePath,
+  standard,
+} from '../endpoints/locations.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { message } from '../messages/message.js';
 import type { VerifyOption } from '../options/verify-options.js';
 import {
   askCountry,
   askToStart,
+  countryToFillIn,
   type GuideContext,
-  proposedOutput,
   showCommand,
+  withAdded,
 } from './ask-to-start.js';
-import { chooseCountry, countryOptions } from './choose-country.js';
+import { type AddedOption, chooseCountry, countryOptions } from './choose-country.js';
 import { columnMessages, findInSheets, foundMessages, severalMessages } from './find-sheet.js';
-import { countryToFillIn, withAdded, type AddedOption } from './whole-command.js';
 
 /** What programs on Windows write that is no UTF-8. */
 const windowsEncoding = 'windows-1252';
@@ -32,7 +43,6 @@ const splitOption = ['split-cells', true] as const;
 /** A pipe may be slow to give more. */
 const rowsOfPipe = 100;
 
-/** Whether a command names no column to verify: then the list is looked at first. */
 export function namesNoColumn({ options }: CommandInput<VerifyOption>): boolean {
   return !options.has('email') && !options.has('phone');
 }
@@ -214,5 +224,47 @@ function prefixesOf(
   if (options.has('prefix')) return [];
   return contacts.flatMap(({ name, prefix }) =>
     prefix === undefined ? [] : [['prefix', `${name}=${prefix}`] as const],
+  );
+}
+
+const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
+/** A list of addresses alone has no room for results. */
+const textEnding = /\.txt(?:\.gz)?$/i;
+
+/**
+ * The file that a list's rows would go to: beside the list, under its name and its sheet's, else in the current folder.
+ */
+async function proposedOutput(
+  input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
+): Promise<string> {
+  const { positionals, options } = input;
+  const [only, ...more] = positionals.map((path) => locationOf(path, input));
+  const path = only && more.length === 0 ? pathOf(only) : undefined;
+  const format = options.text('output-format');
+  const isFolder = options.has('part-size') || options.has('split-by');
+  const wanted = isFolder ? '' : format === undefined ? undefined : `.${format}`;
+  const isFile =
+    path !== undefined && path !== standard && (await stat(path).catch(() => undefined))?.isFile();
+  if (!isFile) return `verified${wanted ?? '.csv'}`;
+  const ending = endings.exec(path)?.[0];
+  const name = basename(path).replace(ending === undefined ? textEnding : endings, '');
+  // Of a list that was verified before, `list.verified.csv`, the next is `list.verified2.csv`.
+  const [, stem = name, number = '1'] = /^(.*)\.verified(\d{0,3})$/s.exec(name) ?? [];
+  const next = stem === name ? '' : String(Number(number || '1') + 1);
+  const sheet = options.text('sheet');
+  const output = `${stem}${sheet === undefined ? '' : `.${inFileName(sheet)}`}.verified${next}${wanted ?? ending ?? '.csv'}`;
+  const folder = dirname(path);
+  return (await isWritable(folder)) ? join(folder, output) : output;
+}
+
+/** A sheet's name in letters that every file system takes. */
+function inFileName(sheet: string): string {
+  return sheet.match(/[\p{L}\p{N}_]+/gu)?.join('-') ?? 'sheet';
+}
+
+async function isWritable(folder: string): Promise<boolean> {
+  return access(folder, constants.W_OK).then(
+    () => true,
+    () => false,
   );
 }

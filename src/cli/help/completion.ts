@@ -58,9 +58,7 @@ function completedCommand(command: Command): CompletedCommand {
   };
 }
 
-/** What shells have to know of a command. */
 interface CompletedCommand {
-  /** One word, or two. */
   readonly name: string;
   readonly summary: string;
   readonly options: readonly OptionDefinition[];
@@ -266,12 +264,10 @@ function fishQuoted(text: string): string {
   return `'${text.replaceAll('\\', String.raw`\\`).replaceAll("'", String.raw`\'`)}'`;
 }
 
-/** The commands that are one word. */
 function firstWords(commands: readonly CompletedCommand[]): readonly CompletedCommand[] {
   return commands.filter(({ name }) => !name.includes(' '));
 }
 
-/** The commands that other commands begin with. */
 function groupsAmong(commands: readonly CompletedCommand[]): readonly CompletedCommand[] {
   return firstWords(commands).filter(({ name }) =>
     commands.some((command) => command.name.startsWith(`${name} `)),

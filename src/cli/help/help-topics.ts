@@ -95,7 +95,6 @@ interface HelpTopic {
     readonly title: string;
     readonly rows: readonly (readonly [string, string])[];
   }[];
-  /** Where to read on. */
   readonly more: readonly string[];
 }
 

@@ -3,7 +3,6 @@ import { commonOptions } from '../options/parse-command-line.js';
 import { wrapped } from '../terminal/text-table.js';
 import { helpTopics } from './help-topics.js';
 
-/** The text of `sluice --help`. @param width of the terminal that shows it. @default 80 */
 export function programHelp(commands: readonly Command[], version: string, width?: number): string {
   return [
     `sluice ${version}: streams contact lists through a verification service and back`,

@@ -147,12 +147,8 @@ export async function dropOldRun(
 }
 
 /** A run that cannot be read is dropped all the same. */
-async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
-  try {
-    return await readRunStatus(stateDir);
-  } catch {
-    return undefined;
-  }
+export async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
+  return readRunStatus(stateDir).catch(() => undefined);
 }
 
 /** What an earlier run has paid for, and a new one pays for again. */
@@ -204,7 +200,7 @@ export async function agreeToPayAgain(
   const paid = isInteractive(person) ? await findPaid() : undefined;
   if (!paid) return;
   const { output, is_updated: isUpdated } = paid;
-  const status = await readRunStatus(stateDir).catch(() => undefined);
+  const status = await findStatus(stateDir);
   // What is paid for and was not read is asked for first, and used.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;
   const question = `${output} ${isUpdated ? 'has results' : 'is there'}. This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;

@@ -1,13 +1,12 @@
 import {
   describeStatus,
   estimateRun,
-  readRunStatus,
   type DoubtfulColumn,
   type Estimate,
   type RunReports,
 } from '../../index.js';
 import { connect } from '../connect.js';
-import { paidAgain } from './confirm-discard.js';
+import { findStatus, paidAgain } from './confirm-discard.js';
 import { type FieldsOf, message, type Message } from '../messages/message.js';
 import { adviceMessages, trialMessages } from '../messages/end-messages.js';
 import type { Job } from './run-list.js';
@@ -32,13 +31,11 @@ export interface EstimatedJob {
   readonly more: readonly Message[];
   /** Whether it writes an output again and pays for all addresses, whatever was paid for that. */
   readonly isPaidAgain: boolean;
-  /** Columns that look wrong. */
   readonly doubtful: readonly DoubtfulColumn[];
 }
 
-/** Reads and counts what a run would send. */
 export async function estimateJob(
-  { shared, target, options, reporter, findPaid }: Job,
+  { shared, target, input: { options }, reporter, findPaid }: Job,
   stateDir: string | undefined,
   reports: RunReports,
 ): Promise<EstimatedJob> {
@@ -83,7 +80,7 @@ export async function estimateJob(
 
 /** What is paid already is not paid again, and the estimate does not know of it. */
 async function unfinishedRun(stateDir: string): Promise<Message | undefined> {
-  const status = await readRunStatus(stateDir).catch(() => undefined);
+  const status = await findStatus(stateDir);
   if (!status || status.isFinished) return undefined;
   return message('unfinished_run', {
     state: stateDir,

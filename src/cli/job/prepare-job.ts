@@ -10,7 +10,7 @@ import {
   type Summary,
 } from '../../index.js';
 import { askAboutColumns } from '../options/launch-options.js';
-import { type CommandInput, programName } from '../command.js';
+import type { CommandInput } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { openHistory } from '../options/history-options.js';
@@ -30,13 +30,12 @@ import type { Reporter } from '../terminal/reporter.js';
 import { message } from '../messages/message.js';
 import { limitMessages, trialMessages } from '../messages/end-messages.js';
 import { filesAmong, type Job, sharedOptions } from './run-list.js';
-import type { RunContext } from '../messages/failure-messages.js';
+import type { RunState } from '../messages/failure-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
 
-/** What a run is told to, and by. */
 export interface RunParts {
-  readonly run: RunContext;
+  readonly run: RunState;
   readonly reporter: Reporter;
   readonly reports: RunReports;
   /** Whether the service and the cost were said before, and agreed to. @default false */
@@ -47,7 +46,6 @@ interface Prepared {
   readonly job: Job;
   readonly history: Awaited<ReturnType<typeof openHistory>>;
   readonly sink: Sink;
-  /** Says what became of the run. */
   readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
   /** After what it came to was told. */
   readonly exitCode: () => number;
@@ -134,14 +132,12 @@ export async function prepareJob(
         : askAboutColumns(options, person, { reporter, signal: input.signal }),
     },
     target,
-    options,
+    input,
     person,
-    program: programName(input),
     reporter,
     rowsBefore: async () => rowsOfOutput(from, to, options),
     findPaid: async () =>
       isCostShown ? undefined : findPaidOutput(to, ends.sink, target, options),
-    lastAct: input.lastAct,
     begin: async () => reports.begin(),
     reportSummary,
   };
@@ -166,7 +162,6 @@ async function refuseSuppressed(
   }
 }
 
-/** The bytes of an output that is a file and is there. */
 async function sizeOf(to: Location): Promise<number> {
   const found = await stat(pathOf(to) ?? '').catch(() => undefined);
   return found?.isFile() === true ? found.size : 0;

@@ -9,12 +9,7 @@ import {
   streamRun,
   type Summary,
 } from '../../index.js';
-import {
-  type CommandInput,
-  omitUndefined,
-  type ParsedOptions,
-  type Surroundings,
-} from '../command.js';
+import { type CommandInput, omitUndefined, type ParsedOptions, programName } from '../command.js';
 import { connect, type Connection, type Target } from '../connect.js';
 import type { ListEnds } from '../endpoints/list-ends.js';
 import { countryOptions } from '../guide/choose-country.js';
@@ -26,31 +21,25 @@ import { asksNetwork } from '../options/engine-options.js';
 import { waitLockOption } from '../options/history-options.js';
 import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
 import { givenOptions, givenOptionsOfKeptRuns } from '../options/library-options.js';
-import { checkRules } from '../options/option-rules.js';
+import { checkRules } from '../options/option-types.js';
 import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import type { Person } from '../terminal/ask-person.js';
 import { print } from '../terminal/print.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { agreeToPayAgain, dropOldRun, type PaidOutput, withPaidAgain } from './confirm-discard.js';
-import type { Workers } from './workers.js';
 
-/** What is to be done with a list. */
 export interface Job {
   readonly shared: RunSettings;
   readonly target: Target;
-  readonly options: ParsedOptions<VerifyOption>;
+  readonly input: CommandInput<VerifyOption>;
   readonly person: Person;
-  /** What a person types to run this program again. */
-  readonly program: string;
   readonly reporter: Reporter;
   /** How many rows the output has that is there. */
   readonly rowsBefore: () => Promise<number | undefined>;
   /** @returns the output that it writes again, if what was paid for it is paid again */
   readonly findPaid: () => Promise<PaidOutput | undefined>;
-  readonly lastAct: Surroundings['lastAct'];
   /** Called when the run begins: from then on its state directory is this process's own. */
   readonly begin: () => Promise<void>;
-  /** Says what became of the run. */
   readonly reportSummary: (summary: Summary) => Promise<void>;
 }
 
@@ -66,7 +55,7 @@ function failingSignal(given: AbortSignal | undefined): {
 
 /** Verifies a list whose rows leave as they come: nothing is kept. */
 export async function stream(
-  { shared, target, options, reporter, begin }: Job,
+  { shared, target, input: { options }, reporter, begin }: Job,
   /** A pipe or a device; null for standard output. */
   output: string | null,
 ): Promise<Summary> {
@@ -96,14 +85,13 @@ export async function runDurably(
   {
     shared,
     target,
-    options,
+    input: { options, lastAct },
     person,
     reporter,
     findPaid,
     rowsBefore,
     begin,
     reportSummary,
-    lastAct,
   }: Job,
   stateDir: string,
 ): Promise<Summary> {
@@ -115,13 +103,7 @@ export async function runDurably(
   );
   if (isAsked) await agreeToPayAgain(findPaid, stateDir, person, signal);
   if (options.has('fresh')) {
-    await dropOldRun(stateDir, {
-      target,
-      options,
-      person,
-      reporter,
-      signal,
-    });
+    await dropOldRun(stateDir, { target, options, person, reporter, signal });
   }
   let connection: Connection | undefined;
   let paid: PaidOutput | undefined;
@@ -162,7 +144,7 @@ export async function runDurably(
 
 /** Works on a run that other processes work on, too. */
 export async function runShared(
-  { shared, target, options, person, program, reporter, rowsBefore, begin, reportSummary }: Job,
+  { shared, target, input, person, reporter, rowsBefore, begin, reportSummary }: Job,
   {
     store,
     isHeldBack,
@@ -171,12 +153,12 @@ export async function runShared(
     readonly store: SharedStore;
     readonly isHeldBack: boolean;
     /** Started beside this process once the run is begun, and ended with it. @default none */
-    readonly workers?: Workers;
+    readonly workers?: { start(): void; stop(): Promise<void> };
   },
 ): Promise<void> {
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${program} serve is one)`,
+      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve is one)`,
     );
   }
   if (!isHeldBack) {
@@ -184,7 +166,7 @@ export async function runShared(
       'with --store the output is a file, a folder of parts, a table or an s3:// URL, which appears whole: name one with -o',
     );
   }
-  const { signal = new AbortController().signal } = shared;
+  const { options, signal } = input;
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
   let connection: Connection | undefined;

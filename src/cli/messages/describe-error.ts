@@ -16,7 +16,6 @@ export function errorText(error: unknown): string {
   return `this is a defect in Sluice; please report it\n${trace}`;
 }
 
-/** What the event of an error carries. */
 export function errorFields(error: unknown): FieldsOf<'error'> {
   return {
     code: codeOf(error),
@@ -30,7 +29,6 @@ export function codeOf(error: unknown): string | null {
   return error instanceof SluiceError ? error.code : null;
 }
 
-/** Whether a message has the lines of a trace. */
 export function isTrace({ event, fields }: Pick<Message, 'event' | 'fields'>): boolean {
   return event === 'error' && fields['exit_code'] === exitCodes.defect;
 }

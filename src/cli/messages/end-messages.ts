@@ -37,7 +37,6 @@ interface EndOptions {
   readonly isRepeated?: boolean;
 }
 
-/** Where the rows are, and what to know or do next. */
 export function endMessages(
   summary: Summary,
   { exit_code, reason, message: text }: RunEnd,
@@ -98,7 +97,6 @@ export function trialMessages(
   return [message('trial', { rows, limit }, severity)];
 }
 
-/** What a trial has left. */
 export function limitMessages(
   { rows, limit, service }: Limited,
   hasHistory: boolean,
@@ -108,7 +106,6 @@ export function limitMessages(
   return [message('limited', { rows, limit, results })];
 }
 
-/** What a run says of itself beside the one before. */
 export function comparedMessages(summary: Summary): readonly Message[] {
   const previous = summary.compared?.previous;
   if (!previous) return [];
@@ -136,7 +133,6 @@ export function oddMessages({ compared }: Summary): readonly Message[] {
   return (compared?.odd ?? []).map((odd) => message('odd_share', { ...odd }));
 }
 
-/** Nothing has no share. */
 function shareOfUnknown({
   verdicts,
 }: Pick<NonNullable<Summary['email']>, 'verdicts'>): number | null {

@@ -166,7 +166,6 @@ export function shareText(count: number, all: number): string {
   return `${count < all ? Math.min(99, share) : 100} %`;
 }
 
-/** The figures of a column in a line, for a log. */
 export interface ColumnFigures {
   readonly column: string;
   readonly figures: Readonly<Record<string, number | null>>;
@@ -193,7 +192,6 @@ export function endLine({ column, figures: counts }: ColumnFigures): string {
   return `${column}: ${shown.join(', ')}`;
 }
 
-/** Between two columns of a table. */
 const gap = 2;
 
 const longestName = 24;

@@ -18,43 +18,29 @@ import { statusFields } from './progress-messages.js';
  */
 function stopMessages(
   error: unknown,
-  {
-    status,
-    next,
-    store,
-    output,
-    program,
-  }: {
-    readonly status: RunStatus | undefined;
-    readonly next: string;
-    /** Where other processes share the run. */
-    readonly store?: string | undefined;
-    /** Where the rows were to go, as messages call it. */
-    readonly output: string;
-    /** What a person types to run this program again. */
-    readonly program: string;
-  },
+  status: RunStatus | undefined,
+  next: string,
+  { store, output, program }: RunContext,
 ): readonly Message[] {
   // What is wrong with a command or a state directory, the error says with what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
-    return status && store === undefined ? keptMessages(error, status, output) : [];
+    return status && !store ? keptMessages(error, status, output) : [];
   }
   if (!status) {
-    if (store !== undefined) return [message('resumable', { state: null, message: next })];
+    if (store) return [message('resumable', { state: null, message: next })];
     return error instanceof Interruption ? [message('not_resumable', {})] : [];
   }
   const { stateDir: state, launchedCredits } = status;
   const is_paid = launchedCredits.email + launchedCredits.phone > 0;
-  // Other processes may go on with it, and no folder has its results.
-  const isLocal = store === undefined;
   return [
     message('so_far', statusFields(status)),
     message('resumable', { state, message: next }),
-    // Whoever stops a run may have done with it.
-    ...(isLocal && error instanceof Interruption
+    // Whoever stops a run may have done with it; other processes may go on with a shared one.
+    ...(!store && error instanceof Interruption
       ? [message('hint', { state, program, is_paid })]
       : []),
-    ...(isLocal ? keptMessages(error, status, output) : []),
+    // No folder has the results of a shared run.
+    ...(store ? [] : keptMessages(error, status, output)),
   ];
 }
 
@@ -72,27 +58,28 @@ function keptMessages(error: unknown, status: RunStatus, output: string): readon
 /** A run that streams has failed: what it paid is lost, and said even when quiet. */
 export function paidInVainMessages({
   batches,
-  launched,
-}: {
-  readonly batches: number;
-  readonly launched: RunStatus['launchedCredits'];
-}): readonly Message[] {
-  if (batches === 0) return [];
-  const { email: email_credits, phone: phone_credits } = launched;
-  return [message('paid_in_vain', { batches, email_credits, phone_credits })];
+  launched: { email: email_credits, phone: phone_credits },
+}: ReturnType<Reporter['launched']>): readonly Message[] {
+  return batches === 0 ? [] : [message('paid_in_vain', { batches, email_credits, phone_credits })];
 }
 
-/** What is known of a run while it goes; a run that stops has not come to all of it. */
-export interface RunContext {
-  readonly input: string;
-  readonly output: string;
-  /** Its state directory, or where one is likely to be. */
-  stateDir: string | undefined;
-  /** Where other processes share it; `undefined` where none do. */
-  store: SharedStore | undefined;
+/** What is found out of a run while it goes; one that stops has not come to all of it. */
+export interface RunState {
+  /** Where other processes share it. */
+  store?: SharedStore | undefined;
   /** Whether it keeps nothing. */
-  isStreaming: boolean;
-  noMoreOpenThan: FilePermissions | undefined;
+  isStreaming?: boolean;
+  noMoreOpenThan?: FilePermissions | undefined;
+}
+
+export interface RunContext extends RunState {
+  readonly input: string;
+  /** Where the rows go, as messages call it. */
+  readonly output: string;
+  /** What a person types to run this program again. */
+  readonly program: string;
+  /** Its state directory, or where one is likely to be. */
+  readonly stateDir: string | undefined;
 }
 
 /**
@@ -103,39 +90,27 @@ export interface RunContext {
 export async function reportStopped(
   error: unknown,
   run: RunContext,
-  {
-    reporter,
-    reports,
-    program,
-  }: {
-    readonly reporter: Reporter;
-    readonly reports: RunReports;
-    /** What a person types to run this program again. */
-    readonly program: string;
-  },
+  reporter: Reporter,
+  reports: RunReports,
 ): Promise<number> {
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
-  const { batches, launched } = reporter.launched();
-  const { input, output, noMoreOpenThan } = run;
+  const launched = reporter.launched();
+  const { input, output, noMoreOpenThan, isStreaming, store } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
-  const { unwritten, ...stopped } = await reports.stopped(end, {
+  const { unwritten, status, next } = await reports.stopped(end, {
     input,
     output,
     noMoreOpenThan,
-    ...whatIsKept(run, launched),
+    ...whatIsKept(run, launched.launched),
   });
   reporter.report([
     ...unwritten.map((cause) =>
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
-    ...(run.isStreaming
-      ? []
-      : stopMessages(error, { ...stopped, store: run.store?.name, output, program })),
+    ...(isStreaming ? [] : stopMessages(error, status, next, run)),
     // Nothing can be read of a run whose state is gone.
-    ...(run.isStreaming || (stopped.status === undefined && run.store === undefined)
-      ? paidInVainMessages({ batches, launched })
-      : []),
+    ...(isStreaming || (!status && !store) ? paidInVainMessages(launched) : []),
   ]);
   // Where nothing was sent, the message is the last line.
   if (exitCode !== exitCodes.usage) reporter.stopped(input, end);

@@ -7,7 +7,6 @@ export type EventName = keyof Catalogue;
 export type FieldsOf<Name extends EventName> =
   Catalogue[Name] extends EventDefinition<infer Fields> ? ReadOnly<Fields> : never;
 
-/** Something that a command has to tell. */
 export interface Message {
   readonly event: EventName;
   readonly severity: Severity;
@@ -23,7 +22,6 @@ export function message<Name extends EventName>(
   return { event, severity, fields: fields as Readonly<Record<string, unknown>> };
 }
 
-/** How a message reads, line by line. */
 export function sentencesOf({
   event,
   fields,

@@ -145,7 +145,6 @@ export function namesOf({ name, state }: BatchProgress): {
 
 interface Failures {
   readonly count: number;
-  /** The latest of them. */
   readonly latest: Message;
   /** Of the first few that have one: support is asked about them by it. */
   readonly uuids: readonly string[];

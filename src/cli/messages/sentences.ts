@@ -17,7 +17,6 @@ export function isExportWrong(reason: string | undefined): boolean {
   return reason === 'export_incomplete' || reason === 'export_foreign';
 }
 
-/** What to do about a batch that has failed. */
 export function adviceOn(reason: string, exported: ComparedExport | undefined): string {
   if (!isExportWrong(reason)) return "report it to the service's support";
   // A service that leaves a flag out of its records would look for what is missing in vain.
@@ -29,7 +28,6 @@ export function adviceOn(reason: string, exported: ComparedExport | undefined): 
   return `${held}Its results are paid for and the batch is kept on the service: --retry-failed asks for its export again, which is free. If that does not help, give the batch_uuid to the service's support`;
 }
 
-/** What an export held, beside what the service counted. */
 export function describeDifference({
   counted,
   named,
@@ -133,7 +131,6 @@ export function countryLines({ countries }: Pick<Estimate, 'countries'>): readon
   ];
 }
 
-/** What a dry run has counted. */
 export function describeEstimate(estimate: Estimate): readonly string[] {
   const { rows, limit, email, phone, balance } = estimate;
   const first = limit === undefined ? '' : ` of at most ${grouped(limit)}`;
@@ -183,7 +180,6 @@ function describeGroups(groups: TypeEstimate['groups']): string {
   return named.join(', ');
 }
 
-/** What is prepared, and what its launch costs. */
 export function describePreflight({ email, phone, balance }: Preflight): readonly string[] {
   return [
     ...describePrepared('email', email, balance?.email_credit),
@@ -210,7 +206,6 @@ function describePrepared(
   ];
 }
 
-/** Credits needed against those there are. */
 function describePrice(credits: number, balance: number | null | undefined): string {
   const price = `${grouped(credits)} needed at most, before refunds`;
   if (balance === undefined || balance === null) return price;

@@ -82,7 +82,6 @@ export const parameterOptions = defineOptions(
 
 type ParameterOption = NameOf<typeof parameterOptions>;
 
-/** What the service is told about every batch. */
 export function batchSettings(
   options: ParsedOptions<ParameterOption | 'description'>,
 ): BatchSettings {

@@ -69,7 +69,6 @@ function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** As the command line would have given them; `false` is a switch that is not given. */
 function valuesOf(
   value: unknown,
   { name, type, isRepeatable = false, mayBeBare = false }: OptionDefinition,

@@ -2,8 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../../index.js';
 import type { QueryLimits, CustomProvider, VerificationEngine } from '../../service/index.js';
 import { defineOptions, type NameOf, type OptionType, type ParsedOptions } from '../command.js';
-import { needs } from './option-rules.js';
-import { choice, count, duration, itemsOf, list, path, text } from './option-types.js';
+import { choice, count, duration, itemsOf, list, needs, path, text } from './option-types.js';
 
 const ways = ['offline', 'network'] as const;
 
@@ -125,7 +124,6 @@ export function asksNetwork(options: ParsedOptions<'verify'>): boolean {
   return options.text('verify')?.toLowerCase() === 'network';
 }
 
-/** The engine that the options ask for; `undefined` for the service's own. */
 export async function engineOf(
   options: ParsedOptions<EngineOption>,
   env: NodeJS.ProcessEnv,

@@ -14,8 +14,7 @@ import {
   type ParsedOptions,
 } from '../command.js';
 import type { Target } from '../connect.js';
-import { needs } from './option-rules.js';
-import { path, patience } from './option-types.js';
+import { needs, path, patience } from './option-types.js';
 import { exclusionRules } from './library-options.js';
 
 /** `30`, or an age by verdict, such as `valid=90,unknown=1`; both together, too. */

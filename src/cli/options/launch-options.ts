@@ -1,7 +1,7 @@
 import { ConfigurationError, type RunOptions } from '../../index.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import { defineOptions, type ParsedOptions } from '../command.js';
-import { needsState } from './option-rules.js';
+import { needsState } from './option-types.js';
 import { message } from '../messages/message.js';
 import { carriedMessage } from '../messages/progress-messages.js';
 import type { Reporter } from '../terminal/reporter.js';

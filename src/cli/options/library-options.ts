@@ -2,8 +2,7 @@ import { runShape, streamRunShape } from '../../engine/runs/options/option-shape
 import type { RunOptions, StreamRunOptions } from '../../index.js';
 import { exclusion, type Wanted } from '../../platform/check-options.js';
 import type { OptionDefinition, OptionRule, ParsedOptions } from '../command.js';
-import { needsState } from './option-rules.js';
-import { textType } from './option-types.js';
+import { needsState, textType } from './option-types.js';
 
 /*
  * The options of run() that the command line has too: what they are called, take and exclude is read from
@@ -37,12 +36,10 @@ export const libraryOptions: readonly OptionDefinition<LibraryOption>[] = Object
   };
 });
 
-/** Those under one heading. */
 export function libraryOptionsOf(group: string): readonly OptionDefinition<LibraryOption>[] {
   return libraryOptions.filter((each) => each.group === group);
 }
 
-/** What an option of the library does not go with. */
 export function exclusionRules(library: string): readonly OptionRule[] {
   const { excludes = {} } = table[library] ?? {};
   return Object.keys(excludes).map((other) => ({

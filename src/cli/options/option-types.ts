@@ -8,10 +8,10 @@ import {
   percent as aPercent,
 } from '../../platform/option-kinds.js';
 import { guess } from '../../platform/text/closest-name.js';
-import type { OptionType } from '../command.js';
+import type { OptionDefinition, OptionRule, OptionType, ParsedOptions } from '../command.js';
 
 /*
- * What options take. `shown` is what stands for the value in help and reference.
+ * What options take, and what they need and refuse. `shown` is what stands for the value in help and reference.
  */
 
 /** @param parse gives `undefined` for what the option does not take */
@@ -63,7 +63,6 @@ export function textType(
   };
 }
 
-/** One of some words, in upper or lower case. */
 export function choice<const Word extends string>(
   shown: string,
   words: readonly Word[],
@@ -71,7 +70,6 @@ export function choice<const Word extends string>(
   return textType(oneOf(words), { shown }) as OptionType<Word>;
 }
 
-/** Some of some words, separated by commas. */
 export function wordList<const Word extends string>(
   shown: string,
   words: readonly Word[],
@@ -93,7 +91,6 @@ export function parseWords<Word extends string>(
   });
 }
 
-/** Texts separated by commas. */
 export function list(shown: string): OptionType<readonly string[]> {
   return { shown, parse: itemsOf };
 }
@@ -126,12 +123,10 @@ export function whole(shown = '<n>', { max = Number.MAX_SAFE_INTEGER } = {}): Op
   });
 }
 
-/** A share of something. */
 export function percent(): OptionType<number> {
   return textType(aPercent) as OptionType<number>;
 }
 
-/** A number of 0 or more. */
 export function amount(shown = '<n>'): OptionType<number> {
   return textType(anAmount, { shown }) as OptionType<number>;
 }
@@ -180,7 +175,6 @@ const unitBytes = new Map([
   ['GIB', 2 ** 30],
 ]);
 
-/** A number of bytes, such as `256MB` or `1GiB`. */
 export function size(shown = '<size>'): OptionType<number> {
   return typeOf(shown, 'takes a size such as 256MB or 1GiB', (given) => {
     const [, most, unit = ''] = /^(\d+(?:\.\d+)?) ?([kmg]?i?b)$/i.exec(given) ?? [];
@@ -189,7 +183,6 @@ export function size(shown = '<size>'): OptionType<number> {
   });
 }
 
-/** The id of a target, given by its id or its name. */
 export function target<Id extends number>(table: Readonly<Record<Id, string>>): OptionType<Id> {
   const takes = `takes an id from 1 to ${Object.keys(table).length} or its name`;
   return typeOf('<id or name>', takes, (given) => parseTarget(table, given));
@@ -206,7 +199,6 @@ export const fileFormat: OptionType<ReturnType<typeof parseFileFormat>> = {
   parse: (given) => parseFileFormat(given),
 };
 
-/** A text of no more characters than that. */
 export function shortText(shown: string, max: number): OptionType<string> {
   return {
     shown,
@@ -228,4 +220,48 @@ export function date(timeOfDay: string): OptionType<string> {
     const found = new Date(isDay ? `${given}T${timeOfDay}Z` : given);
     return (isDay || isMoment) && !Number.isNaN(found.getTime()) ? found.toISOString() : undefined;
   });
+}
+
+/** What a command finds out beside its options, and options may need. */
+export type Situation =
+  | 'input is a database'
+  | 'output is a database'
+  | 'kept in a state directory'
+  | 'network verification';
+
+export function needs(anyOf: readonly string[], message: OptionRule['message']): OptionRule {
+  return { anyOf, is: 'needed', message };
+}
+
+export function notWith(anyOf: readonly string[], message: OptionRule['message']): OptionRule {
+  return { anyOf, is: 'refused', message };
+}
+
+export const needsState = needs(
+  ['kept in a state directory'],
+  (name) =>
+    `--${name} needs a state directory: give the output a file with -o, or name one with --state`,
+);
+
+/**
+ * Holds the options that were given to what their definitions need and refuse. What is not known yet breaks
+ * no rule: a command asks again when it knows.
+ */
+export function checkRules<Name extends string>(
+  options: ParsedOptions<Name>,
+  definitions: readonly OptionDefinition<Name>[],
+  known: Readonly<Partial<Record<Situation, boolean>>> = {},
+): void {
+  const names = new Set<string>(definitions.map(({ name }) => name));
+  const isHeld = (each: string): boolean | undefined =>
+    names.has(each) ? options.has(each as Name) : known[each as Situation];
+  for (const { name, rules = [] } of definitions) {
+    if (!options.has(name)) continue;
+    for (const { anyOf, is, message } of rules) {
+      const held = anyOf.map(isHeld);
+      const isBroken =
+        is === 'refused' ? held.includes(true) : held.every((each) => each === false);
+      if (isBroken) throw new ConfigurationError(message(name));
+    }
+  }
 }

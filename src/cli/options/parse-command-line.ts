@@ -13,7 +13,6 @@ import {
 import { placed, resolvePath } from '../endpoints/locations.js';
 import { envFileOption, jsonLogOption } from './config-file.js';
 
-/** Options that every command has. */
 export const commonOptions: readonly OptionDefinition[] = [
   envFileOption,
   jsonLogOption,
@@ -156,7 +155,6 @@ function tokenize(
 
 interface OptionToken {
   readonly kind: 'option';
-  /** Which argument it is, or begins with. */
   readonly index: number;
   readonly name: string;
   readonly rawName: string;
@@ -223,7 +221,6 @@ export function onlyPath(
 /** Whatever case it is written in: services write lower case. */
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** The uuid of the one batch that is meant. */
 export function onlyBatch(input: Called & Pick<CommandInput, 'positionals'>): string {
   const uuid = onlyArgument(
     input.positionals,

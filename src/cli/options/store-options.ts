@@ -10,8 +10,7 @@ import {
 } from '../command.js';
 import { locationOf, standard } from '../endpoints/locations.js';
 import { patienceOptions, type PatienceOption } from '../connect.js';
-import { needs } from './option-rules.js';
-import { count, duration, size, text } from './option-types.js';
+import { count, duration, needs, size, text } from './option-types.js';
 
 const needsStore = needs(
   ['store'],

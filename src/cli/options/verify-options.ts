@@ -8,10 +8,12 @@ import { engineOptions } from './engine-options.js';
 import { historyOptions } from './history-options.js';
 import { launchOptions } from './launch-options.js';
 import { libraryOptionsOf } from './library-options.js';
-import { needs, needsState, notWith } from './option-rules.js';
 import {
   choice,
   fileFormat,
+  needs,
+  needsState,
+  notWith,
   parseWords,
   path,
   percent,
@@ -22,7 +24,6 @@ import {
 } from './option-types.js';
 import { storeOptions } from './store-options.js';
 
-/** Verdicts, of all verified columns or of the one that is named. */
 const keepType: OptionType<{
   readonly column: string | undefined;
   readonly words: readonly Verdict[];
@@ -111,7 +112,6 @@ const forDatabaseOutput = needs(
   (name) => `--${name} is for databases, and no output is one`,
 );
 
-/** What form an input file has. */
 export const formOptions = defineOptions(
   [
     {
@@ -308,5 +308,4 @@ export const verifyOptions = [
   }),
 ];
 
-/** With what every command has. */
 export type VerifyOption = NameOf<typeof verifyOptions> | 'json-log';

@@ -10,7 +10,6 @@ const { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } =
 const mostWork = 5_000_000;
 const digestBytes = 32;
 
-/** A module in CommonJS that was loaded. */
 interface CompiledScript {
   readonly exports: unknown;
   /** Keeps the code that was compiled until now for the next start, where it can. */

@@ -10,7 +10,6 @@ import {
   StateError,
 } from '../../index.js';
 
-/** What a script may branch on. */
 export const exitCodes = {
   done: 0,
   defect: 1,
@@ -24,7 +23,6 @@ export const exitCodes = {
   detached: 75,
 } as const;
 
-/** The exit code for whatever stopped a command. */
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof ConfigurationError || error instanceof StateError) return exitCodes.usage;

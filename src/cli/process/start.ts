@@ -75,7 +75,6 @@ export function asksVersion([first]: readonly string[]): boolean {
   return first === '--version' || first === '-V';
 }
 
-/** @returns the exit code */
 export async function printVersion(out: Writable): Promise<number> {
   await print(`${version}\n`, out);
   return exitCodes.done;

@@ -21,7 +21,6 @@ export function terminal({
   return { input: stdin(), output: stderr, mayBeAsked };
 }
 
-/** Whether somebody is at the terminal who can be asked. */
 export function isInteractive({ input, output, mayBeAsked = true }: Person): boolean {
   return mayBeAsked && input.isTTY && output.isTTY;
 }
@@ -53,7 +52,6 @@ export async function ask(
   }
 }
 
-/** Asks a question to which only yes is yes. */
 export async function agrees(
   question: string,
   person: Person,

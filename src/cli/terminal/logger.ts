@@ -56,17 +56,14 @@ export class Logger implements MessageLog {
     if (this.#options.clock.now() - this.#latestMs >= everyMs) this.log(one);
   }
 
-  /** Says why a command ends. */
   failed(error: unknown): void {
     this.log(message('error', errorFields(error)));
   }
 
-  /** Whether standard error is a log. */
   get isJson(): boolean {
     return this.#options.isJson === true;
   }
 
-  /** How many warnings there were. */
   get warnings(): number {
     return this.#warnings;
   }

@@ -18,12 +18,10 @@ export function printLines(text: string, out: Writable): void {
   out.write(printable(text));
 }
 
-/** Writes bytes to standard output as they come. */
 export async function printBytes(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
   for await (const piece of bytes) await write(piece, out);
 }
 
-/** Writes JSON that a service has written, with the same values. */
 export async function printJson(bytes: AsyncIterable<Uint8Array>, out: Writable): Promise<void> {
   const decoder = new TextDecoder();
   for await (const piece of bytes) {
@@ -61,15 +59,16 @@ export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
 
-/** The option that commands have whose answers scripts read. */
 export const jsonOption = { name: 'json', help: 'As JSON.' } as const satisfies OptionDefinition;
 
-/** Prints an answer as JSON where that is asked for, else as people read it. */
 export async function printAnswer(
   { options, stdout }: Pick<CommandInput<'json'>, 'options' | 'stdout'>,
   answer: unknown,
   forPeople: () => string,
 ): Promise<void> {
-  const text = options.has('json') ? `${JSON.stringify(answer, undefined, 2)}\n` : forPeople();
-  await print(text, stdout);
+  await print(options.has('json') ? jsonText(answer) : forPeople(), stdout);
+}
+
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`;
 }

@@ -2,11 +2,9 @@ import { duration, grouped, rate } from '../../platform/text/shown-numbers.js';
 import type { ParsedOptions } from '../command.js';
 import { type RunFigures, type RunStage, runStages } from './run-figures.js';
 
-/** What a terminal can show. */
 export interface ProgressForm {
   readonly columns: number;
   readonly hasColour: boolean;
-  /** Whether it shows more than ASCII. */
   readonly isUnicode: boolean;
 }
 
@@ -142,15 +140,12 @@ function coloured(line: string, colour: keyof typeof colours, form: ProgressForm
   return `\u001b[${colours[colour]}m${line}\u001b[0m`;
 }
 
-/** How a run shows how far it is. */
 export type ProgressMode = 'live' | 'lines' | 'none';
 
-/** What decides it beside the options. */
 interface ProgressSurroundings {
   readonly env: NodeJS.ProcessEnv;
   /** Whether what is said is read at a terminal. */
   readonly isTerminal: boolean;
-  /** Whether rows come out on that terminal, too. */
   readonly isOutputOnTerminal: boolean;
 }
 
@@ -214,7 +209,6 @@ export class LiveLines {
     }, firstAfterMs).unref();
   }
 
-  /** Draws them as they are now, in place of those that are there. */
   draw(): void {
     // More than fit would scroll away what they are drawn over; one that does not know its height says 0.
     const most = Math.max(1, (this.#terminal.rows || 24) - 1);
@@ -223,7 +217,6 @@ export class LiveLines {
     this.#drawn = lines.length;
   }
 
-  /** Writes a line that stays, above those that are drawn. */
   above(text: string): void {
     const isShown = this.#drawn > 0;
     this.#terminal.write(`${this.#eraser()}${text}`);
@@ -231,7 +224,6 @@ export class LiveLines {
     if (isShown) this.draw();
   }
 
-  /** Takes the lines away, for good. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -240,7 +232,6 @@ export class LiveLines {
     this.#drawn = 0;
   }
 
-  /** Back to the first of the lines, and all below it cleared. */
   #eraser(): string {
     return this.#drawn === 0 ? '' : `\u001b[${this.#drawn}A\r\u001b[J`;
   }

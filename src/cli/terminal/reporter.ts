@@ -198,7 +198,6 @@ export class Reporter {
     this.#verdict(message('stopped_verdict', { input, exit_code, reason }));
   }
 
-  /** Says why the run ends. */
   failed(error: unknown): void {
     this.close();
     this.report(this.#failures.messages());

@@ -76,7 +76,6 @@ interface Amount {
 
 const noAmount: Amount = { addresses: 0, batches: 0 };
 
-/** What is known of a run while it goes: a fold of what it tells. */
 export class RunFigures {
   readonly #progress = new ProgressFigures();
   #isRead = false;
@@ -84,7 +83,6 @@ export class RunFigures {
   #toSend: number | undefined;
   #plannedBatches: number | undefined;
   #startedMs: number | undefined;
-  /** How long the reading took. */
   #readMs = 0;
   readonly #since = new Map<RunStage, number>();
   /** What was through a stage when this process first got it. */
@@ -174,7 +172,6 @@ export class RunFigures {
     return Math.min(this.#isWritten ? 1 : 0.99, share);
   }
 
-  /** Batches that are at their end, and how many there are to be. */
   get batches(): { readonly done: number; readonly total: number | undefined } {
     return { done: this.#progress.now().batchesDone, total: this.#plannedBatches };
   }

@@ -5,7 +5,6 @@ const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const narrow = /\p{M}/u;
 
-/** How many columns of a terminal a text takes. */
 export function textWidth(text: string): number {
   const widths = Array.from(text, (one) => (wide.test(one) ? 2 : narrow.test(one) ? 0 : 1));
   return widths.reduce((sum: number, width) => sum + width, 0);

@@ -11,7 +11,6 @@ const failedColumns = [
   { name: 'Addresses', kind: 'number' },
 ] as const;
 
-/** The batches whose addresses are failed, and why. */
 export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
   const failed = batches.filter(({ stage }) => stage === 'failed');
   if (failed.length === 0) return nothing;
@@ -45,7 +44,6 @@ const differingColumns = [
   { name: 'Contradicted', kind: 'number' },
 ] as const;
 
-/** The batches whose exports differ from what the service counted. */
 export function differingBatches({ batches }: Summary): Html {
   const differing = batches.flatMap(({ name, batch_uuid, export: held }) =>
     held && exportDiffers(held) ? [{ name, batch_uuid, held }] : [],

@@ -11,7 +11,6 @@ export interface Share {
 
 const width = 1000;
 
-/** How much of the whole it is, as people write it. */
 export function percent(count: number, whole: number): string {
   if (whole === 0) return '0 %';
   const value = (100 * count) / whole;
@@ -104,10 +103,8 @@ export function chart(title: string, shares: readonly Share[], unit: string): Ht
   </figure>`;
 }
 
-/** Rows that a table of the report has at most. */
 export const mostRows = 20;
 
-/** A table with a frame around it. */
 export function cardTable(columns: readonly TableColumn[], rows: readonly Html[]): Html {
   return html`<div class="card-table">${table(columns, rows)}</div>`;
 }

@@ -22,7 +22,6 @@ export function columnSection(
   </section>`;
 }
 
-/** The cells that hold something. */
 export function fateShares({
   verdicts,
   buckets,

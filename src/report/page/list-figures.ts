@@ -29,7 +29,6 @@ const longestDomain = 253;
 export class ListFigures {
   readonly domains = new TopCounts({ ways: fates.length });
   readonly operators = new TopCounts({ ways: fates.length });
-  /** By verified column. */
   readonly examples: readonly ReasonExamples[];
   readonly #verified: readonly number[];
   /** All that is known of a cell, also what is not written. */
@@ -132,7 +131,6 @@ const mostExamples = 5;
 /** Services name reasons, too. */
 const mostReasons = 50;
 
-/** The first cells of each reason, in one column. */
 export class ReasonExamples {
   readonly #isEmail: boolean;
   readonly #byReason = new Map<string, Example[]>();
@@ -209,11 +207,9 @@ function topRow({ word, total, ways }: Top['counts'][number]): Html {
   </tr>`;
 }
 
-/** How often each word was seen, and in which of a few ways. */
 interface TopCount {
   readonly word: string;
   readonly total: number;
-  /** By way. */
   readonly ways: readonly number[];
 }
 
@@ -257,7 +253,6 @@ export class TopCounts {
     counts[way] = (counts[way] ?? 0) + 1;
   }
 
-  /** The words that were seen most often. */
   top(most: number): Top {
     const counts = [...this.#counts]
       .map(([word, ways]) => ({ word, total: sum(ways), ways }))

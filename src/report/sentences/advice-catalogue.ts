@@ -38,7 +38,6 @@ function startsOver(): string {
   return `the next run starts over, and pays again for all that no ${optionName('history')} keeps`;
 }
 
-/** Every advice, by its code. */
 export const adviceCatalogue = {
   // What is asked of who runs it
   run_again: define({

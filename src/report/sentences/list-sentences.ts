@@ -119,7 +119,6 @@ export function foreignNumbersSentence(
   return `${first}; ${others}, and without ${optionName('country')} not sent`;
 }
 
-/** What to do about cells that a spreadsheet has written as `4.91702E+11`. */
 export function missingDigitsSentence(cells: number, name: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   return `${name}: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
@@ -189,7 +188,6 @@ export function percent(share: number): string {
   return `${(100 * share).toFixed(1)} %`;
 }
 
-/** Where the rows of a run went. */
 interface WrittenRows {
   readonly rows: number;
   readonly outputs: readonly { readonly name: string; readonly rows: number }[];

@@ -1,4 +1,5 @@
 import {
+  abandonRun,
   ConfigurationError,
   type DescribedRun,
   describeStart,
@@ -15,11 +16,22 @@ import {
 import { printableLine } from '../../platform/text/printable.js';
 import { counted, duration, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand } from '../command.js';
+import {
+  chooseTarget,
+  connect,
+  outageReporter,
+  connectionOptions,
+  type ConnectionOption,
+} from '../connect.js';
 import { resolvePath } from '../endpoints/locations.js';
+import { confirmDiscard, leftMessages } from '../job/confirm-discard.js';
 import { exitCodes } from '../process/exit-code.js';
 import { errorText } from '../messages/describe-error.js';
+import { message } from '../messages/message.js';
+import { onlyPath } from '../options/parse-command-line.js';
 import { sharedRunOf, sharedRunOptions, storeUrlOf } from '../options/store-options.js';
-import { jsonOption, printAnswer } from '../terminal/print.js';
+import { terminal } from '../terminal/ask-person.js';
+import { jsonOption, jsonText, print, printAnswer } from '../terminal/print.js';
 
 export const statusCommand = defineCommand({
   name: 'status',
@@ -55,28 +67,20 @@ async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promis
     );
     await printAnswer(input, answer, () => describeAll(runs));
   } else {
-    const status = await readRunStatus(onlyStateDirectory(input));
+    const status = await readRunStatus(onlyPath(input, nameState));
     await printAnswer(input, status, () => describe(status));
   }
   return exitCodes.done;
 }
 
 /** The shared run of commands that take none but its options. */
-export async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<SharedStore> {
+async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<SharedStore> {
   const store = await sharedRunOf(input);
   if (store && input.positionals.length === 0) return store;
   throw new ConfigurationError('name a state directory, or a run with --store and --run');
 }
 
-/** The one argument of commands about a state directory. */
-export function onlyStateDirectory({
-  positionals,
-  cwd,
-}: Pick<CommandInput, 'positionals' | 'cwd'>): string {
-  const [path, ...more] = positionals;
-  if (path !== undefined && more.length === 0) return resolvePath(cwd, path);
-  throw new ConfigurationError('name one state directory, such as verified.csv.sluice');
-}
+const nameState = 'name one state directory, such as verified.csv.sluice';
 
 function describeAll(runs: readonly FoundRun[]): string {
   if (runs.length === 0) return 'There is no unfinished run in this folder.\n';
@@ -183,4 +187,70 @@ function workerLine({ host, pid, isAlive, silentSeconds, batches, figures }: Wor
     ...(batches.length > 0 ? [`has ${batches.join(', ')}`] : []),
   ];
   return parts.join(', ');
+}
+
+export const abandonCommand = defineCommand({
+  name: 'abandon',
+  usage: '(<state> | --store <url> --run <name>)',
+  summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
+  options: [
+    jsonOption,
+    {
+      name: 'yes',
+      help: 'Drop paid results without being asked; needed where nobody is at a terminal.',
+    },
+    ...sharedRunOptions,
+    ...connectionOptions,
+  ],
+  examples: [
+    'sluice abandon verified.csv.sluice',
+    'sluice abandon verified.csv.sluice --yes',
+    'sluice abandon --store env:SLUICE_STORE --run contacts-2026-11-22',
+  ],
+  run: abandon,
+});
+
+async function abandon(
+  input: CommandInput<ConnectionOption | 'json' | 'yes' | 'store' | 'run'>,
+): Promise<number> {
+  const { options, env, signal, stdout, log } = input;
+  const isShared = options.has('store') || options.has('run');
+  const store = isShared ? await onlySharedRun(input) : undefined;
+  const place = store ?? onlyPath(input, nameState);
+  const status = await readRunStatus(place);
+  const { stateDir } = status;
+  const target = await chooseTarget(options, env);
+  if (target.kind === 'local' && status.service !== 'local') {
+    throw new ConfigurationError(
+      `the run's batches are on ${status.service}: set SLUICE_BASE_URL and SLUICE_API_KEY to delete them there`,
+    );
+  }
+  await confirmDiscard('sluice abandon', status, {
+    isAgreed: options.has('yes'),
+    forgets: store !== undefined || status.retry.exports > 0,
+    person: terminal(input),
+    warn: (loss) => log.log(loss),
+    signal,
+  });
+  // Batches of the in-process local service go with the directory.
+  const connection =
+    status.service === 'local'
+      ? undefined
+      : await connect(target, options, undefined, { onOutage: outageReporter(log) });
+  try {
+    const { deleted, left, launched } = await abandonRun({
+      ...(store ? { store } : { stateDir }),
+      ...(connection && { client: connection.client }),
+      signal,
+    });
+    if (options.has('json')) {
+      await print(jsonText({ stateDir, deleted, left, launched }), stdout);
+      return exitCodes.done;
+    }
+    log.log(message('abandoned', { batches: deleted, state: stateDir }));
+    for (const each of leftMessages(left, launched)) log.log(each);
+  } finally {
+    await connection?.close();
+  }
+  return exitCodes.done;
 }
