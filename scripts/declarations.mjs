@@ -1,15 +1,19 @@
 import { copyFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 import { compiler } from './build-tools.mjs';
-import { projectRoot } from './project.mjs';
+import { projectRoot, readProjectJson } from './project.mjs';
 import { mustRun } from './run-tool.mjs';
 
 const sources = join(projectRoot, 'src');
 const imported = /(?:from|import\()\s*'(\.[^']+)\.js'/g;
+const packages = /(?:from|import\()\s*["']((?:@[^/"']+\/)?[^./"'][^/"']*)/g;
+/** What an option has to be names them: whoever gives one has them. */
+const mayBeNamed = ['@aws-sdk/client-s3', '@opentelemetry/api'];
 
 /**
  * Writes the declarations that programs can reach, and beside them, in src/, the sources that an editor
- * goes to. Those of all modules would double the package. Fails where the types are wrong.
+ * goes to. Those of all modules would double the package. Fails where the types are wrong, or need a
+ * package that not everybody installs.
  *
  * @param faces what can be imported, by its place in `folder`
  */
@@ -20,7 +24,13 @@ export async function declare(folder, faces) {
     const [, module] = /^(.*)\.d\.ts(?:\.map)?$/.exec(file) ?? [];
     if (module !== undefined && !reached.has(module)) await rm(file);
   }
+  const { peerDependencies } = await readProjectJson('package.json');
   for (const module of reached) {
+    const text = await readFile(`${module}.d.ts`, 'utf8');
+    const optional = [...text.matchAll(packages)].find(
+      ([, name]) => name in peerDependencies && !mayBeNamed.includes(name),
+    );
+    if (optional) throw new Error(`the types of ${module} need ${optional[1]}`);
     const source = `${relative(folder, module)}.ts`;
     await mkdir(dirname(join(folder, 'src', source)), { recursive: true });
     await copyFile(join(sources, source), join(folder, 'src', source));

@@ -1,5 +1,4 @@
 import { InTurn, orAborted } from '../../platform/waiting/promises.js';
-import type { ConnectionSlot } from '../smtp/converse.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 
 export interface ConversationLimits {
@@ -7,6 +6,13 @@ export interface ConversationLimits {
   readonly conversations: number;
   /** Conversations at once with one exchanger. */
   readonly conversationsPerExchanger: number;
+}
+
+/** The way through one conversation: to the greeting, and from there on. */
+export interface ConnectionSlot {
+  /** The exchanger has greeted: waits for a slot among those that are talked to. */
+  greeted(): Promise<void>;
+  leave(): void;
 }
 
 /** Conversations beyond the limit, for what somebody waits for. */

@@ -1,3 +1,4 @@
+import type { ConnectionSlot } from '../schedule/limits.js';
 import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import type { Exchanger } from '../dns/find-exchangers.js';
 import { checkRecipients } from './check-recipients.js';
@@ -15,13 +16,6 @@ interface ConversationOptions {
   /** Waits until a target may be connected to; what it gives is told of the greeting and of the end. */
   readonly enter: (target: Target) => Promise<ConnectionSlot>;
   readonly signal: AbortSignal;
-}
-
-/** The way through one conversation: to the greeting, and from there on. */
-export interface ConnectionSlot {
-  /** The exchanger has greeted: waits for a slot among those that are talked to. */
-  greeted(): Promise<void>;
-  leave(): void;
 }
 
 /** `lost`: the connection broke when recipients were already asked for. */
