@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { ApiError, DeadlineError } from '../../src/platform/errors/errors.js';
 import { eventually } from './eventually.js';
-import { FakeClock } from './fake-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 import { canaryKey, caught, createTestClient, uuid } from './test-client.js';
 import { sendJson, startServer } from './test-server.js';
 
@@ -13,7 +13,7 @@ describe('a call with a limit of its own', () => {
     const server = await startServer((_, response) =>
       sendJson(response, 429, {}, { 'retry-after': '30', 'x-request-id': 'req-7' }),
     );
-    const client = createTestClient(server.baseUrl, { clock: new FakeClock() });
+    const client = createTestClient(server.baseUrl, { clock: new TestClock() });
     const error = await caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
     expect(error).toBeInstanceOf(ApiError);
     expect(error).toMatchObject({
@@ -34,7 +34,7 @@ describe('a call with a limit of its own', () => {
 
   test('that is not answered in time says whether it may have been carried out', async () => {
     const server = await startServer(() => undefined);
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const client = createTestClient(server.baseUrl, { clock });
     const call = caught(client.verifyUnit(unit, { timeoutMs: 5000 }));
     await eventually(() => server.seen.length).toBe(1);
@@ -45,7 +45,7 @@ describe('a call with a limit of its own', () => {
 
   test('waits for its turn no longer than that', async () => {
     const server = await startServer(() => undefined);
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const client = createTestClient(server.baseUrl, { clock, maxConcurrentRequests: 1 });
     const first = caught(client.credits());
     const second = caught(client.credits({ timeoutMs: 1000 }));

@@ -14,7 +14,7 @@ import { freePort } from '../servers/free-port.js';
 import { chargesOf } from '../engine/streams/with-client.js';
 import { withService } from '../service/with-service.js';
 import { eventually } from './eventually.js';
-import { createHastyClock } from './hasty-clock.js';
+import { createFastClock } from '../../src/testing/test-clock.js';
 import { caught, createFile, createTestClient, uploadFields, uuid } from './test-client.js';
 import { rawAnswer, sendJson, startRawServer, startServer } from './test-server.js';
 
@@ -438,7 +438,7 @@ describe('a shared pause', () => {
     ['a date', () => ({ 'retry-after': new Date(Date.now() + 2000).toUTCString() })],
   ] as const) {
     test(`asked for in ${form} holds back every request`, async () => {
-      const clock = createHastyClock(20);
+      const clock = createFastClock(20);
       let refusedAt = 0;
       let early = 0;
       let refused: ServerResponse[] = [];

@@ -4,7 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
 import { TransportError } from '../../src/platform/errors/errors.js';
 import { eventually } from './eventually.js';
-import { FakeClock } from './fake-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 import { caught, createTestClient, uuid } from './test-client.js';
 import { startRawServer, startServer } from './test-server.js';
 
@@ -12,7 +12,7 @@ const limits = { timeoutMs: 30_000, connectTimeoutMs: 10_000 };
 
 describe('a silent service', () => {
   test('costs one longest silence, and a launch is unknown then', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startServer(() => undefined);
     const client = createTestClient(server.baseUrl, { clock, ...limits });
     const launch = caught(client.launchBatch(uuid));
@@ -28,7 +28,7 @@ describe('a silent service', () => {
   });
 
   test('is asked again for a read', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startServer((_, response, count) => {
       if (count > 1) response.end('{"status":"verification_done"}');
     });
@@ -41,7 +41,7 @@ describe('a silent service', () => {
   });
 
   test('that accepts no connection was surely not sent anything', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     // Accepts the connection, and never says a word of TLS: the connection is not made.
     const server = await startRawServer((socket) => socket.resume());
     const baseUrl = server.baseUrl.replace('http:', 'https:');
@@ -79,7 +79,7 @@ async function startExport(): Promise<{
 
 describe('an export', () => {
   test('that falls silent breaks', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startExport();
     const client = createTestClient(server.baseUrl, { clock, ...limits });
     const { body } = await client.exportBatch(uuid, { format: 'json' });
@@ -92,7 +92,7 @@ describe('an export', () => {
   });
 
   test('that drips below the floor breaks', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startExport();
     const client = createTestClient(server.baseUrl, { clock, ...limits });
     const { body } = await client.exportBatch(uuid, { format: 'json' });
@@ -106,7 +106,7 @@ describe('an export', () => {
   });
 
   test('that flows, however long, is read to its end', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startExport();
     const client = createTestClient(server.baseUrl, { clock, ...limits });
     const { body } = await client.exportBatch(uuid, { format: 'json' });
@@ -124,7 +124,7 @@ describe('an export', () => {
   });
 
   test('waits for a slow reader without limit', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startExport();
     const client = createTestClient(server.baseUrl, { clock, ...limits });
     const { body } = await client.exportBatch(uuid, { format: 'json' });
@@ -140,7 +140,7 @@ describe('an export', () => {
   });
 
   test('has a total only when one is given', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startExport();
     const client = createTestClient(server.baseUrl, { clock, ...limits, totalTimeoutMs: 100_000 });
     const { body } = await client.exportBatch(uuid, { format: 'json' });
@@ -153,7 +153,7 @@ describe('an export', () => {
 });
 
 test('a small answer has a total by itself', async () => {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   let response: ServerResponse | undefined;
   const server = await startServer((_, given) => {
     response = given;

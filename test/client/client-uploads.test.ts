@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMultipart } from '../../src/client/http/multipart.js';
 import { InputError } from '../../src/platform/errors/errors.js';
 import { eventually } from './eventually.js';
-import { FakeClock } from './fake-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 import { selfSigned } from './self-signed.js';
 import { caught, createFile, createTestClient, uploadFields } from './test-client.js';
 import {
@@ -202,7 +202,7 @@ describe('an answer before the whole body was sent', () => {
 
 describe('silence during an upload', () => {
   test('is the service’s when it takes nothing', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startRawServer((socket) => socket.pause());
     const client = createTestClient(server.baseUrl, { clock, timeoutMs: 30_000 });
     const file = createFile(256 * 1024 * 1024, 256 * 1024);
@@ -215,7 +215,7 @@ describe('silence during an upload', () => {
   });
 
   test('is the file’s own while it is read, and nobody is blamed', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const server = await startServer((_, response) => sendJson(response, 200, { status: 'ok' }));
     const client = createTestClient(server.baseUrl, { clock, timeoutMs: 30_000 });
     const gate = new EventTarget();

@@ -1,5 +1,5 @@
 import { RequestScheduler, type Outcome } from '../../src/client/rate/request-scheduler.js';
-import { FakeClock } from './fake-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 
 /** How a service counts what it lets through. */
 export const limitKinds = [
@@ -18,7 +18,7 @@ interface Load {
   readonly requests?: number;
   readonly untilMs?: number;
   /** Lets processes begin, each with a scheduler of its own. @default one */
-  begin?(clock: FakeClock, start: () => RequestScheduler): Promise<readonly RequestScheduler[]>;
+  begin?(clock: TestClock, start: () => RequestScheduler): Promise<readonly RequestScheduler[]>;
 }
 
 const minuteMs = 60_000;
@@ -31,7 +31,7 @@ const latencyMs = 50;
  * @returns when the last one was answered
  */
 export async function sendRequests(service: Service, load: Load): Promise<number> {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const { waiting, requests = Infinity, untilMs = Infinity } = load;
   let seed = 7;
   const random = (): number => (seed = (seed * 48_271) % 0x7fffffff) / 0x7fffffff;

@@ -1,7 +1,7 @@
 import { Dispatcher } from 'undici';
 import { describe, expect, it } from 'vitest';
 import { Client } from '../../src/client/client.js';
-import { FakeClock } from './fake-clock.js';
+import { TestClock } from '../../src/testing/test-clock.js';
 import { uuid } from './test-client.js';
 
 const minuteMs = 60_000;
@@ -39,12 +39,12 @@ type Serve = (
 
 /** A service in simulated time, up or away; every request that reaches it is counted. */
 class Service extends Dispatcher {
-  readonly #clock: FakeClock;
+  readonly #clock: TestClock;
   readonly #isAway: (now: number) => boolean;
   readonly #away: Serve;
   readonly starts: number[] = [];
 
-  constructor(clock: FakeClock, isAway: (now: number) => boolean, away: Serve) {
+  constructor(clock: TestClock, isAway: (now: number) => boolean, away: Serve) {
     super();
     this.#clock = clock;
     this.#isAway = isAway;
@@ -105,7 +105,7 @@ describe('the retry budget of a client', () => {
 
   for (const [what, away] of Object.entries(outages)) {
     it(`keeps requests within 1.1 times those of service, when the service ${what}`, async () => {
-      const clock = new FakeClock();
+      const clock = new TestClock();
       const isAway = (now: number): boolean => now >= downFrom && now < downTo;
       const service = new Service(clock, isAway, away);
       const client = new Client({

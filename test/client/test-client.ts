@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import type { ClientOptions } from '../../src/client/client-options.js';
-import { createHastyClock } from './hasty-clock.js';
+import { createFastClock } from '../../src/testing/test-clock.js';
 
 /** Never to be seen in anything that is printed. */
 export const canaryKey = 'canary-key-5f3c9a0d71';
@@ -13,7 +13,7 @@ export function createTestClient(baseUrl: string, options: Partial<ClientOptions
   const client = new Client({
     baseUrl,
     apiKey: canaryKey,
-    clock: createHastyClock(),
+    clock: createFastClock(),
     timeoutMs: 10_000_000,
     connectTimeoutMs: 10_000_000,
     ...options,

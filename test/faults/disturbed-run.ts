@@ -10,7 +10,7 @@ import {
   type ServiceVariants,
 } from '../../src/service/index.js';
 import { systemFiles, type FileSystem } from '../../src/platform/files/file-system.js';
-import { createHastyClock } from '../client/hasty-clock.js';
+import { createFastClock } from '../../src/testing/test-clock.js';
 
 /** A way for a run to go, so that together they make every request that a run can make. */
 export interface Scenario {
@@ -130,7 +130,7 @@ interface Attempt {
 async function call(scenario: Scenario, attempt: Attempt): Promise<boolean> {
   const { service, folder, requests, stops, signal } = attempt;
   const { haste = 200, silenceMs = 150 } = scenario;
-  const clock = createHastyClock(haste);
+  const clock = createFastClock(haste);
   const client = new Client({
     baseUrl: service.baseUrl,
     apiKey,

@@ -2,7 +2,7 @@ import { createServer, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Clock, createService, networkEngine } from '../../src/service/index.js';
 import { createTestClock } from '../../src/testing/index.js';
-import { createHastyClock } from '../client/hasty-clock.js';
+import { createFastClock } from '../../src/testing/test-clock.js';
 import { buildService, startService } from '../service/service-process.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
@@ -102,7 +102,7 @@ describe('a service that asks the network', () => {
       engine: networkEngine(options),
       emailCredits: 10,
       // For the deadline.
-      clock: createHastyClock(50),
+      clock: createFastClock(50),
     });
     expect((await unit(wire, 'anna@d1.lab')).json.status).toBe('error');
     expect((await wire.get('/v1/account/credits')).json.email_credit).toBe(10);

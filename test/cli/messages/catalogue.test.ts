@@ -11,7 +11,7 @@ import { notices } from '../../../src/platform/text/notices.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { adviceCatalogue } from '../../../src/report/sentences/advice-catalogue.js';
 import { runSentences } from '../../../src/report/sentences/run-sentences.js';
-import { FakeClock } from '../../client/fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { formsOf, hostileNames } from '../../hostile-names.js';
 import { parseLog } from '../logged-events.js';
 import { readAll } from '../read-all.js';
@@ -68,7 +68,7 @@ function messageNamed(event: EventName, name: string): Message {
 
 function logged(message: Message, options: { isJson?: boolean; isTerminal?: boolean }): string {
   const out = Object.assign(new PassThrough(), { columns: 1_000_000 });
-  new Logger(out, { clock: new FakeClock(), ...options }).log(message);
+  new Logger(out, { clock: new TestClock(), ...options }).log(message);
   return readAll(out);
 }
 

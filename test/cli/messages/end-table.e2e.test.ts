@@ -14,7 +14,7 @@ import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/report
 import { textTable, textWidth } from '../../../src/cli/terminal/text-table.js';
 import { RunReports, type Summary } from '../../../src/index.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
-import { FakeClock } from '../../client/fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { withFolder } from '../../service/with-service.js';
 import { codedOf } from '../logged-events.js';
 import { runInProcess } from '../run-in-process.js';
@@ -136,7 +136,7 @@ async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> 
   const reporter = new Reporter(out, {
     isQuiet: false,
     isVerbose: false,
-    clock: new FakeClock(),
+    clock: new TestClock(),
     ...options,
   });
   reporter.finished(summary, reports.endOf(summary), advice);

@@ -5,7 +5,7 @@ import { PassThrough } from 'node:stream';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { paidInVainMessages } from '../../../src/cli/messages/failure-messages.js';
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
-import { FakeClock } from '../../client/fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { batchProgress, life } from './batch-life.js';
 import { runInProcess } from '../run-in-process.js';
 import { readAll } from '../read-all.js';
@@ -73,7 +73,7 @@ describe('what is said of a run', () => {
     const reporter = new Reporter(out, {
       isQuiet: false,
       isVerbose: false,
-      clock: new FakeClock(),
+      clock: new TestClock(),
       ...options,
     });
     return { reporter, said: () => readAll(out) };
@@ -107,7 +107,7 @@ describe('what is said of a run', () => {
   });
 
   it('is how far it is, a line a minute while the service verifies', async () => {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const { reporter, said } = reporterTo({ clock });
     reporter.progress({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 });
     for (const state of life) reporter.progress(batchProgress(0, state));

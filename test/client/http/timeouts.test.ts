@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { Watchdog, type Awaited } from '../../../src/client/http/timeouts.js';
-import { FakeClock } from '../fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 
 describe('a watchdog', () => {
-  let clock: FakeClock;
+  let clock: TestClock;
   let barks: [Awaited, number][];
 
   beforeEach(() => {
-    clock = new FakeClock();
+    clock = new TestClock();
     barks = [];
   });
 

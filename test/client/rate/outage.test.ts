@@ -3,11 +3,11 @@ import { Client } from '../../../src/client/client.js';
 import { describeOutage, type ServiceOutage } from '../../../src/client/rate/outage.js';
 import { RequestScheduler, type Permit } from '../../../src/client/rate/request-scheduler.js';
 import { TransportError } from '../../../src/platform/errors/errors.js';
-import { FakeClock } from '../fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../test-client.js';
 
 function watched(giveUpAfterMs = 600_000) {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const told: ServiceOutage[] = [];
   const scheduler = new RequestScheduler({
     clock,
@@ -132,7 +132,7 @@ it('is a warning of the process, once, where a program does not ask', async () =
   const options = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key', giveUpAfterMs: 300_000 };
   const asked: ServiceOutage[] = [];
   for (const onOutage of [undefined, (trouble: ServiceOutage) => asked.push(trouble)]) {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const client = new Client({ ...options, clock, onOutage });
     const failed = caught(client.credits());
     let isOver = false;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Client } from '../../../src/client/client.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { createService } from '../../../src/service/create-service.js';
-import { createHastyClock } from '../hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import {
   limitedService,
   limitKinds,
@@ -122,14 +122,14 @@ describe('over HTTP', () => {
   test('a few answers of 429 are waited for as long as they ask, and no request is refused beside them', async () => {
     const what = { answer: { status: 429, headers: { 'Retry-After': '1' } } };
     const faults = { faults: [{ operation: 'credits' as const, every: 5, times: 4, what }] };
-    const { tookMs, refused } = await ask({ faults }, requests, 1, createHastyClock(20));
+    const { tookMs, refused } = await ask({ faults }, requests, 1, createFastClock(20));
     expect(refused).toBe(4);
     expect(tookMs).toBeGreaterThan(4000);
   });
 
   test('a rate limit is used up, and no request is refused', async () => {
     // All at once but for the last ten, which come at five a second; the next minute is far off, however busy the machine.
-    const hasty = createHastyClock(2);
+    const hasty = createFastClock(2);
     const waits: number[] = [];
     const clock: Clock = {
       ...hasty,

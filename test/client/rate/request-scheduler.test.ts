@@ -9,16 +9,16 @@ import {
   type Turn,
 } from '../../../src/client/rate/request-scheduler.js';
 import type { DeadlineError } from '../../../src/platform/errors/errors.js';
-import { FakeClock } from '../fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../test-client.js';
 
 const failure = new Error('503');
 
 function createGovernor(options: Partial<ConstructorParameters<typeof RequestScheduler>[0]> = {}): {
-  readonly clock: FakeClock;
+  readonly clock: TestClock;
   readonly scheduler: RequestScheduler;
 } {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',
@@ -30,7 +30,7 @@ function createGovernor(options: Partial<ConstructorParameters<typeof RequestSch
   return { clock, scheduler };
 }
 
-function turnOf(clock: FakeClock, given: Partial<Turn> = {}): Turn {
+function turnOf(clock: TestClock, given: Partial<Turn> = {}): Turn {
   const now = clock.now();
   return { priority: 1, safe: true, since: now, notBefore: now, ...given };
 }
@@ -39,7 +39,7 @@ function turnOf(clock: FakeClock, given: Partial<Turn> = {}): Turn {
 type Answer = (startedAt: number, count: number) => Outcome;
 
 /** Sends requests until they are answered, as the client does; every start is written down. */
-function createLoad(clock: FakeClock, scheduler: RequestScheduler, answer: Answer, latencyMs = 50) {
+function createLoad(clock: TestClock, scheduler: RequestScheduler, answer: Answer, latencyMs = 50) {
   const starts: number[] = [];
   const ask = async (given: Partial<Turn> = {}): Promise<void> => {
     const since = clock.now();
@@ -206,7 +206,7 @@ describe('after a 429', () => {
 
 /** A service that takes so many requests in each fixed minute. */
 function createMinuteLimit(
-  clock: FakeClock,
+  clock: TestClock,
   limit: number,
   says: 'all' | 'no reset' | 'retry-after' | 'nothing',
 ): { readonly answer: Answer; readonly refused: () => number } {
@@ -370,7 +370,7 @@ describe('a service that stays away', () => {
     'has all its time again when the machine has slept for a night (%i)',
     async (failures) => {
       let sleptMs = 0;
-      const awake = new FakeClock();
+      const awake = new TestClock();
       const clock = {
         now: () => awake.now() + sleptMs,
         wallNow: () => awake.wallNow() + sleptMs,

@@ -5,7 +5,7 @@ import type { RateUpdate, SharedRate } from '../../../src/client/rate/shared-rat
 import { DeadlineError } from '../../../src/platform/errors/errors.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { openMemoryStore } from '../../simulation/memory-store.js';
-import { FakeClock } from '../fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { limitKinds, sendRequests, underLimit } from '../limited-service.js';
 import { caught } from '../test-client.js';
 
@@ -14,7 +14,7 @@ const minuteMs = 60_000;
 /** Lets processes begin that share a pace, each with the rate that it is given. */
 function sharing(...requestsPerMinute: readonly (number | undefined)[]) {
   return async (
-    clock: FakeClock,
+    clock: TestClock,
     start: () => RequestScheduler,
   ): Promise<readonly RequestScheduler[]> => {
     const database = new MemoryDatabase(() => clock.now());
@@ -118,7 +118,7 @@ class GivenPace implements SharedRate {
 }
 
 function governed() {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const scheduler = new RequestScheduler({
     clock,
     origin: 'https://verify.example.com',

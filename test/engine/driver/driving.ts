@@ -15,7 +15,7 @@ import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limi
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';
-import { FakeClock } from '../../client/fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 
 /** A batch of addresses that no other batch has. */
 export function makeBatch(id = 0, addresses = 2, type: VerificationType = 'email'): Batch {
@@ -33,7 +33,7 @@ export function makeBatch(id = 0, addresses = 2, type: VerificationType = 'email
 
 /** What a driver wants beside the service; all that it was told is kept. */
 export class Driving {
-  readonly clock = new FakeClock();
+  readonly clock = new TestClock();
   readonly abort = new AbortController();
   readonly recorded: BatchProgress[] = [];
   readonly collected: number[] = [];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { BatchState } from '../../../src/engine/batches/batch-state.js';
 import { PollEstimator } from '../../../src/engine/driver/poll-learning.js';
 import { PollSchedule } from '../../../src/engine/driver/poll-schedule.js';
-import { FakeClock } from '../../client/fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { stateOf } from '../batches/any-event.js';
 
 const { signal } = new AbortController();
@@ -11,7 +11,7 @@ const timed = { type: 'email', addresses: 1000 } as const;
 
 /** A wait with a clock of its own, which only it moves. */
 function waitIn(state: BatchState, stageDeadlineMs = 1e9, pace?: PollEstimator) {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const options = {
     clock,
     random: () => 0,

@@ -1,9 +1,9 @@
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { memoryStore } from '../../simulation/memory-store.js';
 import { describeSharedFeatures } from './shared-features-suite.js';
 
-const clock = createHastyClock(20);
+const clock = createFastClock(20);
 /** Never over within a test. */
 const leaseMs = 3_600_000;
 

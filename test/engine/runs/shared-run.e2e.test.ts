@@ -14,7 +14,7 @@ import { run } from '../../../src/engine/runs/run.js';
 import type { Summary } from '../../../src/engine/summary/summary.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import { startFront } from '../../cli/front.js';
 import { TestClock, withFolder, withService } from '../../service/with-service.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
@@ -32,7 +32,7 @@ const list = [
 const leaseMs = 3_600_000;
 /** The time between two signs of life. */
 const beatMs = 1000;
-const hasty = createHastyClock(20);
+const hasty = createFastClock(20);
 let leaptMs = 0;
 /** Of all processes and their database. */
 const clock: Clock = { ...hasty, now: () => hasty.now() + leaptMs };

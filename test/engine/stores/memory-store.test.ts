@@ -1,5 +1,5 @@
 import { beforeEach } from 'vitest';
-import { FakeClock } from '../../client/fake-clock.js';
+import { TestClock } from '../../../src/testing/test-clock.js';
 import { MemoryDatabase } from '../../simulation/memory-database.js';
 import { openMemoryStore } from '../../simulation/memory-store.js';
 import { describeRunStore } from './run-store-suite.js';
@@ -7,10 +7,10 @@ import { describeRunStore } from './run-store-suite.js';
 const leaseMs = 30_000;
 
 /** Of the database, and of all processes that are not frozen. */
-let clock: FakeClock;
+let clock: TestClock;
 let database: MemoryDatabase;
 beforeEach(() => {
-  clock = new FakeClock();
+  clock = new TestClock();
   database = new MemoryDatabase(() => clock.now());
 });
 
@@ -18,7 +18,7 @@ describeRunStore('A store in memory', {
   open: async () => openMemoryStore(database, { clock, leaseMs }),
   begin: async (store, ...begun) => store.begin(...begun),
   shared: {
-    openFrozen: async () => openMemoryStore(database, { clock: new FakeClock(), leaseMs }),
+    openFrozen: async () => openMemoryStore(database, { clock: new TestClock(), leaseMs }),
     outlastClaims: async () => clock.advance(leaseMs + 1),
   },
 });

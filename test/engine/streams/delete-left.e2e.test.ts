@@ -15,7 +15,7 @@ import type { DiagnosticsEvents } from '../../../src/platform/observability.js';
 import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import type { Given } from '../../platform/given.js';
 import { TestClock } from '../../service/with-service.js';
 import { chargesOf, withClient } from './with-client.js';
@@ -178,7 +178,7 @@ describe('a batch that ends without a launch', () => {
     const told: string[] = [];
     const { batches, paid } = await streamPast([fault], () => ({
       batchSize: 1,
-      clock: createHastyClock(5000),
+      clock: createFastClock(5000),
       onLeftBehind: (names) => told.push(...names),
     }));
     expect({ batches, paid, told }).toEqual({ batches: [], paid: 0, told: [] });
@@ -201,7 +201,7 @@ describe('a batch that ends without a launch', () => {
     for (const deleteBatches of [false, true]) {
       const told: string[] = [];
       const { batches, paid } = await streamPast(faults, () => ({
-        clock: createHastyClock(200),
+        clock: createFastClock(200),
         deleteBatches,
         onLeftBehind: (names) => told.push(...names),
       }));
@@ -385,7 +385,7 @@ describe('a stream that ends early', () => {
       client,
       ...options,
       // For the ten seconds that it may take.
-      clock: createHastyClock(20),
+      clock: createFastClock(20),
       onBatch: whenAllParse(() => stream.destroy()),
       onLeftBehind: (names) => told.push(...names),
     });

@@ -8,7 +8,7 @@ import type { Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { refusal, type FakeRequest, type Fault } from '../driver/fake-service.js';
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../../client/test-client.js';
 import { countRows, numberedRow } from './counted-rows.js';
 import { untilQuiet } from './quiet.js';
@@ -235,7 +235,7 @@ describe('errors around the stream', () => {
         // Never settles, and hears no signal.
       });
     const stream = Readable.from(countRows(10_000_000, numberedRow).rows).pipe(
-      quick({ client, clock: createHastyClock() }),
+      quick({ client, clock: createFastClock() }),
     );
     stream.resume();
     await expect.poll(() => client.batches.size).toBe(4);
@@ -434,7 +434,7 @@ test('nothing is rejected behind the back of an ended stream', async () => {
     const client = faulty(({ operation }) =>
       operation === at ? { commits: false, hangs: true } : undefined,
     );
-    const stream = quick({ client, signal: stop.signal, clock: createHastyClock() });
+    const stream = quick({ client, signal: stop.signal, clock: createFastClock() });
     const work = pipeline(Readable.from(countRows(1000, numberedRow).rows), stream, keep([]));
     await expect.poll(() => client.asked).toContain(at);
     stop.abort(new Error('enough'));

@@ -4,7 +4,7 @@ import { ReadableStream } from 'node:stream/web';
 import { expect, expectTypeOf, test } from 'vitest';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import { caught } from '../../client/test-client.js';
 import { reasonWords } from '../../../src/report/sentences/reason-words.js';
 import { countRows, numberedRow } from './counted-rows.js';
@@ -199,7 +199,7 @@ test('leaving the loop waits for a row that is being made, and not for one that 
   expect(isClosed).toBe(true);
   for await (const _ of verifyRows(
     rows(async () => new Promise(() => undefined)),
-    { ...options, clock: createHastyClock() },
+    { ...options, clock: createFastClock() },
   ))
     break;
 });

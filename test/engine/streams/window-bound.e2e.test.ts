@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { parse } from 'csv-parse';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Row } from '../../../src/lists/rows/chunks/object-chunk.js';
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { countRows, numberedRow } from './counted-rows.js';
@@ -122,7 +122,7 @@ describe('with the service stalled, a source of 10 million rows', () => {
     const asked = await askedUntilQuiet(Readable.from(source.rows), () => source.asked, {
       client: stalled('batchStatus'),
       // It tries in vain to delete what it has not launched.
-      clock: createHastyClock(),
+      clock: createFastClock(),
       maxWaitingRows: 3000,
       batchSize: 500,
     });

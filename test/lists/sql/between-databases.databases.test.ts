@@ -6,7 +6,8 @@ import { duckdb } from './duckdb/duckdb-database.js';
 import { mariadb } from './mysql/mysql-database.js';
 import { postgres } from './postgres/postgres-database.js';
 import { sqlite } from './sqlite/sqlite-database.js';
-import { startVerifying, temporaryFolder } from './verify-rows.js';
+import { startVerifying } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 test.each([
   [sqlite, 'n, email, yes, x, day, bytes, text, none', {}],
@@ -87,7 +88,7 @@ test('types go from MariaDB to PostgreSQL', async () => {
 });
 
 test('types go from JSON lines to PostgreSQL', async () => {
-  const jsonl = join(await temporaryFolder(), 'list.jsonl');
+  const jsonl = join(await withFolder(), 'list.jsonl');
   await writeFile(
     jsonl,
     '{"n": 1, "email": "good@sluice.test", "yes": true, "nested": [1]}\n{"n": 2.5, "email": null, "yes": null, "nested": null}\n',

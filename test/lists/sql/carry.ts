@@ -1,17 +1,16 @@
 import { join } from 'node:path';
-import type { Sink, Source, TextColumn } from '../../../src/index.js';
-import { printKind } from '../../../src/index.js';
-import { temporaryFolder } from './verify-rows.js';
+import { type Sink, type Source, type TextColumn, printKind } from '../../../src/index.js';
+import { withFolder } from '../../service/with-service.js';
 
 /** What a column was that became text: its name and its kind. */
-export type Told = readonly (readonly [column: string, kind: string | undefined])[];
+type Told = readonly (readonly [column: string, kind: string | undefined])[];
 
 /**
  * Carries the rows of a source into a sink as a durable run does, in two readings and with nothing added;
  * gives what was told before the second.
  */
 export async function carry(given: Source, sink: Sink): Promise<Told> {
-  const source = given.keep ? await given.keep(join(await temporaryFolder(), 'kept')) : given;
+  const source = given.keep ? await given.keep(join(await withFolder(), 'kept')) : given;
   const told: TextColumn[] = [];
   const columns = { verified: [0], added: [[]], samples: [[]] };
   await sink.check(1);
@@ -34,4 +33,17 @@ export async function carry(given: Source, sink: Sink): Promise<Told> {
     throw error;
   }
   return told.map(({ column, kind }) => [column, kind && printKind(kind)]);
+}
+
+/** All cells of a source, as values. */
+export async function readAll(source: Source): Promise<unknown[][]> {
+  const reading = await source.open({ wanted: () => [] });
+  const rows: unknown[][] = [];
+  for await (const chunk of reading.chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      const cells = chunk.cells?.(row);
+      rows.push(cells ? [...cells] : reading.header.map((_, at) => chunk.value?.(row, at)));
+    }
+  }
+  return rows;
 }

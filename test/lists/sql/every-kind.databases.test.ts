@@ -5,7 +5,7 @@ import { integerForm } from '../../../src/lists/rows/values/kinds.js';
 import { carry } from './carry.js';
 import { sinks } from './kind-sinks.js';
 import { sources, type Column } from './kind-sources.js';
-import { temporaryFolder } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 /** A value as a program has it, from its text. */
 function valueOf({ name }: Kind, text: string): unknown {
@@ -38,7 +38,7 @@ const sourceTypes = new Map([['MariaDB', new Set(['b'])]]);
 
 describe.each(Object.keys(sources))('from %s', (from) => {
   test.each(Object.keys(sinks))('to %s every kind is kept, or is text and told', async (to) => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const source = sources[from];
     const sink = sinks[to];
     if (!source || !sink) throw new Error('there is no such pair');

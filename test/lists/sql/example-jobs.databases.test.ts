@@ -8,9 +8,8 @@ import { chargesOf } from '../../cli/charges.js';
 import { connectTo } from '../../cli/connect-to.js';
 import { runScript } from '../../cli/run-script.js';
 import { projectRoot } from '../../docs/page.js';
-import { withService } from '../../service/with-service.js';
+import { withService, withFolder } from '../../service/with-service.js';
 import { askPostgres } from './postgres/ask-postgres.js';
-import { temporaryFolder } from './verify-rows.js';
 
 const run = promisify(execFile);
 
@@ -39,7 +38,7 @@ async function runJob(
 }
 
 test('examples/psql-pipe.sh fills a table from another, as often as it is run, and pays once', async () => {
-  const place = { cwd: await temporaryFolder(), service: (await withService()).service };
+  const place = { cwd: await withFolder(), service: (await withService()).service };
   await askPostgres('DROP TABLE IF EXISTS contacts, contacts_checked');
   await askPostgres(
     "CREATE TABLE contacts AS SELECT i AS id, CASE WHEN i % 10 = 0 THEN NULL ELSE 'good' || i || '@sluice.test' END AS email FROM generate_series(1, 50) i",
@@ -81,7 +80,7 @@ test('examples/warehouse-step.sh writes rows by their key, as often as it is run
   await askPostgres(
     "CREATE TABLE stg_contacts AS SELECT i AS id, 'good' || i || '@sluice.test' AS email FROM generate_series(1, 20) i",
   );
-  const cwd = await temporaryFolder();
+  const cwd = await withFolder();
   for (const _ of ['first', 'second']) {
     expect(await runJob('warehouse-step.sh', { cwd })).toEqual({ stdout: '', stderr: '' });
   }

@@ -12,7 +12,7 @@ import { mariadb } from './mysql/mysql-database.js';
 import { postgres } from './postgres/postgres-database.js';
 import { sqlite } from './sqlite/sqlite-database.js';
 import type { Place, Session } from './suite/database.js';
-import { temporaryFolder } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 /** Rows of the list; the last one is in the table already. */
 const listRows = 400;
@@ -143,7 +143,7 @@ test.each(databases.map(([database, hold]) => [database.name, database, hold] as
     const place = await open();
     const { table, url } = place;
     await makeTable(place);
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     const state = join(cwd, `${table}.sluice`);
     const service = await createService();
     onTestFinished(() => service.close());

@@ -12,7 +12,8 @@ import { askMysql } from './mysql/ask-mysql.js';
 import { askPostgres } from './postgres/ask-postgres.js';
 import { rejection } from './rejection.js';
 import { askSqlite } from './sqlite/ask-sqlite.js';
-import { startVerifying, temporaryFolder } from './verify-rows.js';
+import { startVerifying } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 const json = '{"a": 1.50, "n": 9007199254740993, "a": [2]}';
 const fromPostgres = (query: string) => postgresSource({ url: inject('postgresUrl'), query });
@@ -35,7 +36,7 @@ async function describeParquet(path: string): Promise<unknown> {
 
 describe('JSON', () => {
   test('of PostgreSQL is the same in JSON lines, on one line', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const spread = json.replace(', "n"', ',\n "n"');
     await carry(fromPostgres(`SELECT '${spread}'::json AS j`), fileSink(join(folder, 'out.jsonl')));
     expect(await readFile(join(folder, 'out.jsonl'), 'utf8')).toBe(
@@ -46,7 +47,7 @@ describe('JSON', () => {
 
 describe('dates and times without zone', () => {
   test('of a workbook and of Parquet are the same days in a new table, wherever it is read', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const workbook = new ExcelJS.Workbook();
     const sheet = workbook.addWorksheet('List');
     sheet.addRow(['email', 'day', 'at']);
@@ -92,14 +93,14 @@ describe('a query', () => {
     ['some rows', ''],
     ['none', ' LIMIT 0'],
   ])('of %s gives Parquet the types that it has', async (_, limit) => {
-    const path = join(await temporaryFolder(), 'out.parquet');
+    const path = join(await withFolder(), 'out.parquet');
     const told = await carry(fromPostgres(typed + limit), fileSink(path));
     expect(told).toEqual([['iv', 'interval']]);
     expect(await describeParquet(path)).toEqual(types);
   });
 
   test('gives a workbook dates and numbers', async () => {
-    const path = join(await temporaryFolder(), 'out.xlsx');
+    const path = join(await withFolder(), 'out.xlsx');
     await carry(fromPostgres(typed), fileSink(path));
     const workbook = new ExcelJS.Workbook();
     await workbook.xlsx.readFile(path);
@@ -114,7 +115,7 @@ describe('a query', () => {
   });
 
   test('has values that no other calendar has as text, and that is told', async () => {
-    const path = join(await temporaryFolder(), 'out.parquet');
+    const path = join(await withFolder(), 'out.parquet');
     const query =
       "SELECT 'infinity'::date AS day, 'NaN'::numeric AS d UNION ALL SELECT '2024-02-29', 1.5";
     const told = await carry(fromPostgres(query), fileSink(path));
@@ -131,7 +132,7 @@ describe('a query', () => {
 
 describe('SQLite', () => {
   test('has decimals as text, with their zeros', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const url = join(folder, 'out.db');
     const told = await carry(
       fromPostgres("SELECT 'a' AS email, 1.50::numeric(10,2) AS d"),
@@ -153,7 +154,7 @@ describe('MariaDB', () => {
       'CREATE TABLE places (email TEXT, place POINT)',
       "INSERT INTO places VALUES ('good@sluice.test', POINT(1, 2))",
     );
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const verifying = await startVerifying();
     const sink = fileSink(join(folder, 'out.csv'));
     const error = await rejection(
@@ -219,7 +220,7 @@ describe('MariaDB', () => {
   });
 
   test('gives JSON as such to JSON lines', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     await askMysql(
       'DROP TABLE IF EXISTS documents',
       'CREATE TABLE documents (j JSON)',

@@ -17,7 +17,8 @@ import { withS3 } from '../../servers/start-s3.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askPostgres } from './postgres/ask-postgres.js';
 import { askClickhouse } from './ask-clickhouse.js';
-import { startVerifying, temporaryFolder } from './verify-rows.js';
+import { startVerifying } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 type Format = NonNullable<PartsSinkOptions['format']>;
 
@@ -58,7 +59,7 @@ const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`;
 
 /** Verifies a table of DuckDB, one row with values and one without, into parts. */
 async function writeParts(format: Format): Promise<string> {
-  const folder = await temporaryFolder();
+  const folder = await withFolder();
   const database = join(folder, 'crm.duckdb');
   const rows = [0, 1].map(
     (at) =>
@@ -98,7 +99,7 @@ const targets: readonly Target[] = [
     formats: ['csv', 'tsv', 'jsonl', 'parquet'],
     async load(script, names) {
       const texts = names.map((name) => `CAST(${quoted(name)} AS VARCHAR) AS ${quoted(name)}`);
-      const path = join(await temporaryFolder(), 'loaded.duckdb');
+      const path = join(await withFolder(), 'loaded.duckdb');
       return (await askDuckdb(
         path,
         script,
@@ -143,7 +144,7 @@ const targets: readonly Target[] = [
 
 /** The script that merges rows of a night by their key. */
 async function mergeOf(rows: readonly object[], target: LoadTarget): Promise<string> {
-  const parts = join(await temporaryFolder(), 'parts');
+  const parts = join(await withFolder(), 'parts');
   const verifying = await startVerifying();
   const sink = partsSink(parts, { partBytes: 1_000_000 });
   await verifying.run({ source: rows, sink, email: ['email'] });
@@ -152,7 +153,7 @@ async function mergeOf(rows: readonly object[], target: LoadTarget): Promise<str
 
 /** A list that needs more than one part, with a delimiter of its own and line ends in cells. */
 async function writeManyParts(): Promise<string> {
-  const folder = await temporaryFolder();
+  const folder = await withFolder();
   const lines = Array.from({ length: rowCount }, (_, at) => {
     const digest = createHash('shake256', { outputLength: 1050 }).update(`${at}`);
     const filling = digest.digest('base64');
@@ -218,7 +219,7 @@ describe.each(targets)('parts for $for', ({ for: target, formats, load, prints }
       return;
     }
     const scripts = [await mergeOf(first, target), await mergeOf(next, target)].join('');
-    const rows = await load(scripts, ['n', 'note', 'email_valid'], await temporaryFolder());
+    const rows = await load(scripts, ['n', 'note', 'email_valid'], await withFolder());
     expect(rows.map(({ n, note, email_valid: valid }) => [n, note, valid])).toEqual([
       ['1', 'first', 'true'],
       ['2', 'next', 'false'],

@@ -4,7 +4,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, inject, test } from 'vitest';
 import { connectTo } from '../../cli/connect-to.js';
-import { startVerifying, temporaryFolder } from './verify-rows.js';
+import { startVerifying } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 
@@ -79,13 +80,13 @@ test('a driver that is not installed is named with what installs it, before anyt
   const programs = new Map<string, Promise<string>>();
   const programWith = async (packages: readonly string[]): Promise<string> => {
     const key = packages.join(' ');
-    const program = programs.get(key) ?? temporaryFolder().then((at) => install(at, packages));
+    const program = programs.get(key) ?? withFolder().then((at) => install(at, packages));
     programs.set(key, program);
     return program;
   };
   const ends = await Promise.all(
     cases.map(async ([words, packages, args]) => {
-      const cwd = await temporaryFolder();
+      const cwd = await withFolder();
       await writeFile(join(cwd, 'list.csv'), 'email\ngood@sluice.test\n');
       await writeFile(join(cwd, 'list.parquet'), 'PAR1 and so on');
       const ended = await verify(await programWith(packages), args, env, cwd);

@@ -7,7 +7,7 @@ import { postgresSource } from '../../../src/lists/sql/postgres/index.js';
 import { makeCertificate } from '../../servers/make-certificate.js';
 import { startMariadb } from '../../servers/start-mariadb.js';
 import { startPostgres, type DatabaseServer } from '../../servers/start-postgres.js';
-import { readAll } from './read-all.js';
+import { readAll } from './carry.js';
 import { rejection } from './rejection.js';
 
 interface Kind {

@@ -5,7 +5,7 @@ import { csvCells } from '../../cli/csv-cells.js';
 import { runInProcess } from '../../cli/run-in-process.js';
 import { startSluice } from '../../cli/run-sluice.js';
 import { askPostgres } from './postgres/ask-postgres.js';
-import { temporaryFolder } from './verify-rows.js';
+import { withFolder } from '../../service/with-service.js';
 
 const secret = (): string => decodeURIComponent(new URL(inject('postgresUrl')).password);
 
@@ -13,7 +13,7 @@ const contacts = new URL('../../../examples/contacts.csv', import.meta.url).path
 
 describe('sluice verify with a database', () => {
   test('takes rows from one and puts them into one, and says no password', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     await askPostgres(
       "CREATE TABLE cli_contacts AS SELECT i AS id, 'good' || i || '@sluice.test' AS email FROM generate_series(1, 100) i",
     );
@@ -45,7 +45,7 @@ describe('sluice verify with a database', () => {
   });
 
   test('reads a file into a table, and a table into files', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     const url = inject('postgresUrl');
     const columns = ['--email', 'email', '--country', 'US'];
     const into = await runInProcess(
@@ -101,7 +101,7 @@ describe('sluice verify with a database', () => {
     ['two inputs', ['postgres://u:geheim@h/d', 'b'], /postgres:\/\/…, b/],
     ['an unreadable URL', ['postgres://u:geheim@:x/', '--query', 'SELECT 1'], /cannot be read/],
   ])('ends with 2 for %s', async (_, args, words) => {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     const given = args.map((arg) => (arg === 'DB' ? inject('postgresUrl') : arg));
     const ended = await runInProcess(
       ['verify', ...given, '--email', 'email', '--country', 'US', '--local'],
@@ -115,7 +115,7 @@ describe('sluice verify with a database', () => {
   });
 
   test('ends with 6 for a wrong password, and 2 for a missing table', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     const url = new URL(inject('postgresUrl'));
     url.password = 'geheim';
     const common = ['--email', 'email', '--country', 'US', '--local'];
@@ -135,7 +135,7 @@ describe('sluice verify with a database', () => {
   });
 
   test('killed at any moment leaves all of the table or nothing, and goes on', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     const query =
       "SELECT i AS id, 'good' || i || '@sluice.test' AS email, repeat('x', 200) AS filling FROM generate_series(1, 2000) i";
     const args =

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import {
@@ -10,6 +8,7 @@ import {
   type Summary,
 } from '../../../src/index.js';
 import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
+import { withFolder } from '../../service/with-service.js';
 import type { Given } from '../../platform/given.js';
 
 export interface Verifying {
@@ -26,16 +25,9 @@ export interface Verifying {
   ): Promise<Summary>;
 }
 
-/** A folder that does not outlive the test. */
-export async function temporaryFolder(): Promise<string> {
-  const path = await mkdtemp(join(tmpdir(), 'sluice-databases-'));
-  onTestFinished(() => rm(path, { recursive: true, force: true }));
-  return path;
-}
-
 /** A service, a client of it and a state directory for one test. */
 export async function startVerifying(options: ServiceOptions = {}): Promise<Verifying> {
-  const folder = await temporaryFolder();
+  const folder = await withFolder();
   const service = await createService(options);
   const client = new Client(service);
   onTestFinished(async () => {

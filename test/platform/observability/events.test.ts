@@ -12,7 +12,7 @@ import {
   streamRun,
   type RunOptions,
 } from '../../../src/index.js';
-import { createHastyClock } from '../../client/hasty-clock.js';
+import { createFastClock } from '../../../src/testing/test-clock.js';
 import { createService, type ServiceOptions } from '../../../src/service/index.js';
 
 type Told = Readonly<Record<string, unknown>> & { readonly channel: string };
@@ -136,7 +136,7 @@ describe('what a run tells to whoever listens', () => {
         ],
       },
     });
-    const options = { ...settings, batchSize: 3, concurrency: 1, clock: createHastyClock() };
+    const options = { ...settings, batchSize: 3, concurrency: 1, clock: createFastClock() };
     await expect(run(options)).rejects.toMatchObject({ code: 'unauthorized' });
     const failed = await run(options);
     expect(failed.email?.buckets.failed).toBe(3);

@@ -7,7 +7,7 @@ import { batchEntryOf } from '../../../../src/engine/stores/journal-entries.js';
 import { WorkerLoop } from '../../../../src/engine/runs/execution/worker-loop.js';
 import { makeBatch } from '../../driver/driving.js';
 import { exported, runEntry } from '../../stores/example-entries.js';
-import { FakeClock } from '../../../client/fake-clock.js';
+import { TestClock } from '../../../../src/testing/test-clock.js';
 import { MemoryDatabase } from '../../../simulation/memory-database.js';
 import { openMemoryStore } from '../../../simulation/memory-store.js';
 
@@ -86,7 +86,7 @@ it('looks at a batch when something is heard of it, not in every round', async (
 });
 
 it('asks for as many batches as others have at the front, and speaks only of those that it drives', async () => {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const database = new MemoryDatabase(() => clock.now());
   const call = vi.spyOn(database, 'call');
   const named = (step: string): readonly number[] =>

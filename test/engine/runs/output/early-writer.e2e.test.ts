@@ -11,7 +11,7 @@ import { EarlyWriter, type WriteWaits } from '../../../../src/engine/runs/output
 import { run } from '../../../../src/engine/runs/run.js';
 import type { Summary } from '../../../../src/engine/summary/summary.js';
 import type { Service } from '../../../../src/service/index.js';
-import { FakeClock } from '../../../client/fake-clock.js';
+import { TestClock } from '../../../../src/testing/test-clock.js';
 import { withFolder, withService } from '../../../service/with-service.js';
 import type { Given } from '../../../platform/given.js';
 
@@ -150,7 +150,7 @@ describe('an output that others may wait for', () => {
 
   /** Its writings, each of which waits for all batches, and what the batches left are said to take. */
   function writingLate() {
-    const clock = new FakeClock();
+    const clock = new TestClock();
     const began: AbortSignal[] = [];
     const left = { ms: mostMs };
     const write = async ({ allSettled, signal }: WriteWaits): Promise<number> => {
@@ -199,7 +199,7 @@ describe('an output that others may wait for', () => {
         if (isFirst) throw new Error('the connection is lost');
         return writings;
       },
-      { mostMs, leftMs: () => 0, clock: new FakeClock() },
+      { mostMs, leftMs: () => 0, clock: new TestClock() },
     );
     writing.notify();
     expect(await writing.finish()).toBe(2);

@@ -10,7 +10,7 @@ import type { RunProgress } from '../../../../src/engine/runs/reporting/run-prog
 import type { FaultPlan } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/front.js';
-import { dieBehind } from '../../../lists/sql/die-behind.js';
+import { dieBehind } from '../../../lists/sql/spoilt-sinks.js';
 import { Nights } from '../../history/nightly.js';
 import { systemError, watchedFiles } from '../watched-files.js';
 import type { Given } from '../../../platform/given.js';

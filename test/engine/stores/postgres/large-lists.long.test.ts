@@ -8,9 +8,8 @@ import { chargesOf } from '../../../cli/charges.js';
 import { runShell } from '../../../cli/run-sluice.js';
 import { Page } from '../../../docs/page.js';
 import { parseScript } from '../../../lists/sql/warehouse/grammars.js';
-import { withService } from '../../../service/with-service.js';
+import { withService, withFolder } from '../../../service/with-service.js';
 import { askDuckdb } from '../../../lists/sql/duckdb/ask-duckdb.js';
-import { temporaryFolder } from '../../../lists/sql/verify-rows.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
 
@@ -45,7 +44,7 @@ let folder: string;
 let service: Service;
 let url: string;
 beforeEach(async () => {
-  folder = await temporaryFolder();
+  folder = await withFolder();
   const database = newName();
   await askPostgres(`CREATE DATABASE ${database}`);
   const own = new URL(inject('postgresUrl'));

@@ -5,9 +5,8 @@ import { join } from 'node:path';
 import { expect, inject, it, onTestFinished, vi } from 'vitest';
 import { startFront } from '../../../cli/front.js';
 import { startSluice } from '../../../cli/run-sluice.js';
-import { withService } from '../../../service/with-service.js';
+import { withService, withFolder } from '../../../service/with-service.js';
 import type { Service } from '../../../../src/service/index.js';
-import { temporaryFolder } from '../../../lists/sql/verify-rows.js';
 import { newName } from '../../../lists/sql/new-name.js';
 
 vi.setConfig({ testTimeout: 240_000 });
@@ -41,7 +40,7 @@ async function work(
   runs: readonly { readonly processes: number; readonly addresses: number }[],
   ...args: readonly string[]
 ): Promise<void> {
-  const cwd = await temporaryFolder();
+  const cwd = await withFolder();
   const env = {
     SLUICE_BASE_URL: service.baseUrl,
     SLUICE_API_KEY: 'a-key',

@@ -8,8 +8,7 @@ import { csvRows } from '../../../cli/csv-cells.js';
 import { startScript, type ScriptEnd } from '../../../cli/run-script.js';
 import { startRedis } from '../../../servers/start-redis.js';
 import type { Service } from '../../../../src/service/index.js';
-import { withService } from '../../../service/with-service.js';
-import { temporaryFolder } from '../../../lists/sql/verify-rows.js';
+import { withService, withFolder } from '../../../service/with-service.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
 
@@ -22,7 +21,7 @@ let folder: string;
 let service: Service;
 let env: Record<string, string>;
 beforeEach(async () => {
-  folder = await temporaryFolder();
+  folder = await withFolder();
   // A database of its own: a queue's name is the same in each.
   const database = newName();
   await askPostgres(`CREATE DATABASE ${database}`);

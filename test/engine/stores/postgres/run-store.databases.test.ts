@@ -2,7 +2,7 @@ import pg from 'pg';
 import { beforeEach, expect, inject, it, onTestFinished } from 'vitest';
 import { postgresStore } from '../../../../src/engine/stores/postgres/postgres-store.js';
 import type { SharedRunStore } from '../../../../src/engine/stores/run-store.js';
-import { FakeClock } from '../../../client/fake-clock.js';
+import { TestClock } from '../../../../src/testing/test-clock.js';
 import { describeRunStore } from '../run-store-suite.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { newName } from '../../../lists/sql/new-name.js';
@@ -19,7 +19,7 @@ beforeEach(() => {
   run = newName();
 });
 
-async function open(clock?: FakeClock): Promise<SharedRunStore> {
+async function open(clock?: TestClock): Promise<SharedRunStore> {
   const options = { connectionString: inject('postgresUrl'), run };
   const store = postgresStore({ ...options, leaseMs: clock ? frozenLeaseMs : leaseMs });
   return store.open({ signal, ...(clock && { clock }) });
@@ -29,7 +29,7 @@ describeRunStore('PostgreSQL', {
   open: async () => open(),
   begin: async (store, ...begun) => store.begin(...begun),
   shared: {
-    openFrozen: async () => open(new FakeClock()),
+    openFrozen: async () => open(new TestClock()),
     outlastClaims: async () => {
       await askPostgres(
         `UPDATE sluice.batch SET lease_until = clock_timestamp() WHERE run = $1
@@ -42,7 +42,7 @@ describeRunStore('PostgreSQL', {
 
 it('gives a batch to the next however often processes were lost later than a minute after their claim', async () => {
   for (let times = 0; times < 7; times += 1) {
-    const store = await open(new FakeClock());
+    const store = await open(new TestClock());
     await store.begin(runEntry, planEntry);
     await claimOne(store, batch(0));
     await askPostgres(
@@ -57,7 +57,7 @@ it('gives a batch to the next however often processes were lost later than a min
 });
 
 it('is told that the run is gone, where another removes it while this process gives a sign of life', async () => {
-  const clock = new FakeClock();
+  const clock = new TestClock();
   const store = await open(clock);
   onTestFinished(async () => store.close());
   await store.begin(runEntry, planEntry);

@@ -6,8 +6,7 @@ import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vi
 import type { SharedRunStatus } from '../../../../src/engine/stores/shared/shared-status.js';
 import type { Service } from '../../../../src/service/index.js';
 import { startSluice, type Running } from '../../../cli/run-sluice.js';
-import { withService } from '../../../service/with-service.js';
-import { temporaryFolder } from '../../../lists/sql/verify-rows.js';
+import { withService, withFolder } from '../../../service/with-service.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { postgres } from '../../../lists/sql/postgres/postgres-database.js';
 import { newName } from '../../../lists/sql/new-name.js';
@@ -22,7 +21,7 @@ let service: Service;
 let run: string;
 let table: string;
 beforeEach(async () => {
-  cwd = await temporaryFolder();
+  cwd = await withFolder();
   ({ service } = await withService({ apiKey: 'a-key', verifyDelayMs: 200 }));
   run = newName();
   table = newName();

@@ -4,8 +4,7 @@ import { expect, inject } from 'vitest';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { startFront } from '../../../cli/front.js';
 import { startSluice, type Running } from '../../../cli/run-sluice.js';
-import { withService } from '../../../service/with-service.js';
-import { temporaryFolder } from '../../../lists/sql/verify-rows.js';
+import { withService, withFolder } from '../../../service/with-service.js';
 import { newName } from '../../../lists/sql/new-name.js';
 
 export const addresses = 60;
@@ -44,7 +43,7 @@ export class SharedList {
   }
 
   static async make(): Promise<SharedList> {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     await writeFile(join(cwd, 'list.csv'), list);
     const { service } = await withService({ apiKey: 'a-key', verifyDelayMs: 1000 });
     return new SharedList(cwd, service);

@@ -18,8 +18,7 @@ import {
   type Verdict,
 } from '../../../cli/nightly/starters.js';
 import { createProgram, troubles } from '../../../docs/source-types.js';
-import { withService } from '../../../service/with-service.js';
-import { temporaryFolder } from '../../../lists/sql/verify-rows.js';
+import { withService, withFolder } from '../../../service/with-service.js';
 import { newName } from '../../../lists/sql/new-name.js';
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 120_000 });
@@ -103,7 +102,7 @@ const more = ['--batch-size', '5', '--concurrency', '2', '--poll-interval', '20'
 
 describe.each(engines)('examples/$name', (engine) => {
   it('has a run shared by four processes, of which two are killed and replaced', async () => {
-    const [folder, run] = [await temporaryFolder(), newName()];
+    const [folder, run] = [await withFolder(), newName()];
     await putCommand(folder, builtCommand);
     const lines = Array.from({ length: addresses }, (_, at) => `${at},good${at}@sluice.test\n`);
     await writeFile(join(folder, engine.list(run)), `id,email\n${lines.join('')}`);
@@ -147,7 +146,7 @@ describe.each(engines)('examples/$name', (engine) => {
     [8, 'person'],
     [137, 'retry'],
   ])('shows what it is that a process ends with %i', async (code, verdict) => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     await putCommand(folder, `exit ${code}`);
     const night = await engine.process('a-run', 0).start(folder, { env: {} });
     expect(await night.ended).toMatchObject({ code, verdict });

@@ -6,9 +6,8 @@ import { makeCertificate } from '../../../servers/make-certificate.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
 import { rejection } from '../../../lists/sql/rejection.js';
-import { urlOf } from '../../../lists/sql/url-of.js';
+import { urlOf, newName } from '../../../lists/sql/new-name.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
-import { newName } from '../../../lists/sql/new-name.js';
 import { planEntry } from '../example-entries.js';
 import { batch, claimOne, liveThrough, openStore, progress, runEntry } from './store-place.js';
 

@@ -14,10 +14,11 @@ import {
 } from '../../../../src/index.js';
 import { sinkChecks } from '../../../../src/testing/index.js';
 import { csvCells } from '../../../cli/csv-cells.js';
-import { dieBehind } from '../../sql/die-behind.js';
-import { readAll } from '../../sql/read-all.js';
+import { dieBehind } from '../../sql/spoilt-sinks.js';
+import { readAll } from '../../sql/carry.js';
 import { rejection } from '../../sql/rejection.js';
-import { startVerifying, temporaryFolder } from '../../sql/verify-rows.js';
+import { startVerifying } from '../../sql/verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 
 interface Manifest {
   readonly columns: readonly string[];
@@ -84,14 +85,14 @@ describe('a folder of parts as a sink', () => {
     hasTypes: false,
   });
   test.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
-    folder = await temporaryFolder();
+    folder = await withFolder();
     await expect(check.run()).resolves.toBeUndefined();
   });
 });
 
 describe('a folder of parts', () => {
   test('holds the rows of one file, split between rows, a header in each', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const source = fileSource(await writeList(folder, 10_000));
     const verifying = await startVerifying();
     const whole = join(folder, 'whole.csv');
@@ -118,7 +119,7 @@ describe('a folder of parts', () => {
   });
 
   test('holds the same in Parquet, whose columns have the same types in each part', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const list = join(folder, 'list.jsonl');
     // Parts end with groups of 50,000 rows: the first has no value of `n`.
     const line = (index: number): string =>
@@ -152,7 +153,7 @@ describe('a folder of parts', () => {
   });
 
   test('of no rows has one part, which tells the columns', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     await writeFile(join(folder, 'list.csv'), 'id,email\n');
     const verifying = await startVerifying();
     const sink = partsSink(join(folder, 'parts'), { partBytes });
@@ -166,7 +167,7 @@ describe('a folder of parts', () => {
   });
 
   test('takes the place of an earlier one when it is whole, and not before', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const list = await writeList(folder, 5000);
     const parts = join(folder, 'parts');
     await mkdir(join(folder, 'elsewhere'));
@@ -211,7 +212,7 @@ describe('a folder of parts', () => {
   });
 
   test('is put back when a process was killed between the two renames of an exchange', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const list = await writeList(folder, 10);
     const parts = join(folder, 'parts');
     const verifying = await startVerifying();
@@ -244,7 +245,7 @@ describe('a folder of parts', () => {
     ['a folder that holds something else', 'other', /something else than parts/],
     ['a folder in no folder', 'no/where', /its folder does not exist/],
   ])('is refused before anything is sent where %s stands', async (_, name, words) => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const list = await writeList(folder, 5);
     await mkdir(join(folder, 'other'));
     await writeFile(join(folder, 'other', 'manifest.json'), '{"name":"a web page"}');

@@ -3,13 +3,13 @@ import { join } from 'node:path';
 import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index.js';
 import { JsonText } from '../../../../src/lists/rows/values/kinds.js';
 import type { Cells, Database } from '../suite/database.js';
-import { temporaryFolder } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import { askDuckdb } from './ask-duckdb.js';
 
 export const duckdb: Database = {
   name: 'DuckDB',
   async open() {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const path = join(folder, 'crm.duckdb');
     return {
       url: `duckdb:${path}`,

@@ -7,13 +7,13 @@ import { duckdbSink, duckdbSource } from '../../../../src/lists/sql/duckdb/index
 import { fileSink, rowsSource, streamRun, type Source } from '../../../../src/index.js';
 import { csvCells } from '../../../cli/csv-cells.js';
 import { runInProcess } from '../../../cli/run-in-process.js';
-import { carry } from '../carry.js';
-import { readAll } from '../read-all.js';
+import { carry, readAll } from '../carry.js';
 import { rejection } from '../rejection.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { makePeople } from '../suite/people.js';
-import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { startVerifying } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import { askDuckdb } from './ask-duckdb.js';
 import { duckdb } from './duckdb-database.js';
 
@@ -50,7 +50,7 @@ describe('rows of DuckDB', () => {
   });
 
   test('may stand in a Parquet file, written by Sluice or by DuckDB', async () => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const [own, other] = [join(folder, 'own.parquet'), join(folder, 'other.parquet')];
     const verifying = await startVerifying();
     await verifying.run({
@@ -74,7 +74,7 @@ describe('rows of DuckDB', () => {
     ['is not there', 'nowhere.parquet', /No files found.*nowhere/],
     ['is cut short', 'cut.parquet', /No magic bytes/],
   ])('of a warehouse file that %s are none, which is said', async (_, file, words) => {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     await writeFile(join(folder, 'cut.parquet'), `PAR1${'x'.repeat(1000)}`);
     const error = await rejection(readAll(inMemory(`SELECT * FROM '${join(folder, file)}'`)));
     expect(error.message).toMatch(words);
@@ -82,7 +82,7 @@ describe('rows of DuckDB', () => {
   });
 
   test('are read of a warehouse file and written into a DuckDB file by the command', async () => {
-    const cwd = await temporaryFolder();
+    const cwd = await withFolder();
     const contacts = new URL('../../../../examples/contacts.csv', import.meta.url).pathname;
     const columns = ['--email', 'email', '--country', 'US', '--local'];
     const parquet = await runInProcess(
@@ -171,7 +171,7 @@ describe('a table in a DuckDB file', () => {
   });
 
   test('another process that has the file open is named, and so is this one', async () => {
-    const path = join(await temporaryFolder(), 'crm.duckdb');
+    const path = join(await withFolder(), 'crm.duckdb');
     await askDuckdb(path, "CREATE TABLE people AS SELECT 1 AS id, 'good@sluice.test' AS email");
     const verifying = await startVerifying();
     const run = { source: one, sink: duckdbSink({ url: path, into: 'made' }), email: ['email'] };
@@ -192,7 +192,7 @@ describe('a table in a DuckDB file', () => {
 
   test('in memory is refused, and a file that is dropped again leaves nothing', async () => {
     expect(() => duckdbSink({ url: 'duckdb::memory:', into: 't' })).toThrow('name a file');
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const verifying = await startVerifying();
     const sink = duckdbSink({ url: join(folder, 'new.duckdb'), into: 't' });
     const failing = new Error('no more rows');

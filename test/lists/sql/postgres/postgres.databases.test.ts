@@ -5,7 +5,7 @@ import { postgresSink, postgresSource } from '../../../../src/lists/sql/postgres
 import { rowsSource, type Source } from '../../../../src/index.js';
 import { startPgbouncer } from '../../../servers/start-pgbouncer.js';
 import { startCountingProxy } from '../counting-proxy.js';
-import { readAll } from '../read-all.js';
+import { readAll } from '../carry.js';
 import { rejection } from '../rejection.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';

@@ -2,13 +2,13 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { sqliteSink, sqliteSource } from '../../../../src/lists/sql/sqlite/index.js';
 import type { Cells, Database } from '../suite/database.js';
-import { temporaryFolder } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import { askSqlite } from './ask-sqlite.js';
 
 export const sqlite: Database = {
   name: 'SQLite',
   async open() {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     const path = join(folder, 'crm.db');
     return {
       url: `sqlite:${path}`,

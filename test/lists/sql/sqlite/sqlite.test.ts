@@ -2,12 +2,13 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { fileSink, rowsSource } from '../../../../src/index.js';
-import { readAll } from '../read-all.js';
+import { readAll } from '../carry.js';
 import { rejection } from '../rejection.js';
 import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { countIn, makePeople } from '../suite/people.js';
-import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { startVerifying } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import { type Notice, noticeOf } from '../../../../src/platform/text/notices.js';
 import { sqlite } from './sqlite-database.js';
 
@@ -133,7 +134,7 @@ describe('a table in an SQLite file', () => {
     const cells = `SELECT id, quote(x) AS x, typeof(u) AS type, quote(u) AS u FROM ${table}`;
     expect(await to.ask(cells)).toEqual(await ask(cells));
     expect(await to.ask(`SELECT typeof(n) AS n FROM ${table} LIMIT 1`)).toEqual([{ n: 'integer' }]);
-    const csv = join(await temporaryFolder(), 'out.csv');
+    const csv = join(await withFolder(), 'out.csv');
     await verifying.run({ source, sink: fileSink(csv), email: ['email'] });
     const text = await readFile(csv, 'utf8');
     expect(text).toContain('1,good@sluice.test,Infinity,5,1,verified');

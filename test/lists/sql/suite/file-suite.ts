@@ -1,16 +1,17 @@
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readAll } from '../read-all.js';
+import { readAll } from '../carry.js';
 import { rejection } from '../rejection.js';
-import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { startVerifying } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import type { Database } from './database.js';
 import { makePeople } from './people.js';
 
 /** What a database that is one file is asked besides. */
 export function describeFile({ name, open }: Database, ending: string): void {
   async function folderWithJunk(): Promise<string> {
-    const folder = await temporaryFolder();
+    const folder = await withFolder();
     await writeFile(join(folder, `junk.${ending}`), 'no database at all. '.repeat(2000));
     return folder;
   }

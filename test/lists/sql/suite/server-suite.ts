@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSource, run, streamRun, type RunProgress, type Sink } from '../../../../src/index.js';
 import { startCountingProxy } from '../counting-proxy.js';
-import { readAll } from '../read-all.js';
+import { readAll } from '../carry.js';
 import { rejection } from '../rejection.js';
 import { startVerifying } from '../verify-rows.js';
 import type { Database, DatabaseServer } from './database.js';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../../../src/index.js';
 import { sourceChecks } from '../../../../src/testing/index.js';
-import { readAll } from '../read-all.js';
+import { readAll } from '../carry.js';
 import { rejection } from '../rejection.js';
-import { temporaryFolder } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import type { Database, Place } from './database.js';
 import { makePeople } from './people.js';
 
@@ -102,7 +102,7 @@ export function describeSource(database: Database): void {
       await makePeople(place);
       return place.source(query);
     };
-    const newPath = async (): Promise<string> => join(await temporaryFolder(), 'kept');
+    const newPath = async (): Promise<string> => join(await withFolder(), 'kept');
     const checks = sourceChecks({ header, rows, create, newPath });
     test.each(checks.map((check) => [check.name, check] as const))('%s', async (_, check) => {
       await expect(check.run()).resolves.toBeUndefined();

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { ConfigurationError, rowsSource, type Source } from '../../../../src/index.js';
-import { changeFirst } from '../change-first.js';
-import { dieBehind } from '../die-behind.js';
+import { changeFirst, dieBehind } from '../spoilt-sinks.js';
 import { rejection } from '../rejection.js';
 import { startVerifying } from '../verify-rows.js';
 import type { Database, Place, SinkOptions } from './database.js';

@@ -4,11 +4,12 @@ import { describe, expect, test } from 'vitest';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { fileSource, type Source } from '../../../../src/index.js';
 import { rejection } from '../rejection.js';
-import { startVerifying, temporaryFolder } from '../verify-rows.js';
+import { startVerifying } from '../verify-rows.js';
+import { withFolder } from '../../../service/with-service.js';
 import type { Database, Place } from './database.js';
 
 async function listOf(lines: readonly string[]): Promise<Source> {
-  const path = join(await temporaryFolder(), 'list.csv');
+  const path = join(await withFolder(), 'list.csv');
   await writeFile(path, lines.map((line) => `${line}\n`).join(''));
   return fileSource(path);
 }

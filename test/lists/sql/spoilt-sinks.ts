@@ -17,3 +17,14 @@ export function dieBehind(sink: Sink, killed: Error): Sink {
     },
   };
 }
+
+/** A sink whose table somebody else changes after the rows were read, and before they are written. */
+export function changeFirst(sink: Sink, change: () => unknown): Sink {
+  return {
+    ...sink,
+    async open(opening) {
+      await change();
+      return sink.open(opening);
+    },
+  };
+}

@@ -1,1 +1,0 @@
-export { TestClock as FakeClock } from '../../src/testing/test-clock.js';

@@ -1,1 +1,0 @@
-export { createFastClock as createHastyClock } from '../../src/testing/test-clock.js';
