@@ -12,7 +12,7 @@ import { countRequests } from './count-requests.js';
 import { csvRows } from './csv-cells.js';
 import { eventsOf } from './logged-events.js';
 import { runInProcess } from './run-in-process.js';
-import { startSluice, type Ended } from './run-sluice.js';
+import { startSluice } from './run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -48,7 +48,7 @@ function verify(
   service: Service | undefined,
   inputs: readonly string[],
   ...more: string[]
-): Promise<Ended> {
+): ReturnType<typeof runInProcess> {
   const args = ['verify', ...inputs, ...settings.split(' '), '-o', 'out.csv', ...more];
   return runInProcess(args, { cwd: folder, env: service ? connectTo(service) : {} });
 }
@@ -172,6 +172,31 @@ describe('several inputs', () => {
       ['Leads', 11, 'email_verification', 'email_reason'],
       ['Customers', 11, 'since', 'email_verification'],
     ]);
+  });
+
+  it('may be sheets of other headers, and become a file for each header', async () => {
+    const { service } = await withService();
+    const book = new ExcelJS.Workbook();
+    book.addWorksheet('Leads').addRows([['id', 'email'], ...numbered(0, 10)]);
+    book.addWorksheet('Customers').addRows([['since', 'Email'], ...numbered(5, 15)]);
+    await book.xlsx.writeFile(inLists('book.xlsx'));
+    const list = ['lists/book.xlsx'];
+    const rest = ['--sheet', 'all', '--keep', 'valid', '--rejects', 'rest.csv'];
+    expect((await verify(service, list, ...rest, '--max-credits', '10')).code).toBe(5);
+    const ended = await verify(service, list, ...rest);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(await chargesOf(service)).toHaveLength(15);
+    const names = ['out.csv', 'out-Customers.csv', 'rest.csv', 'rest-Customers.csv'];
+    expect(eventsOf(ended, 'outputs')).toMatchObject([
+      { outputs: names.map((name, at) => ({ name, rows: at < 2 ? 10 : 0 })) },
+    ]);
+    const text = await readFile(join(folder, 'out-Customers.csv'), 'utf8');
+    expect(text).toMatch(/^\ufeffsince,Email,email_verification,/);
+    expect(text).toContain('\n5,good5@sluice.test,verified,');
+    // Rows of both files are those of the run before.
+    for (const name of ['Leads', 'Customers']) book.getWorksheet(name)?.spliceRows(2, 5);
+    await book.xlsx.writeFile(inLists('book.xlsx'));
+    expect((await verify(service, list, ...rest, '--max-shrink', '40')).code).toBe(8);
   });
 
   it('may have other columns where only the first rows are asked for', async () => {

@@ -45,9 +45,8 @@ export function hiddenResults(
 
 interface KeptOutput {
   readonly sink: Sink;
+  /** A good output removes what an earlier run has left in the place of a suspect one. */
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
-  /** Where a suspect output goes: a good one removes what an earlier run has left there. */
-  readonly suspects: readonly Location[];
 }
 
 /**
@@ -71,11 +70,7 @@ export async function keepOutput(
   };
   const { 'max-unknown': percent } = options.values(keepOptions);
   if (percent !== undefined) await checkSuspectPlace(to, sink);
-  const suspects = [to, rejects].flatMap((place) =>
-    place === undefined || percent === undefined ? [] : [besideLocation(place, '.suspect')],
-  );
   return {
-    suspects,
     sink: {
       ...split(sink, ''),
       decides: {

@@ -13,7 +13,7 @@ import {
 } from '../../index.js';
 import type { ParsedOptions } from '../command.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
-import { isDatabase, type Location, locationOf, pathOf, standard } from './locations.js';
+import { isDatabase, type Location, standard } from './locations.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
@@ -88,21 +88,14 @@ function asFolder(name: string): string {
  * @returns `undefined` where there is none that is a file, or none that can be read
  */
 export async function rowsOfOutput(
-  from: readonly Location[],
-  to: Location,
+  sink: Sink,
   options: ParsedOptions<VerifyOption>,
 ): Promise<number | undefined> {
-  const { rejects, 'output-format': format } = options.values(verifyOptions);
-  const places = [
-    ...filesOfOutput(from, to, options),
-    ...(rejects === undefined ? [] : [locationOf(rejects, { env: {}, cwd: '.' })]),
-  ];
+  const { 'output-format': format } = options.values(verifyOptions);
   let sum: number | undefined;
-  for (const place of places) {
-    const path = pathOf(place);
-    const isFile = path !== undefined && (await stat(path).catch(() => undefined))?.isFile();
-    if (!isFile) continue;
-    const rows = await countRows(path, {
+  for (const { name } of sink.outputs?.() ?? [sink]) {
+    if ((await stat(name).catch(() => undefined))?.isFile() !== true) continue;
+    const rows = await countRows(name, {
       header: !options.has('no-header'),
       ...(format !== undefined && { format }),
     });

@@ -8,6 +8,7 @@ import {
   type SampledList,
   type Source,
 } from '../../index.js';
+import { inFileName } from '../../platform/text/printable.js';
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { findSource } from '../endpoints/list-ends.js';
@@ -255,11 +256,6 @@ async function proposedOutput(
   const output = `${stem}${sheet === undefined ? '' : `.${inFileName(sheet)}`}.verified${next}${wanted ?? ending ?? '.csv'}`;
   const folder = dirname(path);
   return (await isWritable(folder)) ? join(folder, output) : output;
-}
-
-/** A sheet's name in letters that every file system takes. */
-function inFileName(sheet: string): string {
-  return sheet.match(/[\p{L}\p{N}_]+/gu)?.join('-') ?? 'sheet';
 }
 
 async function isWritable(folder: string): Promise<boolean> {

@@ -17,6 +17,7 @@ import { openHistory } from '../options/history-options.js';
 import { hiddenResults, keepOutput } from '../endpoints/kept-output.js';
 import { findListEnds, isSamePlace, refuseAllColumns } from '../endpoints/list-ends.js';
 import {
+  besideLocation,
   findInputs,
   pathOf,
   isDatabase,
@@ -72,7 +73,7 @@ export async function prepareJob(
   refuseUnmeant(target, to);
   refuseAllColumns(from, to, options);
   const ends = await findListEnds(from, to, input);
-  const { sink, maxUnknown, suspects } = await keepOutput(ends.sink, { from, to }, input);
+  const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);
   const hidden = hiddenResults(from, to, options);
   if (hidden && isCostShown !== true) reporter.report([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
@@ -104,7 +105,11 @@ export async function prepareJob(
       const advice = reports.adviceOn(figures, known);
       reporter.finished(figures, reports.endOf(figures, known), advice, limited);
       // What was suspect once is of no use beside an output that is not.
-      if (!figures.suspect) await Promise.all(suspects.map(removeAt));
+      if (maxUnknown && !figures.suspect) {
+        for (const { name } of figures.outputs) {
+          await removeAt(besideLocation(locationOf(name, input), '.suspect'));
+        }
+      }
     }
     exitCode = (await reports.finished(figures, { noMoreOpenThan, ...known })).exit_code;
   };
@@ -135,7 +140,7 @@ export async function prepareJob(
     input,
     person,
     reporter,
-    rowsBefore: async () => rowsOfOutput(from, to, options),
+    rowsBefore: async () => rowsOfOutput(sink, options),
     findPaid: async () =>
       isCostShown ? undefined : findPaidOutput(to, ends.sink, target, options),
     begin: async () => reports.begin(),

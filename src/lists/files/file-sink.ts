@@ -13,6 +13,7 @@ import { checkOneColumn, txtWriting } from '../text/txt.js';
 import { xlsxWriting } from '../xlsx/xlsx-writer.js';
 import { createGzipOutput } from './bytes/gzip.js';
 import { createStreamOutput, type StreamOutputOptions } from './outputs/byte-output.js';
+import { sheetsSink } from './partitions/sheets-sink.js';
 import { fileFormats, formatOfPath, type FileFormat } from './file-format.js';
 import {
   fileDestination,
@@ -61,15 +62,16 @@ export const fileSinkShape: OptionShape<FileSinkOptions> = {
 export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
   checkValue('path', path, filePath);
   checkOptions(options, fileSinkShape);
-  return destinationSink(fileDestination(path), path, options);
+  return destinationSink(fileDestination, path, options);
 }
 
 /** The same at any place. */
 export function destinationSink(
-  place: OutputDestination,
+  placeAt: (path: string) => OutputDestination,
   path: string,
   options: FileSinkOptions,
 ): Sink {
+  const place = placeAt(path);
   const { format, isGzip, other } = formatOfPath(
     // What `maxUnknown` puts beside an output has its form.
     (options.namedAs ?? path).replace(/\.suspect$/, ''),
@@ -79,12 +81,16 @@ export function destinationSink(
       `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (${optionName('sink.format')})`,
     );
   }
-  const open: OutputDestination['open'] = async (permissions) =>
-    createGzipOutput(await place.open(permissions));
-  return writerSink(
-    isGzip ? { ...place, open } : place,
-    writingOf(options.format ?? format ?? 'csv', options),
-  );
+  const written = options.format ?? format ?? 'csv';
+  const sinkAt = (at: string): Sink => {
+    const own = placeAt(at);
+    const open: OutputDestination['open'] = async (permissions) =>
+      createGzipOutput(await own.open(permissions));
+    return writerSink(isGzip ? { ...own, open } : own, writingOf(written, options));
+  };
+  // A workbook has a sheet for each header, and a list of addresses has none.
+  if (written === 'xlsx' || written === 'txt') return sinkAt(path);
+  return sheetsSink(path, sinkAt, async () => (await place.isHeldBack?.()) === false);
 }
 
 /**

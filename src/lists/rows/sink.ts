@@ -173,7 +173,7 @@ export interface Sink {
    */
   validLeftOut?(): readonly number[];
   /** Where the rows of the last writing are, where that is more than one place. @default all in `name` */
-  outputs?(): readonly OutputRows[];
+  outputs?(): readonly OutputRows[] | undefined;
   /** Rows that the last writing left alone. @default none */
   skippedUpdates?(): SkippedUpdates | undefined;
 }

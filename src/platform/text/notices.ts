@@ -44,6 +44,15 @@ export const notices = {
     sentence: ({ input, sheet, others }) =>
       `${input}: only the sheet ${JSON.stringify(sheet)} is verified; ${countedNames(others, 'other sheet')} not (${optionName('sheet')} names one, several with commas between them, or all)`,
   }),
+  sheets_apart: define({
+    when: 'Sheets with another header than the first go into outputs of their own. `sheets`: those of each output.',
+    example: {
+      outputs: ['out.csv', 'out-Partners.csv'],
+      sheets: [['Leads', 'Customers'], ['Partners']] as readonly (readonly string[])[],
+    },
+    sentence: ({ outputs, sheets }) =>
+      `the sheets have ${sheets.length} headers, and each gets an output of its own: ${outputs.map((output, at) => `${output} (${namedFirst(sheets[at] ?? [])})`).join(', ')}`,
+  }),
   sheets_kept: define({
     when: 'The output is a workbook, and keeps the sheets of the input that were not read. `lost`: what of the sheets that were read, or of the workbook, it has not (`tables`, `drawings`, `comments`, `pivot tables`, `names`, `macros`). `moved`: sheets whose header was below other rows.',
     example: { input: 'list.xlsx', sheets: ['Notes'], lost: [] as string[], moved: [] as string[] },
@@ -299,9 +308,12 @@ const notKept = {
 
 /** `2 sheets ("Notes", "Old") are` */
 function countedNames(names: readonly string[], what: string): string {
+  return `${counted(names.length, what)} (${namedFirst(names)}) ${names.length === 1 ? 'is' : 'are'}`;
+}
+
+function namedFirst(names: readonly string[]): string {
   const shown = names.slice(0, mostNamed).map((name) => JSON.stringify(name));
-  const more = names.length > mostNamed ? ', …' : '';
-  return `${counted(names.length, what)} (${shown.join(', ')}${more}) ${names.length === 1 ? 'is' : 'are'}`;
+  return `${shown.join(', ')}${names.length > mostNamed ? ', …' : ''}`;
 }
 
 function balanceUnknown(why: string): string {

@@ -107,3 +107,8 @@ function maskedPhone(text: string): string {
   const [shown = ''] = shownDigits.exec(text) ?? [];
   return shown + maskedText(text.slice(shown.length));
 }
+
+/** A name in letters that every file system takes. */
+export function inFileName(name: string): string {
+  return name.match(/[\p{L}\p{N}_]+/gu)?.join('-') ?? 'sheet';
+}

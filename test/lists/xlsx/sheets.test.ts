@@ -1,8 +1,9 @@
+import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import ExcelJS from 'exceljs';
 import { expect, it } from 'vitest';
 import { findColumn } from '../../../src/engine/columns/find-column.js';
-import { fileSink, fileSource } from '../../../src/index.js';
+import { fileSink, fileSource, partsSink, streamSink } from '../../../src/index.js';
 import type { OpenSourceOptions } from '../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
@@ -20,6 +21,20 @@ async function write(sheets: Readonly<Record<string, readonly (readonly string[]
     book.addWorksheet(name).addRows(rows.map((row) => [...row]));
   }
   await book.xlsx.writeFile(at('book.xlsx'));
+}
+
+/** A file's rows, as cells with commas between them. */
+async function listOf(path: string): Promise<string[]> {
+  const { header, chunks } = await fileSource(path, { columns: 'all' }).open({
+    wanted: (names) => [...names.keys()],
+  });
+  const rows = [header.join()];
+  for await (const chunk of chunks) {
+    for (let row = 0; row < chunk.length; row += 1) {
+      rows.push(header.map((_, column) => String(chunk.text(row, column) ?? '')).join());
+    }
+  }
+  return rows;
 }
 
 async function rowsOf(sheet?: string | number): Promise<string[]> {
@@ -53,15 +68,69 @@ const partners = [
   ['n', 'd@x.example'],
 ];
 
-it('gives sheets of other headers one list, those of one header together', async () => {
+const others = { Partners: partners, 'New (1)': [['email'], ['e@x.example']] };
+
+it.each([
+  ['out.csv', 'out-Partners.csv', 'out-New-1.csv'],
+  ['out.jsonl.gz', 'out-Partners.jsonl.gz', 'out-New-1.jsonl.gz'],
+  ['out.parquet', 'out-Partners.parquet', 'out-New-1.parquet'],
+])('sheets with another header than the first of %s get a file of their own', async (...paths) => {
+  const [path] = paths;
+  await write({ Leads: leads, ...others, Customers: customers });
+  const sink = fileSink(at(path));
+  await carry(fileSource(at('book.xlsx'), { sheet: 'all' }), sink);
+  expect(sink.outputs?.()).toEqual(
+    [3, 1, 1].map((rows, file) => ({ name: at(paths[file] ?? ''), rows })),
+  );
+  const lists = await Promise.all(paths.map(async (name) => listOf(at(name))));
+  expect(lists).toEqual([
+    ['email,name', 'a@x.example,A', 'b@x.example,B', 'c@x.example,C'],
+    ['Note,Email', 'n,d@x.example'],
+    ['email', 'e@x.example'],
+  ]);
+});
+
+it('files of sheets have names that differ in more than signs', async () => {
+  await write({ Leads: leads, 'A B': [['email']], 'a-b': [['Email', 'x']] });
+  const sink = fileSink(at('out.csv'));
+  await carry(fileSource(at('book.xlsx'), { sheet: 'all' }), sink);
+  const names = ['out.csv', 'out-A-B.csv', 'out-a-b-2.csv'];
+  expect(sink.outputs?.()?.map(({ name }) => name)).toEqual(names.map((name) => at(name)));
+});
+
+it('sheets of other headers are parts in folders of their own', async () => {
+  await write({ Leads: leads, Partners: partners });
+  const sink = partsSink(at('out/'), { partBytes: 1_000_000 });
+  await carry(fileSource(at('book.xlsx'), { sheet: 'all' }), sink);
+  const { columns } = JSON.parse(await readFile(at('out-Partners/manifest.json'), 'utf8')) as {
+    columns: unknown;
+  };
+  expect(columns).toEqual(['Note', 'Email']);
+});
+
+it('sheets of other headers are one list in a stream, those of one header together', async () => {
   await write({ Leads: leads, Partners: partners, Customers: customers });
-  expect(await rowsOf('all')).toEqual([
+  const stream = createWriteStream(at('out.csv'));
+  const sink = streamSink(stream, { name: 'stream' });
+  await carry(fileSource(at('book.xlsx'), { sheet: 'all' }), sink);
+  expect(await listOf(at('out.csv'))).toEqual([
     'email,name,Note',
     'a@x.example,A,',
     'b@x.example,B,',
     'c@x.example,C,',
     'd@x.example,,n',
   ]);
+});
+
+it('a run that writes one file holds those of all sheets', async () => {
+  await write({ Leads: leads, Partners: partners });
+  const source = fileSource(at('book.xlsx'), { sheet: 'all' });
+  const sink = fileSink(at('out.csv'));
+  const release = await sink.hold?.();
+  await carry(source, sink);
+  const other = fileSink(at('out-Partners.csv')).hold?.();
+  await expect(other).rejects.toMatchObject({ code: 'state_locked' });
+  await release?.();
 });
 
 it('writes a sheet for each header into a workbook', async () => {

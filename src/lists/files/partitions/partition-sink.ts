@@ -44,7 +44,10 @@ export function routeSink(options: RouteSinkOptions): Sink {
     readsAddresses: options.readsAddresses === true || sinks.some((sink) => sink.readsAddresses),
     // What is finished last is what one looks for first.
     outputs: () =>
-      sinks.map((sink, place) => ({ name: sink.name, rows: written[place] ?? 0 })).toReversed(),
+      sinks
+        .map((sink, place) => sink.outputs?.() ?? [{ name: sink.name, rows: written[place] ?? 0 }])
+        .toReversed()
+        .flat(),
     async check(verifiedColumns) {
       for (const sink of sinks) await sink.check(verifiedColumns);
     },

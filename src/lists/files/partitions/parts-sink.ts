@@ -19,6 +19,7 @@ import {
   manifestName,
   type PartsFolder,
 } from './parts-folder.js';
+import { sheetsSink } from './sheets-sink.js';
 import { PartKinds, type PartsManifest } from './parts-manifest.js';
 
 /** The formats that warehouses load. */
@@ -56,16 +57,18 @@ const rowsAtOnce = 500;
  */
 export function partsSink(path: string, options: PartsSinkOptions): Sink {
   checkOptions(options, partsShape);
-  return partsSinkAt(
-    {
-      name: path,
-      async check() {
-        await checkPartsFolder(path);
+  return sheetsSink(path, (at) =>
+    partsSinkAt(
+      {
+        name: at,
+        async check() {
+          await checkPartsFolder(at);
+        },
+        hold: async (patience) => holdFolder(at, patience),
+        open: async (permissions) => createPartsFolder(at, permissions),
       },
-      hold: async (patience) => holdFolder(path, patience),
-      open: async (permissions) => createPartsFolder(path, permissions),
-    },
-    options,
+      options,
+    ),
   );
 }
 

@@ -10,6 +10,8 @@ import {
   partsSinkAt,
   type PartsSinkOptions,
 } from '../../files/partitions/parts-sink.js';
+import type { OutputDestination } from '../../files/writer-sink.js';
+import { sheetsSink } from '../../files/partitions/sheets-sink.js';
 import type { Sink } from '../../rows/sink.js';
 import {
   lateS3,
@@ -38,29 +40,32 @@ import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
  */
 export function s3Sink(url: string, options: FileSinkOptions & S3Options = {}): Sink {
   checkOptions(options, { ...fileSinkShape, ...s3Shape });
-  const address = parseS3Address(url);
-  const name = nameOfObject(address);
-  if (address.key === '' || address.key.endsWith('/')) {
+  const given = parseS3Address(url);
+  if (given.key === '' || given.key.endsWith('/')) {
     throw new ConfigurationError(
-      `cannot write ${name}: it is a folder; name an object, or write parts (${optionName('partBytes')})`,
+      `cannot write ${nameOfObject(given)}: it is a folder; name an object, or write parts (${optionName('partBytes')})`,
     );
   }
   const connect = lateS3(options);
-  const fail = refuseWriting(name);
-  const place = {
-    name,
-    async check(): Promise<void> {
-      await tryUpload(await connect(), address).catch(fail);
-    },
-    isHeldBack: async () => true,
-    async open(): Promise<ByteOutput> {
-      const connected = await connect();
-      await abortLeftUploads(connected, address, (key) => key === address.key);
-      const upload = new S3Upload(connected, address);
-      return outputOf(upload, async () => upload.complete(), fail);
-    },
+  const placeAt = (key: string): OutputDestination => {
+    const address = { ...given, key };
+    const name = nameOfObject(address);
+    const fail = refuseWriting(name);
+    return {
+      name,
+      async check() {
+        await tryUpload(await connect(), address).catch(fail);
+      },
+      isHeldBack: async () => true,
+      async open() {
+        const connected = await connect();
+        await abortLeftUploads(connected, address, (left) => left === key);
+        const upload = new S3Upload(connected, address);
+        return outputOf(upload, async () => upload.complete(), fail);
+      },
+    };
   };
-  return destinationSink(place, address.key, options);
+  return destinationSink(placeAt, given.key, options);
 }
 
 function outputOf(
@@ -95,26 +100,29 @@ export function s3PartsSink(url: string, options: PartsSinkOptions & S3Options):
   const given = parseS3Address(url);
   const isFolder = given.key === '' || given.key.endsWith('/');
   const folder: S3Address = { ...given, key: isFolder ? given.key : `${given.key}/` };
-  const name = nameOfObject(folder);
-  const fail = refuseWriting(name);
   const connect = lateS3(options);
-  return partsSinkAt(
-    {
-      name,
-      async check() {
-        const connected = await connect();
-        await refuseOthers(connected, folder).catch(fail);
-        await tryUpload(connected, at(folder, manifestName)).catch(fail);
+  return sheetsSink(folder.key, (key) => {
+    const own = { ...folder, key };
+    const name = nameOfObject(own);
+    const fail = refuseWriting(name);
+    return partsSinkAt(
+      {
+        name,
+        async check() {
+          const connected = await connect();
+          await refuseOthers(connected, own).catch(fail);
+          await tryUpload(connected, at(own, manifestName)).catch(fail);
+        },
+        async open() {
+          const connected = await connect();
+          await refuseOthers(connected, own).catch(fail);
+          await abortLeftUploads(connected, own, (left) => isOwn(own, left));
+          return new S3PartsFolder(connected, own, fail);
+        },
       },
-      async open() {
-        const connected = await connect();
-        await refuseOthers(connected, folder).catch(fail);
-        await abortLeftUploads(connected, folder, (key) => isOwn(folder, key));
-        return new S3PartsFolder(connected, folder, fail);
-      },
-    },
-    options,
-  );
+      options,
+    );
+  });
 }
 
 function at({ bucket, key }: S3Address, name: string): S3Address {

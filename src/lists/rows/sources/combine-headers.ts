@@ -1,5 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { SourceReading } from '../source.js';
+import type { Kind } from '../values/kinds.js';
 import type { CellText, RawCells, RowChunk } from '../chunks/row-chunk.js';
 
 /** For each column of the combined header its position in a source's own; -1 where that lacks it. */
@@ -36,6 +37,11 @@ export class CombinedChunk implements RowChunk {
     const at = this.#map[column] ?? -1;
     if (at === -1) return undefined;
     return this.#source.value ? this.#source.value(row, at) : this.#source.text(row, at);
+  }
+
+  kind(row: number, column: number): Kind | undefined {
+    const at = this.#map[column] ?? -1;
+    return at === -1 ? undefined : this.#source.kind?.(row, at);
   }
 
   cells(row: number): readonly unknown[] {

@@ -1,0 +1,125 @@
+import { notice } from '../../../platform/text/notices.js';
+import { inFileName } from '../../../platform/text/printable.js';
+import { CombinedChunk } from '../../rows/sources/combine-headers.js';
+import { withMembers } from '../../rows/guarded-ends.js';
+import { type OpenSinkOptions, holdSinks, type LockWait, type Sink } from '../../rows/sink.js';
+import type { RowChunk } from '../../rows/chunks/row-chunk.js';
+import type { SheetTable } from '../../xlsx/workbook.js';
+import { isXlsxReading } from '../../xlsx/xlsx-reading.js';
+import { routeSink } from './partition-sink.js';
+
+/**
+ * An output of one header: of a workbook the sheets that have the first one's. Those of each other header go
+ * into an output of their own beside it (`out-Customers.csv`).
+ *
+ * @param sinkAt the output at a path
+ * @param isOne whether what is there can only be one, such as a pipe. @default it is not
+ */
+export function sheetsSink(
+  path: string,
+  sinkAt: (path: string) => Sink,
+  isOne: () => Promise<boolean> = async () => false,
+): Sink {
+  const base = sinkAt(path);
+  /** What was validated is written to later. */
+  const others = new Map<string, Sink>();
+  let current = base;
+  let hold: ((sink: Sink) => Promise<void>) | undefined;
+  /** The output for one reading. */
+  const outputFor = async ({
+    reading,
+    verified,
+  }: Pick<OpenSinkOptions, 'reading' | 'verified'>): Promise<Sink> => {
+    current = base;
+    const [first, ...tables] = isXlsxReading(reading) ? reading.tables : [];
+    if (!first || tables.length === 0 || (await isOne())) return base;
+    const all = [first, ...tables];
+    const paths = [path, ...pathsBeside(path, tables)];
+    for (const beside of paths.slice(1)) {
+      if (others.has(beside)) continue;
+      const sink = sinkAt(beside);
+      await sink.check(verified.length);
+      await hold?.(sink);
+      others.set(beside, sink);
+    }
+    const sinks = all.map((table, at) => tableSink(others.get(paths[at] ?? '') ?? base, table));
+    // The first is finished last.
+    const last = all.length - 1;
+    const placeOf = new Map(
+      all.flatMap(({ sheets }, at) => sheets.map((name) => [name, last - at] as const)),
+    );
+    current = routeSink({
+      name: base.name,
+      sinks: sinks.toReversed(),
+      createRoute:
+        () =>
+        (_outcomes, _first, { sheetName = '' }) =>
+          placeOf.get(sheetName) ?? last,
+    });
+    return current;
+  };
+  return {
+    ...base,
+    ...(base.hold && {
+      async hold(patience?: LockWait) {
+        const releases = [await holdSinks([base], patience)];
+        hold = async (sink) => void releases.push(await holdSinks([sink], patience));
+        return async () => {
+          hold = undefined;
+          for (const release of releases) await release();
+        };
+      },
+    }),
+    async validate(reading, columns) {
+      const output = await outputFor({ ...columns, reading });
+      if (output !== base && isXlsxReading(reading)) {
+        const names = output.outputs?.()?.map(({ name }) => name) ?? [];
+        const sheets = reading.tables.map((table) => table.sheets);
+        columns.onNotice?.(notice('sheets_apart', { outputs: names, sheets }));
+      }
+      return output.validate?.(reading, columns);
+    },
+    open: async (opening) => (await outputFor(opening)).open(opening),
+    outputs: () => current.outputs?.(),
+  };
+}
+
+/** One table's rows, with its own columns. */
+function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
+  const own = <Given extends Pick<OpenSinkOptions, 'verified'>>(given: Given): Given => ({
+    ...given,
+    verified: given.verified.map((position) => columns.indexOf(position)),
+  });
+  const narrowed = (chunk: RowChunk): RowChunk => new CombinedChunk(chunk, columns, true);
+  return {
+    ...sink,
+    async validate(reading, given) {
+      const validator = await sink.validate?.(withMembers(reading, { header }), own(given));
+      const validateOwn = (chunk: RowChunk): void => {
+        if (sheets.includes(chunk.sheetName ?? '')) validator?.(narrowed(chunk));
+      };
+      return validator && Object.assign(validateOwn, { end: async () => validator.end?.() });
+    },
+    async open(opening) {
+      const reading = withMembers(opening.reading, { header });
+      const writing = await sink.open({ ...own(opening), reading });
+      return withMembers(writing, {
+        write: async (rows) => writing.write({ ...rows, chunk: narrowed(rows.chunk) }),
+      });
+    },
+  };
+}
+
+/** `out.csv` becomes `out-Customers.csv`, and a folder `out/` `out-Customers/`. */
+function pathsBeside(path: string, tables: readonly SheetTable[]): readonly string[] {
+  const [, before = '', after = ''] = /^((?:.*\/)?.[^./]*)([^/]*\/*)$/s.exec(path) ?? [];
+  const taken = new Set<string>();
+  return tables.map(({ sheets: [sheet = ''] }) => {
+    const name = inFileName(sheet);
+    let own = name;
+    // Other signs may be all that distinguishes two names.
+    for (let next = 2; taken.has(own.toLowerCase()); next += 1) own = `${name}-${next}`;
+    taken.add(own.toLowerCase());
+    return `${before}-${own}${after}`;
+  });
+}
