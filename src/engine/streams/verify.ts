@@ -207,8 +207,6 @@ export class Verify extends PatientDuplex {
   readonly #head: Duplex;
   readonly #drive: Duplex;
   readonly #tail: Duplex;
-  /** Settled when all three are closed. */
-  readonly #closed: Promise<void>;
   readonly #signal: AbortSignal | undefined;
   /** Undefined in a run that tells of itself. */
   readonly #count: RowCount | undefined;
@@ -277,11 +275,8 @@ export class Verify extends PatientDuplex {
     };
     // The pipeline is over when all results are in: what the rows still meet on their way out is told here.
     tail.on('error', fail);
-    this.#closed = new Promise((resolve) => {
-      pipeline(this.#head, drive, tail, (error) => {
-        if (error) fail(error);
-        resolve();
-      });
+    pipeline(this.#head, drive, tail, (error) => {
+      if (error) fail(error);
     });
     this.#head.on('drain', () => this.#drained());
     this.#head.on('end', () => options.onPlanned?.());
@@ -325,14 +320,14 @@ export class Verify extends PatientDuplex {
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     // Each of them: one that has ended passes nothing on to those behind it.
-    for (const stream of [this.#head, this.#drive, this.#tail]) stream.destroy(error ?? undefined);
+    const streams = [this.#head, this.#drive, this.#tail];
+    for (const stream of streams) stream.destroy(error ?? undefined);
     this.#notes.leave(error ?? new Error('the stream was closed'));
-    const gone = new Promise((resolve) => {
-      if (this.#drive.closed) resolve(undefined);
-      else this.#drive.once('close', resolve);
+    // The pipeline would wait for ever for the end of a stream that was closed before it came to its end.
+    const closed = streams.map(async (stream) => {
+      if (!stream.closed) await new Promise((resolve) => void stream.once('close', resolve));
     });
-    // A pipeline that has failed does not wait for its streams.
-    void Promise.all([this.#closed, gone])
+    void Promise.all(closed)
       .then(async () => this.#deletions?.leave(cleanUpMs))
       .finally(() => this.#run?.fail(error ? codeOf(error) : 'aborted'))
       .then(() => done(error), done);

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { PassThrough, Readable } from 'node:stream';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { countryCodes } from '../../../src/contract/countries.js';
@@ -122,6 +123,16 @@ test('no batch beyond the places is taken up while those on the service are not 
   await untilQuiet(() => source.asked + service.requests.length);
   expect(service.count('uploadBatch')).toBe(3);
   expect(service.mostAtOnce).toBeLessThanOrEqual(3);
+});
+
+test('is closed also where it is destroyed between the end of its input and that of its first part', async () => {
+  const service = new RecordService();
+  const stream = verify({ ...quick, client: service, country: 'US', batchSize: 1 });
+  for (let index = 0; index < 3; index += 1) stream.write(numberedRow(index));
+  stream.end();
+  const closed = once(stream, 'close');
+  stream.destroy();
+  await closed;
 });
 
 describe('a source that falls silent', () => {
