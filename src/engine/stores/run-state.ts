@@ -228,10 +228,15 @@ export function addressesOf(
   return plan?.batches[entry.batch]?.addresses ?? 0;
 }
 
-/** Addresses of the batches whose results are not on disk yet. */
-export function addressesToFetch(state: RunState, batches: readonly Batch[]): number {
+/** Of the batches whose results are not on disk yet: how many they are, and their addresses. */
+export function resultsToFetch(
+  state: RunState,
+  batches: readonly Batch[],
+): { readonly batches: number; readonly addresses: number } {
+  const kept = [...state.batches.values()].filter((entry) => entry.state.stage === 'exported');
   const all = batches.reduce((sum, { addresses }) => sum + addresses, 0);
-  return [...state.batches.values()]
-    .filter((entry) => entry.state.stage === 'exported')
-    .reduce((left, entry) => left - addressesOf(state, entry), all);
+  return {
+    batches: Math.max(0, batches.length - kept.length),
+    addresses: kept.reduce((left, entry) => left - addressesOf(state, entry), all),
+  };
 }

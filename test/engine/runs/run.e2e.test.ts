@@ -9,7 +9,7 @@ import { fileSink } from '../../../src/lists/files/file-sink.js';
 import { fileSource } from '../../../src/lists/files/file-source.js';
 import { partsSink } from '../../../src/lists/files/partitions/parts-sink.js';
 import { rowsSource } from '../../../src/lists/rows/sources/rows-source.js';
-import type { FileSystem } from '../../../src/platform/files/file-system.js';
+import { type FileSystem, systemFiles } from '../../../src/platform/files/file-system.js';
 import { verdictFolder } from '../../../src/engine/runs/output/verdict-sink.js';
 import type { RunOptions } from '../../../src/engine/runs/options/run-options.js';
 import type { RunProgress } from '../../../src/engine/runs/reporting/run-progress.js';
@@ -361,6 +361,18 @@ describe('a disk that fails', () => {
       expect((await charges()).length, call).toBe(before + 6 * round);
     }
   });
+});
+
+it('a disk without a block for the results of each batch is refused before anything is sent', async () => {
+  const filesOf = (bavail: number): FileSystem =>
+    ({ ...systemFiles, statfs: async () => ({ bavail, bsize: 4096 }) }) as unknown as FileSystem;
+  await expect(verify({ files: filesOf(5), batchSize: 1 })).rejects.toMatchObject({
+    code: 'output_failed',
+    message: expect.stringMatching(/21 KB free.*results of 6 addresses take about 25 KB/) as string,
+  });
+  expect(await charges()).toEqual([]);
+  await verify({ files: filesOf(7), batchSize: 1 });
+  await expectPaidOnce();
 });
 
 describe('an output whose folder goes away in the middle of a run', () => {

@@ -14,8 +14,9 @@ function filesWith(changed: Partial<Record<keyof FileSystem, unknown>>): FileSys
 describe('what is said', () => {
   it('of a small disk has a unit that can be compared', async () => {
     const files = filesWith({ statfs: async () => Promise.resolve({ bavail: 1, bsize: 4096 }) });
-    await expect(checkDiskSpace(files, 'out.csv.sluice', 5003)).rejects.toThrow(
-      'has 5 KB free, and the results of 5,003 addresses take about 81 KB',
+    const toFetch = { batches: 1, addresses: 5003 };
+    await expect(checkDiskSpace(files, 'out.csv.sluice', toFetch)).rejects.toThrow(
+      'has 5 KB free, and the results of 5,003 addresses take about 85 KB',
     );
   });
 

@@ -173,6 +173,30 @@ describe('errors around the stream', () => {
     expect(client.count('launchBatch')).toBe(launched);
   });
 
+  test('of the source at the edges of batches leave paid what is launched, and launch none that is open', async () => {
+    const { client, service } = await withClient();
+    const paid = async (): Promise<readonly string[]> =>
+      (await chargesOf(service)).map(({ address }) => address);
+    const edges = [1, 2].flatMap((batches) => [batches * 4 - 1, batches * 4, batches * 4 + 1]);
+    const expected: string[] = [];
+    for (const rows of edges) {
+      const people = Array.from({ length: rows }, (_, at) => `good+${rows}x${at}@sluice.test`);
+      expected.push(...people.slice(0, rows - (rows % 4)));
+      async function* source(): AsyncGenerator<Row> {
+        for (const email of people) yield { email };
+        await expect.poll(paid).toHaveLength(expected.length);
+        throw new Error('the source broke');
+      }
+      const stream = quick({ client, batchSize: 4 });
+      const error = await caught(pipeline(Readable.from(source()), stream, keep([])));
+      expect(error).toMatchObject({ message: 'the source broke' });
+      expect((await paid()).toSorted()).toEqual(expected.toSorted());
+    }
+    // What was open is not there to be launched by anybody.
+    const left = await client.listBatches({});
+    expect(left.map(({ status }) => status)).not.toContain('ready_for_verification');
+  });
+
   test('of the sink close the source', async () => {
     const source = Readable.from(countRows(10_000_000, numberedRow).rows);
     const broken = new Error('the sink broke');

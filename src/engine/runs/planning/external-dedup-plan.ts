@@ -126,13 +126,13 @@ const resultBytesPerAddress = 16;
 export async function checkDiskSpace(
   files: FileSystem,
   stateDir: string,
-  addresses: number,
+  { batches, addresses }: { readonly batches: number; readonly addresses: number },
 ): Promise<void> {
-  const neededBytes = addresses * resultBytesPerAddress;
   await checkFree(
     files,
     stateDir,
-    neededBytes,
+    // Each batch has a file of its own, which begins a block.
+    ({ bsize }) => addresses * resultBytesPerAddress + batches * bsize,
     `the results of ${counted(addresses, 'address')} take`,
   );
 }
@@ -145,19 +145,20 @@ async function checkPlanSpace(
   stateDir: string,
   neededBytes: number,
 ): Promise<void> {
-  await checkFree(files, stateDir, neededBytes, 'the batches of the list take');
+  await checkFree(files, stateDir, () => neededBytes, 'the batches of the list take');
 }
 
 async function checkFree(
   files: FileSystem,
   stateDir: string,
-  neededBytes: number,
+  needs: (disk: { readonly bsize: number }) => number,
   what: string,
 ): Promise<void> {
   const { bavail, bsize } = await onDisk(`look at the disk of ${stateDir}`, async () =>
     files.statfs(stateDir),
   );
   const freeBytes = bavail * bsize;
+  const neededBytes = needs({ bsize });
   if (freeBytes >= neededBytes) return;
   throw new OutputError(
     `the disk of the state directory ${stateDir} has ${shownSize(freeBytes)} free, and ${what} about ${shownSize(neededBytes)}: make room, or name a state directory elsewhere with ${optionName('stateDir')}`,

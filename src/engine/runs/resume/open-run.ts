@@ -15,7 +15,7 @@ import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
 import { planBeside, type PlannedBeside } from './plan-beside.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
-import { addressesToFetch, hasSent, type RunState } from '../../stores/run-state.js';
+import { hasSent, resultsToFetch, type RunState } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
 import type { PlannedInput, PlanInputOptions } from '../planning/plan-input.js';
 import {
@@ -154,7 +154,7 @@ export class DirectoryRun implements RunLocation {
    */
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
-    const toFetch = addressesToFetch(this.store.state, opened.plannedInput.batches);
+    const toFetch = resultsToFetch(this.store.state, opened.plannedInput.batches);
     await checkDiskSpace(this.run.files, this.store.path, toFetch);
     return opened;
   }

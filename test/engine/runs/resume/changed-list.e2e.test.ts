@@ -408,6 +408,33 @@ describe('a list that has changed since its run stopped', () => {
     },
   );
 
+  it.each([true, false])(
+    'is paid for once where the answer to a launch did not come before the stop (arrived: %s)',
+    async (hasArrived) => {
+      const nights = await Nights.begin();
+      const { baseUrl, apiKey } = nights.service;
+      const client = new Client({ baseUrl, apiKey });
+      onTestFinished(async () => client.close());
+      const stop = new AbortController();
+      const { launchBatch } = Client.prototype;
+      let launches = 0;
+      client.launchBatch = async (uuid, options) => {
+        launches += 1;
+        if (launches < 3) return launchBatch.call(client, uuid, options);
+        if (hasArrived) await nights.client.launchBatch(uuid);
+        // The time that a stop gives to an answer is over.
+        stop.abort(new Error('terminated'));
+        throw stop.signal.reason as Error;
+      };
+      const stopped = nights.runWith(list, { client, signal: stop.signal, concurrency: 1 });
+      await expect(stopped).rejects.toThrow('terminated');
+      const tonight = [...list.slice(0, 6), ...mixed(3, 20)];
+      await nights.runWith(tonight);
+      await expectRows(nights, tonight);
+      await expectPaidOnce(nights, [...tonight, ...(hasArrived ? list.slice(6, 9) : [])]);
+    },
+  );
+
   it('is in no doubt of a launch that was under way when it was stopped', async () => {
     const nights = await Nights.begin();
     const stop = new AbortController();
