@@ -78,6 +78,8 @@ let requestCount = 0;
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #scheduler: RequestScheduler;
+  /** Operations that were answered as the specification shows. */
+  readonly #understood = new Set<OperationName>();
 
   constructor(options: RequestsOptions) {
     this.#options = options;
@@ -120,7 +122,7 @@ export class Requests {
     let sent: 'no' | 'unknown' = 'no';
     call.onSent?.(sent);
     for (let attempts = 1; ; attempts += 1) {
-      const turn = { priority, safe: repeatable, since, notBefore, signal };
+      const turn = { priority, safe: repeatable, attempt: attempts, since, notBefore, signal };
       const permit = await this.#inTime(request, { call, untilMs, latest }, async (within) => {
         if (keys) await orAborted(keys.get(), within);
         return this.#scheduler.acquire({ ...turn, signal: within });
@@ -129,7 +131,10 @@ export class Requests {
       const sending = { ...call, untilMs };
       call.onSent?.('unknown');
       const attempted = await this.#attempt(withKey(request, key), read, sending, permit, attempts);
-      if ('value' in attempted) return attempted.value;
+      if ('value' in attempted) {
+        this.#understood.add(request.operation);
+        return attempted.value;
+      }
       const { error } = attempted;
       latest = error;
       if (!isUnsent(error)) sent = 'unknown';
@@ -150,6 +155,7 @@ export class Requests {
           repeatable,
           attempts,
           oddAnswers,
+          isUnderstood: this.#understood.has(request.operation),
           failingForMs,
           giveUpAfterMs,
           maxRetries,

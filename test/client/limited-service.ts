@@ -50,7 +50,7 @@ export async function sendRequests(service: Service, load: Load): Promise<number
       left -= 1;
       const since = clock.now();
       for (let isTaken = false; !isTaken;) {
-        const turn = { priority: 1, keyed: true, safe: true, since, notBefore: since };
+        const turn = { priority: 1, keyed: true, safe: true, attempt: 1, since, notBefore: since };
         const permit = await scheduler.acquire(turn);
         await clock.sleep(latencyMs / 2);
         const outcome = service(clock.now());

@@ -4,7 +4,10 @@ import { backoffMs } from '../rate/rate-limiter.js';
 /** How waits between two attempts of one request grow. */
 const bounds = { firstMs: 500, longestMs: 30_000 };
 
-/** Odd answers are asked for again this often in all; then the oddness is what there is to report. */
+/**
+ * Odd answers are asked for again this often in all, where the operation was never answered as the specification
+ * shows: then the oddness is what there is to report. Later they are passing trouble, such as a proxy's page.
+ */
 const mostOddAnswers = 3;
 
 /** Timeouts and early hints that some services answer with in place of a 5xx. */
@@ -19,6 +22,8 @@ export interface Failure {
   readonly attempts: number;
   /** Answers so far that were not what the specification shows, this one included. */
   readonly oddAnswers: number;
+  /** Whether the operation was ever answered as the specification shows. */
+  readonly isUnderstood: boolean;
   /** Time since the first failed attempt, in milliseconds. */
   readonly failingForMs: number;
   readonly giveUpAfterMs: number;
@@ -52,7 +57,7 @@ export function isServiceFailure(status: number): boolean {
   return status >= 500 || passingStatuses.has(status);
 }
 
-function mayRepeat({ error, repeatable, oddAnswers }: Failure): boolean {
+function mayRepeat({ error, repeatable, oddAnswers, isUnderstood }: Failure): boolean {
   // A request that was surely not sent may go again, whatever it is; one that may have been carried
   // out goes again only if that does no harm.
   if (error instanceof TransportError)
@@ -60,7 +65,9 @@ function mayRepeat({ error, repeatable, oddAnswers }: Failure): boolean {
   if (error instanceof ApiError) {
     return error.status === 429 || (repeatable && isServiceFailure(error.status));
   }
-  if (error instanceof ContractError) return repeatable && oddAnswers < mostOddAnswers;
+  if (error instanceof ContractError) {
+    return repeatable && (isUnderstood || oddAnswers < mostOddAnswers);
+  }
   return false;
 }
 

@@ -4,6 +4,8 @@ export interface Waiter {
   readonly priority: number;
   /** Whether it may be repeated: such requests try whether an outage is over. */
   readonly safe: boolean;
+  /** Which attempt it asks for, from 1. */
+  readonly attempt: number;
   /** When its first attempt asked, and not before when it may go. */
   readonly since: number;
   readonly notBefore: number;
@@ -42,26 +44,31 @@ export class RequestQueue<W extends Waiter> {
     return earliest;
   }
 
-  /** Takes out who is next, if anyone may go now. */
-  take(now: number, safeFirst: boolean): W | undefined {
+  /**
+   * Takes out who is next, if anyone may go now.
+   *
+   * @param isProbe whether it tries if an outage is over: what has failed least knows least of it. Else the
+   *   one request that always fails would be asked for ever, while all others could be answered
+   */
+  take(now: number, isProbe: boolean): W | undefined {
     let best: W | undefined;
-    let bestRank = Number.POSITIVE_INFINITY;
     for (const waiter of this.#waiters) {
       if (waiter.notBefore > now) continue;
-      const rank = rankOf(waiter, now, safeFirst);
-      if (rank < bestRank) {
-        best = waiter;
-        bestRank = rank;
-      }
+      if (!best || compare(waiter, best, now, isProbe) < 0) best = waiter;
     }
     if (best) this.#waiters.delete(best);
     return best;
   }
 }
 
-function rankOf(waiter: Waiter, now: number, safeFirst: boolean): number {
-  const rank = waiter.priority - Math.floor((now - waiter.since) / agingMs);
-  return safeFirst && !waiter.safe ? rank + Number.MAX_SAFE_INTEGER / 2 : rank;
+function compare(one: Waiter, other: Waiter, now: number, isProbe: boolean): number {
+  if (isProbe && one.safe !== other.safe) return one.safe ? -1 : 1;
+  const byAttempt = isProbe ? one.attempt - other.attempt : 0;
+  return byAttempt === 0 ? rankOf(one, now) - rankOf(other, now) : byAttempt;
+}
+
+function rankOf(waiter: Waiter, now: number): number {
+  return waiter.priority - Math.floor((now - waiter.since) / agingMs);
 }
 
 /** How many requests may run at once: half as many after a 429, one more with each round of answers. */

@@ -25,6 +25,7 @@ function judge(error: unknown, given: Partial<Failure> = {}, random = () => 0.5)
     repeatable: true,
     attempts: 1,
     oddAnswers: 1,
+    isUnderstood: false,
     failingForMs: 0,
     giveUpAfterMs: 600_000,
     maxRetries: Infinity,
@@ -65,6 +66,13 @@ describe('after a failed attempt', () => {
   test('odd answers are asked for three times', () => {
     expect(judge(odd, { oddAnswers: 2 }).do).toBe('repeat');
     expect(judge(odd, { oddAnswers: 3 }).do).toBe('throw');
+  });
+
+  test('odd answers to what was answered well before are passing trouble', () => {
+    const given = { oddAnswers: 50, isUnderstood: true };
+    expect(judge(odd, given).do).toBe('repeat');
+    expect(judge(odd, { ...given, failingForMs: 600_000 }).do).toBe('give_up');
+    expect(judge(odd, { ...given, repeatable: false }).do).toBe('throw');
   });
 
   test('the service’s own wait is the least', () => {

@@ -18,7 +18,7 @@ function watched(giveUpAfterMs = 600_000) {
     onOutage: (trouble) => told.push(trouble),
   });
   const acquire = async (notBefore = clock.now()): Promise<Permit> =>
-    scheduler.acquire({ priority: 1, safe: true, since: clock.now(), notBefore });
+    scheduler.acquire({ priority: 1, safe: true, attempt: 1, since: clock.now(), notBefore });
   return { clock, told, scheduler, acquire };
 }
 

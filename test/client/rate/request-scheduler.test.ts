@@ -32,7 +32,7 @@ function createGovernor(options: Partial<ConstructorParameters<typeof RequestSch
 
 function turnOf(clock: TestClock, given: Partial<Turn> = {}): Turn {
   const now = clock.now();
-  return { priority: 1, safe: true, since: now, notBefore: now, ...given };
+  return { priority: 1, safe: true, attempt: 1, since: now, notBefore: now, ...given };
 }
 
 /** A service in simulated time: how it answers a request that began at a moment. */
@@ -43,8 +43,8 @@ function createLoad(clock: TestClock, scheduler: RequestScheduler, answer: Answe
   const starts: number[] = [];
   const ask = async (given: Partial<Turn> = {}): Promise<void> => {
     const since = clock.now();
-    for (;;) {
-      const permit = await scheduler.acquire(turnOf(clock, { ...given, since }));
+    for (let attempt = 1; ; attempt += 1) {
+      const permit = await scheduler.acquire(turnOf(clock, { ...given, since, attempt }));
       const startedAt = clock.now();
       starts.push(startedAt);
       const count = starts.length;
@@ -305,6 +305,17 @@ describe('during an outage', () => {
     void caught(ask({ priority: 4 }));
     await clock.advance(300_000);
     expect(isLaunched).toBe(false);
+    scheduler.close();
+  });
+
+  test('the probe is not always the one request that fails whatever the service does', async () => {
+    const { clock, scheduler } = createGovernor();
+    const doomed = createLoad(clock, scheduler, () => ({ kind: 'failed', error: failure }));
+    void caught(doomed.ask({ priority: 0 }));
+    await clock.advance(300_000);
+    const others = createLoad(clock, scheduler, () => answered);
+    await clock.runUntil(Promise.all(Array.from({ length: 20 }, async () => others.ask())));
+    expect(scheduler.failing).toBeUndefined();
     scheduler.close();
   });
 

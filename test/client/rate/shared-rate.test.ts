@@ -131,7 +131,7 @@ function governed() {
   const starts: number[] = [];
   const ask = async (outcome: Outcome = { kind: 'answered' }): Promise<void> => {
     const now = clock.now();
-    const turn = { priority: 1, keyed: true, safe: true, since: now, notBefore: now };
+    const turn = { priority: 1, keyed: true, safe: true, attempt: 1, since: now, notBefore: now };
     const permit = await scheduler.acquire(turn);
     starts.push(clock.now());
     permit.settle(outcome);
