@@ -172,6 +172,8 @@ export function nearPath(path: string): string | undefined {
 
 function nearName(folder: string, wanted: string): string | undefined {
   const names = namesIn(folder)
+    // A link that leads nowhere is in its folder and not there.
+    .filter((name) => name !== wanted)
     .map((name) => ({ name, distance: editDistance(name.toLowerCase(), wanted.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, name.length - 1))
     .toSorted((one, other) => one.distance - other.distance);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { backoffMs } from '../../client/rate/rate-limiter.js';
-import { InputError, StateError } from '../../platform/errors/errors.js';
+import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { type ByteInput, createStreamReader, type ByteReader } from '../files/bytes/byte-reader.js';
 import type { OptionShape } from '../../platform/check-options.js';
@@ -63,10 +63,10 @@ export class TransientError extends Error {
 }
 
 /** What an object says of itself is not what its first answer said. */
-export function changedError(name: string): StateError {
-  return new StateError(
+export function changedError(name: string): InputError {
+  return new InputError(
     `${name} has changed since this run began to read it: run again, which uses what was paid for with what it holds then`,
-    { code: 'state_mismatch' },
+    { code: 'input_changed' },
   );
 }
 

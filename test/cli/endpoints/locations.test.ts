@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { asWritten, resolvePath, nearPath } from '../../../src/cli/endpoints/locations.js';
@@ -45,4 +45,6 @@ it('finds the path that was meant, name by name, and none where nothing is near'
   expect(nearPath(join(folder, 'Examples', 'contact.csv'))).toBe(meant);
   expect(nearPath(join(folder, 'examples', 'list.csv'))).toBeUndefined();
   expect(nearPath(join(folder, 'nowhere', 'contacts.csv'))).toBeUndefined();
+  await symlink(join(folder, 'gone.csv'), join(folder, 'link.csv'));
+  expect(nearPath(join(folder, 'link.csv'))).toBeUndefined();
 });

@@ -126,7 +126,7 @@ describe('a list on a web server', () => {
     ['in the middle of a reading, by its bytes where it has no ETag', changing(false)],
     ['in length between two answers, where it has no ETag', growing()],
   ])('is refused when it changes %s', async (_, served) => {
-    await expect(read(await source(served))).rejects.toMatchObject({ code: 'state_mismatch' });
+    await expect(read(await source(served))).rejects.toMatchObject({ code: 'input_changed' });
   });
 
   it('is refused when it changed between two readings', async () => {
@@ -138,7 +138,7 @@ describe('a list on a web server', () => {
     expectAll(await read(web));
     tag = '"v2"';
     await expect(read(web)).rejects.toMatchObject({
-      code: 'state_mismatch',
+      code: 'input_changed',
       message: expect.stringContaining('/list.csv has changed since this run began to read it'),
     });
   });

@@ -115,7 +115,7 @@ describe('objects in a bucket', () => {
     expect(await readIds(source)).toEqual(Array.from({ length: 50_000 }, (_, id) => String(id)));
     expect(server.requests).toHaveLength(4);
     await put(server, 'a.csv', list('two'));
-    await expect(readIds(source)).rejects.toMatchObject({ code: 'state_mismatch' });
+    await expect(readIds(source)).rejects.toMatchObject({ code: 'input_changed' });
   });
 
   it('that cannot be read say why', async () => {

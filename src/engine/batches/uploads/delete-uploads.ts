@@ -55,6 +55,8 @@ function keptFor(status: string): 'launched' | 'left' | undefined {
  * are safe. All deletions of a run go through here. The status is read right before, because whoever
  * asks may know an old one, or another process may have launched the batch since.
  *
+ * @param timeoutMs how long each request may take. @default as long as the service is waited for
+ *
  * @throws the signal's reason
  */
 export async function deleteBatch(
@@ -62,8 +64,9 @@ export async function deleteBatch(
   uuid: string,
   areResultsSafe: boolean,
   signal: AbortSignal,
+  timeoutMs?: number,
 ): Promise<'gone' | 'left' | 'launched'> {
-  const end = await tryToDelete(service, uuid, areResultsSafe, signal);
+  const end = await tryToDelete(service, uuid, areResultsSafe, { signal, timeoutMs });
   return end === 'not_found' ? 'gone' : end;
 }
 
@@ -72,21 +75,21 @@ async function tryToDelete(
   service: Deleting,
   uuid: string,
   areResultsSafe: boolean,
-  signal: AbortSignal,
+  call: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
 ): Promise<'gone' | 'left' | 'launched' | 'not_found'> {
   let isAsked = false;
   try {
     if (!areResultsSafe) {
-      const { status } = await service.batchStatus(uuid, { signal });
+      const { status } = await service.batchStatus(uuid, call);
       const kept = keptFor(status);
       if (kept) return kept;
     }
     isAsked = true;
-    const { status } = await service.deleteBatch(uuid, { signal });
+    const { status } = await service.deleteBatch(uuid, call);
     // What the answer holds is not shown: all others of the service say so that nothing was done.
     return status === 'error' ? 'left' : 'gone';
   } catch (error) {
-    signal.throwIfAborted();
+    call.signal.throwIfAborted();
     if (isSluiceError(error, 'not_found')) return isAsked ? 'gone' : 'not_found';
     if (isSluiceError(error)) return 'left';
     throw error;
@@ -116,7 +119,7 @@ export async function deleteListed(
   for (const { batch_uuid: uuid, name, status } of unwanted.values()) {
     const isSafe = areResultsSafe(uuid);
     const kept = isSafe ? undefined : keptFor(status);
-    const end = kept ?? (await tryToDelete(service, uuid, isSafe, signal));
+    const end = kept ?? (await tryToDelete(service, uuid, isSafe, { signal }));
     isAnyNotFound ||= end === 'not_found';
     if (end === 'gone' || end === 'not_found') gone.add(uuidKey(uuid));
     else names[end].push(name);

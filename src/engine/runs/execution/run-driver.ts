@@ -51,6 +51,14 @@ export async function settleRun(
   return new RunDrive(options).toSettled(decide);
 }
 
+interface ExportedBatch {
+  readonly batch: Batch;
+  readonly state: BatchState & { readonly stage: 'exported' };
+}
+
+/** How long a deletion may hold up the batches that wait for the place of the one that is deleted. */
+const longestDeletionMs = 10_000;
+
 class RunDrive {
   readonly #options: DriveRunOptions;
   readonly #drive: BatchPool;
@@ -59,6 +67,8 @@ class RunDrive {
   readonly #shared: WorkerLoop;
   /** Names of uploads that are of no use any more and could not be deleted. */
   readonly #left: string[] = [];
+  /** Whose results are safe, and that were not deleted when they came: asked for again when all is collected. */
+  readonly #undeleted: ExportedBatch[] = [];
   /** Whether a batch is left alone once the service verifies it. */
   #leavesLaunched = false;
 
@@ -135,7 +145,10 @@ class RunDrive {
     if ((isWhole || isRefused) && !store.isShared) {
       await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
     }
-    if (isWhole) this.#left.push(...(await this.#deleteEarlier()));
+    if (isWhole) {
+      await this.#deleteAgain();
+      this.#left.push(...(await this.#deleteEarlier()));
+    }
     this.#reportLeft();
     return this.#endOf(stoppedBy, isWhole);
   }
@@ -192,6 +205,7 @@ class RunDrive {
     } while (await this.#giveUpReady(kept));
     if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
       return;
+    await this.#deleteAgain();
     await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
     this.#reportLeft();
   }
@@ -250,7 +264,7 @@ class RunDrive {
     for (const { batch, state } of this.#batches.log.batches()) {
       if (run.deleteBatches !== true || state.stage !== 'exported') continue;
       await confirm();
-      await this.#deleteExported(batch, state);
+      await this.#deleteExported({ batch, state });
     }
     this.#reportLeft();
   }
@@ -359,25 +373,36 @@ class RunDrive {
   async #leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) await this.#batches.split(batch, parts);
     if (!isAtEnd(state)) return;
-    const { run, store } = this.#options;
+    const { client, run, store } = this.#options;
     await this.#settling.settle(batch, state, this.#exportedAt(batch));
     if (run.deleteBatches !== true || state.stage !== 'exported') return;
     // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
-    if (!store.isShared) await this.#deleteExported(batch, state);
+    if (store.isShared) return;
+    const isFailing = this.#undeleted.length > 0;
+    const briefMs = Math.min(longestDeletionMs, (client.giveUpAfterMs ?? Infinity) / 2);
+    if (isFailing || !(await this.#isDeleted({ batch, state }, briefMs))) {
+      this.#undeleted.push({ batch, state });
+    }
   }
 
-  async #deleteExported(
-    batch: Batch,
-    state: BatchState & { readonly stage: 'exported' },
-  ): Promise<void> {
+  async #deleteAgain(): Promise<void> {
+    for (const exported of this.#undeleted.splice(0)) await this.#deleteExported(exported);
+  }
+
+  async #deleteExported(exported: ExportedBatch): Promise<void> {
+    if (await this.#isDeleted(exported)) return;
+    this.#left.push(this.#options.reconciliation.nameOf(exported.batch, exported.state));
+  }
+
+  async #isDeleted({ batch, state }: ExportedBatch, timeoutMs?: number): Promise<boolean> {
     const { client, reconciliation, run } = this.#options;
     // The process that goes on with the other copy has not fetched its results; what this one lacks, the
     // service alone has.
-    const isNeeded = reconciliation.isCopied || this.#batches.log.lacksResults(batch);
-    const end = isNeeded
-      ? 'left'
-      : await this.#drive.inTurn(async () => deleteBatch(client, state.uuid, true, run.signal));
-    if (end !== 'gone') this.#left.push(reconciliation.nameOf(batch, state));
+    if (reconciliation.isCopied || this.#batches.log.lacksResults(batch)) return false;
+    const end = await this.#drive.inTurn(async () =>
+      deleteBatch(client, state.uuid, true, run.signal, timeoutMs),
+    );
+    return end === 'gone';
   }
 
   #exportedAt(batch: Batch): string {
