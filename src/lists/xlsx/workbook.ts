@@ -63,11 +63,7 @@ export async function openWorkbook(
   const main = await findMainPart(archive);
   const folder = posix.dirname(main);
   const relations = await readRelations(archive, relationsOf(main), folder);
-  const { sheets: entries, is1904 } = await readMainPart(archive, main);
-  const sheets = entries.map(({ name, relation }) => ({
-    name,
-    part: relations.find(({ id }) => id === relation),
-  }));
+  const { sheets, is1904 } = await readMainPart(archive, main, relations);
   const found = findSheets(sheets, wanted, file).map(({ name, part }) => {
     if (part === undefined) throw archive.broken('the sheet is not where it should be');
     return { name, tokens: () => archive.scan(part.target) };
@@ -111,16 +107,12 @@ function otherDocument(archive: Archive, main: string): string | undefined {
   return undefined;
 }
 
-interface SheetEntry {
-  readonly name: string;
-  readonly relation: string;
-}
-
 async function readMainPart(
   archive: Archive,
   part: string,
-): Promise<{ readonly sheets: readonly SheetEntry[]; readonly is1904: boolean }> {
-  const sheets: SheetEntry[] = [];
+  relations: readonly Relation[],
+): Promise<{ readonly sheets: readonly ListedSheet[]; readonly is1904: boolean }> {
+  const sheets: ListedSheet[] = [];
   let is1904 = false;
   let depth = 0;
   for await (const tokens of archive.scan(part)) {
@@ -129,9 +121,10 @@ async function readMainPart(
       if (token.kind !== 'open') continue;
       if (!token.isEmpty) depth += 1;
       if (token.name === 'sheet') {
+        const relation = attribute(token.attributes, 'id') ?? '';
         sheets.push({
           name: attribute(token.attributes, 'name') ?? '',
-          relation: attribute(token.attributes, 'id') ?? '',
+          part: relations.find(({ id }) => id === relation),
         });
         // Extensions have elements of the same name, deeper in the document.
       } else if (token.name === 'workbookPr' && depth === (token.isEmpty ? 1 : 2)) {

@@ -1,5 +1,4 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { SourceReading } from '../source.js';
 import type { Kind } from '../values/kinds.js';
 import type { CellText, RawCells, RowChunk } from '../chunks/row-chunk.js';
 
@@ -66,13 +65,15 @@ function mapRaw(raw: RawCells, map: ColumnMap): RawCells {
   };
 }
 
-export interface OneHeader extends Pick<SourceReading, 'header' | 'isUnnamed'> {
+export interface OneHeader {
   /** How messages call the source. */
   readonly name: string;
+  readonly header: readonly string[];
+  readonly isUnnamed: boolean;
 }
 
 /** One header for the rows of several sources. */
-export interface CombinedHeader {
+interface CombinedHeader {
   readonly header: readonly string[];
   readonly isUnnamed: boolean;
   /** For each source; `undefined` where its header is the combined one. */
@@ -105,7 +106,7 @@ export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
   }
   return {
     header,
-    isUnnamed: first.isUnnamed === true,
+    isUnnamed: first.isUnnamed,
     maps: all.map((one) => mapOf(one, header)),
     renamed: all.map((one) => one.header.some((name) => !header.includes(name))),
   };
@@ -118,7 +119,7 @@ export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
  */
 export function checkNeeded(
   all: readonly OneHeader[],
-  { header, maps }: CombinedHeader,
+  { header, maps }: { header: readonly string[]; maps: CombinedHeader['maps'] },
   needed: readonly number[],
 ): void {
   for (const [index, one] of all.entries()) {
@@ -134,12 +135,12 @@ export function checkNeeded(
 
 /** Columns without names are distinguished by their place, so their number has to be the same. */
 function checkAgainst(first: OneHeader, other: OneHeader): void {
-  if ((first.isUnnamed === true) !== (other.isUnnamed === true)) {
+  if (first.isUnnamed !== other.isUnnamed) {
     throw new ConfigurationError(
       `of ${first.name} and ${other.name} one has names for its columns and the other has none`,
     );
   }
-  if (first.isUnnamed === true && first.header.length !== other.header.length) {
+  if (first.isUnnamed && first.header.length !== other.header.length) {
     throw new ConfigurationError(
       `${first.name} has ${first.header.length} columns and ${other.name} has ${other.header.length}: without a header all files have the same columns`,
     );

@@ -6,7 +6,6 @@ import { closableChunks, type RowChunk } from '../chunks/row-chunk.js';
 import {
   checkNeeded,
   combineHeaders,
-  type CombinedHeader,
   type OneHeader,
   isSame,
   CombinedChunk,
@@ -101,28 +100,51 @@ async function openCombined(
   { heads, mayLackColumns }: { heads: readonly OneHead[]; mayLackColumns: boolean },
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
-  const combined = combineHeaders(heads);
-  const wanted = opening.wanted(combined.header);
-  if (!mayLackColumns) checkNeeded(heads, combined, opening.needed?.(combined.header) ?? wanted);
-  const openOne = async (index: number): Promise<SourceReading> =>
-    openPart(sources[index] as Source, { head: heads[index] as OneHead, index, combined }, opening);
+  const { header, isUnnamed, maps, renamed } = combineHeaders(heads);
+  const wanted = opening.wanted(header);
+  if (!mayLackColumns) {
+    checkNeeded(heads, { header, maps }, opening.needed?.(header) ?? wanted);
+  }
+  const openOne = async (index: number): Promise<SourceReading> => {
+    const [source, head, map] = [sources[index] as Source, heads[index] as OneHead, maps[index]];
+    const reading = await source.open({
+      ...opening,
+      wanted(names) {
+        if (!isSame(names.slice(0, head.header.length), head.header)) throw changed(source);
+        const late = names.slice(head.header.length);
+        const mixed = late.find((name) => header.includes(name));
+        if (mixed !== undefined) {
+          throw new InputError(
+            `${source.name} has values named ${JSON.stringify(mixed)} in later rows only, and other inputs have a column of that name: put a row with all names first, or have all rows looked through (columns: 'all')`,
+          );
+        }
+        const own = opening.wanted([...header, ...late]);
+        return map ? own.map((column) => map[column] ?? -1).filter((at) => at !== -1) : own;
+      },
+    });
+    const isKnown = reading.storedForm === head.storedForm && isSame(reading.header, head.header);
+    if (isKnown) return reading;
+    await close(reading);
+    throw changed(source);
+  };
   const first = await openOne(0);
   // Values that are stored in other ways cannot be copied side by side.
   const isOneForm = heads.every(({ storedForm }) => storedForm === heads[0]?.storedForm);
-  const mapOfOtherForm = isOneForm ? undefined : combined.header.map((_, at) => at);
+  const mapOfOtherForm = isOneForm ? undefined : [...header.keys()];
+  const isStored = isOneForm && first.storedForm !== undefined && !maps.some(Boolean);
   const hash = createHash('sha256');
   let digest: string | undefined;
   let current: AsyncIterator<RowChunk> | undefined;
   const chunks = async function* (): AsyncGenerator<RowChunk> {
     for (let index = 0; index < sources.length; index += 1) {
       const reading = index === 0 ? first : await openOne(index);
-      const map = combined.maps[index] ?? mapOfOtherForm;
+      const map = maps[index] ?? mapOfOtherForm;
       current = reading.chunks[Symbol.asyncIterator]();
       try {
         for (;;) {
           const step = await current.next();
           if (step.done === true) break;
-          yield map ? new CombinedChunk(step.value, map, combined.renamed[index]) : step.value;
+          yield map ? new CombinedChunk(step.value, map, renamed[index]) : step.value;
         }
       } finally {
         await current.return?.();
@@ -132,45 +154,15 @@ async function openCombined(
     digest = hash.digest('hex');
   };
   return {
-    header: combined.header,
-    isUnnamed: combined.isUnnamed,
+    header,
+    isUnnamed,
     first,
-    ...(first.storedForm !== undefined &&
-      isOneForm &&
-      !combined.maps.some(Boolean) &&
-      first.kinds && { kinds: first.kinds }),
+    ...(isStored && first.kinds && { kinds: first.kinds }),
     chunks: closableChunks(chunks(), async () => {
       await (current ? current.return?.() : close(first));
     }),
     contentDigest: () => digestAtEnd(digest),
   };
-}
-
-/** Opens one of the sources for its rows. */
-async function openPart(
-  source: Source,
-  { head, index, combined }: { head: OneHead; index: number; combined: CombinedHeader },
-  opening: OpenSourceOptions,
-): Promise<SourceReading> {
-  const map = combined.maps[index];
-  const reading = await source.open({
-    ...opening,
-    wanted(names) {
-      if (!isSame(names.slice(0, head.header.length), head.header)) throw changed(source);
-      const late = names.slice(head.header.length);
-      const mixed = late.find((name) => combined.header.includes(name));
-      if (mixed !== undefined) {
-        throw new InputError(
-          `${source.name} has values named ${JSON.stringify(mixed)} in later rows only, and other inputs have a column of that name: put a row with all names first, or have all rows looked through (columns: 'all')`,
-        );
-      }
-      const wanted = opening.wanted([...combined.header, ...late]);
-      return map ? wanted.map((column) => map[column] ?? -1).filter((at) => at !== -1) : wanted;
-    },
-  });
-  if (isSame(reading.header, head.header) && reading.storedForm === head.storedForm) return reading;
-  await close(reading);
-  throw changed(source);
 }
 
 function changed({ name }: Source): InputError {

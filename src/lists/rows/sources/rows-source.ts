@@ -123,106 +123,75 @@ function keptSource(path: string, options: NamedOptions): Source {
 }
 
 async function openRows(
-  rows: RowsInput,
-  options: NamedOptions,
+  given: RowsInput,
+  { name, header }: NamedOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
-  const { name } = options;
-  const gathered = gatherRows(begin(rows, name), opening.signal);
+  const { signal } = opening;
+  const gathered = gatherRows(begin(given, name), signal);
   const close = async (): Promise<void> => {
     // A Readable releases what it reads from; waiting for its next row may never end.
-    if (rows instanceof Stream) (rows as Readable).destroy();
+    if (given instanceof Stream) (given as Readable).destroy();
     gathered.return(undefined).catch(() => undefined);
   };
-  try {
-    const first = await nextRows(gathered, name, opening.signal);
-    const known = options.header ?? headerOf(Array.isArray(rows) ? rows : (first ?? []), name);
-    opening.wanted(known);
-    return {
-      header: known,
-      chunks: closableChunks(toChunks(rows, first, gathered, known, options, opening), close),
+  const refuseFrom =
+    (before: number): RefuseRow =>
+    (at, what) => {
+      throw new InputError(`row ${grouped(before + at + 1)} of ${name} ${what}`);
     };
+  try {
+    const first = await nextRows(gathered, name, signal);
+    const looked = Array.isArray(given) ? given : (first ?? []);
+    const columns = header ?? headerOf(looked, name, refuseFrom(0));
+    opening.wanted(columns);
+    const chunks = async function* (): AsyncGenerator<RowChunk> {
+      // Of an array all rows are there before the first is read.
+      const check = Array.isArray(given) ? undefined : refuseSameObjects(name);
+      let before = 0;
+      for (let rows = first; rows !== undefined; rows = await nextRows(gathered, name, signal)) {
+        if (check) rows.forEach(check);
+        yield chunkOf(rows, columns, refuseFrom(before));
+        before += rows.length;
+      }
+    };
+    return { header: columns, chunks: closableChunks(chunks(), close) };
   } catch (error) {
     await close();
     throw error;
   }
 }
 
-async function* toChunks(
-  given: RowsInput,
-  first: readonly unknown[] | undefined,
-  gathered: AsyncGenerator<unknown[]>,
-  header: readonly string[],
-  { name }: NamedOptions,
-  { signal }: OpenSourceOptions,
-): AsyncGenerator<RowChunk> {
-  // Of an array all rows are there before the first is read.
-  const check = Array.isArray(given) ? undefined : refuseSameObjects(name);
-  let before = 0;
-  for (let rows = first; rows !== undefined; rows = await nextRows(gathered, name, signal)) {
-    if (check) rows.forEach(check);
-    yield chunkOf(rows, header, { name, before });
-    before += rows.length;
-  }
+type RefuseRow = (at: number, what: string) => never;
+
+function chunkOf(rows: readonly unknown[], header: readonly string[], refuse: RefuseRow): RowChunk {
+  if (!Array.isArray(rows[0])) return new ObjectChunk(objectsOf(rows, refuse), header);
+  const lists = rows.map((row, at): readonly unknown[] => {
+    if (!Array.isArray(row)) {
+      return refuse(at, `must be a list of cells, as the first, not ${kindOfRow(row)}`);
+    }
+    if (row.length <= header.length) return row;
+    return refuse(
+      at,
+      `has ${String(row.length)} cells, more than the ${String(header.length)} columns of its header`,
+    );
+  });
+  return new CellsChunk(lists);
 }
 
-/** Where rows are, for messages. */
-interface CopyLocation {
-  readonly name: string;
-  /** How many rows came before them. */
-  readonly before: number;
+function objectsOf(rows: readonly unknown[], refuse: RefuseRow): readonly Row[] {
+  return rows.map((row, at) => {
+    if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Row;
+    return refuse(at, `must be an object of columns, not ${kindOfRow(row)}`);
+  });
 }
 
-function chunkOf(
-  rows: readonly unknown[],
-  header: readonly string[],
-  place: CopyLocation,
-): RowChunk {
-  const [first] = rows;
-  if (Array.isArray(first)) {
-    return new CellsChunk(rows.map((row, at) => checkedList(row, header.length, place, at)));
-  }
-  return new ObjectChunk(
-    rows.map((row, at) => checkedObject(row, place, at)),
-    header,
-  );
-}
-
-function checkedList(
-  row: unknown,
-  columns: number,
-  place: CopyLocation,
-  at: number,
-): readonly unknown[] {
-  if (!Array.isArray(row)) {
-    throw refusedRow(place, at, `must be a list of cells, as the first, not ${kindOfRow(row)}`);
-  }
-  if (row.length <= columns) return row;
-  throw refusedRow(
-    place,
-    at,
-    `has ${String(row.length)} cells, more than the ${String(columns)} columns of its header`,
-  );
-}
-
-function checkedObject(row: unknown, place: CopyLocation, at: number): Row {
-  if (typeof row === 'object' && row !== null && !Array.isArray(row)) return row as Row;
-  throw refusedRow(place, at, `must be an object of columns, not ${kindOfRow(row)}`);
-}
-
-function refusedRow({ name, before }: CopyLocation, at: number, what: string): InputError {
-  return new InputError(`row ${grouped(before + at + 1)} of ${name} ${what}`);
-}
-
-function headerOf(rows: readonly unknown[], name: string): readonly string[] {
+function headerOf(rows: readonly unknown[], name: string, refuse: RefuseRow): readonly string[] {
   if (Array.isArray(rows[0])) {
     throw new ConfigurationError(
       `the rows of ${name} are lists of cells: name their columns with the option header`,
     );
   }
-  const place = { name, before: 0 };
-  const names = rows.flatMap((row, at) => Object.keys(checkedObject(row, place, at)));
-  return [...new Set(names)];
+  return [...new Set(objectsOf(rows, refuse).flatMap((row) => Object.keys(row)))];
 }
 
 async function nextRows(
@@ -251,11 +220,10 @@ async function* firstOf(rows: AsyncIterable<unknown>, most: number): AsyncGenera
 /** Begins to read. */
 function begin(rows: RowsInput, name: string): AsyncIterable<unknown> {
   const iterator = beginRows(rows, name);
-  return Symbol.asyncIterator in rows
-    ? { [Symbol.asyncIterator]: () => iterator as AsyncIterator<unknown> }
-    : fromIterator(iterator as Iterator<unknown>);
-}
-
-async function* fromIterator(iterator: Iterator<unknown>): AsyncGenerator {
-  yield* { [Symbol.iterator]: () => iterator };
+  if (Symbol.asyncIterator in rows) {
+    return { [Symbol.asyncIterator]: () => iterator as AsyncIterator<unknown> };
+  }
+  return (async function* () {
+    yield* { [Symbol.iterator]: () => iterator as Iterator<unknown> };
+  })();
 }

@@ -48,7 +48,8 @@ export function printJson(value: unknown, depth = 0): string {
     return `[${value.map((item: unknown) => printJson(item, depth + 1)).join(',')}]`;
   }
   if (value instanceof JsonText) return value.inJson();
-  if (isPlain(value)) return JSON.stringify(printObject(value));
+  const plain = printPlain(value);
+  if (plain !== undefined) return JSON.stringify(plain);
   const members = Object.entries(value).filter(([, member]) => member !== undefined);
   const texts = members.map(
     ([name, member]) => `${JSON.stringify(name)}:${printJson(member, depth + 1)}`,
@@ -90,34 +91,23 @@ export function isPrintable(value: unknown): boolean {
 }
 
 function printObject(value: object): string {
-  if (value instanceof JsonText) return value.text;
-  if (value instanceof Date) return printDate(value);
-  if (value instanceof Uint8Array) return printBytes(value);
-  if (value instanceof String || value instanceof Number || value instanceof Boolean) {
-    return String(value.valueOf());
-  }
-  return printJson(value);
+  return value instanceof JsonText ? value.text : (printPlain(value) ?? printJson(value));
 }
 
-/** Objects that stand for one value. */
-function isPlain(value: object): boolean {
-  return (
-    value instanceof Date ||
-    value instanceof Uint8Array ||
-    value instanceof String ||
-    value instanceof Number ||
-    value instanceof Boolean
-  );
+/** The text of an object that stands for one value; `undefined` for any other. */
+function printPlain(value: object): string | undefined {
+  if (value instanceof Date) return printDate(value);
+  if (value instanceof Uint8Array) {
+    return textOfBytes(value) ?? viewOf(value).toString('base64');
+  }
+  const isBoxed = value instanceof String || value instanceof Number || value instanceof Boolean;
+  return isBoxed ? String(value.valueOf()) : undefined;
 }
 
 function printDate(date: Date): string {
   if (Number.isNaN(date.getTime())) return '';
   const text = date.toISOString();
   return text.endsWith('T00:00:00.000Z') ? text.slice(0, -'T00:00:00.000Z'.length) : text;
-}
-
-function printBytes(bytes: Uint8Array): string {
-  return textOfBytes(bytes) ?? viewOf(bytes).toString('base64');
 }
 
 /** Tab, line feed, carriage return. */
