@@ -142,3 +142,10 @@ export function cutBytes(bytes: Buffer, cuts: readonly number[]): Buffer[] {
       return piece;
     });
 }
+
+/** Cuts bytes into pieces of a size. */
+export function cutEvenly(bytes: Buffer, size: number): Buffer[] {
+  return Array.from({ length: Math.ceil(bytes.length / size) }, (_, at) =>
+    bytes.subarray(at * size, (at + 1) * size),
+  );
+}

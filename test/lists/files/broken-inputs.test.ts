@@ -9,6 +9,7 @@ import type { FileOptions } from '../../../src/lists/files/file-options.js';
 import type { Source } from '../../../src/lists/rows/source.js';
 import { otherPrograms } from './other-programs.js';
 import { useTemporaryFolder } from './temporary-folder.js';
+import { textsOf } from '../rows/read-rows.js';
 
 const at = useTemporaryFolder();
 
@@ -25,15 +26,8 @@ async function source(name: string, content: string | Buffer, options?: FileOpti
 
 /** Reads all rows and all cells; gives how many there were. */
 async function readAll(from: Source): Promise<number> {
-  const reading = await from.open({ wanted: (header) => header.map((_, column) => column) });
-  let count = 0;
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) {
-      for (let column = 0; column < reading.header.length; column += 1) chunk.text(row, column);
-      count += 1;
-    }
-  }
-  return count;
+  const reading = await from.open({ wanted: (header) => [...header.keys()] });
+  return (await textsOf(reading)).length;
 }
 
 async function failure(from: Source): Promise<InputError> {

@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { ConfigurationError, InputError } from '../../../src/platform/errors/errors.js';
 import { CsvReading } from '../../../src/lists/csv/csv-reading.js';
 import { fileSource, streamSource } from '../../../src/lists/files/file-source.js';
-import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, Source } from '../../../src/lists/rows/source.js';
 import { closeReading } from '../../../src/engine/runs/planning/plan-input.js';
 import { useTemporaryFolder } from './temporary-folder.js';
+import { textsOf } from '../rows/read-rows.js';
 
 const wanted = () => [0];
 const at = useTemporaryFolder();
@@ -22,14 +22,6 @@ async function openCsv(
   const reading = await source.open(opening);
   if (reading instanceof CsvReading) return reading;
   throw new Error(`${source.name} is not read by its bytes`);
-}
-
-async function readRows(reading: CsvReading): Promise<CellText[][]> {
-  const rows: CellText[][] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) rows.push(chunk.cells(row));
-  }
-  return rows;
 }
 
 /** Descriptors of this process that lead to a path: what is not closed shows here. */
@@ -58,7 +50,7 @@ describe('fileSource', () => {
       expect(reading.header).toEqual(['email', 'name']);
       expect(reading.form.headerBytes?.toString()).toBe('\ufeffemail,name');
       expect(reading.form.lineEnd.toString()).toBe('\r\n');
-      expect(await readRows(reading)).toEqual([['ann@example.com', 'Ann\nB.']]);
+      expect(await textsOf(reading)).toEqual([['ann@example.com', 'Ann\nB.']]);
     }
     expect(await openDescriptors(at('a.csv'))).toBe(0);
   });
@@ -93,7 +85,7 @@ describe('fileSource', () => {
     const reading = await openCsv(source);
     expect(reading.header).toEqual(['#1', '#2']);
     expect(reading.form.headerBytes).toBeUndefined();
-    expect(await readRows(reading)).toEqual([
+    expect(await textsOf(reading)).toEqual([
       ['1', '2'],
       ['3', '4'],
     ]);
@@ -142,7 +134,7 @@ describe('fileSource', () => {
     await expect(refusing).rejects.toBe(refused);
     expect(await openDescriptors(at('a.csv'))).toBe(0);
 
-    await expect(readRows(await openCsv(source))).rejects.toMatchObject({ line: 100_002 });
+    await expect(textsOf(await openCsv(source))).rejects.toMatchObject({ line: 100_002 });
     expect(await openDescriptors(at('a.csv'))).toBe(0);
 
     const reading = await openCsv(source);
@@ -153,7 +145,7 @@ describe('fileSource', () => {
     const unread = await openCsv(source);
     await unread.close();
     expect(await openDescriptors(at('a.csv'))).toBe(0);
-    expect(await readRows(unread)).toEqual([]);
+    expect(await textsOf(unread)).toEqual([]);
   });
 
   it('stops with the reason of the signal', async () => {
@@ -180,7 +172,7 @@ describe('streamSource', () => {
       [large],
     ]) {
       const source = streamSource('standard input', () => Readable.from(pieces));
-      const rows = await readRows(await openCsv(source));
+      const rows = await textsOf(await openCsv(source));
       expect(rows[0]).toEqual(['1', '2']);
       expect(rows).toHaveLength(pieces[0] === large ? 200_000 : 1);
     }
@@ -218,7 +210,7 @@ describe('streamSource', () => {
       });
       stream.push('a\n1\n2\n');
       const reading = await openCsv(streamSource('a pipe', () => stream));
-      const reads = readRows(reading);
+      const reads = textsOf(reading);
       setImmediate(() => stream.destroy(error));
       await expect(reads).rejects.toMatchObject({ code: 'input_unreadable', cause });
       await expect(reads).rejects.toThrow(/^cannot read a pipe: /);
@@ -234,7 +226,7 @@ describe('streamSource', () => {
     });
     stream.push('a\n1\n');
     const source = streamSource('a pipe', () => stream);
-    const reads = readRows(await openCsv(source, { wanted, signal: abort.signal }));
+    const reads = textsOf(await openCsv(source, { wanted, signal: abort.signal }));
     setImmediate(() => {
       abort.abort('enough');
     });

@@ -11,21 +11,15 @@ import { escapeXml } from '../../../src/lists/xlsx/xlsx-parts.js';
 import { scanXml } from '../../../src/lists/xlsx/scan-xml.js';
 import { decodeEscapes } from '../../../src/lists/xlsx/workbook.js';
 import { unicodeText } from '../../platform/text/unicode-text.js';
+import { cutEvenly } from '../csv/csv-reference.js';
+import { textsOf } from '../rows/read-rows.js';
 
 /** All rows of bytes that come in pieces of some size, the header first. */
 async function readRows(bytes: Buffer, options: FileOptions, piece = 7): Promise<unknown[][]> {
-  const pieces = Array.from({ length: Math.ceil(bytes.length / piece) }, (_, at) =>
-    bytes.subarray(at * piece, (at + 1) * piece),
-  );
-  const source = streamSource('a list', () => Readable.from(pieces), options);
-  const reading = await source.open({ wanted: (header) => header.map((_, column) => column) });
-  const rows: unknown[][] = [[...reading.header]];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) {
-      rows.push(reading.header.map((_, column) => chunk.text(row, column) ?? ''));
-    }
-  }
-  return rows;
+  const source = streamSource('a list', () => Readable.from(cutEvenly(bytes, piece)), options);
+  const reading = await source.open({ wanted: (header) => [...header.keys()] });
+  const rows = await textsOf(reading);
+  return [[...reading.header], ...rows.map((row) => row.map((text) => text ?? ''))];
 }
 
 const cell = fc.string({
@@ -171,7 +165,7 @@ describe('the XML of workbooks', () => {
         );
         let found = '';
         const names = new Set<string>();
-        for await (const tokens of scanXml(piecesOf(bytes, piece))) {
+        for await (const tokens of scanXml(Readable.from(cutEvenly(bytes, piece)))) {
           for (const token of tokens) {
             if (token.kind === 'text') found += token.text;
             else if (token.kind === 'cell') found += token.text ?? token.inline ?? '';
@@ -184,7 +178,3 @@ describe('the XML of workbooks', () => {
     );
   });
 });
-
-async function* piecesOf(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}

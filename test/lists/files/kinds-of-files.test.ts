@@ -6,7 +6,6 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parquetWriting } from '../../../src/lists/parquet/parquet-writer.js';
 import { splitSink } from '../../../src/engine/runs/output/split-sink.js';
 import { fileDestination, writerSink } from '../../../src/lists/files/writer-sink.js';
-import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
 import {
   Client,
   combinedSource,
@@ -21,8 +20,8 @@ import {
 import { createService } from '../../../src/service/index.js';
 import { carry } from '../sql/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
-import { MemoryOutput } from './memory-output.js';
 import { useTemporaryFolder } from './temporary-folder.js';
+import { zipOf } from '../xlsx/zip-entries.js';
 
 const at = useTemporaryFolder();
 
@@ -234,17 +233,6 @@ describe('a Parquet input', () => {
 });
 
 describe('a file named as a workbook', () => {
-  async function zip(entries: Readonly<Record<string, string>>): Promise<Buffer> {
-    const output = new MemoryOutput();
-    const writer = new ZipWriter(output);
-    for (const [name, text] of Object.entries(entries)) {
-      await writer.begin(name);
-      await writer.write(Buffer.from(text));
-      await writer.close();
-    }
-    await writer.end();
-    return output.bytes;
-  }
   const root = (target: string): string =>
     `<Relationships><Relationship Id="a" Type="x/officeDocument" Target="${target}"/></Relationships>`;
 
@@ -266,7 +254,7 @@ describe('a file named as a workbook', () => {
       /it has no worksheets/,
     ],
   ])('is said to be what it is: %s', async (_, entries, words) => {
-    await writeFile(at('in.xlsx'), await zip(entries));
+    await writeFile(at('in.xlsx'), await zipOf(Object.entries(entries)));
     await expect(fileSource(at('in.xlsx')).open({ wanted: () => [] })).rejects.toThrow(words);
   });
 

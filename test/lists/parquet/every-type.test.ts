@@ -9,17 +9,11 @@ import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { startVerifying } from '../sql/verify-rows.js';
+import { bytes, hex, leafPaths, optional, repeated, required, text } from './schema-elements.js';
 
 const at = useTemporaryFolder();
 
 type Element = Omit<SchemaElement, 'name'>;
-
-const optional = { repetition_type: 'OPTIONAL' } as const;
-const required = { repetition_type: 'REQUIRED' } as const;
-const repeated = { repetition_type: 'REPEATED' } as const;
-const bytes = { type: 'BYTE_ARRAY' } as const;
-const text = { ...bytes, converted_type: 'UTF8' } as const;
-const hex = (digits: string): Uint8Array => Buffer.from(digits.replaceAll(' ', ''), 'hex');
 
 /** A column of a type with one value, as it is stored; and how it is written where nothing writes the type. */
 interface Stored {
@@ -190,20 +184,6 @@ function plain(elements: readonly SchemaElement[]): SchemaElement[] {
 const named = (name: string, [first, ...more]: readonly SchemaElement[]): SchemaElement[] =>
   first ? [{ ...first, name }, ...more] : [];
 
-/** The paths of the columns that hold values. */
-function leafPaths(elements: readonly SchemaElement[]): readonly string[][] {
-  let next = 0;
-  const pathsOf = (): string[][] => {
-    const { name = '', num_children: children = 0 } = elements[next] ?? {};
-    next += 1;
-    if (children === 0) return [[name]];
-    return Array.from({ length: children }, pathsOf)
-      .flat()
-      .map((path) => [name, ...path]);
-  };
-  return pathsOf();
-}
-
 function inBytes(value: unknown): unknown {
   if (typeof value === 'string') return Buffer.from(value);
   if (Array.isArray(value)) return value.map(inBytes);
@@ -242,7 +222,7 @@ async function writeInput(columns: readonly (readonly [string, Stored])[]): Prom
   for (const group of writer.row_groups) {
     for (const [place, { meta_data: meta }] of group.columns.entries()) {
       if (!meta) continue;
-      meta.path_in_schema = leaves[place]?.path ?? [];
+      meta.path_in_schema = [...(leaves[place]?.path ?? [])];
       meta.type = leaves[place]?.type ?? meta.type;
     }
   }

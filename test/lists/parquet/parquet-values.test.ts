@@ -14,10 +14,11 @@ import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
+import { writeRows } from '../rows/read-rows.js';
+import { optional } from './schema-elements.js';
 
 const at = useTemporaryFolder();
 
-const optional = { repetition_type: 'OPTIONAL' } as const;
 const schema: SchemaElement[] = [
   { name: 'root', num_children: 6 },
   { name: 'email', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
@@ -58,12 +59,7 @@ async function copy(output: string, write = writeInput): Promise<Buffer> {
     added: [addedColumnsOf('email', 'valid')],
     cellsOf: () => [true],
   };
-  const writing = await fileSink(at(output)).open(opening);
-  for await (const chunk of reading.chunks) {
-    const outcomes = new Uint32Array(chunk.length);
-    await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
-  }
-  await writing.finish();
+  await writeRows(fileSink(at(output)), opening);
   return readFile(at(output));
 }
 

@@ -6,13 +6,9 @@ import { fileSink, fileSource } from '../../../src/index.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
+import { leafPaths, optional, repeated, required, text } from './schema-elements.js';
 
 const at = useTemporaryFolder();
-
-const optional = { repetition_type: 'OPTIONAL' } as const;
-const required = { repetition_type: 'REQUIRED' } as const;
-const repeated = { repetition_type: 'REPEATED' } as const;
-const text = { type: 'BYTE_ARRAY', converted_type: 'UTF8' } as const;
 
 /** A column `x` as older programs write it, whose bytes are those of a list as newer ones do. */
 interface OldForm {
@@ -46,18 +42,6 @@ async function writeInput({ data, written, footer }: OldForm): Promise<void> {
   }
   await writer.finish();
   await writeFile(at('in.parquet'), bytes.getBytes());
-}
-
-function leafPaths(elements: readonly SchemaElement[]): readonly (readonly string[])[] {
-  let next = 0;
-  const pathsOf = (): string[][] => {
-    const { name = '', num_children: children = 0 } = elements[next] ?? {};
-    next += 1;
-    if (children === 0) return [[name]];
-    const below = Array.from({ length: children }, pathsOf).flat();
-    return below.map((path) => [name, ...path]);
-  };
-  return pathsOf();
 }
 
 const list = (outer: Partial<SchemaElement>): readonly SchemaElement[] => [

@@ -6,12 +6,9 @@ import { fileSink, fileSource } from '../../../src/index.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
 import { askDuckdb } from '../sql/duckdb/ask-duckdb.js';
+import { bytes, hex, optional, required } from './schema-elements.js';
 
 const at = useTemporaryFolder();
-
-const optional = { repetition_type: 'OPTIONAL' } as const;
-const required = { repetition_type: 'REQUIRED' } as const;
-const bytes = { type: 'BYTE_ARRAY' } as const;
 
 /** A variant of these values in bytes, `typed` of them in columns of their own. */
 async function writeVariants(
@@ -49,7 +46,6 @@ async function writeVariants(
   await writeFile(at('in.parquet'), written.getBytes());
 }
 
-const hex = (text: string): Uint8Array => Buffer.from(text.replaceAll(' ', ''), 'hex');
 const noNames = hex('01 00 00');
 /** Two names: `sum` and `at`. */
 const names = hex('01 02 00 03 05 73756d 6174');

@@ -5,6 +5,7 @@ import { sourceChecks } from '../../../src/testing/index.js';
 import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../src/lists/rows/source.js';
 import { serveList, withWebServer, type ServedList } from './web-server.js';
+import { textsOf } from '../rows/read-rows.js';
 
 const rows = 60_000;
 const list = Buffer.from(
@@ -21,12 +22,7 @@ async function source(served: ServedList, path = '/list.csv'): Promise<Source> {
 }
 
 async function read(from: Source): Promise<CellText[]> {
-  const reading = await from.open({ wanted: () => [1] });
-  const cells: CellText[] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) cells.push(chunk.text(row, 1));
-  }
-  return cells;
+  return (await textsOf(await from.open({ wanted: () => [1] }), [1])).flat();
 }
 
 function expectAll(cells: readonly CellText[]): void {

@@ -13,6 +13,7 @@ import {
 } from '../../../src/lists/remote/s3/index.js';
 import { get, keys, put } from '../../servers/bucket-objects.js';
 import { withS3, type S3Server } from '../../servers/start-s3.js';
+import { textsOf, writeRows } from '../rows/read-rows.js';
 
 const clock = { now: () => 0, wallNow: () => 0, sleep: async () => undefined };
 
@@ -27,12 +28,7 @@ async function start(): Promise<S3Server> {
 }
 
 async function readIds(source: Source): Promise<readonly unknown[]> {
-  const reading = await source.open({ wanted: () => [0] });
-  const ids: unknown[] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) ids.push(chunk.text(row, 0));
-  }
-  return ids;
+  return (await textsOf(await source.open({ wanted: () => [0] }), [0])).flat();
 }
 
 /** Writes rows of about so many bytes each, as a run does. */
@@ -43,23 +39,7 @@ async function write(sink: Sink, rows: number, cell: () => string): Promise<void
       for (let id = 0; id < rows; id += 1) yield { id: String(id), note: cell() };
     })(),
   ).open({ wanted: () => [] });
-  const writing = await sink.open({
-    runId: 'r',
-    reading,
-    verified: [],
-    added: [],
-    cellsOf: () => [],
-  });
-  try {
-    for await (const chunk of reading.chunks) {
-      const outcomes = new Uint32Array(0);
-      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 0 });
-    }
-    await writing.finish();
-  } catch (error) {
-    await writing.abort();
-    throw error;
-  }
+  await writeRows(sink, { runId: 'r', reading, verified: [], added: [], cellsOf: () => [] });
 }
 
 const long = 'x'.repeat(1000);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { type Sink, type Source, type TextColumn, printKind } from '../../../src/index.js';
 import { withFolder } from '../../service/with-service.js';
+import { writeRows } from '../rows/read-rows.js';
 
 /** What a column was that became text: its name and its kind. */
 type Told = readonly (readonly [column: string, kind: string | undefined])[];
@@ -21,17 +22,7 @@ export async function carry(given: Source, sink: Sink): Promise<Told> {
   });
   for await (const chunk of first.chunks) validate?.(chunk);
   const reading = await source.open({ wanted: () => [0] });
-  const writing = await sink.open({ ...columns, reading, cellsOf: () => [] });
-  try {
-    for await (const chunk of reading.chunks) {
-      const outcomes = new Uint32Array(chunk.length);
-      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
-    }
-    await writing.finish();
-  } catch (error) {
-    await writing.abort();
-    throw error;
-  }
+  await writeRows(sink, { ...columns, reading, cellsOf: () => [] });
   return told.map(({ column, kind }) => [column, kind && printKind(kind)]);
 }
 

@@ -9,6 +9,7 @@ import type { Source } from '../../../src/lists/rows/source.js';
 import { debianProgram } from '../../servers/debian-program.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { addedColumnsOf } from '../rows/added-columns.js';
+import { writeRows } from '../rows/read-rows.js';
 
 const at = useTemporaryFolder();
 
@@ -56,12 +57,7 @@ describe('workbooks and LibreOffice', () => {
       added: [addedColumnsOf('email', 'result', 'valid')],
       cellsOf,
     };
-    const writing = await fileSink(at('out.xlsx')).open(opening);
-    for await (const chunk of reading.chunks) {
-      const outcomes = new Uint32Array(chunk.length);
-      await writing.write({ chunk, from: 0, to: chunk.length, outcomes, width: 1 });
-    }
-    await writing.finish();
+    await writeRows(fileSink(at('out.xlsx')), opening);
     await convert(at('out.xlsx'), '--convert-to', `csv:${csvFilter}`);
     expect(parse(await readFile(at('out.csv')))).toEqual([
       ['id', 'email', 'since', 'note', 'email_result', 'email_valid'],

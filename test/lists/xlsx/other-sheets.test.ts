@@ -2,12 +2,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import ExcelJS from 'exceljs';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { fileSink, fileSource, splitSink } from '../../../src/index.js';
-import { readZipDirectory, readZipEntry } from '../../../src/lists/xlsx/zip/zip-reader.js';
-import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
-import { openRandomFile } from '../../../src/platform/files/random-file.js';
-import { MemoryOutput } from '../files/memory-output.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
+import { unzip, zipOf } from './zip-entries.js';
 
 const at = useTemporaryFolder();
 
@@ -44,32 +41,11 @@ async function written(): Promise<ExcelJS.Workbook> {
   return found;
 }
 
-/** The parts of a workbook, by name. */
-async function partsOf(name: string): Promise<Map<string, string>> {
-  const file = await openRandomFile(at(name), name);
-  const parts = new Map<string, string>();
-  for (const entry of (await readZipDirectory(file)).values()) {
-    const pieces: Buffer[] = [];
-    for await (const piece of readZipEntry(file, entry)) pieces.push(piece);
-    parts.set(entry.name, Buffer.concat(pieces).toString());
-  }
-  await file.close();
-  return parts;
-}
-
 /** Changes parts of the input, as a program that knows more would have written them. */
 async function patch(change: (parts: Map<string, string>) => void): Promise<void> {
-  const parts = await partsOf('in.xlsx');
+  const parts = await unzip(at('in.xlsx'));
   change(parts);
-  const output = new MemoryOutput();
-  const zip = new ZipWriter(output);
-  for (const [name, xml] of parts) {
-    await zip.begin(name);
-    await zip.write(Buffer.from(xml));
-    await zip.close();
-  }
-  await zip.end();
-  await writeFile(at('in.xlsx'), output.bytes);
+  await writeFile(at('in.xlsx'), await zipOf(parts));
 }
 
 function edit(parts: Map<string, string>, name: string, from: string, to: string): void {
@@ -119,7 +95,7 @@ describe('the other sheets of a workbook', () => {
     const writing = await kept.open({ reading, verified: [0], added: [[]], cellsOf: () => [] });
     await writing.finish();
     await reading.chunks[Symbol.asyncIterator]().return?.();
-    expect([...(await partsOf('out.xlsx')).keys()]).toEqual([
+    expect([...(await unzip(at('out.xlsx'))).keys()]).toEqual([
       '[Content_Types].xml',
       '_rels/.rels',
       'xl/workbook.xml',
@@ -157,7 +133,7 @@ describe('the other sheets of a workbook', () => {
     expect(await toldOf()).toMatchObject([
       { code: 'sheets_kept', fields: { lost: ['macros', 'comments'], moved: ['Leads'] } },
     ]);
-    const parts = await partsOf('out.xlsx');
+    const parts = await unzip(at('out.xlsx'));
     expect([...parts.keys()].filter((name) => /calcChain|vba|comments|vml/i.test(name))).toEqual(
       [],
     );
@@ -175,7 +151,7 @@ describe('the other sheets of a workbook', () => {
     book.views = [{ activeTab: 2 } as ExcelJS.WorkbookView];
     await book.xlsx.writeFile(at('in.xlsx'));
     expect(await toldOf('Leads,Customers')).toMatchObject([{ code: 'sheets_kept' }]);
-    const parts = await partsOf('out.xlsx');
+    const parts = await unzip(at('out.xlsx'));
     expect(parts.get('xl/workbook.xml')).toMatch(/activeTab="1"/);
     expect(parts.get('xl/workbook.xml')).toMatch(/localSheetId="1"/);
     expect(parts.has('xl/worksheets/sheet2.xml')).toBe(false);

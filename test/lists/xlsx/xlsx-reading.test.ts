@@ -3,10 +3,9 @@ import ExcelJS from 'exceljs';
 import { describe, expect, it } from 'vitest';
 import { fileSink, fileSource } from '../../../src/index.js';
 import { shownDigits } from '../../../src/lists/xlsx/number-format.js';
-import { ZipWriter } from '../../../src/lists/xlsx/zip/zip-writer.js';
-import { MemoryOutput } from '../files/memory-output.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';
 import { carry } from '../sql/carry.js';
+import { unzip, zipOf } from './zip-entries.js';
 
 const at = useTemporaryFolder();
 
@@ -52,15 +51,12 @@ async function workbook(parts: Parts): Promise<Buffer> {
     'xl/styles.xml': `<styleSheet ${main}><numFmts count="1"><numFmt numFmtId="164" formatCode="0000000000"/></numFmts><cellXfs>${cellFormats}</cellXfs><dxfs><dxf><numFmt numFmtId="164" formatCode="yyyy"/></dxf></dxfs></styleSheet>`,
     'xl/sharedStrings.xml': `<sst ${main}>${shared.map((text) => `<si><t>${text}</t></si>`).join('')}</sst>`,
   };
-  const output = new MemoryOutput();
-  const writer = new ZipWriter(output);
-  for (const [name, xml] of Object.entries(entries)) {
-    await writer.begin(nameOf(name));
-    await writer.write(encode(`<?xml version="1.0"?>${xml}`));
-    await writer.close();
-  }
-  await writer.end();
-  return output.bytes;
+  return zipOf(
+    Object.entries(entries).map(([name, xml]) => [
+      nameOf(name),
+      encode(`<?xml version="1.0"?>${xml}`),
+    ]),
+  );
 }
 
 /** The rows below the header that the workbook becomes as CSV. */
@@ -138,26 +134,12 @@ describe('dates of a workbook', () => {
       rows: row('<c s="1"><v>45352</v></c>') + row('<c s="2"><v>45352.5</v></c>'),
       ...date,
     });
-    const { stdout } = await styles(at('out.xlsx'));
-    expect(stdout).toEqual(['0', '14', '22']);
+    const styles = (await unzip(at('out.xlsx'))).get('xl/styles.xml') ?? '';
+    const [, formats = ''] = /<cellXfs[^>]*>(.*)<\/cellXfs>/.exec(styles) ?? [];
+    const numbers = [...formats.matchAll(/numFmtId="(\d+)"/g)].map(([, id]) => id);
+    expect(numbers).toEqual(['0', '14', '22']);
   });
 });
-
-/** The numbers of the formats in a workbook's styles. */
-async function styles(path: string): Promise<{ readonly stdout: readonly string[] }> {
-  const { openRandomFile } = await import('../../../src/platform/files/random-file.js');
-  const { readZipDirectory, readZipEntry } =
-    await import('../../../src/lists/xlsx/zip/zip-reader.js');
-  const file = await openRandomFile(path, path);
-  const entry = (await readZipDirectory(file)).get('xl/styles.xml');
-  if (!entry) throw new Error('there are no styles');
-  const pieces: Buffer[] = [];
-  for await (const piece of readZipEntry(file, entry)) pieces.push(piece);
-  await file.close();
-  const [, formats = ''] =
-    /<cellXfs[^>]*>(.*)<\/cellXfs>/.exec(Buffer.concat(pieces).toString()) ?? [];
-  return { stdout: [...formats.matchAll(/numFmtId="(\d+)"/g)].map(([, id = '']) => id) };
-}
 
 describe('a cell of a workbook', () => {
   it.each([
@@ -264,13 +246,7 @@ describe('the parts of a workbook', () => {
 
 describe('a zip archive without a workbook', () => {
   it('is said to be one to unpack', async () => {
-    const output = new MemoryOutput();
-    const writer = new ZipWriter(output);
-    await writer.begin('list.csv');
-    await writer.write(Buffer.from('mail\na@x.example\n'));
-    await writer.close();
-    await writer.end();
-    await writeFile(at('list.csv.zip'), output.bytes);
+    await writeFile(at('list.csv.zip'), await zipOf([['list.csv', 'mail\na@x.example\n']]));
     await expect(fileSource(at('list.csv.zip')).open({ wanted: () => [] })).rejects.toThrow(
       'it is a zip archive without a workbook; unpack it',
     );

@@ -6,23 +6,21 @@ import type { FileOptions } from '../../../../src/lists/files/file-options.js';
 import { fileSource, streamSource } from '../../../../src/lists/files/file-source.js';
 import type { FoundFooter, Source } from '../../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../../files/temporary-folder.js';
+import type { CellText } from '../../../../src/lists/rows/chunks/row-chunk.js';
+import { cutEvenly } from '../csv-reference.js';
+import { textsOf } from '../../rows/read-rows.js';
 
 const at = useTemporaryFolder();
 
 async function readAll(
   source: Source,
-): Promise<{ rows: string[][]; found: number; digest: string }> {
+): Promise<{ rows: CellText[][]; found: number; digest: string }> {
   const found: FoundFooter[] = [];
   const reading = await source.open({
     onFooterFound: (footer) => found.push(footer),
     wanted: () => [],
   });
-  const rows: string[][] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) {
-      rows.push((chunk.cells?.(row) ?? []).map((cell) => String(cell ?? '')));
-    }
-  }
+  const rows = await textsOf(reading);
   expect(found.length).toBeLessThan(2);
   return { rows, found: found[0]?.count ?? 0, digest: reading.contentDigest?.() ?? '' };
 }
@@ -117,10 +115,7 @@ describe('lines below the last row of a CSV file', () => {
       await writeFile(at('list.csv'), bytes);
       const whole = await readAll(fileSource(at('list.csv')));
       for (const size of bytes.length > 1000 ? [977, 65_536] : [1, 2, 3, 7, 50]) {
-        const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, piece) =>
-          bytes.subarray(piece * size, (piece + 1) * size),
-        );
-        const stream = streamSource('list', () => Readable.from(pieces));
+        const stream = streamSource('list', () => Readable.from(cutEvenly(bytes, size)));
         expect(await readAll(stream)).toEqual(whole);
       }
     }

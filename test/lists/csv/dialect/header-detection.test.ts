@@ -6,6 +6,8 @@ import type { FileOptions } from '../../../../src/lists/files/file-options.js';
 import { fileSource, streamSource } from '../../../../src/lists/files/file-source.js';
 import type { FoundHeader, Source } from '../../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../../files/temporary-folder.js';
+import { cutEvenly } from '../csv-reference.js';
+import { textsOf } from '../../rows/read-rows.js';
 
 const at = useTemporaryFolder();
 
@@ -22,12 +24,7 @@ async function readAll(source: Source): Promise<Read> {
     onHeaderFound: (header) => found.push(header),
     wanted: (header) => [...header.keys()],
   });
-  const rows: unknown[][] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) {
-      rows.push(reading.header.map((_, column) => chunk.text(row, column)));
-    }
-  }
+  const rows = await textsOf(reading);
   expect(found.length).toBeLessThan(2);
   return { header: reading.header, rows, found: found[0]?.number };
 }
@@ -63,10 +60,7 @@ describe('lines above the header', () => {
   it('are found alike in a stream, however it comes', async () => {
     const text = `\ufeffContacts, all\n\n${table}`;
     for (const size of [1, 2, 3, 7, 50, 1000]) {
-      const bytes = Buffer.from(text);
-      const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, piece) =>
-        bytes.subarray(piece * size, (piece + 1) * size),
-      );
+      const pieces = cutEvenly(Buffer.from(text), size);
       const source = streamSource('list', () => Readable.from(pieces));
       expect(await readAll(source)).toEqual({ header, rows: cells, found: 3 });
     }

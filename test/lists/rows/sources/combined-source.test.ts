@@ -8,6 +8,7 @@ import type { CellText } from '../../../../src/lists/rows/chunks/row-chunk.js';
 import { rowsSource } from '../../../../src/lists/rows/sources/rows-source.js';
 import type { Source } from '../../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../../files/temporary-folder.js';
+import { textsOf } from '../read-rows.js';
 
 const at = useTemporaryFolder();
 
@@ -153,11 +154,5 @@ async function read(source: Source, wanted: readonly string[]): Promise<CellText
       return positions;
     },
   });
-  const rows: CellText[][] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) {
-      rows.push(positions.map((column) => chunk.text(row, column)));
-    }
-  }
-  return rows;
+  return textsOf(reading, positions);
 }

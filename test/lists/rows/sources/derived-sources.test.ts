@@ -1,31 +1,113 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { RunSettings } from '../../../../src/engine/runs/options/run-options.js';
 import {
+  type Client,
+  combinedSource,
   fileSink,
   fileSource,
+  rowsSink,
   rowsSource,
   run,
   type Source,
   type Summary,
 } from '../../../../src/index.js';
 import { limitedSource } from '../../../../src/lists/rows/sources/derived-sources.js';
-import { withFolder } from '../../../service/with-service.js';
+import type { Service } from '../../../../src/service/index.js';
 import { chargesOf, withClient } from '../../../engine/streams/with-client.js';
+import { withFolder } from '../../../service/with-service.js';
+import { textsOf } from '../read-rows.js';
+
+const people = Array.from({ length: 100 }, (_, id) => ({
+  id,
+  email: `${id < 50 ? 'good' : 'bad'}${id}@sluice.test`,
+}));
+
+let client: Client;
+let service: Service;
+
+beforeEach(async () => {
+  ({ client, service } = await withClient());
+});
+
+async function charged(): Promise<number> {
+  return (await chargesOf(service)).length;
+}
+
+/** Rows of a source of one's own, by its reading: its bytes are not seen. */
+function ownSource(rowsOf: (reading: number) => readonly object[], name = 'own'): Source {
+  let readings = 0;
+  return { name, open: async (opening) => rowsSource(rowsOf((readings += 1))).open(opening) };
+}
+
+async function verify(
+  source: Source,
+  changes: Partial<Pick<RunSettings, 'limit' | 'onProgress'>> = {},
+): Promise<Map<unknown, unknown>> {
+  const valid = new Map<unknown, unknown>();
+  const sink = rowsSink<{ email: string; email_valid: boolean }>((rows) => {
+    for (const row of rows) valid.set(row.email, row.email_valid);
+  });
+  const stateDir = join(await withFolder(), 'state');
+  await run({ source, sink, client, email: ['email'], country: 'US', stateDir, ...changes });
+  return valid;
+}
+
+const refused = {
+  code: 'input_changed',
+  message: expect.stringMatching(/has changed since the run read it: run again/) as string,
+};
+
+describe('a source whose bytes are not seen', () => {
+  it('is read twice and compared', async () => {
+    const valid = await verify(ownSource(() => people));
+    expect([...valid.values()].filter(Boolean)).toHaveLength(50);
+    expect(await charged()).toBe(100);
+  });
+
+  it.each([
+    ['in another order', (rows: readonly object[]) => rows.toReversed()],
+    [
+      'with a row more',
+      (rows: readonly object[]) => [...rows, { id: 100, email: 'a@sluice.test' }],
+    ],
+    ['with a row fewer', (rows: readonly object[]) => rows.slice(1)],
+    [
+      'with another address',
+      (rows: readonly object[]) => [{ id: 0, email: 'bad0@sluice.test' }, ...rows.slice(1)],
+    ],
+  ])('is refused when its rows come %s the second time', async (_, changed) => {
+    const source = ownSource((reading) => (reading === 1 ? people : changed(people)));
+    await expect(verify(source)).rejects.toMatchObject(refused);
+  });
+
+  it('is refused as one of several, and when only its first rows are wanted', async () => {
+    const turned = () =>
+      ownSource((reading) => (reading % 2 === 1 ? people : people.toReversed()), 'turned');
+    await expect(verify(turned(), { limit: 80 })).rejects.toMatchObject(refused);
+    // One reading more: that of the headers.
+    const [fixed, other] = [rowsSource(people.slice(0, 3)), turned()];
+    await expect(verify(combinedSource([fixed, other]))).rejects.toMatchObject(refused);
+  });
+});
+
+it('refuses an array that the program changes while it is verified', async () => {
+  const rows = [...people];
+  const onProgress: RunSettings['onProgress'] = ({ stage }) => {
+    if (stage === 'read') rows.reverse();
+  };
+  await expect(verify(rowsSource(rows), { onProgress })).rejects.toMatchObject(refused);
+});
 
 /** The texts of all rows, and the digest after the last. */
 async function readAll(source: Source): Promise<{ rows: string[]; digest: string | undefined }> {
   const reading = await source.open({ wanted: () => [] });
-  const rows: string[] = [];
-  for await (const chunk of reading.chunks) {
-    for (let row = 0; row < chunk.length; row += 1) {
-      rows.push(reading.header.map((_, at) => String(chunk.text(row, at))).join('|'));
-    }
-  }
+  const rows = (await textsOf(reading)).map((row) => row.map(String).join('|'));
   return { rows, digest: reading.contentDigest?.() };
 }
 
-const people = Array.from({ length: 60 }, (_, at) => ({
+const list = Array.from({ length: 60 }, (_, at) => ({
   id: at,
   email: `good${at}@sluice.test`,
   since: new Date(Date.UTC(2024, at % 12, 1, 8)),
@@ -37,7 +119,6 @@ describe('a limited source', () => {
     'gives the first rows of a %s list alone, and the output keeps their form',
     async (format) => {
       const folder = await withFolder();
-      const { service, client } = await withClient();
       const to = (name: string) => join(folder, `${name}.${format}`);
       const verify = async (source: Source, name: string, limit?: number): Promise<Summary> =>
         run({
@@ -51,12 +132,12 @@ describe('a limited source', () => {
           pollIntervalMs: 1,
           ...(limit !== undefined && { limit }),
         });
-      await verify(rowsSource(people), 'list');
+      await verify(rowsSource(list), 'list');
       const whole = await verify(fileSource(to('list')), 'checked');
-      const paid = (await chargesOf(service)).length;
+      const paid = await charged();
       const first = await verify(fileSource(to('list')), 'checked2', 23);
       expect([whole.rows, whole.limit, first.rows, first.limit]).toEqual([60, undefined, 23, 23]);
-      expect((await chargesOf(service)).length - paid).toBe(23);
+      expect((await charged()) - paid).toBe(23);
       const all = await readAll(fileSource(to('checked')));
       expect((await readAll(fileSource(to('checked2')))).rows).toEqual(all.rows.slice(0, 23));
     },
@@ -81,7 +162,6 @@ describe('a limited source', () => {
 
   it('lets go of rows of a program when it has enough of them', async () => {
     const folder = await withFolder();
-    const { client } = await withClient();
     let given = 0;
     let isClosed = false;
     const endless = async function* () {
