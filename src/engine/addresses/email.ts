@@ -126,5 +126,4 @@ function hasDomain(bytes: Uint8Array, length: number): boolean {
   return true;
 }
 
-/** So many bytes a key of a plain email has at most. */
 export const plainKeyBytes = maxEmailBytes;

@@ -77,7 +77,6 @@ export class BatchLog {
     this.#driven.set(batchLabel(driven.batch), driven);
   }
 
-  /** When a batch got where it is. */
   times(batch: Batch): BatchTimes {
     return this.#driven.get(batchLabel(batch))?.times ?? noTimes;
   }

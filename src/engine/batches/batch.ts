@@ -23,6 +23,9 @@ export interface Batch {
   open(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
+/** Which lines of its run a batch has. */
+export type BatchLines = Pick<Batch, 'id' | 'addresses' | 'part'>;
+
 interface BatchPart {
   /** Number of its first line among those of the whole batch, from 0. */
   readonly start: number;
@@ -34,11 +37,7 @@ interface BatchPart {
  * What tells a batch, or a part of one, from all others of its run: `000007`, and `000007.25001-50000`
  * for its lines of these numbers. It is in names of uploads and of files.
  */
-export function batchLabel({
-  id,
-  addresses,
-  part,
-}: Pick<Batch, 'id' | 'addresses' | 'part'>): string {
+export function batchLabel({ id, addresses, part }: BatchLines): string {
   const number = String(id + 1).padStart(6, '0');
   return part ? `${number}.${part.start + 1}-${part.start + addresses}` : number;
 }
@@ -53,7 +52,7 @@ export function batchName(
   prefix: string,
   upload: {
     readonly runId: string;
-    readonly batch: Pick<Batch, 'id' | 'addresses' | 'part'>;
+    readonly batch: BatchLines;
     readonly attempt: number;
   },
 ): string {

@@ -4,7 +4,6 @@ import type { Batch } from './batch.js';
 import type { Charge } from './status-answer.js';
 import type { ComparedExport } from './export-check.js';
 
-/** What came of reserving the credits of a launch. */
 export type Reservation = {
   /** Credits of the batch's type that all launches of the run come to with this one. */
   readonly credits: number;

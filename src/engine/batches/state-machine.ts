@@ -21,7 +21,6 @@ export type Step =
   | { readonly do: 'give_up' }
   | { readonly do: 'nothing' };
 
-/** Bounds on what is tried again. */
 export const bounds = {
   /** Readings of the list before an upload without an answer counts as never arrived. */
   looksForMissingUpload: 4,

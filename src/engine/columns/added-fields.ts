@@ -34,7 +34,6 @@ export function usualFields(type: VerificationType): readonly AddedField[] {
   return [...always, ...recordFields[type]];
 }
 
-/** Where a field is among {@link outcomeCells}. */
 export function fieldPlace(type: VerificationType, field: string): number {
   const fields: readonly string[] = addedFields[type];
   return fields.indexOf(field);
@@ -103,7 +102,6 @@ export interface FieldOptions<Chosen = AddedField> {
   readonly suggest?: boolean | undefined;
 }
 
-/** The fields that are added for a column of a type, in order. */
 export function fieldsOf(
   type: VerificationType,
   { columns, provenance = false, suggest = false }: FieldOptions,

@@ -73,7 +73,6 @@ export interface ColumnLayout {
   readonly countryName?: string | undefined;
   readonly countryFromPosition?: number | undefined;
   readonly countryFromName?: string | undefined;
-  /** The added columns, for each verified column. */
   readonly added: readonly (readonly AddedColumn[])[];
   /** The usual ones, where others are chosen. */
   readonly whole?: ColumnLayout['added'];
@@ -161,7 +160,6 @@ export function countVerified(options: ColumnOptions): number {
   return given.length;
 }
 
-/** Every column that options name. */
 export function namedColumns(options: ColumnOptions): readonly string[] {
   const { email = [], phone = [], countryColumn, countryFrom } = options;
   const names = [...email, ...phone, countryColumn, countryFrom];

@@ -44,7 +44,6 @@ export function createLooks(type: VerificationType, only: CountryCode | undefine
   };
 }
 
-/** Counts a cell that holds something. */
 export function addCell(looks: ColumnLooks, isAlike: boolean, isOther = false): void {
   looks.filled += 1;
   if (!isAlike) looks.malformed += 1;
@@ -145,7 +144,6 @@ class CallingCodeTally {
     else this.#addForeign(number.slice(1));
   }
 
-  /** Counts a number of the country's own calling code. */
   addDomestic(hasCode: boolean): void {
     if (hasCode) this.#withCode += 1;
     else this.#national += 1;

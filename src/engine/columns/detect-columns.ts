@@ -149,7 +149,6 @@ class Column {
     return typeof cell === 'string' ? trimCell(cell) : '';
   }
 
-  /** Whether a row has a cell that holds something. */
   isIn(row: readonly CellText[]): boolean {
     return this.#cellOf(row) !== '';
   }

@@ -3,7 +3,6 @@ import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-/** The position of a column that is named by its name or by position. */
 export function findColumn(header: readonly string[], given: string): number {
   const first = header.indexOf(given);
   if (first !== -1) {

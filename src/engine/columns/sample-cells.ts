@@ -42,7 +42,6 @@ function sampleValue(field: string, at: number): OutcomeValue {
   return texts ? (texts[at % texts.length] ?? null) : at % 2 === 0;
 }
 
-/** Cells of results of every kind in some added columns. */
 export function sampleCells(
   type: VerificationType,
   added: readonly AddedColumn[],

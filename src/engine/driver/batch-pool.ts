@@ -178,7 +178,6 @@ export class BatchPool {
     this.#options.uuids.take(uuid, name);
   }
 
-  /** Drives batches as soon as there are places for them. */
   add(batches: Iterable<Batch>): void {
     if (this.#stoppedBy) return;
     this.#waiting = [...batches].toReversed().concat(this.#waiting);
@@ -195,12 +194,10 @@ export class BatchPool {
     return this.#stoppedBy;
   }
 
-  /** Makes another request for a batch as soon as it is its turn. */
   async inTurn<Answer>(request: () => Promise<Answer>): Promise<Answer> {
     return this.#requests(request);
   }
 
-  /** Those that wait begin, as far as there are places. */
   #begin(): void {
     while (
       this.#inHand < this.#places &&

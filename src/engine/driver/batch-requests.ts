@@ -6,7 +6,6 @@ import type { BatchEvent } from '../batches/transitions.js';
 import type { ExportOpener } from '../plan/result-join.js';
 import type { BatchSettings } from './driver-options.js';
 
-/** Sends the lines of a batch under a name. */
 export async function sendUpload(
   batch: Batch,
   name: string,

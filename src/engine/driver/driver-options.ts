@@ -76,7 +76,6 @@ export interface DriveSettings {
   readonly random?: (() => number) | undefined;
 }
 
-/** An export that was read to its end. */
 export interface CollectedExport extends ExportTally {
   /** Makes its results safe: it is what was asked for. */
   keep(): Promise<void> | void;
@@ -94,7 +93,6 @@ export interface DriveOptions {
   /** What the batches of a run learn from each other of how long stages take. @default nothing */
   readonly pace?: PollEstimator;
   readonly gate: LaunchGate;
-  /** The right to drive the batch. */
   readonly claim: BatchClaim;
   /** Which uuids the uploads of the run have. */
   readonly uuids: UploadRegistry;
@@ -302,7 +300,6 @@ export const doubtShape: OptionShape<DoubtOptions> = { onDoubtfulColumns: called
 export const aClient = withMethods('a Client', 'uploadBatch', 'launchBatch', 'exportBatch');
 export const aHistory = withMethods('an opened History', 'recall', 'keep');
 
-/** What holds where the caller says nothing. */
 export const defaults = {
   batchSize: 50_000,
   concurrency: 4,
@@ -312,7 +309,6 @@ export const defaults = {
   batchName: 'sluice',
 } as const;
 
-/** What the names of a run's batches begin with. */
 export function namePrefixOf({ batchName }: Pick<DriveSettings, 'batchName'>): string {
   return batchName ?? defaults.batchName;
 }

@@ -17,7 +17,6 @@ export class LaunchGate {
   #closedBy: SluiceError | undefined;
   /** Whether it is closed for more than a budget. */
   #isClosedToAll = false;
-  /** Types whose budget is used up. */
   readonly #usedUp = new Set<VerificationType>();
   #isHeld = false;
 
@@ -50,7 +49,6 @@ export class LaunchGate {
     return this.#closedBy === undefined || this.#closedBy instanceof BudgetError;
   }
 
-  /** Lets nothing be launched until it is let go. */
   hold(): void {
     this.#isHeld = true;
   }
@@ -101,7 +99,6 @@ export class RefusedSizes {
   #refused: readonly Size[] = [];
   #linesInARow = 0;
 
-  /** Takes in that a batch was refused. */
   note({ sizeBytes, addresses }: Size): void {
     if (addresses === 1) this.#linesInARow += 1;
     if (this.covers({ sizeBytes, addresses })) return;
@@ -109,12 +106,10 @@ export class RefusedSizes {
     this.#refused = [...kept, { sizeBytes, addresses }];
   }
 
-  /** Takes in that the service has taken a batch. */
   noteTaken(): void {
     this.#linesInARow = 0;
   }
 
-  /** Whether the service surely refuses a batch of this size. */
   covers(batch: Size): boolean {
     return this.#refused.some((size) => isAtLeast(batch, size));
   }

@@ -46,7 +46,6 @@ export class PollEstimator {
     this.#toCome = toCome;
   }
 
-  /** A batch enters a stage. */
   begin(stage: string, { type, addresses }: TimedBatch): StageTiming {
     const key = `${stage} ${type}`;
     let sizes = this.#paces.get(key);
@@ -137,7 +136,6 @@ class SizePace {
   }
 }
 
-/** The time of one batch in one stage. */
 export class StageTiming {
   readonly #pace: SizePace;
   readonly #guessMs: number;

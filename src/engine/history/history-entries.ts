@@ -70,7 +70,6 @@ function numberOf(numbers: Map<string, number>, key: string): number {
   return numbers.size - 1;
 }
 
-/** The batch that told a result. */
 export interface HistoryOrigin {
   readonly batchUuid: string;
   /** When its results were fetched, in milliseconds since the epoch. */
@@ -95,7 +94,6 @@ export class HistoryEntries {
   /** By the table's numbers. */
   readonly #outcomes = new NumberList();
   readonly #origins = new NumberList();
-  /** Outcomes by their keys, each once. */
   readonly #outcomeKeys: string[] = [];
   readonly #read: Outcome[] = [];
   readonly #outcomeNumbers = new Map<string, number>();
@@ -109,7 +107,6 @@ export class HistoryEntries {
     this.#table = new AddressTable({ seed });
   }
 
-  /** Number of addresses. */
   get size(): number {
     return this.#table.size;
   }
@@ -119,7 +116,6 @@ export class HistoryEntries {
     return this.#taken - this.size;
   }
 
-  /** How many entries have come of a batch. */
   countOf(batchUuid: string): number {
     return this.#counts[this.#originNumbers.get(batchUuid) ?? -1] ?? 0;
   }
@@ -209,7 +205,6 @@ export class HistoryEntries {
   }
 }
 
-/** The hash of the entry that begins at a word. */
 export function hashAt(words: Uint32Array, at: number): HashWords {
   const word = (index: number): number => (words[at + index] ?? 0) | 0;
   return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };

@@ -23,7 +23,6 @@ export const maxFrameEntries = 32_768;
 const maxContentBytes = 64 * 1024 * 1024;
 
 export interface Frame {
-  /** What the JSON text holds. */
   readonly meta: unknown;
   /** {@link entryWords} words each. */
   readonly entries: Uint32Array;
@@ -97,7 +96,6 @@ function readWords(bytes: Buffer): Uint32Array {
 
 const chunkBytes = 1024 * 1024;
 
-/** What the first frame says. */
 const headMeta = z.object({
   history: z.literal('sluice'),
   version: z.literal(1),
@@ -262,7 +260,6 @@ function unknownForm(path: string): StateError {
   );
 }
 
-/** Whether something is in a file. */
 export async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
   try {
     return (await files.stat(path)).size > 0;

@@ -16,7 +16,6 @@ export function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => st
   };
 }
 
-/** The lookups of one plan in a history. */
 export class HistoryRecall implements Recall {
   readonly #entries: HistoryEntries;
   readonly #outcomes: OutcomeTable;
@@ -95,7 +94,6 @@ export interface HistoryResult {
   readonly batchUuid: string;
 }
 
-/** All of them, in no order. */
 export function* resultsOf(entries: HistoryEntries): Generator<HistoryResult> {
   const found: { readonly hash: string; readonly place: number }[] = [];
   entries.forEach(({ word0, word1, word2, word3 }, place) => {

@@ -337,7 +337,6 @@ export class History implements ResultHistory {
     await this.#turns.next(async () => this.#file.append(frame));
   }
 
-  /** Adds the results of a batch, frame by frame. */
   #adding(
     origin: HistoryOrigin,
     outcomes: OutcomeTable,

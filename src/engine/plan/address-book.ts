@@ -46,7 +46,6 @@ export class AddressBook {
     this.table = new AddressTable(options);
   }
 
-  /** Number of unique addresses. */
   get size(): number {
     return this.#states.length;
   }

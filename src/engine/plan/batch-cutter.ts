@@ -13,14 +13,12 @@ export interface BatchStorage {
   open(batch: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** A line that is in bytes. */
 export interface LineBytes {
   readonly bytes: Uint8Array;
   readonly start: number;
   readonly end: number;
 }
 
-/** A batch that still takes addresses. */
 interface OpenBatch {
   readonly id: number;
   readonly group: BatchGroup;
@@ -73,7 +71,6 @@ export class BatchCutter {
     return undefined;
   }
 
-  /** Closes the batch that has been open longest. */
   closeOldest(): void {
     for (const [key, batch] of this.#open) {
       this.#close(key, batch);
@@ -85,7 +82,6 @@ export class BatchCutter {
     for (const [key, batch] of this.#open) this.#close(key, batch);
   }
 
-  /** How many batches were begun so far. */
   get count(): number {
     return this.#opened;
   }

@@ -80,7 +80,6 @@ export class CellReader {
   };
   /** By verified column: that of the cell before. */
   readonly #lastGroups: NumberedGroup[] = [];
-  /** Most rows at once. */
   readonly rowsAtOnce: number;
   /** By place, row after row: the hash of the cell's address. */
   readonly hashes: Int32Array;
@@ -103,10 +102,8 @@ export class CellReader {
   constructor(options: {
     readonly columns: readonly VerifiedColumn[];
     readonly country: CountryRule;
-    /** What hashes addresses. */
     readonly table: AddressTable;
     readonly onChanged?: OnChanged | undefined;
-    /** What is never sent. */
     readonly suppressed?: Suppressed | undefined;
   }) {
     this.#columns = options.columns;
@@ -126,12 +123,10 @@ export class CellReader {
     this.#table = options.table;
   }
 
-  /** The batch groups of all addresses so far. */
   get groups(): readonly NumberedGroup[] {
     return Object.values(this.#groups).flatMap((groups) => [...groups.values()]);
   }
 
-  /** Reads the cells of some rows, and hashes their addresses. */
   read(chunk: RowChunk, from: number, to: number): void {
     const { raw } = chunk;
     if (raw) this.#bytes = raw.bytes;
@@ -160,7 +155,6 @@ export class CellReader {
     return this.#groupOf[place];
   }
 
-  /** Why the cell at a place holds no address. */
   reasonAt(place: number): NotSubmittedReason {
     return this.#lines[place] as NotSubmittedReason;
   }

@@ -107,13 +107,11 @@ export class FirstCells {
   #cells = 0;
   #first = 0;
 
-  /** @param cells how many there are */
   constructor(cells: number) {
     this.#bits = new Uint32Array((cells >>> wordBits) + 1);
     this.#before = new Uint32Array((cells >>> blockBits) + 1);
   }
 
-  /** Takes the next cell. */
   add(isFirst: boolean): void {
     const cell = this.#cells;
     if ((cell & ((1 << blockBits) - 1)) === 0) this.#before[cell >>> blockBits] = this.#first;

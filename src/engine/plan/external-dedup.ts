@@ -59,7 +59,6 @@ export class ExternalDedup {
     this.#windowCells = options.windowCells ?? usualWindow;
   }
 
-  /** Bytes of all lines. */
   get lineBytes(): number {
     return this.#allLines;
   }
@@ -74,7 +73,6 @@ export class ExternalDedup {
     }
   }
 
-  /** Takes the next cell. */
   add(hash: HashWords, group: number, line: string | LineBytes): void {
     const cell = this.#known + this.#cells;
     if (cell >= 0xffff_fffe) throw new InputError('the list has more cells than can be counted');

@@ -20,16 +20,12 @@ import type { OutputCell } from '../../lists/rows/sink.js';
 import type { ColumnLayout, ColumnOptions } from '../columns/column-layout.js';
 
 interface PlanSettings extends CountryOptions {
-  /** Where the columns stand. */
   readonly layout: ColumnLayout;
-  /** Most addresses in one batch. */
   readonly batchSize: number;
   readonly storage: BatchStorage;
   /** 32 random bytes. @default fresh ones */
   readonly seed?: Uint8Array;
-  /** Told of each cell that is sent as something else than it holds. */
   readonly onChanged?: OnChanged | undefined;
-  /** What is never sent. */
   readonly suppressed?: Suppressed | undefined;
   /** Makes what knows results of earlier runs, by hashes under the seed. */
   readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
@@ -110,7 +106,6 @@ export class Plan {
     });
   }
 
-  /** Number of verified columns. */
   get width(): number {
     return this.layout.columns.length;
   }
@@ -130,7 +125,6 @@ export class Plan {
     return this.#pick(outcome, column, this.#wholePlaces);
   }
 
-  /** Fills in what is of the cell itself. */
   withPerCellValues(
     cells: readonly OutputCell[],
     chunk: RowChunk,

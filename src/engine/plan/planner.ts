@@ -54,10 +54,8 @@ export class Planner {
     readonly book: AddressBook;
     readonly cutter: BatchCutter;
     readonly outcomes: OutcomeTable;
-    /** Results of earlier runs. */
     readonly recall?: Recall | undefined;
     readonly onChanged?: OnChanged | undefined;
-    /** What is never sent. */
     readonly suppressed?: Suppressed | undefined;
   }) {
     this.#cells = new CellReader({ ...options, table: options.book.table });
@@ -82,7 +80,6 @@ export class Planner {
     return this.#cells.lineOf(chunk, row, column);
   }
 
-  /** The address that a cell holds, whether it is sent or not. */
   addressOf(...cell: Parameters<CellReader['addressOf']>): ReturnType<CellReader['addressOf']> {
     return this.#cells.addressOf(...cell);
   }

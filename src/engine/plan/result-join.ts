@@ -34,7 +34,6 @@ const lineFeed = 0x0a;
 /** No address has it. */
 const noNumber = 0xffff_ffff;
 
-/** How a batch ended. */
 export type BatchEnding =
   | { readonly failure: FailedReason }
   /** The export itself, or what is known from it already. */
@@ -264,7 +263,6 @@ function lineLengthAt(bytes: Buffer, at: number): number {
   return end === -1 ? Infinity : end + 1 - at;
 }
 
-/** The address of a line of a batch. */
 export function addressOf({ group }: Batch, line: string): AddressLine {
   return group.type === 'email' ? emailLine(line) : phoneLine(line, group.country);
 }

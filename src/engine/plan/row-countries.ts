@@ -32,7 +32,6 @@ export interface CallingCodeCounts {
 /** Distinct country cells that are remembered; junk in a country column must not fill the memory. */
 const maxKnownCountries = 4096;
 
-/** Finds the target country of each row. */
 export class RowCountries {
   readonly #rule: CountryRule;
   readonly #known = new Map<CellText, RowCountry | undefined>();

@@ -65,7 +65,6 @@ export class Suppressed {
     this.#table = new AddressTable({ seed });
   }
 
-  /** Number of different addresses and domains. */
   get size(): number {
     return this.#table.size;
   }

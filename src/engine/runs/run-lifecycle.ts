@@ -8,7 +8,7 @@ import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { readBalance, readBalanceAfter, withBalance } from './credits.js';
 import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
 import { driveRun, settleStopped } from './execution/run-driver.js';
-import type { DriveRunEnd, DriveRunOptions } from './execution/driver-options.js';
+import type { DriveRunEnd, DriveRunOptions } from './execution/run-batches.js';
 import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
 import type { PlannedBeside } from './resume/plan-beside.js';
@@ -48,7 +48,6 @@ export class RunLifecycle {
     this.isRemovable = !hasSent(place.store.state);
   }
 
-  /** @throws what stops it */
   async toEnd(): Promise<Summary> {
     const store = this.#store;
     const finished = await this.#place.finishedSummary();

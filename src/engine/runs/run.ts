@@ -94,7 +94,6 @@ export async function run<From extends SourceInput, Given = unknown>(
   return summary;
 }
 
-/** Finds the places that options name. */
 async function resolve({ maxUnknown, suppress, ...options }: RunSettings): Promise<ResolvedRun> {
   const { signal = new AbortController().signal } = options;
   const { suppressed, lists } = await readSuppressed(suppress, { ...options, signal });

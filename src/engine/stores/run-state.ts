@@ -211,7 +211,6 @@ export function hasSent({ batches, earlier }: RunState): boolean {
   return batches.size > 0 || earlier.length > 0;
 }
 
-/** What the journal knows of a batch, or of a part of one. */
 export function entryOf(
   { batches }: Pick<RunState, 'batches'>,
   batch: Batch,

@@ -8,7 +8,6 @@ import { makePrivateFolder, type PrivateFolder } from '../../platform/files/priv
 /** Where a process keeps what it has made of its list on disk: any other process makes the same of it. */
 export interface RunScratch {
   readonly path: string;
-  /** A folder with the files of its batches. */
   readonly batchesPath: string;
   /** For every verified cell the number of its address. */
   readonly ticketsPath: string;

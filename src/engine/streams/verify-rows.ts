@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream';
+import { type Duplex, pipeline, type Readable, Stream } from 'node:stream';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkValue } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
@@ -12,11 +12,11 @@ import type {
   TextColumn,
 } from './enriched-row.js';
 import { joinResults } from './join-results.js';
-import { RowFeed } from './row-feed.js';
-import { systemClock } from '../../platform/waiting/clock.js';
-import type { StreamPlan } from './stream-plan.js';
+import { systemClock, type Clock } from '../../platform/waiting/clock.js';
+import { type StreamPlan, checkRow } from './stream-plan.js';
 import type { TargetChoice, VerifySettings } from './stream-options.js';
 import { planOf, type Refused, Verify, type Prefixes, type TypedOptions } from './verify.js';
+import { beginRows } from '../../lists/rows/sources/read-once.js';
 
 /**
  * Verifies rows that a program has, for a loop: enriched rows come out, as many and in the same order.
@@ -128,5 +128,88 @@ class VerifyRows extends Verify {
     } catch (error) {
       this.destroy(error as Error);
     }
+  }
+}
+
+/** Most time for rows to come to their end when the one that they are making may never come. */
+const leaveMs = 5000;
+
+/** Rows of a program on their way into a stream. */
+export class RowFeed {
+  readonly #rows: RowsInput;
+  readonly #clock: Clock;
+  #checked: Generator<object, undefined> | AsyncGenerator<object, undefined> | undefined;
+  /** Whether they are making a row, which may never come. */
+  #isAsked = true;
+  #number = 0;
+  #isBegun = false;
+
+  constructor(rows: RowsInput, clock: Clock) {
+    this.#rows = rows;
+    this.#clock = clock;
+  }
+
+  begin(into: Duplex): void {
+    const rows = this.#rows;
+    const iterator = beginRows(rows, 'the list');
+    this.#isBegun = true;
+    if (rows instanceof Stream) {
+      pipeline(rows as Readable, into, () => undefined);
+      return;
+    }
+    this.#checked =
+      Symbol.asyncIterator in rows
+        ? this.#checkLater(iterator as AsyncIterator<unknown>)
+        : this.#check(iterator as Iterator<unknown>);
+    pipeline(this.#checked, into, () => undefined);
+  }
+
+  /**
+   * Closes them, and waits for their own cleanup, for which they hold what others must not close before: a
+   * cursor its connection. A row that they are making is waited for some seconds; after an error it is not.
+   */
+  async leave(hasFailed: boolean): Promise<void> {
+    const isAsked = this.#isAsked;
+    const left = this.#close();
+    if (!isAsked) return left;
+    if (hasFailed && this.#checked) return;
+    const done = new AbortController();
+    try {
+      await Promise.race([left, this.#clock.sleep(leaveMs, done.signal)]);
+    } finally {
+      done.abort();
+    }
+  }
+
+  async #close(): Promise<void> {
+    await this.#checked?.return(undefined);
+    const rows = this.#rows;
+    if (!(rows instanceof Stream) || !this.#isBegun || (rows as Readable).closed) return;
+    (rows as Readable).destroy();
+    await new Promise((resolve) => {
+      rows.once('close', resolve);
+    });
+  }
+
+  /** Rows by their numbers: a stream takes no null, and says nothing of the row. */
+  *#check(iterator: Iterator<unknown>): Generator<object, undefined> {
+    for (const row of { [Symbol.iterator]: () => iterator }) {
+      yield this.#pass(row);
+      this.#isAsked = true;
+    }
+  }
+
+  async *#checkLater(iterator: AsyncIterator<unknown>): AsyncGenerator<object, undefined> {
+    for await (const row of { [Symbol.asyncIterator]: () => iterator }) {
+      yield this.#pass(row);
+      this.#isAsked = true;
+    }
+  }
+
+  #pass(row: unknown): object {
+    this.#number += 1;
+    checkRow(row, this.#number);
+    this.#isAsked = false;
+    return row;
   }
 }

@@ -12,14 +12,12 @@ import type { BatchReport, ColumnHints, CreditSummary, TypeSummary } from './fig
 
 interface Summarized {
   readonly input: string;
-  /** What the rows were written to. */
   readonly sink: Pick<
     Sink,
     'name' | 'rowsLeftOut' | 'rowsRepeated' | 'validLeftOut' | 'outputs' | 'skippedUpdates'
   >;
   readonly service: string;
   readonly rows: number;
-  /** Most rows that were asked for. */
   readonly limit: number | undefined;
   /** Whether the rows went beside the output. @default false */
   readonly isSuspect?: boolean;

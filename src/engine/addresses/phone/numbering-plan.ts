@@ -4,7 +4,6 @@ const maxCallingCodeDigits = 3;
 const zero = 0x30;
 /** The library takes no longer national number, whatever a plan says. */
 const maxNationalDigits = 17;
-/** Shorter national numbers are none. */
 const minNationalDigits = 2;
 
 /** One country's rules for reading digits, compiled once from libphonenumber-js's own metadata. */
@@ -75,7 +74,6 @@ export class NumberingPlan {
     );
   }
 
-  /** Whether a national prefix may be in front of national digits. */
   mayHavePrefix(digits: Uint8Array, from: number, to: number): boolean {
     return (
       this.#nationalPrefix !== undefined && beginWithOne(digits, from, to, this.#nationalStarts)
@@ -99,12 +97,10 @@ export class NumberingPlan {
     return this.#isOf(national, () => true);
   }
 
-  /** Whether they are the number of a place, or of a mobile. */
   isFixedOrMobile(national: string): boolean {
     return this.#isOf(national, ({ kind }) => kind !== 'other');
   }
 
-  /** Whether they are, or may be, the number of a mobile. */
   isMobile(national: string): boolean {
     return this.#isOf(national, ({ kind }) => kind === 'mobile');
   }
@@ -224,7 +220,6 @@ export class PlanFamily {
     return (this.#planOf(national) ?? this.main).isValid(national);
   }
 
-  /** Whether it is the number of a place or a mobile in one of them. */
   isFixedOrMobile(national: string): boolean {
     return (
       this.mayHave(national.length) &&
@@ -232,7 +227,6 @@ export class PlanFamily {
     );
   }
 
-  /** Whether it is, or may be, the number of a mobile in one of them. */
   isMobile(national: string): boolean {
     return (this.#planOf(national) ?? this.main).isMobile(national);
   }
@@ -269,7 +263,6 @@ export class PlanFamily {
   }
 }
 
-/** How many digits national numbers may have. */
 class PossibleLengths {
   /** Bit n stands for n digits. */
   readonly bits: number;

@@ -52,7 +52,6 @@ export function fitsCountry(cell: string, country: CountryCode): boolean {
   return number !== undefined && isFixedOrMobile(number) && phoneCountry(number) === country;
 }
 
-/** Whether a line is a valid fixed or mobile number in its E.164 form. */
 export function isFixedOrMobile(line: string): boolean {
   const digits = line.slice(1);
   const family = line.startsWith('+') ? familyOf(digits) : undefined;
@@ -63,7 +62,6 @@ const plus = 0x2b;
 const zero = 0x30;
 /** Numbers with a calling code hardly ever have fewer digits; national ones often do. */
 const fewestDigits = 10;
-/** No number has more. */
 const mostDigits = 15;
 const longestCell = 64;
 

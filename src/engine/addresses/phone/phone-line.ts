@@ -129,7 +129,6 @@ export function mayBeSideBySide(
   return smaller >= digitsOfNumber || !isOneNumber(number());
 }
 
-/** So many of them as a text. */
 export function plainText(count: number): string {
   return plainDigits.toString('latin1', 0, count);
 }
@@ -157,7 +156,6 @@ export function plainFamily(
   return isOwn === true && plan?.family.isPlain(digits, from, count) ? plan.family : undefined;
 }
 
-/** Most bytes that {@link writePlainNumber} writes. */
 export const plainNumberBytes = 24;
 
 /**

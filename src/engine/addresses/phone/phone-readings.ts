@@ -14,7 +14,6 @@ export interface PhoneDigits {
   readonly zeroAt?: number;
 }
 
-/** A zero in brackets. */
 const zeroInBrackets = /[([（［]\s*[0０]\s*[)\]）］]/u;
 
 /** What was found in a text, for the next to ask: each cell is asked about more than once. */
@@ -330,7 +329,6 @@ export function sureNumber(digits: PhoneDigits, country: CountryCode): string | 
   return distinct(likely).length === 1 ? only : undefined;
 }
 
-/** All numbers in E.164 that the digits of a cell may stand for. */
 export function possibleNumbers(digits: PhoneDigits, country: CountryCode): readonly string[] {
   const { likely, ifValid } = readingsOf(digits, country);
   return distinct([...likely, ...ifValid.filter(isValid)]);

@@ -1,5 +1,5 @@
 import { isLaunched } from './delete-uploads.js';
-import { uuidKey, batchLabel, parseBatchName, type UploadName, type Batch } from '../batch.js';
+import { uuidKey, batchLabel, parseBatchName, type UploadName, type BatchLines } from '../batch.js';
 import { isExportWrong, mayHaveLaunched, type Elected, type BatchState } from '../batch-state.js';
 import { learn } from '../transitions.js';
 import type { VerificationService } from '../../../client/client.js';
@@ -171,13 +171,13 @@ export class RunUploads {
   }
 
   /** Uploads of a batch, or of a part of one, as a whole. */
-  of(batch: Pick<Batch, 'id' | 'addresses' | 'part'>): readonly BatchUpload[] {
+  of(batch: BatchLines): readonly BatchUpload[] {
     const label = batchLabel(batch);
     return this.#ofNumber(batch.id).filter((upload) => labelOf(upload) === label);
   }
 
   /** Whether parts of a batch, or of a part, were uploaded: then it is split. */
-  hasParts({ id, addresses, part }: Pick<Batch, 'id' | 'addresses' | 'part'>): boolean {
+  hasParts({ id, addresses, part }: BatchLines): boolean {
     const start = part?.start ?? 0;
     return this.#ofNumber(id).some(
       ({ lines }) =>
@@ -189,11 +189,7 @@ export class RunUploads {
   }
 
   /** Uploads that have lines of a batch, or of a part, but not just these. */
-  overlapping({
-    id,
-    addresses,
-    part,
-  }: Pick<Batch, 'id' | 'addresses' | 'part'>): readonly BatchUpload[] {
+  overlapping({ id, addresses, part }: BatchLines): readonly BatchUpload[] {
     const start = part?.start ?? 0;
     const end = start + addresses;
     return this.#ofNumber(id).filter(({ lines = { start: 0, end: part?.of ?? addresses } }) => {

@@ -103,7 +103,6 @@ export class UploadRegistry {
     return !this.#falseSigns.has(sign);
   }
 
-  /** The name of the upload that a uuid belongs to. */
   ownerOf(uuid: string): string | undefined {
     return this.#names.get(uuidKey(uuid));
   }

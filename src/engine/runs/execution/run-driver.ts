@@ -12,14 +12,12 @@ import { replaced } from '../../batches/transitions.js';
 import { stopsForNow } from '../../driver/batch-errors.js';
 import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { askBeforeLaunch } from './confirm-launch.js';
 import { BatchSettling } from './settle-batches.js';
-import type { DriveRunEnd, DriveRunOptions } from './driver-options.js';
+import { type DriveRunEnd, type DriveRunOptions, RunBatches } from './run-batches.js';
 import { noticed } from '../reporting/run-progress.js';
 import { deleteEarlier } from '../resume/earlier-results.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
-import { RunBatches } from './run-batches.js';
 import { WorkerLoop } from './worker-loop.js';
 
 /**
@@ -311,11 +309,7 @@ class RunDrive {
       ofOthers: (state) => !mayHaveLaunched(state) && state.stage !== 'ready',
     });
     if (stoppedBy !== undefined) return stoppedBy;
-    const refusal = await askBeforeLaunch(this.#options, {
-      onPrepared: run.onPrepared,
-      ready: () => this.#batches.log.batches().filter(({ state }) => state.stage === 'ready'),
-      stoppedByOthers: () => this.#shared.stoppedByOthers,
-    });
+    const refusal = await this.#shared.askBeforeLaunch(run.onPrepared);
     if (refusal) return refusal;
     gate.release();
     return undefined;

@@ -5,7 +5,7 @@ import { tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';
 import type { ExportOpener } from '../../plan/result-join.js';
 import type { BatchResults } from '../../results/match-export.js';
-import type { DriveRunOptions } from './driver-options.js';
+import type { DriveRunOptions } from './run-batches.js';
 import type { RunClaim } from '../../stores/run-store.js';
 
 /** Gives the addresses of batches their outcomes, from exports or from what a store has kept of them. */
@@ -54,7 +54,6 @@ export class BatchSettling {
     this.#others.push(settle);
   }
 
-  /** Gives all addresses their outcomes. */
   async settleAll(): Promise<void> {
     const others = this.#others;
     this.#others = [];

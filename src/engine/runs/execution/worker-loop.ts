@@ -1,6 +1,8 @@
+import { readPreflight } from '../credits.js';
+import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import type { Batch } from '../../batches/batch.js';
 import type { BatchPool } from '../../driver/batch-pool.js';
-import { BudgetError } from '../../../platform/errors/errors.js';
+import { BudgetError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import {
   isAtEnd,
@@ -8,21 +10,15 @@ import {
   type EndedBatch,
   type BatchState,
 } from '../../batches/batch-state.js';
-import type { DriveRunOptions } from './driver-options.js';
+import type { DriveRunOptions, RunBatches } from './run-batches.js';
 import type { StoppedEntry } from '../../stores/journal-entries.js';
-import type { RunBatches } from './run-batches.js';
 import { letsFinish, stopForAll, stopOfOthers } from '../../stores/stop-reasons.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
-interface WorkerLoopOptions extends Pick<DriveRunOptions, 'stop'> {
-  readonly run: Pick<DriveRunOptions['run'], 'maxCredits' | 'onProgress' | 'signal'>;
-  readonly store: Pick<
-    DriveRunOptions['store'],
-    'state' | 'isShared' | 'waitForUpdates' | 'hearStops' | 'announce' | 'record'
-  >;
-  readonly drive: Pick<BatchPool, 'stoppedBy' | 'gate' | 'hasRoom' | 'add' | 'idle' | 'isIdle'>;
-  readonly batches: Pick<RunBatches, 'all' | 'changed' | 'claimMore' | 'applyRemote' | 'state'>;
+interface WorkerLoopOptions extends Omit<DriveRunOptions, 'batches'> {
+  readonly drive: BatchPool;
+  readonly batches: RunBatches;
   /** Whether a batch is not settled, and this process has no claim on it. */
   readonly isOpen: (batch: Batch) => boolean;
   /** Takes in the end that another process has brought a batch to. */
@@ -154,15 +150,14 @@ export class WorkerLoop {
   }
 
   /** What has stopped another process since this one works on the run. */
-  get stoppedByOthers(): StoppedEntry | undefined {
+  get #stoppedByOthers(): StoppedEntry | undefined {
     const { stopped } = this.#options.store.state;
     return stopped?.at === this.#stoppedBefore ? undefined : stopped;
   }
 
-  /** Takes in what has stopped another process. */
   #applyStop(): void {
     const { drive, stop } = this.#options;
-    const stopped = this.stoppedByOthers;
+    const stopped = this.#stoppedByOthers;
     if (!stopped || !stop || this.#isStoppedForAll || this.#ownStop) return;
     this.#isStoppedForAll = true;
     const error = stopOfOthers(stopped);
@@ -199,7 +194,6 @@ export class WorkerLoop {
     await this.#options.store.record?.(this.#ownStop);
   }
 
-  /** Takes in what others have written down by now. */
   async applyRemote(): Promise<void> {
     const { batches, settle, isOpen } = this.#options;
     // The parts of one that was split come with it.
@@ -223,6 +217,38 @@ export class WorkerLoop {
     const claimed = await batches.claimMore(this.#open);
     drive.add(claimed);
     return claimed.length > 0;
+  }
+
+  /**
+   * Asks whether what is prepared may be launched. Where processes share the run, the one that has its last
+   * step asks, once for all: the others wait for the answer.
+   *
+   * @returns what stops the run
+   */
+  async askBeforeLaunch(
+    onPrepared: NonNullable<DriveRunOptions['run']['onPrepared']>,
+  ): Promise<SluiceError | undefined> {
+    const { run, client, store, join, batches } = this.#options;
+    while (!store.state.isApproved) {
+      const stopped = this.#stoppedByOthers;
+      if (stopped) return stopOfOthers(stopped);
+      if (!join || (await join())) {
+        const ready = batches.log.batches().filter(({ state }) => state.stage === 'ready');
+        if (await onPrepared(await readPreflight(client, ready, run))) {
+          if (store.isShared) await store.record?.({ entry: 'approved' });
+          return undefined;
+        }
+        const refusal = new DetachedError(
+          'the batches are prepared and not launched, so nothing is paid; run again to go on',
+          { retryable: false },
+        );
+        const stopForOthers = store.isShared && stopForAll(refusal);
+        if (stopForOthers) await store.record?.(stopForOthers);
+        return refusal;
+      }
+      await store.waitForUpdates?.(run.signal);
+    }
+    return undefined;
   }
 
   /** Waits until there may be room, or others have done something. */

@@ -40,7 +40,6 @@ const aSource = required({
   isRight: (value) =>
     (isLocationName(value) && String(value) !== '') || isRows(value) || isSource(value),
 });
-/** Whether its values are in their bounds. */
 function isMaxUnknown(value: object): boolean {
   const isShare = percent.isRight(Reflect.get(value, 'percent'));
   return isShare && aSinkInput.isRight(Reflect.get(value, 'suspect'));

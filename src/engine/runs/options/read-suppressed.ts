@@ -91,7 +91,6 @@ interface ListFigures {
   readonly unread: number;
 }
 
-/** Columns are judged by so many rows. */
 const judgedRows = 3000;
 
 async function readList(

@@ -26,7 +26,6 @@ export type SourceInput = string | URL | readonly (string | URL)[] | RowsInput |
 /** Where the rows of a run go: a path of any format, an `s3:` URL, or a sink. */
 export type SinkInput = string | URL | Sink;
 
-/** The source and the sink that options name. */
 export async function findEnds(
   options: ColumnOptions & { readonly source: SourceInput; readonly sink: SinkInput },
 ): Promise<{ readonly source: Source; readonly sink: Sink }> {

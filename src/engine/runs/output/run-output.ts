@@ -1,3 +1,4 @@
+import { Notifier } from '../../../platform/waiting/promises.js';
 import { verificationTypes } from '../../../contract/enums.js';
 import type { Sink } from '../../../lists/rows/sink.js';
 import { OutcomeTally } from '../../summary/outcome-tally.js';
@@ -7,7 +8,6 @@ import { writeJoined } from './write-output.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Clock } from '../../../platform/waiting/clock.js';
 
-/** What was written, and where. */
 interface WrittenOutput {
   readonly tally: OutcomeTally;
   readonly sink: Sink;
@@ -55,7 +55,6 @@ export class RunOutput {
     return new RunOutput(options, isEarly ? Infinity : (sink.mayWaitMs?.() ?? 0));
   }
 
-  /** Another batch is settled. */
   batchSettled(): void {
     this.#settled += 1;
     this.#early?.notify();
@@ -154,7 +153,7 @@ export class EarlyWriter<Result> {
   readonly #late: LateBeginning | undefined;
   #stop = new AbortController();
   #written: Promise<Result> | undefined;
-  #waiting: Resolvers | undefined;
+  readonly #notifier = new Notifier();
   /** Whether nothing is left to be driven. */
   #isOver = false;
   #isStopped = false;
@@ -164,11 +163,9 @@ export class EarlyWriter<Result> {
     this.#late = late;
   }
 
-  /** Another batch is settled. */
   notify(): void {
     if (this.#isDue()) void this.#begin();
-    this.#waiting?.resolve();
-    this.#waiting = undefined;
+    this.#notifier.notify();
   }
 
   /**
@@ -192,7 +189,7 @@ export class EarlyWriter<Result> {
   /** Ends it without an output, which is cleaned up when this resolves. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#drop();
+    this.#stop.abort();
     // What it had to say is of no interest beside what stopped the run.
     await this.#written?.catch(() => undefined);
   }
@@ -207,10 +204,10 @@ export class EarlyWriter<Result> {
     this.#written = this.#write({
       nextSettled: async () => {
         if (this.#isOver) throw new Error('a row is to be written before its batch is settled');
-        await this.#nextEvent();
+        await this.#notifier.wait(this.#stop.signal);
       },
       allSettled: async () => {
-        while (!this.#isOver) await this.#nextEvent();
+        while (!this.#isOver) await this.#notifier.wait(this.#stop.signal);
       },
       signal: this.#stop.signal,
     });
@@ -225,35 +222,6 @@ export class EarlyWriter<Result> {
     const isWritten = new AbortController();
     void this.#written?.catch(() => undefined).then(() => isWritten.abort());
     await clock.sleep(mostMs, isWritten.signal).catch(() => undefined);
-    if (!this.#isOver) this.#drop();
+    if (!this.#isOver) this.#stop.abort();
   }
-
-  #drop(): void {
-    this.#stop.abort();
-    this.#waiting?.reject(this.#stop.signal.reason);
-    this.#waiting = undefined;
-  }
-
-  /** Resolves when something is told. */
-  async #nextEvent(): Promise<void> {
-    this.#stop.signal.throwIfAborted();
-    this.#waiting ??= createResolvers();
-    return this.#waiting.promise;
-  }
-}
-
-interface Resolvers {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(reason: unknown): void;
-}
-
-function createResolvers(): Resolvers {
-  let resolve = (): void => undefined;
-  let reject = (_reason: unknown): void => undefined;
-  const promise = new Promise<void>((onResolve, onReject) => {
-    resolve = onResolve;
-    reject = onReject;
-  });
-  return { promise, resolve, reject };
 }

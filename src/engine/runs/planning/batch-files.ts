@@ -55,7 +55,6 @@ export class DiskStorage implements BatchStorage {
     else this.#pending.set(batch, [block]);
   }
 
-  /** Writes what was appended since. */
   async flush(): Promise<void> {
     const pending = this.#pending;
     this.#pending = new Map();
@@ -98,7 +97,6 @@ function batchFileName(batch: number): string {
   return `${String(batch + 1).padStart(6, '0')}.txt`;
 }
 
-/** The size and the checksum of a batch's file. */
 async function measure(
   bytes: AsyncIterable<Uint8Array>,
 ): Promise<{ readonly sizeBytes: number; readonly checksum: number }> {

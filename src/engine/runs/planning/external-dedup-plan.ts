@@ -63,7 +63,6 @@ export class ExternalDedupPlan {
     return begun;
   }
 
-  /** Keeps what a chunk has brought. */
   async append(tickets: Uint32Array): Promise<void> {
     this.#cells += tickets.length;
     await this.#tickets.append(tickets);

@@ -38,7 +38,6 @@ export interface PlanInputOptions extends Omit<ResolvedRun, 'client'> {
   readonly seed: Uint8Array;
   /** What knows results of earlier runs, under the same seed; closed at the end. @default nothing does */
   readonly recalled?: OpenRecall | undefined;
-  /** Which run reads. */
   readonly runId: string;
   readonly scratch: RunScratch;
   /** What an earlier reading of the run has found: files of its batches that are whole stay. */
@@ -91,7 +90,6 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
   return { source, plan, tickets, batches, entry: noted ? { ...entry, recalled: noted } : entry };
 }
 
-/** Opens a list, and finds the columns in it. */
 export async function openList(
   source: Source,
   {
@@ -243,7 +241,6 @@ function planEntryOf(
   };
 }
 
-/** The cells that pass one asks for. */
 export function wantedPositions(layout: ColumnLayout): readonly number[] {
   const positions = new Set(layout.columns.map((column) => column.position));
   for (const position of [layout.countryPosition, layout.countryFromPosition]) {

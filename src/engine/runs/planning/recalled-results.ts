@@ -65,7 +65,6 @@ class RecalledWriter implements Recall {
     return -1;
   }
 
-  /** Writes what has come so far. */
   async flush(): Promise<void> {
     for (let frame = this.#full.shift(); frame; frame = this.#full.shift()) {
       const bytes = encodeFrame(frame);
@@ -87,7 +86,6 @@ class RecalledWriter implements Recall {
   }
 }
 
-/** Reads what an earlier process of the run has noted. */
 export async function readRecalled(
   files: FileSystem,
   path: string,
@@ -121,7 +119,6 @@ export async function readRecalled(
 /** What knows results of earlier runs while the source is read. */
 export interface OpenRecall {
   recall(outcomes: OutcomeTable): Recall;
-  /** Writes down what was used so far. */
   flush(): Promise<void>;
   /** @returns what the journal is told of it */
   finish(): Promise<RecalledEntry>;

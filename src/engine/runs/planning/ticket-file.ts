@@ -27,7 +27,6 @@ export class TicketFile {
     await onDisk(`write ${this.#path}`, async () => this.#file.appendFile(bytesOf(tickets)));
   }
 
-  /** Ends the writing. */
   async close(): Promise<void> {
     await onDisk(`write ${this.#path}`, async () => this.#file.close());
   }
@@ -66,7 +65,6 @@ export class TicketReader {
     return tickets;
   }
 
-  /** Whether every ticket was asked for. */
   async isAtEnd(): Promise<boolean> {
     if (this.#rest.length > 0) return false;
     const next = await this.#bytes.next();

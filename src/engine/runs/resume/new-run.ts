@@ -40,7 +40,6 @@ export async function beginRun(
   return entry;
 }
 
-/** A run that is not begun yet. */
 export async function newRun(client: Client, options: ResolvedRun): Promise<RunEntry> {
   // With the history's own, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');

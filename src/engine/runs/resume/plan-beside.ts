@@ -3,7 +3,7 @@ import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import { type EarlierRun, emptyRunState } from '../../stores/run-state.js';
 import { makeScratch } from '../../stores/scratch.js';
-import type { DriveRunOptions } from '../execution/driver-options.js';
+import type { DriveRunOptions } from '../execution/run-batches.js';
 import type { PlanInputOptions, PlannedInput } from '../planning/plan-input.js';
 import { openRecall } from '../planning/recalled-results.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -15,7 +15,6 @@ export interface PlannedBeside {
   readonly plannedInput: PlannedInput;
   /** What is known of its batches: nothing. The run before is among the earlier ones. */
   readonly store: DriveRunOptions['store'];
-  /** Removes what was written for it. */
   remove(): Promise<void>;
 }
 

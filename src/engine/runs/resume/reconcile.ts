@@ -17,12 +17,18 @@ import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
 import { defaults, namePrefixOf, type DriveSettings } from '../../driver/driver-options.js';
 import { entryOf, type RunState } from '../../stores/run-state.js';
-import type { RunEntry } from '../../stores/journal-entries.js';
+import type { RunEntry, StateLocation } from '../../stores/journal-entries.js';
 import type { RunSettings } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
 import { optionName } from '../../../platform/text/option-name.js';
+
+type ReconciledStore = Pick<RunStore, 'state' | 'record' | 'isShared' | 'isRestarted'> &
+  Partial<Pick<StateDirectory, 'place'>>;
+
+type ReconcileOptions = DriveSettings &
+  Pick<RunSettings, 'deleteBatches' | 'moved'> & { readonly signal: AbortSignal };
 
 /**
  * What the service has of a run, beside what the journal knows. A journal may be older than the service:
@@ -31,7 +37,10 @@ import { optionName } from '../../../platform/text/option-name.js';
 export class Reconciliation {
   readonly runId: string;
   readonly uploads: RunUploads;
-  readonly #namePrefix: string;
+  readonly #service: VerificationService;
+  readonly #store: ReconciledStore;
+  readonly #options: ReconcileOptions;
+  readonly #here: StateLocation | undefined;
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
   /** What a store that other processes share had before the list was read. */
@@ -44,75 +53,50 @@ export class Reconciliation {
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
   readonly #learned = new Set<string>();
-  readonly #isRestarted: () => boolean;
   /** Uuids of batches that were elected and that the list lacks. */
   readonly #missing: string[] = [];
-  /** The word of the service on where a batch is; `undefined` where it is not there. */
-  readonly #statusOf: (uuid: string) => Promise<string | undefined>;
-  /**
-   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
-   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
-   * Until then the journal alone is known.
-   */
-  readonly readList: () => Promise<void>;
 
   private constructor(
-    { uploads, runId, namePrefix }: { uploads: RunUploads; runId: string; namePrefix: string },
-    is: {
-      readonly takenUp: boolean;
-      readonly copied: boolean;
-      readonly deleting: boolean;
-      readonly sharedBefore: Pick<RunState, 'batches'> | undefined;
-      readonly restarted: () => boolean;
-      readonly statusOf: (uuid: string) => Promise<string | undefined>;
-      readonly reading: () => Promise<void>;
-    },
+    service: VerificationService,
+    run: RunEntry,
+    store: ReconciledStore,
+    options: ReconcileOptions,
+    here: StateLocation | undefined,
   ) {
-    this.runId = runId;
-    this.uploads = uploads;
-    this.#namePrefix = namePrefix;
-    this.#isTakenUp = is.takenUp;
-    this.#sharedBefore = is.sharedBefore;
-    this.isCopied = is.copied;
-    this.#isRestarted = is.restarted;
-    this.#statusOf = is.statusOf;
-    this.#deletes = is.deleting;
-    this.readList = is.reading;
+    const { signal, clock = systemClock, batchDeadlineMs, moved = false } = options;
+    const deadlineMs = batchDeadlineMs ?? defaults.batchDeadlineMs;
+    this.runId = run.id;
+    this.uploads = new RunUploads(service, run.id, { signal, clock, deadlineMs });
+    this.#service = service;
+    this.#store = store;
+    this.#options = options;
+    this.#here = here;
+    this.#isTakenUp = store.state.run !== undefined;
+    // Its maps take in what comes later.
+    this.#sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
+    this.isCopied = this.#isTakenUp && !moved && isElsewhere(run.place, here);
+    this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
   }
 
   static async of(
     service: VerificationService,
     run: RunEntry,
-    store: Pick<RunStore, 'state' | 'record' | 'isShared' | 'isRestarted'> &
-      Partial<Pick<StateDirectory, 'place'>>,
-    options: DriveSettings &
-      Pick<RunSettings, 'deleteBatches' | 'moved'> & { readonly signal: AbortSignal },
+    store: ReconciledStore,
+    options: ReconcileOptions,
   ): Promise<Reconciliation> {
-    const uploads = new RunUploads(service, run.id, {
-      signal: options.signal,
-      clock: options.clock ?? systemClock,
-      deadlineMs: options.batchDeadlineMs ?? defaults.batchDeadlineMs,
-    });
-    const takenUp = store.state.run !== undefined;
-    // Its maps take in what comes later.
-    const sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
-    const here = await store.place?.();
-    const moved = options.moved === true;
-    return new Reconciliation(
-      { uploads, runId: run.id, namePrefix: namePrefixOf(options) },
-      {
-        takenUp,
-        copied: takenUp && !moved && isElsewhere(run.place, here),
-        sharedBefore,
-        restarted: () => store.isRestarted === true,
-        statusOf: async (uuid) => findStatus(service, uuid, options.signal),
-        deleting: !moved && (options.deleteBatches === true || run.deletes === true),
-        reading: async () => {
-          if (takenUp) await uploads.read();
-          if (takenUp && moved && here) await store.record({ entry: 'place', place: here });
-        },
-      },
-    );
+    return new Reconciliation(service, run, store, options, await store.place?.());
+  }
+
+  /**
+   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
+   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
+   * Until then the journal alone is known.
+   */
+  async readList(): Promise<void> {
+    if (!this.#isTakenUp) return;
+    await this.uploads.read();
+    const place = this.#options.moved === true ? this.#here : undefined;
+    if (place) await this.#store.record({ entry: 'place', place });
   }
 
   /** What is known of a batch when the journal and the list are taken together. */
@@ -164,7 +148,7 @@ export class Reconciliation {
     // A shared run's store lets nobody launch who has not read the list since it was restored, as far as it
     // knows: where its files were put back as they were, only its new start shows.
     const isShared = this.#sharedBefore !== undefined;
-    const isAlone = !this.#isTakenUp || (isShared && !this.#isRestarted());
+    const isAlone = !this.#isTakenUp || (isShared && this.#store.isRestarted !== true);
     if (isAlone && state.attempt === 1) return state;
     await this.uploads.read();
     // Another process sends the same lines in other parts: one of the two would pay for them again.
@@ -233,7 +217,7 @@ export class Reconciliation {
   }
 
   nameOf(batch: Batch, { attempt }: BatchState): string {
-    return batchName(this.#namePrefix, { runId: this.runId, batch, attempt });
+    return batchName(namePrefixOf(this.#options), { runId: this.runId, batch, attempt });
   }
 
   /** Whether uploads are there that the run does not continue with and may delete. */
@@ -253,6 +237,11 @@ export class Reconciliation {
   #isNewerThanList(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore) return false;
     return !isDeepStrictEqual(state, entryOf(this.#sharedBefore, batch)?.state ?? planned);
+  }
+
+  /** The word of the service on where a batch is; `undefined` where it is not there. */
+  async #statusOf(uuid: string): Promise<string | undefined> {
+    return findStatus(this.#service, uuid, this.#options.signal);
   }
 
   #doubt(): StateError {

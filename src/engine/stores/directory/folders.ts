@@ -111,7 +111,6 @@ export function isElsewhere(
   return known.born !== null && found.born !== null && known.born !== found.born;
 }
 
-/** Locks a state directory through a file in it. */
 export async function lockDirectory(
   files: FileSystem,
   directory: string,

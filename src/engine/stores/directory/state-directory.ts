@@ -121,7 +121,6 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, 'partitions');
   }
 
-  /** Results of earlier runs that stand for addresses of this one. */
   get recalledPath(): string {
     return join(this.path, 'recalled');
   }
@@ -204,7 +203,6 @@ export class StateDirectory implements RunStore, RunScratch {
     }
   }
 
-  /** Drops the run that is known; the directory stays locked. */
   async startOver(): Promise<void> {
     await this.#journal.close();
     await onDisk(`clear the state directory ${this.path}`, async () => {
@@ -215,7 +213,6 @@ export class StateDirectory implements RunStore, RunScratch {
     this.#claims = this.#localClaims();
   }
 
-  /** Leaves the directory as it is, for the next process. */
   async close(): Promise<void> {
     await this.#journal.close();
     await this.#release();
@@ -235,7 +232,6 @@ export class StateDirectory implements RunStore, RunScratch {
     );
   }
 
-  /** Removes the directory, once it is cleared: the run is over. */
   async remove(): Promise<void> {
     await this.#journal.close();
     try {

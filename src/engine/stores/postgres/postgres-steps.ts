@@ -82,7 +82,6 @@ interface PostgresStepsOptions {
 /** Anyone who goes does not wait for long: claims run out by themselves. */
 const releasePatienceMs = 5000;
 
-/** The steps of one process, as calls of the functions of a schema. */
 export class PostgresSteps implements SharedSteps {
   readonly #options: PostgresStepsOptions;
   readonly #leaseMs: number;

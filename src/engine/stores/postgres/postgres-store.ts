@@ -156,7 +156,6 @@ export async function lookAtRun(place: StorePlace, run: string): Promise<StoredR
   return looking(place, undefined, async (connection) => readRun(connection, place.schema, run));
 }
 
-/** How messages call a run. */
 export function nameOfRun(run: string, store: string): string {
   return `run ${JSON.stringify(run)} in ${store}`;
 }

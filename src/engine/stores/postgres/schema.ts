@@ -55,7 +55,6 @@ interface SchemaPlace {
   readonly name: string;
 }
 
-/** Makes the schema of a store, or brings it to this version. */
 export async function prepareSchema(
   connection: StoreConnection,
   place: SchemaPlace,

@@ -55,7 +55,6 @@ export interface StoreCalls {
   /** @param listener told of which run a note was written down, and what others tell, where that can be heard */
   listen?(listener: (told: string | undefined) => void): void;
 
-  /** Tells all that listen. */
   tell?(told: string): Promise<void>;
 
   /** @returns the blocks that are kept of a run, or of one of its batches, in their order */
@@ -158,11 +157,8 @@ export class RunCalls {
   /** How messages call the run and its store. */
   readonly name: string;
   readonly #calls: StoreCalls;
-  /** Which run of this name, and which log of the database, this process knows. */
-  #life = '';
-  #timeline = '';
-  #salt = '';
-  #server = '';
+  /** Which run of this name, which log and which start of the database this process knows. */
+  #joined = { life: '', timeline: '', salt: '', server: '' };
   /** The number of the latest entry that it has got. */
   #seen = 0;
   /** By claim: the number of its latest call that is written down. */
@@ -177,17 +173,17 @@ export class RunCalls {
 
   /** Which run of this name it is; nothing before it is joined. */
   get life(): string {
-    return this.#life;
+    return this.#joined.life;
   }
 
   /** What fingerprints of keys are made with. */
   get salt(): string {
-    return this.#salt;
+    return this.#joined.salt;
   }
 
   /** Which start of the server it was when the run was joined. */
   get server(): string {
-    return this.#server;
+    return this.#joined.server;
   }
 
   get seen(): number {
@@ -196,16 +192,7 @@ export class RunCalls {
 
   /** @returns all that is written down of the run */
   async join(): Promise<Updates> {
-    const joined = await this.call<Record<'life' | 'timeline' | 'salt' | 'server', string>>(
-      'open',
-      {
-        run: this.run,
-      },
-    );
-    this.#life = joined.life;
-    this.#timeline = joined.timeline;
-    this.#salt = joined.salt;
-    this.#server = joined.server;
+    this.#joined = await this.call('open', { run: this.run });
     this.#seen = 0;
     return this.rest({ entries: [], more: true }, 0);
   }
@@ -262,8 +249,8 @@ export class RunCalls {
       step,
       {
         run: this.run,
-        life: this.#life,
-        timeline: this.#timeline,
+        life: this.#joined.life,
+        timeline: this.#joined.timeline,
         owner: this.owner,
         seen: this.#seen,
         ...values,

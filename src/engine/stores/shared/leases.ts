@@ -1,5 +1,4 @@
 import type { Clock } from '../../../platform/waiting/clock.js';
-import { onAbort } from '../../../platform/waiting/promises.js';
 import { ClaimRevokedError } from '../../batches/claim.js';
 import type { Token, PaceSteps } from './store-protocol.js';
 import type { RateMember, RateUpdate, SharedRate } from '../../../client/rate/shared-rate.js';
@@ -152,39 +151,6 @@ export class Heartbeat {
         beating = undefined;
       });
     }
-  }
-}
-
-/** Lets others wait for a notification: one that came before they asked counts. */
-export class Notifier {
-  readonly #waiting = new Set<() => void>();
-  #isNotified = false;
-
-  notify(): void {
-    this.#isNotified = this.#waiting.size === 0;
-    for (const wake of this.#waiting) wake();
-  }
-
-  async wait(signal: AbortSignal): Promise<void> {
-    signal.throwIfAborted();
-    if (this.#isNotified) {
-      this.#isNotified = false;
-      return;
-    }
-    await new Promise<void>((resolve, reject) => {
-      const forget = onAbort(signal, (reason) => {
-        this.#waiting.delete(wake);
-        // The reason is the caller's, whatever it is.
-        // oxlint-disable-next-line typescript/prefer-promise-reject-errors
-        reject(reason);
-      });
-      const wake = (): void => {
-        forget();
-        this.#waiting.delete(wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-    });
   }
 }
 
