@@ -59,12 +59,8 @@ export type {
 } from './engine/stores/shared/shared-status.js';
 export { checkRunFolder } from './engine/stores/directory/folders.js';
 export { describeStart, describeStatus, type DescribedRun } from './report/run-end.js';
-export {
-  RunReports,
-  type RunReportsOptions,
-  type StoppedOptions,
-  type StoppedReports,
-} from './report/run-reports.js';
+export { RunReports, type StoppedReports } from './report/run-reports.js';
+export type { RunReportsOptions, StoppedOptions } from './report/report-options.js';
 export type { Advice } from './report/sentences/advice-catalogue.js';
 export type { Notice } from './platform/text/notices.js';
 export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';

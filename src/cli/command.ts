@@ -102,12 +102,20 @@ export function defineOptions<const Definitions extends readonly OptionDefinitio
   return all as unknown as Definitions;
 }
 
-/** Where a command runs: all that it has of its process. */
-export interface Surroundings {
-  /** The words of the command line, behind the program that runs and its script. */
-  readonly argv: readonly string[];
+/** What paths and variables are found by. */
+export interface Environment {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
+}
+
+/** How the program was called. */
+export interface Called extends Environment {
+  /** The words of the command line, behind the program that runs and its script. */
+  readonly argv: readonly string[];
+}
+
+/** Where a command runs: all that it has of its process. */
+export interface Surroundings extends Called {
   /** Opened when it is read: most commands have no use for it. */
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
@@ -257,8 +265,6 @@ export class ParsedOptions<in Name extends string = string> {
     return (this.#values.get(name) ?? []).filter((value) => typeof value === 'string');
   }
 }
-
-export type Called = Pick<Surroundings, 'argv' | 'env' | 'cwd'>;
 
 /**
  * What a person types to run this program again, from where it was started: every printed command begins

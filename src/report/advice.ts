@@ -1,7 +1,8 @@
 import { retryOf } from '../engine/stores/run-status.js';
 import type { ColumnSummary } from '../engine/summary/figures.js';
 import type { Summary } from '../engine/summary/summary.js';
-import { type AdviceOptions, adviceOnCells, byCells } from './cell-advice.js';
+import { adviceOnCells, byCells } from './cell-advice.js';
+import type { AdviceOptions } from './report-options.js';
 import { type Advice, type AdviceFields, advise } from './sentences/advice-catalogue.js';
 
 /**

@@ -1,5 +1,6 @@
 import type { ColumnSummary } from '../engine/summary/figures.js';
 import type { ColumnEstimate, Estimate, Summary } from '../engine/summary/summary.js';
+import type { AdviceOptions } from './report-options.js';
 import {
   type Advice,
   type AdviceCode,
@@ -7,24 +8,6 @@ import {
   advise,
   formWords,
 } from './sentences/advice-catalogue.js';
-
-/** What decides the advice beside the figures. */
-export interface AdviceOptions {
-  /** Whether the local service asked mail servers. @default false */
-  readonly asksNetwork?: boolean | undefined;
-  /** Whether the run is in a store: its name stays finished. @default false */
-  readonly isShared?: boolean | undefined;
-  /** Whether rows are written by the quality of their emails. @default false */
-  readonly keepsQuality?: boolean | undefined;
-  /** Whether a history keeps the results, also where the run is compared with none. @default false */
-  readonly hasHistory?: boolean | undefined;
-  /** Whether the output is one that runs update again and again. @default false */
-  readonly isRepeated?: boolean | undefined;
-  /** The code of what stopped a run whose output is written all the same. @default none */
-  readonly stoppedBy?: string | undefined;
-  /** Whether the output has replaced one that was longer. @default false */
-  readonly isEmptied?: boolean | undefined;
-}
 
 /** Of fewer cells nothing is concluded. */
 const leastCells = 10;

@@ -4,7 +4,8 @@ import type { Sink } from '../lists/rows/sink.js';
 import { withMembers } from '../lists/rows/guarded-ends.js';
 import { startText } from '../platform/text/shown-numbers.js';
 import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
-import { adviceOnEstimate, type AdviceOptions } from './cell-advice.js';
+import { adviceOnEstimate } from './cell-advice.js';
+import type { AdviceOptions } from './report-options.js';
 import { ListFigures } from './page/list-figures.js';
 import type { Advice } from './sentences/advice-catalogue.js';
 import {

@@ -1,9 +1,7 @@
-import { checkOptions, type OptionShape } from '../platform/check-options.js';
-import { called, filePath, flag, listOf } from '../platform/option-kinds.js';
+import { checkOptions } from '../platform/check-options.js';
 import { type FilePermissions, exists } from '../platform/files/file-system.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { readStoppedRun, type StoppedRun } from '../engine/runs/reporting/read-status.js';
-import type { SharedStore } from '../engine/stores/run-store.js';
 import type { RunStatus } from '../engine/stores/run-status.js';
 import type {
   Estimate,
@@ -13,77 +11,18 @@ import type {
   SummaryFile,
 } from '../engine/summary/summary.js';
 import { printable } from '../platform/text/printable.js';
-import type { AdviceOptions } from './cell-advice.js';
+import {
+  type AdviceOptions,
+  type FinishedOptions,
+  reportOptionShape,
+  type RunReportsOptions,
+  type StoppedOptions,
+  type TakeJson,
+} from './report-options.js';
 import { ReportFile } from './report-file.js';
 import type { ListFigures } from './page/list-figures.js';
 import { adviceOn, endOf, nextAfter, watchSink } from './run-end.js';
 import type { Advice } from './sentences/advice-catalogue.js';
-
-type TakeJson = (json: string) => Promise<void>;
-
-export interface RunReportsOptions {
-  /**
-   * The run's figures as JSON, in the form of `summaryFileSchema`: a path, or what takes the text.
-   * @default none
-   */
-  readonly summary?: string | TakeJson | undefined;
-  /** Path of a page for people. @default none */
-  readonly report?: string | undefined;
-  /** Files of the same run, whose places these must not take. */
-  readonly besides?: readonly string[] | undefined;
-  /** Whether the local service asks mail servers: then no advice says that it could. @default false */
-  readonly asksNetwork?: boolean | undefined;
-  /** Whether the run is in a store that other processes share with this one. @default false */
-  readonly isShared?: boolean | undefined;
-  /**
-   * Whether rows are written by the quality of their emails: then no advice says that they could be.
-   * @default false
-   */
-  readonly keepsQuality?: boolean | undefined;
-  /** Whether a history keeps the results: a run of a part of a list is compared with none. @default false */
-  readonly hasHistory?: boolean | undefined;
-  /** Whether runs update the output again and again: what the next one pays for is always said. @default false */
-  readonly isRepeated?: boolean | undefined;
-}
-
-const shape: OptionShape<RunReportsOptions> = {
-  summary: {
-    what: 'the path of a file, or a function that takes the text',
-    isRight: (value) => filePath.isRight(value) || called.isRight(value),
-  },
-  report: filePath,
-  besides: listOf(filePath),
-  asksNetwork: flag,
-  isShared: flag,
-  keepsQuality: flag,
-  hasHistory: flag,
-  isRepeated: flag,
-};
-
-/** What is known of a run that stopped, besides why. */
-export interface StoppedOptions {
-  readonly input: string;
-  readonly output: string;
-  /** Where it keeps what it needs to go on. @default it keeps nothing */
-  readonly stateDir?: string | undefined;
-  /** The store that other processes share with it. @default none */
-  readonly store?: SharedStore | undefined;
-  /** Credits that it has launched, before refunds: for a run of which nothing can be read. @default none */
-  readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
-  /** New files are no more open than that. */
-  readonly noMoreOpenThan?: FilePermissions | undefined;
-}
-
-/** What is known of a run that went to its end, besides its figures. */
-export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> {
-  /**
-   * The code of what stopped a run with `partial`, which `onProgress` tells at `stopped`: what to do next
-   * follows from it. @default none
-   */
-  readonly stoppedBy?: string | undefined;
-  /** Whether its output has replaced one that was longer: a list without rows says so. @default false */
-  readonly isEmptied?: boolean | undefined;
-}
 
 /** What was written of a run that stopped. */
 export interface StoppedReports {
@@ -133,7 +72,7 @@ export class RunReports {
 
   /** @throws ConfigurationError, OutputError when they could not be written */
   static async open(options: RunReportsOptions): Promise<RunReports> {
-    checkOptions(options, shape);
+    checkOptions(options, reportOptionShape);
     const { summary, report, besides = [] } = options;
     const reports = new RunReports(
       typeof summary === 'string' ? await ReportFile.open(summary, 'summary') : summary,
@@ -278,7 +217,8 @@ export class RunReports {
    */
   async #areOfAnother(isBegun: boolean): Promise<boolean> {
     const files = this.#files();
-    if (await isAnyFresh(files)) return true;
+    const fresh = await Promise.all(files.map(async (file) => file.isFresh()));
+    if (fresh.includes(true)) return true;
     const existing = await Promise.all(files.map(async ({ path }) => exists(path)));
     return isBegun && files.length > 0 && !existing.includes(true);
   }
@@ -295,11 +235,6 @@ export class RunReports {
 
 function jsonOf(summary: SummaryFile): string {
   return printable(`${JSON.stringify(summary, undefined, 2)}\n`);
-}
-
-async function isAnyFresh(files: readonly ReportFile[]): Promise<boolean> {
-  const fresh = await Promise.all(files.map(async (file) => file.isFresh()));
-  return fresh.includes(true);
 }
 
 /** @param isAll whether nothing else may have been launched: then what sent nothing has cost nothing */

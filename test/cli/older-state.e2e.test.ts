@@ -6,8 +6,8 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { runInProcess } from './run-in-process.js';
-import type { Ended } from './run-sluice.js';
+import { eventsOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
 import { verifyByTens } from './verify-by-tens.js';
 
 const rows = 30;
@@ -28,11 +28,11 @@ const stateOf = (machine: string): string => join(folder, machine, 'out.csv.slui
 const outputOf = (machine: string): string => join(folder, machine, 'out.csv');
 const journalOf = (machine: string): string => join(stateOf(machine), 'journal');
 
-async function sluice(machine: string, service: Service, ...args: string[]): Promise<Ended> {
+async function sluice(machine: string, service: Service, ...args: string[]): Promise<EndedHere> {
   return runInProcess(args, { cwd: join(folder, machine), env: connectTo(service) });
 }
 
-async function verify(machine: string, service: Service, ...more: string[]): Promise<Ended> {
+async function verify(machine: string, service: Service, ...more: string[]): Promise<EndedHere> {
   return sluice(machine, service, ...verifyByTens, '--concurrency', '1', ...more);
 }
 
@@ -80,8 +80,9 @@ describe('a state directory that is older than the service', () => {
       await truncate(journalOf('first'), cut);
       const ended = await verify('first', service);
       expect(ended.code, ended.stderr).toBe(0);
-      expect(ended.stderr).toContain('the state directory was copied or restored');
-      expect(ended.stderr).toContain('sent or launched by another process, and resumed');
+      const [older] = eventsOf(ended, 'older_state');
+      expect(older).toMatchObject({ is_copied: true });
+      expect(older?.['learned']).not.toEqual([]);
       expect(await output('first')).toBe(whole);
     }
     await expectPaid(service, rows);
@@ -96,7 +97,11 @@ describe('a state directory that is older than the service', () => {
     await truncate(journalOf('first'), afterPlan);
     const ended = await verify('first', service);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toMatch(/service has more of this run.*: sluice-[0-9a-f]{16}-000001-1, /);
+    const [older] = eventsOf(ended, 'older_state');
+    expect(older).toMatchObject({ is_copied: false });
+    expect(older?.['learned']).toContainEqual(
+      expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/),
+    );
     await expectPaid(service, rows);
   });
 
@@ -115,7 +120,7 @@ describe('a state directory that is older than the service', () => {
     const requests = countRequests(service);
     const ended = await verify('first', service);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).not.toContain('warning');
+    expect(ended.events.filter(({ severity }) => severity === 'warning')).toEqual([]);
     // A reading is two requests, the second for what may stand after the first page: one reading as
     // the run is taken up, and one before its only launch.
     expect(requests.slice(0, 2)).toEqual(Array(2).fill('GET /v1/batch'));
@@ -130,8 +135,8 @@ describe('a state directory that is older than the service', () => {
     await truncate(journalOf('first'), afterPlan);
     const ended = await sluice('first', service, 'abandon', 'out.csv.sluice', '--yes');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('deleted 1 batch ');
-    expect(ended.stderr).toMatch(/launched and paid, so not deleted from the service: \S+, \S+\n/);
+    expect(eventsOf(ended, 'abandoned')).toMatchObject([{ batches: 1 }]);
+    expect(eventsOf(ended, 'paid_uploads_kept')[0]?.['names']).toHaveLength(2);
     const left = (await wire.get('/v1/batch')).list;
     expect(left.map(({ status }) => status)).toEqual(Array(2).fill('verification_done'));
   });

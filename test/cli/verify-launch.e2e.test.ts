@@ -6,7 +6,7 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { codedOf } from './logged-events.js';
+import { codedOf, eventsOf } from './logged-events.js';
 import { type EndedHere, runInProcess } from './run-in-process.js';
 
 let folder: string;
@@ -37,14 +37,9 @@ describe('--dry-run', () => {
     const requests = countRequests(service);
     const ended = await verify(service, '--dry-run', '--quiet', '--summary', 'summary.json');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('27 rows read, nothing is sent');
-    expect(ended.stderr).toContain('email batches: US 3 (25 addresses)');
-    expect(ended.stderr).toContain(
-      '25 needed at most, before refunds; the account has 20, 5 too few',
-    );
     expect(requests).toEqual(['GET /v1/account/credits']);
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'summary.json']);
-    expect(JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'))).toMatchObject({
+    const estimate = {
       dry_run: true,
       rows: 27,
       email: {
@@ -56,7 +51,11 @@ describe('--dry-run', () => {
         credits: 25,
       },
       balance: { email: 20 },
-    });
+    };
+    expect(JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'))).toMatchObject(
+      estimate,
+    );
+    expect(eventsOf(ended, 'estimate')).toMatchObject([estimate]);
   });
 
   it('says where --max-credits is too little, as a run does before it sends anything', async () => {
@@ -76,7 +75,7 @@ describe('--dry-run', () => {
     expect(await chargesOf(service)).toEqual([]);
     const part = await verify(service, '--max-credits', '20');
     expect(part.code).toBe(5);
-    expect(part.stderr).toContain('[budget_exhausted]');
+    expect(eventsOf(part, 'error')).toMatchObject([{ code: 'budget_exhausted' }]);
     expect(await chargesOf(service)).toHaveLength(20);
   });
 
@@ -85,11 +84,12 @@ describe('--dry-run', () => {
     const history = ['--history', 'history'];
     expect((await verify(service, ...history, '--max-credits', '10')).code).toBe(5);
     const ended = await verify(service, ...history, '--dry-run');
-    expect(ended.stderr).toContain('25 addresses (1 duplicate), 10 of them in the history');
-    expect(ended.stderr).toContain('email credits: 15 needed at most');
-    expect(ended.stderr).toContain(
-      'the unfinished run in out.csv.sluice has paid 10 email credits, which are not paid again; with the same list, the same command goes on, launches 2 more (at most 15 email credits)\n',
-    );
+    expect(eventsOf(ended, 'estimate')).toMatchObject([
+      { email: { addresses: 25, duplicates: 1, from_history: 10, credits: 15 } },
+    ]);
+    expect(eventsOf(ended, 'unfinished_run')).toMatchObject([
+      { state: 'out.csv.sluice', paid: '10 email credits' },
+    ]);
   });
 });
 
@@ -137,8 +137,7 @@ describe('--preflight', () => {
     const requests = countRequests(service);
     const ended = await verify(service, '--preflight', '--yes');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toMatch(/25 addresses in 3 batches are prepared/);
-    expect(ended.stderr).toContain('email credits: 25 needed at most');
+    expect(eventsOf(ended, 'prepared')).toMatchObject([{ email: { addresses: 25, batches: 3 } }]);
     const firstLaunch = requests.findIndex((request) => /^POST .*\/batch\/./.test(request));
     const prepares = requests.filter((request) => request.startsWith('PATCH '));
     const before = requests.slice(0, firstLaunch);

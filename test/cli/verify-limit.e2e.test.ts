@@ -6,8 +6,9 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { runInProcess } from './run-in-process.js';
-import { startSluice, type Ended } from './run-sluice.js';
+import { eventsOf } from './logged-events.js';
+import { type EndedHere, runInProcess } from './run-in-process.js';
+import { startSluice } from './run-sluice.js';
 
 let folder: string;
 beforeEach(async () => {
@@ -34,7 +35,7 @@ async function read(name: string): Promise<string> {
 const columns = ['--email', 'email', '--country', 'US'];
 const quick = ['--batch-size', '10', '--poll-interval', '5', '--concurrency', '1'];
 
-function verify(service: Service, ...args: string[]): Promise<Ended> {
+function verify(service: Service, ...args: string[]): Promise<EndedHere> {
   return runInProcess(['verify', ...args, ...columns, ...quick], {
     cwd: folder,
     env: connectTo(service),
@@ -64,9 +65,8 @@ describe('--limit', () => {
     );
     expect(trial.code, trial.stderr).toBe(0);
     expect(await addressesPaid(service)).toHaveLength(25);
-    expect(trial.stderr).toContain(
-      'sluice: the first 25 rows only; leave out --limit for the rest (no --history kept these results: they are paid for again)',
-    );
+    const lost = { rows: 25, limit: 25, results: 'lost' };
+    expect(eventsOf(trial, 'limited')).toMatchObject([lost]);
     expect(JSON.parse(await read('summary.json'))).toMatchObject({ rows: 25, limit: 25 });
     const other = await withService();
     expect((await verify(other.service, 'short.csv', '-o', 'whole.csv')).code).toBe(0);
@@ -82,26 +82,18 @@ describe('--limit', () => {
   it('says before anything is sent that the rows are paid for again', async () => {
     await write('list.csv', listOf(40));
     const { service } = await withService();
-    const said =
-      'sluice: the first 20 rows only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice\n';
-    const stopped = await verify(
-      service,
-      'list.csv',
-      '-o',
-      'o.csv',
-      '-n',
-      '20',
-      '--max-credits',
-      '1',
-    );
+    const said = [{ rows: 20, limit: 20 }];
+    const trial = ['list.csv', '-o', 'o.csv', '-n', '20'];
+    const stopped = await verify(service, ...trial, '--max-credits', '1');
     expect(stopped.code, stopped.stderr).toBe(5);
-    expect(stopped.stderr).toContain(said);
+    expect(eventsOf(stopped, 'trial')).toMatchObject(said);
     expect(await addressesPaid(service)).toEqual([]);
-    expect((await verify(service, 'list.csv', '--dry-run', '-n', '20')).stderr).toContain(said);
+    const counted = await verify(service, 'list.csv', '--dry-run', '-n', '20');
+    expect(eventsOf(counted, 'trial')).toMatchObject(said);
     const streamed = await verify(service, 'list.csv', '-n', '20');
-    expect(streamed.stderr).toContain(said);
+    expect(eventsOf(streamed, 'trial')).toMatchObject(said);
     const kept = await verify(service, 'list.csv', '-o', 'kept.csv', '-n', '20', '--history', 'h');
-    expect(kept.stderr).not.toContain('--history');
+    expect(eventsOf(kept, 'trial')).toEqual([]);
   });
 
   it('says nothing of a rest where the list has fewer rows', async () => {
@@ -109,7 +101,7 @@ describe('--limit', () => {
     const { service } = await withService();
     const ended = await verify(service, 'list.csv', '-o', 'out.csv', '-n', '100');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).not.toContain('--limit');
+    expect([...eventsOf(ended, 'trial'), ...eventsOf(ended, 'limited')]).toEqual([]);
     expect(await addressesPaid(service)).toHaveLength(5);
   });
 
@@ -119,13 +111,12 @@ describe('--limit', () => {
     const requests = countRequests(service);
     const counted = await verify(service, 'list.csv', '--dry-run', '-n', '25');
     expect(counted.code, counted.stderr).toBe(0);
-    expect(counted.stderr).toContain('dry run: 25 rows of at most 25 read, nothing is sent');
-    expect(counted.stderr).toContain('email credits: 25 needed at most');
-    expect(counted.stderr).toContain(
-      'with --history <file> in this command and in the one for all rows, these rows are paid for once',
-    );
+    expect(eventsOf(counted, 'estimate')).toMatchObject([
+      { rows: 25, limit: 25, email: { credits: 25 } },
+    ]);
+    expect(eventsOf(counted, 'trial')).toHaveLength(1);
     const kept = await verify(service, 'list.csv', '--dry-run', '-n', '25', '--history', 'h');
-    expect(kept.stderr).not.toContain('--history');
+    expect(eventsOf(kept, 'trial')).toEqual([]);
     for (const wrong of ['0', '-5', '1.5', 'ten']) {
       const refused = await verify(service, 'list.csv', '-o', 'out.csv', '-n', wrong);
       expect(refused.code).toBe(2);
@@ -140,7 +131,7 @@ describe('--limit', () => {
     const args = ['list.csv', '-o', 'out.csv', '--history', 'results'];
     const trial = await verify(service, ...args, '-n', '25');
     expect(trial.code, trial.stderr).toBe(0);
-    expect(trial.stderr).toContain('(what was verified now is not paid for again)');
+    expect(eventsOf(trial, 'limited')).toMatchObject([{ results: 'kept' }]);
     const whole = await verify(service, ...args, '--summary', 'summary.json');
     expect(whole.code, whole.stderr).toBe(0);
     expect(await addressesPaid(service)).toHaveLength(60);
@@ -161,17 +152,16 @@ describe('--limit', () => {
     await write('list.csv', `${listOf(25)}${'x,y,z\r\n'.repeat(100_000)}anything "else\r\n`);
     const done = await verify(service, ...args);
     expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).toContain('resuming the run');
-    expect(done.stderr).not.toContain('has changed');
+    expect(eventsOf(done, 'going_on')).toHaveLength(1);
+    expect(eventsOf(done, 'carried')).toEqual([]);
     expect(await addressesPaid(service)).toHaveLength(25);
   });
 
   it('tells a log what is left before it says that the run is over', async () => {
     await write('list.csv', listOf(12));
     const { service } = await withService();
-    const { stderr } = await verify(service, 'list.csv', '-o', 'o.csv', '-n', '5', '--json-log');
-    const events = [...stderr.matchAll(/"event":"(\w+)"/g)].map(([, event]) => event);
-    expect(events.slice(-2)).toEqual(['limited', 'finished']);
+    const { events } = await verify(service, 'list.csv', '-o', 'o.csv', '-n', '5', '--json-log');
+    expect(events.slice(-2).map(({ event }) => event)).toEqual(['limited', 'finished']);
   });
 
   it('goes on after a kill, and pays for nothing twice', async () => {
@@ -201,7 +191,7 @@ describe('--limit', () => {
     expect(refused.stderr).toContain('these differ: --limit');
     const done = await verify(service, ...args);
     expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).toContain('10 of 10 addresses are not paid again');
+    expect(eventsOf(done, 'carried')).toMatchObject([{ paid_addresses: 10, used_addresses: 10 }]);
     expect(await addressesPaid(service)).toHaveLength(40);
   });
 
@@ -216,7 +206,7 @@ describe('--limit', () => {
     await write('list.csv', [head, other, second, ...rest].join(''));
     const done = await verify(service, ...args);
     expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).toContain('changed since the run of');
+    expect(eventsOf(done, 'carried')).toHaveLength(1);
     expect(await read('out.csv')).toContain(other.trimEnd());
     expect(await addressesPaid(service)).toHaveLength(20);
   });
@@ -265,7 +255,7 @@ describe('--limit', () => {
 
   it('goes on with a pipe whose first rows are the same', async () => {
     const { service } = await withService();
-    const piped = async (input: string, ...more: string[]): Promise<Ended> =>
+    const piped = async (input: string, ...more: string[]): Promise<EndedHere> =>
       runInProcess(['verify', '-', '-o', 'out.csv', ...columns, ...quick, '-n', '25', ...more], {
         cwd: folder,
         env: connectTo(service),
@@ -274,7 +264,7 @@ describe('--limit', () => {
     expect((await piped(listOf(40), '--max-credits', '10')).code).toBe(5);
     const done = await piped(listOf(1000));
     expect(done.code, done.stderr).toBe(0);
-    expect(done.stderr).not.toContain('has changed');
+    expect(eventsOf(done, 'carried')).toEqual([]);
     expect((await read('out.csv')).trimEnd().split('\r\n')).toHaveLength(26);
     expect(await addressesPaid(service)).toHaveLength(25);
     // An empty pipe is none: the first reading was whole.

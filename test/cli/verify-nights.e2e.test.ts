@@ -41,22 +41,24 @@ it('compares each night with the ones before, and warns of a share that has move
   const usual = [...names('good', 400), ...names('unknown', 4)];
   await list(usual);
   const first = await night(service);
-  expect(first.stderr).not.toContain('compared');
+  expect(eventsOf(first, 'compared')).toEqual([]);
   for (let count = 0; count < 5; count += 1) {
-    const { code, stderr } = await night(service);
-    expect(code, stderr).toBe(0);
-    expect(stderr).toMatch(
-      /compared with the run of \d{4}-\d\d-\d\d \d\d:\d\d UTC: email: as many/,
-    );
-    expect(stderr).not.toContain('warning');
+    const next = await night(service);
+    expect(next.code, next.stderr).toBe(0);
+    const types = [{ type: 'email', more_addresses: 0 }];
+    expect(eventsOf(next, 'compared')).toMatchObject([{ types }]);
+    expect(next.events.filter(({ severity }) => severity === 'warning')).toEqual([]);
   }
 
   await list([...names('good', 400), ...names('unknown', 80)]);
   const odd = await night(service, '--quiet', '--summary', 'odd.json', '--report', 'odd.html');
   expect(odd.code, odd.stderr).toBe(0);
   // The list's verdicts, and addresses that nobody has seen before.
-  expect(odd.stderr).toMatch(/warning: email: 16\.7 % unknown results, usually 1\.0 %/);
-  expect(odd.stderr).toMatch(/warning: email: 15\.8 % addresses that had to be paid for/);
+  expect(eventsOf(odd, 'odd_share')).toMatchObject([
+    { share: 'valid' },
+    { share: 'unknown', severity: 'warning', type: 'email', now: 80 / 480 },
+    { share: 'new', now: 76 / 480 },
+  ]);
   const { compared } = summarySchema.parse(
     JSON.parse(await readFile(join(folder, 'odd.json'), 'utf8')),
   );
@@ -73,7 +75,7 @@ it('compares each night with the ones before, and warns of a share that has move
 
   // What is odd once is compared with, and shows in a log as an event of its own.
   const log = await night(service, '--json-log');
-  expect(log.stderr).toContain('"event":"odd_share"');
+  expect(eventsOf({ events: parseLog(log.stderr) }, 'odd_share')).not.toEqual([]);
 
   const stats = await runInProcess(['history', 'stats', 'history'], { cwd: folder });
   const saved = 5 * 404 + 404 + 480;
@@ -122,7 +124,7 @@ describe('a list that has lost its rows', () => {
     const verify = async (...more: string[]): Promise<EndedHere> =>
       runInProcess([...args, ...more], { cwd: folder, env: connectTo(service) });
     await list(names('good', 3));
-    expect((await verify()).stderr).not.toContain('warning');
+    expect((await verify()).events.map(({ severity }) => severity)).not.toContain('warning');
     await list([]);
     const ended = await verify('--quiet');
     expect(ended.code, ended.stderr).toBe(0);
@@ -146,7 +148,9 @@ describe('a list that has lost its rows', () => {
     const empty = await night(service);
     expect(eventsOf(empty, 'fewer_rows')).toMatchObject([{ rows: 0, previous: 11 }]);
     expect(codedOf(empty, 'fewer_rows')).toEqual([]);
-    expect(empty.stderr).toContain(': email: 11 fewer addresses, 0 paid for');
+    expect(eventsOf(empty, 'compared')).toMatchObject([
+      { types: [{ more_addresses: -11, paid: 0, unknown: null }] },
+    ]);
     const log = await night(service, '--quiet', '--json-log');
     expect(eventsOf({ events: parseLog(log.stderr) }, 'fewer_rows')).toMatchObject([
       { rows: 0, previous: 11, severity: 'warning' },

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { endMessages } from '../../src/cli/messages/end-messages.js';
 import { adviceOf } from '../../src/report/advice.js';
-import type { AdviceOptions } from '../../src/report/cell-advice.js';
+import type { AdviceOptions } from '../../src/report/report-options.js';
 import { endOf } from '../../src/report/run-end.js';
 import type { Summary } from '../../src/index.js';
 import { exampleSummary } from './page/example-report.js';

@@ -94,11 +94,7 @@ function describe(answer: UploadAnswer, name: string, input: Called): string {
   return `uploaded; the service did not say under which uuid: ${programName(input)} batch list shows it as ${printableLine(name)}\n`;
 }
 
-function reportArrival(
-  error: unknown,
-  name: string,
-  input: Called & Pick<CommandInput, 'log'>,
-): void {
+function reportArrival(error: unknown, name: string, input: CommandInput<never>): void {
   if (!isSluiceError(error, 'connection_lost') && !isSluiceError(error, 'request_timeout')) return;
   input.log.log(message('upload_in_doubt', { name, program: programName(input) }));
 }

@@ -160,7 +160,7 @@ const mostClockMs = 60_000;
 /** Whether the service is reached, takes the key, has credits, and has the same time. */
 async function checkService(
   target: Target,
-  { signal, clock }: Pick<Surroundings, 'signal' | 'clock'>,
+  { signal, clock }: Surroundings,
 ): Promise<readonly Check[]> {
   if (target.kind === 'local') {
     return [

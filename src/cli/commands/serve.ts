@@ -155,7 +155,7 @@ function oneAccount(
 function rereadOnHangUp(
   service: Service,
   file: string,
-  { signals, log }: Pick<CommandInput, 'signals' | 'log'>,
+  { signals, log }: CommandInput<never>,
 ): () => void {
   const reread = async (): Promise<void> => {
     try {

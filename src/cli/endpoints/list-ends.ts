@@ -39,12 +39,10 @@ export interface ListEnds {
   readonly decides: Readonly<Record<string, string | boolean>>;
 }
 
-type EndsInput = Pick<CommandInput<VerifyOption>, 'options' | 'stdin' | 'stdout'>;
-
 export async function findListEnds(
   inputs: readonly Location[],
   output: Location,
-  input: EndsInput,
+  input: CommandInput<VerifyOption>,
 ): Promise<ListEnds> {
   const { options } = input;
   checkRules(options, verifyOptions, {
@@ -64,7 +62,7 @@ export async function findListEnds(
 async function findSinkOf(
   inputs: readonly Location[],
   output: Location,
-  input: EndsInput,
+  input: CommandInput<VerifyOption>,
 ): Promise<Sink> {
   const { options } = input;
   if (options.has('split-by')) return verdictOutput(inputs, output, options);
@@ -75,7 +73,7 @@ async function findSinkOf(
 export async function findSource(
   inputs: readonly Location[],
   output: Location | undefined,
-  { options, stdin }: EndsInput,
+  { options, stdin }: CommandInput<VerifyOption>,
 ): Promise<Source> {
   const [only] = inputs;
   if (!only) throw new ConfigurationError('name the input');
@@ -113,7 +111,7 @@ export async function isSamePlace(input: Location, output: Location): Promise<bo
 /** @param namedAs name whose ending tells the form. @default the place's own */
 export function findOutput(
   location: Location,
-  { options, stdout }: EndsInput,
+  { options, stdout }: CommandInput<VerifyOption>,
   namedAs?: string,
 ): Sink {
   const { 'output-format': format, 'part-size': partBytes } = options.values(verifyOptions);
@@ -189,7 +187,7 @@ function tableOption(options: ParsedOptions<'into'>): string {
 /** Where a run into a location keeps what it needs to go on, if it keeps anything. */
 export function stateDirectoryOf(
   location: Location,
-  { options, cwd }: Pick<CommandInput<'state' | 'into'>, 'options' | 'cwd'>,
+  { options, cwd }: CommandInput<'state' | 'into'>,
 ): string | undefined {
   const given = options.text('state');
   if (given !== undefined) return given;

@@ -17,7 +17,7 @@ import {
   type CommandInput,
   type OptionDefinition,
   programName,
-  type Surroundings,
+  type Environment,
 } from '../command.js';
 
 /** One end of a list: its path is what the command line calls it, found from its folder for a file. */
@@ -29,10 +29,7 @@ export function isDatabase(location: Location): location is DatabaseLocation {
   return !['file', 'web', 's3'].includes(location.kind);
 }
 
-export function locationOf(
-  path: string,
-  { env, cwd }: Pick<Surroundings, 'env' | 'cwd'>,
-): Location {
+export function locationOf(path: string, { env, cwd }: Environment): Location {
   const name = resolveArgument(path, env);
   const place = parseLocation(resolvePath(cwd, name));
   if (place.kind !== 'file') return { ...place, path };
@@ -200,10 +197,7 @@ export async function refuseUnquoted({
   positionals,
   options,
   cwd,
-}: Pick<
-  CommandInput<'email' | 'phone'>,
-  'valuesWithMore' | 'positionals' | 'options' | 'cwd'
->): Promise<void> {
+}: CommandInput<'email' | 'phone'>): Promise<void> {
   const exists = async (word: string): Promise<boolean> => isTaken(resolvePath(cwd, word));
   await refuseUnquotedName(positionals.slice(0, mostWords), exists);
   for (const { option, words, isBare } of valuesWithMore) {

@@ -6,7 +6,7 @@ import {
   type CommandInput,
   type ParsedOptions,
   programName,
-  type Surroundings,
+  type Environment,
 } from '../command.js';
 import {
   isDatabase,
@@ -43,7 +43,7 @@ export interface GuideContext {
  */
 export async function askToStart(
   input: CommandInput<VerifyOption>,
-  { reporter, person, estimate, verify }: GuideContext,
+  context: GuideContext,
   {
     added,
     proposed,
@@ -56,6 +56,7 @@ export async function askToStart(
   },
 ): Promise<number> {
   const { options, cwd, signal } = input;
+  const { reporter, person, estimate, verify } = context;
   const command = (...more: readonly AddedOption[]): readonly AddedOption[] => [...added, ...more];
   const show = (all: readonly AddedOption[], what?: string): void =>
     showCommand(all, input, reporter, what);
@@ -70,7 +71,7 @@ export async function askToStart(
     if (fallback) {
       reporter.report([message('fallback_country', fallback)]);
     }
-    const country = fallback?.country ?? (await askFallback({ person, reporter }, signal));
+    const country = fallback?.country ?? (await askFallback(context, signal));
     if (country !== undefined) {
       added.push(['country', country]);
       counted = await estimate(command());
@@ -115,7 +116,7 @@ export async function askToStart(
 
 function question(
   rowsOfLongList: number | undefined,
-  { isPaidAgain, doubtful }: Pick<EstimatedJob, 'isPaidAgain' | 'doubtful'>,
+  { isPaidAgain, doubtful }: EstimatedJob,
 ): string {
   const isYesNeeded = isPaidAgain || doubtful.length > 0;
   if (rowsOfLongList !== undefined) {
@@ -146,14 +147,14 @@ const mostTries = 3;
 
 /** @throws ConfigurationError when no country is answered */
 export async function askCountry(
-  context: Pick<GuideContext, 'reporter' | 'person'>,
+  { person, reporter }: GuideContext,
   signal: AbortSignal,
 ): Promise<AddedOption> {
   for (let tries = 0; tries < mostTries; tries += 1) {
     const question = 'Country of these addresses, such as DE or Germany:';
-    const answer = await ask(question, context.person, signal);
+    const answer = await ask(question, person, signal);
     if (answer === undefined) break;
-    const country = countryIn(answer, context.reporter);
+    const country = countryIn(answer, reporter);
     if (country !== undefined) return ['country', country];
   }
   throw new ConfigurationError('a target country is needed: --country <CC>; nothing was sent', {
@@ -163,7 +164,7 @@ export async function askCountry(
 
 /** @returns `undefined` when rows without a country are not to be sent */
 async function askFallback(
-  { person, reporter }: Pick<GuideContext, 'reporter' | 'person'>,
+  { person, reporter }: GuideContext,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   for (let tries = 0; tries < mostTries; tries += 1) {
@@ -204,7 +205,7 @@ interface Trial {
  *
  * @returns `undefined` where there is no other output beside it
  */
-function trialBeside(output: string, from: Pick<Surroundings, 'env' | 'cwd'>): Trial | undefined {
+function trialBeside(output: string, from: Environment): Trial | undefined {
   const location = locationOf(output, from);
   const { kind, path } = location;
   const isNamed = kind === 'file' || listAt(location) === output;
@@ -242,7 +243,7 @@ export const countryToFillIn = '<CC>';
  * a password or a signature is not printed, but named.
  */
 function wholeCommand(
-  input: Pick<CommandInput, 'argv' | 'env' | 'cwd' | 'positionals' | 'given'>,
+  input: CommandInput<never>,
   added: readonly AddedOption[],
 ): { readonly line: string; readonly hidden: readonly string[] } {
   const hidden: string[] = [];
@@ -256,7 +257,7 @@ function wholeCommand(
 }
 
 function argumentsOf(
-  { positionals, given }: Pick<CommandInput, 'positionals' | 'given'>,
+  { positionals, given }: CommandInput<never>,
   added: readonly AddedOption[],
 ): readonly string[] {
   const ofCommand = given

@@ -29,7 +29,7 @@ export function codeOf(error: unknown): string | null {
   return error instanceof SluiceError ? error.code : null;
 }
 
-export function isTrace({ event, fields }: Pick<Message, 'event' | 'fields'>): boolean {
+export function isTrace({ event, fields }: Message): boolean {
   return event === 'error' && fields['exit_code'] === exitCodes.defect;
 }
 

@@ -22,10 +22,7 @@ export function message<Name extends EventName>(
   return { event, severity, fields: fields as Readonly<Record<string, unknown>> };
 }
 
-export function sentencesOf({
-  event,
-  fields,
-}: Pick<Message, 'event' | 'fields'>): readonly string[] {
+export function sentencesOf({ event, fields }: Omit<Message, 'severity'>): readonly string[] {
   const { sentence } = catalogue[event] as EventDefinition<unknown>;
   const lines = sentence(fields);
   return typeof lines === 'string' ? [lines] : lines;

@@ -211,17 +211,14 @@ export function onlyArgument(positionals: readonly string[], what: string): stri
 }
 
 /** The same where it is a file or a folder. */
-export function onlyPath(
-  { positionals, cwd }: Pick<CommandInput, 'positionals' | 'cwd'>,
-  what: string,
-): string {
+export function onlyPath({ positionals, cwd }: CommandInput<never>, what: string): string {
   return resolvePath(cwd, onlyArgument(positionals, what));
 }
 
 /** Whatever case it is written in: services write lower case. */
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function onlyBatch(input: Called & Pick<CommandInput, 'positionals'>): string {
+export function onlyBatch(input: CommandInput<never>): string {
   const uuid = onlyArgument(
     input.positionals,
     `name one batch by its uuid, as ${programName(input)} batch list shows it`,

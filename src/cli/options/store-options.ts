@@ -5,7 +5,7 @@ import {
   type CommandInput,
   type NameOf,
   type ParsedOptions,
-  type Surroundings,
+  type Environment,
   omitUndefined,
 } from '../command.js';
 import { locationOf, standard } from '../endpoints/locations.js';
@@ -65,7 +65,7 @@ type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
  * @returns `undefined` where none is meant
  */
 export async function sharedRunOf(
-  input: Pick<CommandInput<'store' | 'run'>, 'options' | 'env' | 'cwd'>,
+  input: CommandInput<'store' | 'run'>,
   patience: StorePatience = {},
 ): Promise<SharedStore | undefined> {
   const { options } = input;
@@ -89,10 +89,7 @@ export function storePatience(
   return omitUndefined({ leaseMs, copyLimitBytes, giveUpAfterMs });
 }
 
-export function storeUrlOf(
-  options: ParsedOptions<'store'>,
-  from: Pick<Surroundings, 'env' | 'cwd'>,
-): string {
+export function storeUrlOf(options: ParsedOptions<'store'>, from: Environment): string {
   const location = locationOf(options.text('store') ?? '', from);
   if (location.kind === 'postgres') return location.url;
   throw new ConfigurationError(

@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import type { CommandInput, ParsedOptions } from '../command.js';
+import type { CommandInput } from '../command.js';
 
 /** Anyone who runs the command, as far as there is somebody. */
 export interface Person {
@@ -10,13 +10,7 @@ export interface Person {
 }
 
 /** Anyone who is at the terminal; nobody is asked where a log is written there. */
-export function terminal({
-  stdin,
-  stderr,
-  options,
-}: Pick<CommandInput<never>, 'stdin' | 'stderr'> & {
-  readonly options: ParsedOptions<never>;
-}): Person {
+export function terminal({ stdin, stderr, options }: CommandInput<never>): Person {
   const mayBeAsked = !options.given().some(([name]) => name === 'json-log');
   return { input: stdin(), output: stderr, mayBeAsked };
 }

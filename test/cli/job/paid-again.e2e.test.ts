@@ -6,10 +6,15 @@ import { withFolder, withService } from '../../service/with-service.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
 import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
+import { codedOf, eventsOf, type LoggedEvent, parseLog } from '../logged-events.js';
 import { type EndedHere, runInProcess } from '../run-in-process.js';
 
-const notice =
-  'sluice: this is a new run: it replaces out.csv and pays for all 3 addresses; --history <file> keeps the results, and a later run pays only for what is new\n';
+const notice = { event: 'paid_again', severity: 'notice', addresses: 3 };
+const replaces = { ...notice, output: 'out.csv', is_updated: false };
+
+function paidAgain(ended: EndedHere): readonly LoggedEvent[] {
+  return eventsOf(ended, 'paid_again');
+}
 
 let folder: string;
 beforeEach(async () => {
@@ -31,13 +36,13 @@ describe('a finished command that is run again', () => {
     const { service } = await withService();
     const first = await verify(service, '-o', 'out.csv');
     expect(first.code, first.stderr).toBe(0);
-    expect(first.stderr).not.toContain('new run');
+    expect(paidAgain(first)).toEqual([]);
     const counted = await verify(service, '-o', 'out.csv', '--dry-run');
-    expect(counted.stderr).toContain(notice);
+    expect(paidAgain(counted)).toEqual([replaces]);
     // Nothing is launched by then: the budget stops it.
     const stopped = await verify(service, '-o', 'out.csv', '--quiet', '--max-credits', '0.5');
     expect(stopped.code, stopped.stderr).toBe(5);
-    expect(stopped.stderr.startsWith(notice), stopped.stderr).toBe(true);
+    expect(stopped.events[0]).toEqual(replaces);
     expect(await chargesOf(service)).toHaveLength(3);
     const done = await verify(service, '-o', 'out.csv', '--json-log');
     expect(done.code, done.stderr).toBe(0);
@@ -49,17 +54,14 @@ describe('a finished command that is run again', () => {
     const both = await Promise.all([verify(service, ...waiting), verify(service, ...waiting)]);
     expect(both.map(({ code }) => code)).toEqual([0, 0]);
     expect(await chargesOf(service)).toHaveLength(6);
-    expect(both.filter(({ stderr }) => stderr.includes(notice))).toHaveLength(1);
+    expect(both.flatMap(paidAgain)).toEqual([replaces]);
   });
 
   it('says it as fields of a log', async () => {
     const { service } = await withService();
     await writeFile(join(folder, 'out.csv'), 'of the last run');
     const { stderr } = await verify(service, '-o', 'out.csv', '--json-log');
-    const events = stderr.trimEnd().split('\n');
-    expect(events.map((line) => JSON.parse(line) as unknown)).toContainEqual(
-      expect.objectContaining({ event: 'paid_again', output: 'out.csv', addresses: 3 }),
-    );
+    expect(eventsOf({ events: parseLog(stderr) }, 'paid_again')).toMatchObject([replaces]);
   });
 
   it.each([
@@ -72,7 +74,7 @@ describe('a finished command that is run again', () => {
     await writeFile(join(folder, 'out.csv'), 'of the last run');
     const ended = await verify(args.includes('--local') ? undefined : service, ...args);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).not.toContain('new run');
+    expect(paidAgain(ended)).toEqual([]);
   });
 
   it('says nothing of it where an unfinished run is resumed', async () => {
@@ -80,12 +82,12 @@ describe('a finished command that is run again', () => {
     await writeFile(join(folder, 'out.csv'), 'of the last run');
     const stopped = await verify(service, '-o', 'out.csv', '--max-credits', '1');
     expect(stopped.code, stopped.stderr).toBe(5);
-    expect(stopped.stderr).toContain(notice);
+    expect(paidAgain(stopped)).toEqual([replaces]);
     const counted = await verify(service, '-o', 'out.csv', '--dry-run');
-    expect(counted.stderr).not.toContain('new run');
+    expect(paidAgain(counted)).toEqual([]);
     const resumed = await verify(service, '-o', 'out.csv');
     expect(resumed.code, resumed.stderr).toBe(0);
-    expect(resumed.stderr).not.toContain('new run');
+    expect(paidAgain(resumed)).toEqual([]);
     expect(await chargesOf(service)).toHaveLength(3);
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain('good3@sluice.test,verified');
   });
@@ -100,21 +102,13 @@ describe('a finished command that is run again', () => {
     const into = ['-o', 'sqlite:crm.db', '--into', 'people', '--key', 'mail'];
     const first = await verify(service, ...into);
     expect(first.code, first.stderr).toBe(0);
-    expect(first.events.map(({ event }) => event)).not.toContain('paid_again');
+    expect(paidAgain(first)).toEqual([]);
     // The next night costs as much: it is said in time for a history.
-    const advice = expect.objectContaining({ event: 'next', code: 'another_run_pays' }) as unknown;
-    expect(first.events).toContainEqual(advice);
+    expect(codedOf(first, 'another_run_pays')).toMatchObject([{ event: 'next' }]);
     const again = await verify(service, ...into);
-    expect(again.events).toContainEqual(
-      expect.objectContaining({
-        event: 'paid_again',
-        output: 'people',
-        is_updated: true,
-        addresses: 3,
-      }),
-    );
+    expect(paidAgain(again)).toEqual([{ ...notice, output: 'people', is_updated: true }]);
     const kept = await verify(service, ...into, '--history', 'results');
-    expect(kept.events.map(({ event }) => event)).not.toContain('paid_again');
+    expect(paidAgain(kept)).toEqual([]);
   });
 
   it('names a folder that it replaces', async () => {
@@ -122,6 +116,6 @@ describe('a finished command that is run again', () => {
     await mkdir(join(folder, 'verdicts'));
     const ended = await verify(service, '-o', 'verdicts', '--split-by', 'verdict');
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('it replaces verdicts and pays for all 3 addresses');
+    expect(paidAgain(ended)).toEqual([{ ...replaces, output: 'verdicts' }]);
   });
 });
