@@ -136,9 +136,10 @@ function misspeltAdvice({
 /** What they were taken for may be another number: valid, and paid. */
 function missingPlusAdvice({
   name: column,
-  ambiguous: cells = 0,
-  ambiguous_rows: rows = [],
-}: ColumnEstimate): readonly CellAdvice[] {
+  unfit,
+  ambiguous: cells = unfit?.without_plus?.cells ?? 0,
+  ambiguous_rows: rows = unfit?.without_plus?.rows ?? [],
+}: ColumnSummary): readonly CellAdvice[] {
   return cellAdvice(cells, 'missing_plus', { column, cells, rows });
 }
 

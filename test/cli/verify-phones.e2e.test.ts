@@ -206,6 +206,12 @@ describe('a column of digits that begin with calling codes', () => {
   });
 });
 
+it('says of a single number without a result that its + may be missing', async () => {
+  const list = 'phone\n030 / 9018 2010\n030 9018 2011\n12025550143\n0301\n';
+  const ended = await verify(list, '--phone', 'phone', '-o', 'out.csv');
+  expect(codedOf(ended, 'missing_plus')).toMatchObject([{ cells: 1, rows: [4] }]);
+});
+
 describe('national numbers of two countries', () => {
   const rows = [
     ...Array.from({ length: 12 }, (_, at) => `a${at}@sluice-test.co.uk,020 7123 45${at + 10}`),

@@ -74,6 +74,8 @@ export interface UnfitCells {
   readonly of: number;
   /** How many would be valid in the country of the emails beside them; `null` where none is likely. */
   readonly fitting: { readonly country: string; readonly cells: number } | null;
+  /** Those that would be valid with a + in front, and the rows of the first five. Absent where there are none. */
+  readonly without_plus?: { readonly cells: number; readonly rows: readonly number[] } | undefined;
 }
 
 /** What became of one verified column, cell by cell. */

@@ -59,15 +59,16 @@ export class RejectedCells {
       const mark = this.#marks.of(outcomes[index] as number);
       if (mark === nothing) continue;
       const row = from + Math.floor(index / width);
+      const at = { chunk, row, number: chunk.number?.(row) ?? before + row - from + 1 };
       if (mark >= badForm) {
         const { type, position } = columns[index % width] as (typeof columns)[number];
         const reason = ofForm[mark - badForm] as string;
         const form = this.#addForm(index % width, reason, chunk.text(row, position));
         // Another country would not help a cell that is not one plain number.
         if (type === 'phone' && mark === badForm && form === undefined)
-          this.unfit.add(index % width, chunk, row);
+          this.unfit.add(index % width, at);
       } else if (mark === wrong) {
-        this.unfit.add(index % width, chunk, row);
+        this.unfit.add(index % width, at);
       } else if (row !== counted) {
         counted = row;
         if (mark === withoutCountry) {
@@ -76,8 +77,7 @@ export class RejectedCells {
         } else {
           this.#notUnderstood += 1;
           if (countryPosition !== undefined) {
-            const number = before + row - from + 1;
-            this.#addValue(chunk.text(row, countryPosition), chunk.number?.(row) ?? number);
+            this.#addValue(chunk.text(row, countryPosition), at.number);
           }
         }
       }
@@ -169,6 +169,7 @@ function mayBeCountry({ value, rows, guess }: CountryProblems['values'][number])
 /** So many numbers of a column are enough to see where they belong. */
 const mostNumbers = 1000;
 const longestNumber = 64;
+const mostRows = 5;
 /** Cells with fewer are no number. */
 const fewestDigits = 5;
 /** A country is guessed where these shares of the rows and of the numbers speak for it. */
@@ -179,6 +180,9 @@ interface SeenNumbers {
   seen: number;
   /** Those that are no valid number as they were sent. */
   readonly unfit: string[];
+  /** Of those the ones that their digits would make valid after a +, and the rows of the first of them. */
+  withoutPlus: number;
+  readonly rows: number[];
   /** Of the domains of emails beside these. */
   readonly countries: Map<CountryCode, number>;
 }
@@ -196,7 +200,14 @@ class UnfitNumbers {
   }
 
   /** @param column of phone numbers */
-  add(column: number, chunk: RowChunk, row: number): void {
+  add(
+    column: number,
+    {
+      chunk,
+      row,
+      number,
+    }: { readonly chunk: RowChunk; readonly row: number; readonly number: number },
+  ): void {
     const cell = chunk.text(row, this.#plan.layout.columns[column]?.position ?? 0);
     const text = typeof cell === 'string' ? cell : '';
     // `n/a` is of no country.
@@ -204,6 +215,8 @@ class UnfitNumbers {
     const numbers: SeenNumbers = this.#columns.get(column) ?? {
       seen: 0,
       unfit: [],
+      withoutPlus: 0,
+      rows: [],
       countries: new Map(),
     };
     if (numbers.seen >= mostNumbers) return;
@@ -213,6 +226,10 @@ class UnfitNumbers {
     if (typeof phoneCountry(cell) === 'string') return;
     if (isFixedOrMobile(this.#plan.planner.lineOf(chunk, row, column) ?? '')) return;
     numbers.unfit.push(text.slice(0, longestNumber));
+    if (isFixedOrMobile(`+${text.replaceAll(/[\s()./-]/g, '')}`)) {
+      numbers.withoutPlus += 1;
+      if (numbers.rows.length < mostRows) numbers.rows.push(number);
+    }
     for (const position of this.#emails) {
       const country = countryOfDomain(chunk.text(row, position));
       if (country === undefined) continue;
@@ -224,7 +241,7 @@ class UnfitNumbers {
   of(column: number): ColumnSummary['unfit'] {
     const numbers = this.#columns.get(column);
     if (!numbers || numbers.unfit.length === 0) return undefined;
-    const { seen, unfit, countries } = numbers;
+    const { seen, unfit, countries, withoutPlus, rows } = numbers;
     // Many plans have room for nearly all digits: only a country that something else names is likely.
     const [best] = Array.from(countries)
       .filter(([, rows]) => rows >= unfit.length * leastNamed)
@@ -234,7 +251,12 @@ class UnfitNumbers {
       })
       .toSorted((one, other) => other.cells - one.cells);
     const isLikely = best !== undefined && best.cells >= unfit.length * leastFitting;
-    return { cells: unfit.length, of: seen, fitting: isLikely ? best : null };
+    return {
+      cells: unfit.length,
+      of: seen,
+      fitting: isLikely ? best : null,
+      ...(withoutPlus > 0 && { without_plus: { cells: withoutPlus, rows } }),
+    };
   }
 }
 

@@ -92,6 +92,7 @@ const unfit = schemaOf<UnfitCells>()(
     cells: count,
     of: count,
     fitting: z.object({ country: z.string(), cells: count }).nullable(),
+    without_plus: z.object({ cells: count, rows: z.array(count).max(5) }).optional(),
   }),
 );
 
