@@ -32,7 +32,6 @@ export interface ConformanceOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A clause of the specification, and what became of it. */
 interface CheckedClause {
   readonly clause: string;
   /** Where the specification has it: a page of the package, and an anchor in it. */

@@ -185,7 +185,6 @@ export class Subject {
     return { answers: launches, cost: before - (await this.balance('email')) };
   }
 
-  /** Export of a verified batch, as JSON. */
   async exported(uuid: string, query = ''): Promise<JsonObject> {
     const path = `/v1/batch/${uuid}/export?format=json${query}`;
     return objectOf(await this.ask('GET', path), 'the export');

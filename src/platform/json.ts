@@ -1,7 +1,6 @@
 import type { z } from 'zod';
 import { ConfigurationError } from './errors/errors.js';
 
-/** What was read of a body. */
 interface BoundedBody {
   readonly bytes: Buffer;
   /** Whether there was more than that; the rest was not read, and the body was released. */

@@ -53,6 +53,15 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
   locked: 'try again later',
 };
 
+/** Why a server cannot be spoken to. */
+export const connectionWords: readonly (readonly [code: string, words: string])[] = [
+  ['ECONNREFUSED', 'nothing listens there'],
+  ['ENOTFOUND', 'there is no such host'],
+  ['ETIMEDOUT', 'it does not answer'],
+  ['ECONNRESET', 'the connection was lost'],
+  ['EPIPE', 'the connection was lost'],
+];
+
 /** Takes from a driver's error what may be said of it. */
 type ToFailure = (error: unknown) => DatabaseFailure;
 

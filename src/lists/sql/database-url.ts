@@ -125,7 +125,6 @@ export function nameOfFile(url: string, scheme: string, purpose: Purpose): strin
   );
 }
 
-/** The path of a database that is in a file. */
 export function fileOfUrl(url: string, scheme: string): string | undefined {
   const path = pathOfUrl(url, scheme);
   return path === inMemory ? undefined : path;
@@ -148,7 +147,6 @@ export async function placeOfFile(
 
 /** What a driver is told of an encrypted connection. */
 export interface TlsOptions {
-  /** Whether the certificate has to be of an authority that is trusted. */
   readonly rejectUnauthorized: boolean;
   /** The authorities. @default those that Node.js trusts */
   readonly ca?: string;

@@ -8,6 +8,7 @@ import type {
   TablePlan,
   ExistingTable,
   WritingMode,
+  StagedRows,
 } from './tables/table-plan.js';
 import type { DialectName, TableColumn } from './tables/table-reading.js';
 
@@ -116,7 +117,6 @@ export interface Statements {
   readonly tableOptions?: string;
   /** @default ADD COLUMN */
   readonly addColumn?: string;
-  /** Whether a statement adds one column and no more. */
   readonly addsOneColumn?: boolean;
   /** Whether a statement that makes or changes a table ends the transaction: then it comes before it. */
   readonly definitionsCommit?: boolean;
@@ -173,8 +173,8 @@ export interface Staging {
   /** Whether their table is theirs already, in a transaction that is open. */
   readonly isInPlace?: boolean;
   write(rows: JoinedRows): Promise<void>;
-  /** Says that no more come; gives how many came, and the digest of all that is in them. */
-  end(): Promise<Pick<RunMarker, 'digest' | 'rows'>>;
+  /** Says that no more come. */
+  end(): Promise<StagedRows>;
   /**
    * Makes them ready to be applied.
    *

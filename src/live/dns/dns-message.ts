@@ -17,7 +17,6 @@ interface DnsData {
   readonly MX: MxRecord;
 }
 
-/** What is known of a name and a type. */
 export type DnsAnswer<Type extends DnsType = DnsType> =
   | { readonly kind: 'found'; readonly records: readonly DnsData[Type][] }
   /** The name exists, and has no record of that type. */

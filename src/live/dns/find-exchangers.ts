@@ -11,7 +11,6 @@ export interface Exchanger {
   readonly addresses: readonly string[];
 }
 
-/** Where the mail of a domain goes. */
 export type MailRoute =
   /** In the order in which they are tried; never empty. */
   | { readonly kind: 'exchangers'; readonly exchangers: readonly Exchanger[] }

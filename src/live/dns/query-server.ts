@@ -9,7 +9,6 @@ export interface DnsServer {
   readonly port: number;
 }
 
-/** One exchange of messages with a server. */
 export interface Exchange {
   readonly server: DnsServer;
   readonly query: Buffer;

@@ -2,9 +2,7 @@ import { InTurn, orAborted } from '../../platform/waiting/promises.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 
 export interface ConversationLimits {
-  /** Conversations at once. */
   readonly conversations: number;
-  /** Conversations at once with one exchanger. */
   readonly conversationsPerExchanger: number;
 }
 

@@ -133,7 +133,6 @@ class AddressDeduper {
     this.#seen.reserve(lines);
   }
 
-  /** Begins with a block. */
   begin({ count }: LineBlock): void {
     this.#keptCount = 0;
     if (this.#kept.length >= count) return;

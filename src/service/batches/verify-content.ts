@@ -50,7 +50,6 @@ export async function verifyContent(options: VerifyOptions): Promise<readonly Ve
   }
 }
 
-/** Judges the lines of a block from `begin` on. */
 async function judge(
   { engine, parameters, signal }: VerifyOptions,
   lines: LineBlock,

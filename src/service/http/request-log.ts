@@ -16,7 +16,6 @@ export interface LoggedRequest {
 
 const mostRemembered = 50;
 
-/** The last requests, and how many there were. */
 export interface RequestLog {
   readonly total: number;
   /** The latest first. */

@@ -46,7 +46,6 @@ export type Stage =
 
 export interface Batch {
   readonly uuid: string;
-  /** Name of the account that owns it. */
   readonly account: string;
   readonly name: string;
   readonly description: string | null;

@@ -2,7 +2,6 @@ import { isAscii } from 'node:buffer';
 import type { FileHandle } from 'node:fs/promises';
 import { openPrivateFile } from '../../platform/files/private-files.js';
 
-/** Bytes of a block. */
 const blockBytes = 256 * 1024;
 
 /** So many are kept, for the files and answers that are open at once. */
@@ -177,7 +176,6 @@ function isAsciiSpace(byte = 0): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }
 
-/** The lines that {@link readLineBlocks} finds, as texts. */
 export async function* readLines(path: string): AsyncGenerator<readonly string[], void> {
   for await (const block of readLineBlocks(path)) yield block.texts();
 }

@@ -8,7 +8,6 @@ export interface AccountState {
   readonly name: string;
   /** SHA-256 of its key in hexadecimal; null when the account has none any more. */
   readonly keySha256: string | null;
-  /** Credits ever granted. */
   readonly granted: Readonly<Record<VerificationType, number>>;
   /** Credits spent, refunds taken off. */
   readonly spent: Readonly<Record<VerificationType, number>>;

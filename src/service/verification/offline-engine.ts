@@ -65,7 +65,6 @@ export const offlineEngine: VerificationEngine = {
   verifyPhones: (addresses, country) => addresses.map((address) => judgePhone(address, country)),
 };
 
-/** A line as `readAddress` reads it, and the verdict of the {@link offlineEngine}. */
 interface JudgedLine extends Pick<AddressReading, 'key' | 'wellFormed'> {
   readonly verdict: Verdict;
 }

@@ -126,7 +126,6 @@ async function startAppending(
   };
 }
 
-/** The files that this process has open, and how. */
 const openFiles = new Map<string, { readonly isWritten: boolean; times: number }>();
 
 /**

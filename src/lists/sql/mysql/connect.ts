@@ -12,7 +12,7 @@ import {
   tlsWords,
 } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import type { DatabaseFailure, Refusal } from '../database-failure.js';
+import { connectionWords, type DatabaseFailure, type Refusal } from '../database-failure.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
 export interface MysqlConnection extends Connection {
@@ -139,53 +139,37 @@ function isOfOtherWay(error: unknown): boolean {
 export type MysqlField = FieldPacket;
 
 const words = new Map([
+  ...connectionWords,
   ['ER_ACCESS_DENIED_ERROR', 'the user or the password is refused'],
-  ['ER_DBACCESS_DENIED_ERROR', 'the user may not use this database'],
   ['ER_BAD_DB_ERROR', 'there is no such database'],
   ['ER_CON_COUNT_ERROR', 'it has too many connections'],
-  ['ER_LOCK_WAIT_TIMEOUT', 'another transaction holds what is to be written'],
-  ['ER_LOCK_DEADLOCK', 'another transaction holds what is to be written'],
   ['ER_SERVER_SHUTDOWN', 'the server was shut down'],
   ['PROTOCOL_CONNECTION_LOST', 'the connection was lost'],
-  ['ECONNRESET', 'the connection was lost'],
-  ['EPIPE', 'the connection was lost'],
-  ['ECONNREFUSED', 'nothing listens there'],
-  ['ENOTFOUND', 'there is no such host'],
-  ['ETIMEDOUT', 'it does not answer'],
-  ['ER_DUP_ENTRY', 'a value of a key or a unique column occurs in more than one row'],
-  ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'a cell does not fit'],
-  ['ER_TRUNCATED_WRONG_VALUE', 'a cell does not fit'],
-  ['ER_WARN_DATA_OUT_OF_RANGE', 'a cell does not fit'],
-  ['ER_DATA_TOO_LONG', 'a cell does not fit'],
-  ['WARN_DATA_TRUNCATED', 'a cell does not fit'],
-  ['ER_BAD_NULL_ERROR', 'there is no value'],
-  ['ER_NO_DEFAULT_FOR_FIELD', 'there is no value'],
-  ['ER_OPTION_PREVENTS_STATEMENT', 'the server is read-only'],
-  ['ER_SIGNAL_EXCEPTION', 'a trigger refuses a row'],
 ]);
 
-const refusals = new Map<string, Refusal['kind']>([
-  ['ER_BAD_NULL_ERROR', 'null'],
-  ['ER_NO_DEFAULT_FOR_FIELD', 'null'],
-  ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', 'misfit'],
-  ['ER_TRUNCATED_WRONG_VALUE', 'misfit'],
-  ['ER_WARN_DATA_OUT_OF_RANGE', 'misfit'],
-  ['WARN_DATA_TRUNCATED', 'misfit'],
-  ['ER_DATA_TOO_LONG', 'too_long'],
-  ['ER_CONSTRAINT_FAILED', 'check'],
-  ['ER_CHECK_CONSTRAINT_VIOLATED', 'check'],
-  ['ER_NO_REFERENCED_ROW', 'foreign_key'],
-  ['ER_NO_REFERENCED_ROW_2', 'foreign_key'],
-  ['ER_SIGNAL_EXCEPTION', 'trigger'],
-  ['ER_DUP_ENTRY', 'repeated'],
-  ['ER_TABLEACCESS_DENIED_ERROR', 'right'],
-  ['ER_COLUMNACCESS_DENIED_ERROR', 'right'],
-  ['ER_DBACCESS_DENIED_ERROR', 'right'],
-  ['ER_SPECIFIC_ACCESS_DENIED_ERROR', 'right'],
-  ['ER_OPTION_PREVENTS_STATEMENT', 'read_only'],
-  ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', 'read_only'],
-  ['ER_LOCK_WAIT_TIMEOUT', 'locked'],
-  ['ER_LOCK_DEADLOCK', 'locked'],
+/** What keeps rows out; without words of ours, the server's are shown as far as they hold no cell. */
+const refusals = new Map<string, readonly [kind: Refusal['kind'], words?: string]>([
+  ['ER_BAD_NULL_ERROR', ['null', 'there is no value']],
+  ['ER_NO_DEFAULT_FOR_FIELD', ['null', 'there is no value']],
+  ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', ['misfit', 'a cell does not fit']],
+  ['ER_TRUNCATED_WRONG_VALUE', ['misfit', 'a cell does not fit']],
+  ['ER_WARN_DATA_OUT_OF_RANGE', ['misfit', 'a cell does not fit']],
+  ['WARN_DATA_TRUNCATED', ['misfit', 'a cell does not fit']],
+  ['ER_DATA_TOO_LONG', ['too_long', 'a cell does not fit']],
+  ['ER_CONSTRAINT_FAILED', ['check']],
+  ['ER_CHECK_CONSTRAINT_VIOLATED', ['check']],
+  ['ER_NO_REFERENCED_ROW', ['foreign_key']],
+  ['ER_NO_REFERENCED_ROW_2', ['foreign_key']],
+  ['ER_SIGNAL_EXCEPTION', ['trigger', 'a trigger refuses a row']],
+  ['ER_DUP_ENTRY', ['repeated', 'a value of a key or a unique column occurs in more than one row']],
+  ['ER_TABLEACCESS_DENIED_ERROR', ['right']],
+  ['ER_COLUMNACCESS_DENIED_ERROR', ['right']],
+  ['ER_DBACCESS_DENIED_ERROR', ['right', 'the user may not use this database']],
+  ['ER_SPECIFIC_ACCESS_DENIED_ERROR', ['right']],
+  ['ER_OPTION_PREVENTS_STATEMENT', ['read_only', 'the server is read-only']],
+  ['ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION', ['read_only']],
+  ['ER_LOCK_WAIT_TIMEOUT', ['locked', 'another transaction holds what is to be written']],
+  ['ER_LOCK_DEADLOCK', ['locked', 'another transaction holds what is to be written']],
 ]);
 
 /** Numbers for which the driver has no name, or that of another server. */
@@ -211,12 +195,12 @@ const misuses = new Set([
 /** What an error of the driver tells; only the words that hold no cell and no password. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = nameOfError(error) ?? systemErrorCode(error);
-  const kind = refusals.get(code ?? '');
+  const [kind, refused] = refusals.get(code ?? '') ?? [];
   const message = error instanceof Error ? error.message : '';
   const refusal = kind && { kind, column: columnIn(error, message) };
   const tls = code?.startsWith('HANDSHAKE') === true ? tlsWords(error) : undefined;
   if (tls !== undefined) return { words: tls, code, isMisuse: false };
-  const known = words.get(code ?? '');
+  const known = refused ?? words.get(code ?? '');
   if (known !== undefined) return { words: known, code, isMisuse: false, refusal };
   if (kind === 'right') return { words: withoutUser(message), code, isMisuse: false, refusal };
   if (kind === 'foreign_key') return { ...foreignKeyIn(message), code, isMisuse: false, refusal };

@@ -7,7 +7,7 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { Connection } from '../connection.js';
 import { parseServerUrl, tlsWords } from '../database-url.js';
 import type { Purpose } from '../dialect.js';
-import type { DatabaseFailure, Refusal } from '../database-failure.js';
+import { connectionWords, type DatabaseFailure, type Refusal } from '../database-failure.js';
 import { openClient, schemes, type OpenClient } from './client.js';
 
 /** A connection with a session in which everything prints the same everywhere. */
@@ -27,7 +27,6 @@ export interface PostgresConnection extends Connection {
   readonly disconnected: Promise<Error>;
 }
 
-/** What is installed to speak to PostgreSQL. */
 export const postgresDrivers = {
   by: 'PostgreSQL',
   install: 'pg pg-copy-streams pg-query-stream',
@@ -136,6 +135,7 @@ function ask(
 }
 
 const words = new Map([
+  ...connectionWords,
   ['28P01', 'the user or the password is refused'],
   ['28000', 'the user is refused'],
   ['3D000', 'there is no such database'],
@@ -148,13 +148,8 @@ const words = new Map([
   ['57P01', 'the server was shut down'],
   ['57P02', 'the server crashed'],
   ['57P03', 'the server is starting up or shutting down'],
-  ['ECONNREFUSED', 'nothing listens there'],
-  ['ENOTFOUND', 'there is no such host'],
   ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
   ['ENOENT', 'there is no such socket'],
-  ['ETIMEDOUT', 'it does not answer'],
-  ['ECONNRESET', 'the connection was lost'],
-  ['EPIPE', 'the connection was lost'],
 ]);
 
 /** Classes of SQLSTATE whose messages name tables, columns and settings, and no cell. */
@@ -209,7 +204,7 @@ function wordsFor(error: unknown, code: string | undefined): string {
 }
 
 /** `COPY t, line 3, column id: "…"`: the column, and nothing of the cell. */
-function placeOf(error: unknown): Pick<Refusal, 'column' | 'row'> {
+function placeOf(error: unknown): Partial<Refusal> {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
   const [, line, cell] = /line (\d+)(?:, column ([^:"]+))?/.exec(where) ?? [];
   const named = error instanceof Error && 'column' in error ? error.column : undefined;

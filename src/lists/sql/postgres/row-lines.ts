@@ -7,17 +7,15 @@ import type { TablePlan } from '../tables/table-plan.js';
 import { addedValue, plainText } from '../tables/row-values.js';
 import { TableChunk } from '../tables/table-reading.js';
 
-type LinesPlan = Pick<TablePlan, 'positions' | 'isText' | 'isPrinted'>;
-
 /** Writes joined rows in the form of `cell-text.ts`: what is in that form already is copied. */
 export class RowLines {
-  readonly #plan: LinesPlan;
+  readonly #plan: TablePlan;
   readonly #isWhole: boolean;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<Buffer>;
   #count = 0;
 
-  constructor(plan: LinesPlan, opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'cellsOf'>) {
+  constructor(plan: TablePlan, opening: OpenSinkOptions) {
     const { header } = opening.reading;
     this.#plan = plan;
     this.#rows = new TableRows(header.length);

@@ -46,7 +46,7 @@ class RowValues {
   readonly #hash = createHash('sha256');
   #count = 0;
 
-  constructor(plan: TablePlan, opening: Pick<OpenSinkOptions, 'reading' | 'added' | 'cellsOf'>) {
+  constructor(plan: TablePlan, opening: OpenSinkOptions) {
     this.#plan = plan;
     this.#rows = new TableRows(opening.reading.header.length);
     this.#added = new OutcomeForms(opening, (cells, column) =>

@@ -1,25 +1,27 @@
 import { randomBytes } from 'node:crypto';
 import type { Connection } from '../connection.js';
 import type { Dialect } from '../dialect.js';
-import { qualifiedName, type TableName, type RunMarker, type ExistingTable } from './table-plan.js';
+import {
+  qualifiedName,
+  type TableName,
+  type RunMarker,
+  type ExistingTable,
+  type StagedRows,
+} from './table-plan.js';
 
 /** The marker of all that a run has written; who runs without an id has none to come back to. */
-export function createMarker(
-  runId: string | undefined,
-  { digest, rows }: Pick<RunMarker, 'digest' | 'rows'>,
-): RunMarker {
+export function createMarker(runId: string | undefined, { digest, rows }: StagedRows): RunMarker {
   return { run: runId ?? randomBytes(8).toString('hex'), digest, applied: rows, rows };
 }
 
 /** Whether a run has written exactly this before, all or a part of it. */
 export function isMarked(
   marker: RunMarker | undefined,
-  { run, digest }: Pick<RunMarker, 'run' | 'digest'>,
+  { run, digest }: RunMarker,
 ): marker is RunMarker {
   return marker?.run === run && marker.digest === digest;
 }
 
-/** The table of markers that is there. */
 export async function findMarkers<Database extends Connection>(
   { findTable }: Dialect<Database>,
   connection: Database,

@@ -1,7 +1,6 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Kind } from '../../rows/values/kinds.js';
 
-/** Where a table is, or would be. */
 export interface TableName {
   /** What it is in, from the outside: a schema, or a database and a schema. */
   readonly within: readonly string[];
@@ -43,14 +42,18 @@ export function parseTableName(text: string, most: number): readonly string[] {
   );
 }
 
-/** What a table was last written by: it is in the same transaction as the rows. */
-export interface RunMarker {
-  readonly run: string;
-  /** Of what was written. */
-  readonly digest: string;
-  /** Rows that are in the table, of all that are to be. */
-  readonly applied: number;
+/** All rows that are to be written. */
+export interface StagedRows {
   readonly rows: number;
+  /** Of all that is in them. */
+  readonly digest: string;
+}
+
+/** What a table was last written by: it is in the same transaction as the rows. */
+export interface RunMarker extends StagedRows {
+  readonly run: string;
+  /** Rows that are in the table already. */
+  readonly applied: number;
 }
 
 export interface ExistingTable {

@@ -117,7 +117,6 @@ function parseTableForm(line: string): TableForm | undefined {
   }
 }
 
-/** A kind as a column's form has it. */
 export function formOfKind(kind: Kind | 'any'): Pick<TableColumn, 'kind' | 'precision' | 'scale'> {
   if (kind === 'any') return { kind };
   const { name, ...digits } = kind;

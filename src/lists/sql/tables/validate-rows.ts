@@ -18,13 +18,7 @@ import { grouped } from '../../../platform/text/shown-numbers.js';
  */
 export function createRowValidator(
   header: readonly string[],
-  {
-    mode,
-    key,
-    keyPositions,
-    isCaseless,
-    numberTypeOf,
-  }: Pick<TablePlan, 'mode' | 'key' | 'keyPositions' | 'isCaseless' | 'numberTypeOf'>,
+  { mode, key, keyPositions, isCaseless, numberTypeOf }: TablePlan,
   {
     tally,
     samples,

@@ -40,7 +40,6 @@ export interface LoadDialect {
   readonly longestName: { readonly most: number; readonly unit: 'bytes' | 'characters' };
   /** Names that a column cannot have. @default none */
   readonly refusedName?: RegExp;
-  /** The type of text. */
   readonly text: string;
   /**
    * The type of a column of another kind, in parts of a format; `undefined` where there is none: what is
@@ -74,7 +73,6 @@ export function escapedText(text: string): string {
   return `'${escaped}'`;
 }
 
-/** Whether a format is lines of cells. */
 export function isCells(format: PartsManifest['format']): boolean {
   return format === 'csv' || format === 'tsv';
 }
@@ -99,13 +97,11 @@ export function typesByKind(types: Partial<Record<KindName, string | TypeOf>>): 
   };
 }
 
-/** One type for all kinds of integers. */
 export function integersAs<Type>(type: Type) {
   const signed = { int8: type, int16: type, int32: type, int64: type };
   return { ...signed, uint8: type, uint16: type, uint32: type, uint64: type };
 }
 
-/** A type in Parquet, and one in all other formats. */
 export function byFormat(parquet: string | undefined, others: string): TypeOf {
   return (_, format) => (format === 'parquet' ? parquet : others);
 }
