@@ -90,9 +90,8 @@ export class EmailVerifier {
 
   /** Judges the addresses of a batch. */
   live(signal: AbortSignal): LiveVerification {
-    const work = createLiveWork(signal);
     const probe = this.#probe;
-    probe.watchers.add(work.stir);
+    const work = createLiveWork(signal, probe.watchers);
     return {
       get isFull() {
         return probe.isFull;
@@ -117,11 +116,8 @@ export class EmailVerifier {
         });
         return true;
       },
-      moved: async () => work.moved(),
-      end() {
-        probe.watchers.delete(work.stir);
-        work.end();
-      },
+      moved: work.moved,
+      end: work.end,
     };
   }
 

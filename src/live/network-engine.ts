@@ -40,24 +40,10 @@ export async function networkEngine(
   });
   const mail = new EmailVerifier(
     new MailProbe({
+      ...settings,
       resolver,
-      mayAsk: settings.mayAsk,
-      identity: {
-        heloName: settings.heloName,
-        mailFrom: settings.mailFrom,
-        startTls: settings.startTls,
-        port: settings.smtpPort,
-        replyTimeoutMs: settings.replyTimeoutMs,
-      },
+      identity: { ...settings, port: settings.smtpPort },
       limits: settings,
-      recipientsPerConversation: settings.recipientsPerConversation,
-      askLimits: settings.askLimits,
-      providers: settings.providers,
-      conversationTimeoutMs: settings.conversationTimeoutMs,
-      retryDelaysMs: settings.retryDelaysMs,
-      domainMemoryMs: settings.domainMemoryMs,
-      clock,
-      random: settings.random,
     }),
   );
   const phones = new PhoneVerifier({

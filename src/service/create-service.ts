@@ -83,35 +83,14 @@ async function serve(
   const caches = await ResultCaches.open(store.cacheFolder, clock.wallNow());
   const answers = await AnswerCache.open(store.cacheFolder, clock.wallNow());
   const mutex = createKeyedMutex();
+  const shared = { store, caches, answers, engine, mutex, clock };
   const { parseDelayMs, verifyDelayMs } = settings;
-  const jobs = new BatchJobs({
-    store,
-    caches,
-    answers,
-    engine,
-    mutex,
-    clock,
-    parseDelayMs,
-    verifyDelayMs,
-    onError,
-  });
+  const jobs = new BatchJobs({ ...shared, parseDelayMs, verifyDelayMs, onError });
   const { variants, maxFileSizeBytes, maxFormatBytes, port, host, requestTimeoutMs } = settings;
   const faults = settings.faults && new FaultInjector(settings.faults);
+  const requests = createRequestLog();
   const dispatch = createDispatch({
-    service: {
-      store,
-      caches,
-      answers,
-      engine,
-      jobs,
-      mutex,
-      clock,
-      variants,
-      requests: createRequestLog(),
-      maxFileSizeBytes,
-      maxFormatBytes,
-      faults,
-    },
+    service: { ...shared, jobs, variants, requests, maxFileSizeBytes, maxFormatBytes, faults },
     faults,
     rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
     host,

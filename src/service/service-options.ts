@@ -158,19 +158,13 @@ export function resolveOptions(options: ServiceOptions) {
     checkAccounts(accounts);
   }
   return {
+    ...options,
     port: options.port ?? 0,
     host: options.host ?? '127.0.0.1',
-    dataDir: options.dataDir,
-    accounts,
-    apiKey,
-    emailCredits,
-    phoneCredits,
     parseDelayMs: options.parseDelayMs ?? 0,
     verifyDelayMs: options.verifyDelayMs ?? 0,
-    rate: options.rate,
     maxFileSizeBytes: options.maxFileSizeBytes ?? 2 ** 30,
     maxFormatBytes: options.maxFormatBytes ?? 2 ** 20,
-    maxConnections: options.maxConnections,
     requestTimeoutMs: options.requestTimeoutMs ?? 300_000,
     engine: options.engine ?? offlineEngine,
     faults: options.faults && checkFaultPlan(options.faults),

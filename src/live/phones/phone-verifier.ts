@@ -47,8 +47,8 @@ export class PhoneVerifier {
 
   /** Judges the numbers of a batch. */
   live(country: CountryCode, signal: AbortSignal): LiveVerification {
-    const work = createLiveWork(signal);
-    const watchers = this.#watchers.add(work.stir);
+    const watchers = this.#watchers;
+    const work = createLiveWork(signal, watchers);
     const isFull = (): boolean => this.#pending >= mostPending;
     return {
       get isFull() {
@@ -68,11 +68,8 @@ export class PhoneVerifier {
           });
         return true;
       },
-      moved: async () => work.moved(),
-      end() {
-        watchers.delete(work.stir);
-        work.end();
-      },
+      moved: work.moved,
+      end: work.end,
     };
   }
 

@@ -55,7 +55,8 @@ export class Conversations {
    * Waits until the first exchanger may be connected to; only then recipients are taken out of the queue.
    */
   async hold(queue: ExchangerQueue, listener: Listener): Promise<void> {
-    const { signal, random, providers } = this.#options;
+    const { signal, random, providers, identity, memory } = this.#options;
+    const { conversationTimeoutMs: timeoutMs } = this.#options;
     const targets = targetsOf(queue.exchangers, random, providers);
     const [first] = targets;
     if (first === undefined) return;
@@ -71,44 +72,29 @@ export class Conversations {
       // Somebody who waits and leaves ends a conversation that is theirs alone.
       const [only] = tasks.length === 1 ? tasks : [];
       const ending = only?.isUrgent ? AbortSignal.any([signal, only.signal]) : signal;
-      const ended = await this.#ask(
+      const ended = await converse(
         {
-          tasks,
           targets,
+          identity,
+          timeoutMs,
           enter: async (target) => (target === first ? slot : enter(target, ending)),
           signal: ending,
         },
-        listener,
+        {
+          mailFrom: identity.mailFrom,
+          recipients: tasks.map(({ path }) => path),
+          memory,
+          madeUpName: (domain) => madeUpName(domain, `${identity.heloName} ${identity.mailFrom}`),
+          onAnswer: (place, answer) => {
+            const task = tasks[place];
+            if (task) listener.onAnswer(task, answer, { place, count: tasks.length });
+          },
+        },
       );
       listener.onEnded(ended, tasks.length);
     } finally {
       slot.leave();
     }
-  }
-
-  async #ask(
-    {
-      tasks,
-      ...way
-    }: {
-      readonly tasks: readonly MailTask[];
-    } & Pick<Parameters<typeof converse>[0], 'targets' | 'enter' | 'signal'>,
-    { onAnswer }: Listener,
-  ): Promise<ConversationEnd> {
-    const { identity, memory, conversationTimeoutMs: timeoutMs } = this.#options;
-    return converse(
-      { ...way, identity, timeoutMs },
-      {
-        mailFrom: identity.mailFrom,
-        recipients: tasks.map(({ path }) => path),
-        memory,
-        madeUpName: (domain) => madeUpName(domain, `${identity.heloName} ${identity.mailFrom}`),
-        onAnswer: (place, answer) => {
-          const task = tasks[place];
-          if (task) onAnswer(task, answer, { place, count: tasks.length });
-        },
-      },
-    );
   }
 }
 

@@ -1,17 +1,17 @@
 /** The waiting side of a live verification: tells when something has moved. */
 interface LiveWork {
-  readonly stir: () => void;
   /** Aborts with the signal, and at the end: nobody waits for what is asked under it any more. */
   readonly signal: AbortSignal;
   /** Tells what has become known, unless nobody waits for it any more. */
   report<Known>(to: (known: Known) => void, known: Known): void;
   fail(error: unknown): void;
-  moved(): Promise<void>;
-  /** Takes it off the signal. */
-  end(): void;
+  readonly moved: () => Promise<void>;
+  /** Takes it off the signal and the watchers. */
+  readonly end: () => void;
 }
 
-export function createLiveWork(signal: AbortSignal): LiveWork {
+/** @param watchers told whenever something is settled, here or in another batch */
+export function createLiveWork(signal: AbortSignal, watchers: Set<() => void>): LiveWork {
   const ending = new AbortController();
   let hasMoved = false;
   let failure: { readonly error: unknown } | undefined;
@@ -21,8 +21,8 @@ export function createLiveWork(signal: AbortSignal): LiveWork {
     wake?.();
   };
   signal.addEventListener('abort', stir, { once: true });
+  watchers.add(stir);
   return {
-    stir,
     signal: AbortSignal.any([signal, ending.signal]),
     report(to, known) {
       if (signal.aborted || ending.signal.aborted) return;
@@ -46,6 +46,7 @@ export function createLiveWork(signal: AbortSignal): LiveWork {
       if (failure) throw failure.error;
     },
     end() {
+      watchers.delete(stir);
       signal.removeEventListener('abort', stir);
       ending.abort();
     },

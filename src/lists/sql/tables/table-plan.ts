@@ -121,11 +121,11 @@ export interface TablePlan {
   /** Names that are longer than the database takes. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
   /** Whether an empty text is a value of the input's column at a position. */
-  isText(position: number): boolean;
+  readonly isText: (position: number) => boolean;
   /** The type of the column that a cell of text goes to, where it makes numbers of such text. */
-  numberTypeOf(position: number): string | undefined;
+  readonly numberTypeOf: (position: number) => string | undefined;
   /** Whether cells of any kind become text in the input's column at a position. */
-  isPrinted(position: number): boolean;
+  readonly isPrinted: (position: number) => boolean;
   /** Whether texts of the input's column at a position are the same there in capitals. */
-  isCaseless(position: number): boolean;
+  readonly isCaseless: (position: number) => boolean;
 }
