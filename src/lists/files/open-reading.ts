@@ -12,7 +12,7 @@ import {
   utf8Mark,
 } from './file-signature.js';
 import { createGunzipReader } from './bytes/gzip.js';
-import { type JsonlMemory, JsonlReading } from '../jsonl/jsonl-reading.js';
+import { type JsonlMemory, openJsonl } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/csv-reading.js';
 import { parseJson } from '../../platform/json.js';
 import {
@@ -142,7 +142,7 @@ async function openText(
         opening,
       );
     case 'jsonl':
-      return JsonlReading.open(
+      return openJsonl(
         reader,
         {
           name,

@@ -1,4 +1,4 @@
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import type { AddedCells, JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
 import type { ByteOutput } from './outputs/byte-output.js';
 
 /** Turns rows into the bytes of a format. */
@@ -25,19 +25,13 @@ export type CreateWriter = (
 /** Slots for the forms of outcomes asked for lately; there are a few dozen, or millions. */
 const recentSlots = 1024;
 
-interface Forming {
-  /** For each verified column, as many as it gets new cells. */
-  readonly added: readonly (readonly unknown[])[];
-  cellsOf(outcome: number, column: number): readonly OutputCell[];
-}
-
 /** What a format makes of the added cells of an outcome, made once for those that come often. */
 export class OutcomeForms<Form> {
-  readonly #opening: Forming;
+  readonly #opening: AddedCells;
   readonly #make: (cells: readonly OutputCell[], column: number) => Form;
   readonly #recent: readonly { readonly outcome: number; readonly form: Form }[][];
 
-  constructor(opening: Forming, make: (cells: readonly OutputCell[], column: number) => Form) {
+  constructor(opening: AddedCells, make: (cells: readonly OutputCell[], column: number) => Form) {
     this.#opening = opening;
     this.#make = make;
     this.#recent = opening.added.map(() => []);

@@ -28,59 +28,42 @@ const maxTopNames = 10_000;
 /** More columns than that are no table. */
 const maxColumns = 16_384;
 
-/** One reading of a JSONL input: its columns are those of its first rows, or of all. */
-export class JsonlReading implements SourceReading<JsonlChunk> {
-  readonly header: readonly string[];
-  readonly chunks: AsyncIterable<JsonlChunk>;
-  readonly #feed: LineFeed;
-
-  private constructor(
-    feed: LineFeed,
-    first: Lines | undefined,
-    header: JsonlHeader,
-    checkNames: NameCheck,
-  ) {
-    this.#feed = feed;
-    this.header = header.columns.map(({ name }) => name);
-    const chunks = toChunks(feed, first, header, checkNames);
-    this.chunks = closableChunks(chunks, () => feed.close());
-  }
-
-  /** Reads the first rows; the reader is closed when that fails. */
-  static async open(
-    reader: ByteReader,
-    options: JsonlReadingOptions,
-    opening: OpenSourceOptions,
-  ): Promise<JsonlReading> {
-    const { name, maxRowBytes } = options;
-    const feed = new LineFeed(reader, { name, maxLineBytes: maxRowBytes });
+/**
+ * Opens one reading of a JSONL input, whose columns are those of its first rows, or of all; the reader is
+ * closed when that fails.
+ */
+export async function openJsonl(
+  reader: ByteReader,
+  options: JsonlReadingOptions,
+  opening: OpenSourceOptions,
+): Promise<SourceReading<JsonlChunk>> {
+  const { name, maxRowBytes } = options;
+  const feed = new LineFeed(reader, { name, maxLineBytes: maxRowBytes });
+  try {
+    const first = await feed.next();
+    let known = await columnsToBeginWith(first, options, opening.rows);
+    const ask = (names: readonly string[]): readonly number[] => opening.wanted(names);
+    let wanted;
     try {
-      const first = await feed.next();
-      let known = await columnsToBeginWith(first, options, opening.rows);
-      const ask = (names: readonly string[]): readonly number[] => opening.wanted(names);
-      let wanted;
-      try {
-        wanted = ask(known.names);
-      } catch (error) {
-        // A column that the first rows lack may well be in a later one.
-        const isMissing = isSluiceError(error, 'column_not_found');
-        if (!isMissing || options.memory?.columns || !options.reopen) throw error;
-        known = await findAllColumns(options, options.reopen, opening.rows);
-        wanted = ask(known.names);
-      }
-      const header: JsonlHeader = { name, columns: known.all, known };
-      const isAsked = wanted.length > 0;
-      const checkNames = isAsked ? createNameCheck(known.names, name, ask) : () => undefined;
-      return new JsonlReading(feed, first, header, checkNames);
+      wanted = ask(known.names);
     } catch (error) {
-      await feed.close();
-      throw error;
+      // A column that the first rows lack may well be in a later one.
+      const isMissing = isSluiceError(error, 'column_not_found');
+      if (!isMissing || options.memory?.columns || !options.reopen) throw error;
+      known = await findAllColumns(options, options.reopen, opening.rows);
+      wanted = ask(known.names);
     }
-  }
-
-  /** SHA-256 of the input's bytes; only when the last row was read. */
-  contentDigest(): string {
-    return this.#feed.contentDigest();
+    const header: JsonlHeader = { name, columns: known.all, known };
+    const isAsked = wanted.length > 0;
+    const checkNames = isAsked ? createNameCheck(known.names, name, ask) : () => undefined;
+    return {
+      header: known.names,
+      chunks: closableChunks(toChunks(feed, first, header, checkNames), () => feed.close()),
+      contentDigest: () => feed.contentDigest(),
+    };
+  } catch (error) {
+    await feed.close();
+    throw error;
   }
 }
 

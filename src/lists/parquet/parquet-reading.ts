@@ -32,21 +32,13 @@ export async function openParquet(
   opening: OpenSourceOptions,
 ): Promise<ParquetReading> {
   try {
-    const hyparquet = await loadHyparquet();
-    const buffer = bufferOf(file);
-    const metadata = await readMetadata(file, buffer, hyparquet);
-    const columns = parquetColumns(metadata.schema);
+    const from = await readFooter(file);
+    const { columns, metadata } = from;
     const header = columns.map(({ name }) => name);
     const wanted = opening.wanted(header);
     let loaded: readonly number[] | undefined;
     let digest: string | undefined;
     const chunks = async function* (): AsyncGenerator<ParquetChunk> {
-      const from = {
-        file,
-        metadata,
-        columns,
-        hyparquet: forWriter(hyparquet, metadata.created_by),
-      };
       yield* readGroups(from, (group) => (loaded ? group.keep(loaded) : group.load()));
       digest = await file.digest();
     };
@@ -72,11 +64,14 @@ export async function openParquet(
   }
 }
 
-async function readMetadata(
-  file: RandomFile,
-  buffer: AsyncBuffer,
-  { reader }: Hyparquet,
-): Promise<FileMetaData> {
+async function readFooter(file: RandomFile): Promise<OpenParquet> {
+  const hyparquet = await loadHyparquet();
+  const metadata = await readMetadata(file, hyparquet);
+  const columns = parquetColumns(metadata.schema);
+  return { file, metadata, columns, hyparquet: forWriter(hyparquet, metadata.created_by) };
+}
+
+async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<FileMetaData> {
   const mark = Buffer.from('PAR1');
   const head = await file.read(0, 16);
   if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
@@ -89,7 +84,7 @@ async function readMetadata(
     throw new InputError(`${file.name} does not end as a Parquet file does: it was cut short`);
   }
   const metadata = await attempt(file, () =>
-    reader.parquetMetadataAsync(buffer, { geoparquet: false }),
+    reader.parquetMetadataAsync(bufferOf(file), { geoparquet: false }),
   );
   if (metadata.schema.length < 2) throw new InputError(`${file.name} has no columns`);
   metadata.row_groups.forEach((group, at) => checkGroup(group, at, file));
@@ -161,9 +156,8 @@ export async function checkWritten(
   readonly first: StoredGroup | undefined;
 }> {
   try {
-    const hyparquet = await loadHyparquet();
-    const buffer = bufferOf(file);
-    const metadata = await readMetadata(file, buffer, hyparquet);
+    const from = await readFooter(file);
+    const { columns, metadata } = from;
     const groups = metadata.row_groups;
     const isSame =
       Number(metadata.num_rows) === written.rows &&
@@ -171,8 +165,6 @@ export async function checkWritten(
       groups.reduce((rows, group) => rows + Number(group.num_rows), 0) === written.rows &&
       isDeepStrictEqual(formsOf(metadata.schema), formsOf(written.schema));
     if (!isSame) throw new InputError('it does not tell what was written');
-    const columns = parquetColumns(metadata.schema);
-    const from = { file, metadata, columns, hyparquet: forWriter(hyparquet, metadata.created_by) };
     const [first] = groups.map((group) => new StoredGroup(from, group));
     await first?.load();
     const last = groups.at(-1);

@@ -14,22 +14,20 @@ export interface SchemaNode {
  * entries, as the keys of an object are texts.
  */
 export function elementsToRead(elements: readonly SchemaElement[]): SchemaElement[] {
-  return flatten(nodeOf(elements), (node) => {
-    const { element, children } = node;
-    if (children.length === 0) return bare(element);
-    return isMap(node) || isVariant(node)
-      ? { ...bare(element), num_children: children.length }
-      : element;
-  });
+  return flatten(nodeOf(elements), (node) => isMap(node) || isVariant(node));
 }
 
 /** A column's elements for values that are written as they are stored. */
 export function elementsToWrite(elements: readonly SchemaElement[]): SchemaElement[] {
-  return flatten(nodeOf(elements), (node) => {
-    const { element, children } = node;
-    if (children.length === 0) return bare(element);
-    return isVariant(node) ? { ...bare(element), num_children: children.length } : element;
-  });
+  return flatten(nodeOf(elements), isVariant);
+}
+
+/** @param isBare which groups stand for nothing, as values do */
+function flatten(node: SchemaNode, isBare: (node: SchemaNode) => boolean): SchemaElement[] {
+  const { element, children } = node;
+  const size = children.length === 0 ? {} : { num_children: children.length };
+  const own = children.length === 0 || isBare(node) ? { ...bare(element), ...size } : element;
+  return [own, ...children.flatMap((child) => flatten(child, isBare))];
 }
 
 /** An element with its physical type alone. */
@@ -51,10 +49,6 @@ export function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
     return { element, children: Array.from({ length: element.num_children ?? 0 }, next) };
   };
   return next();
-}
-
-function flatten(node: SchemaNode, form: (node: SchemaNode) => SchemaElement): SchemaElement[] {
-  return [form(node), ...node.children.flatMap((child) => flatten(child, form))];
 }
 
 export function isObject(value: unknown): value is Record<string, unknown> {

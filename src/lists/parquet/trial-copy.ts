@@ -93,7 +93,7 @@ async function isKept(
   copies: readonly ColumnCopy[],
   packages: Writer,
 ): Promise<boolean> {
-  const samples = columns.map(({ elements }) => sampleOf(elements));
+  const samples = columns.map(({ elements }) => sampleOf(nodeOf(elements)));
   try {
     const values = samples.map((sample, at) => [renewed(copies[at] as ColumnCopy, sample)]);
     const { bytes, writer } = writeGroup(columns, copies, { packages, values });
@@ -147,14 +147,13 @@ const bytesInVariant: Readonly<Record<string, Uint8Array>> = {
   value: Uint8Array.of(0),
 };
 
-/** A made-up value of a column as it is stored: two of what is repeated, and nothing left out. */
-function sampleOf(elements: readonly SchemaElement[]): unknown {
-  return sampleOfNode(nodeOf(elements));
-}
-
-/** @param isPart whether it is in a variant, whose bytes say what they hold */
-function sampleOfNode(node: SchemaNode, isPart = false): unknown {
-  const sampleIn = (child: SchemaNode): unknown => sampleOfNode(child, isPart || isVariant(node));
+/**
+ * A made-up value of a column as it is stored: two of what is repeated, and nothing left out.
+ *
+ * @param isPart whether it is in a variant, whose bytes say what they hold
+ */
+function sampleOf(node: SchemaNode, isPart = false): unknown {
+  const sampleIn = (child: SchemaNode): unknown => sampleOf(child, isPart || isVariant(node));
   const one = (): unknown => {
     const { children } = node;
     const [first] = children;

@@ -19,8 +19,6 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 /** So many rows show the header; more would only be looked at longer. */
 const mostRows = 200;
 
-export type XlsxOptions = Pick<FileOptions, 'header' | 'skipRows' | 'skipFooter' | 'sheet'>;
-
 /** The rows of one sheet. */
 export class SheetReading {
   readonly name: string;
@@ -29,7 +27,7 @@ export class SheetReading {
   header: readonly string[] = [];
   readonly #rows: ReturnType<typeof readSheetRows>;
   readonly #file: RandomFile;
-  readonly #options: XlsxOptions;
+  readonly #options: FileOptions;
   readonly #opening: OpenSourceOptions;
   /** The row of the header, and the first behind it; all of them where there is no header. */
   #first: readonly SheetRow[] = [];
@@ -41,7 +39,7 @@ export class SheetReading {
     of: {
       readonly file: RandomFile;
       readonly label: string;
-      readonly options: XlsxOptions;
+      readonly options: FileOptions;
       readonly opening: OpenSourceOptions;
     },
   ) {

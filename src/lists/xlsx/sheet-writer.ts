@@ -45,14 +45,12 @@ export class Styles {
   }
 }
 
-/** The columns of the list that a sheet of the output has. */
-type Table = Pick<SheetTable, 'header' | 'columns'>;
-
 /** One sheet of the output, whose part was begun. */
 export class SheetWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
-  readonly #table: Table;
+  /** The columns of the list that it has. */
+  readonly #table: SheetTable;
   readonly #styles: Styles;
   readonly #added: OutcomeForms<(row: string) => string>;
   readonly #letters: readonly string[];
@@ -65,7 +63,7 @@ export class SheetWriter {
 
   constructor(
     zip: ZipWriter,
-    table: Table,
+    table: SheetTable,
     { opening, styles }: { readonly opening: OpenSinkOptions; readonly styles: Styles },
   ) {
     this.#opening = opening;

@@ -8,7 +8,8 @@ import { type ColumnMap, caseless, combineHeaders } from '../rows/sources/combin
 import { closableChunks } from '../rows/chunks/row-chunk.js';
 import { digestAtEnd, type OpenSourceOptions, type SourceReading } from '../rows/source.js';
 import { keepOtherSheets } from './kept-workbook.js';
-import { SheetReading, type XlsxOptions } from './sheet-reading.js';
+import type { FileOptions } from '../files/file-options.js';
+import { SheetReading } from './sheet-reading.js';
 import { openWorkbook, type SheetTable } from './workbook.js';
 import type { XlsxChunk } from './xlsx-chunk.js';
 
@@ -33,7 +34,7 @@ export function isXlsxReading(reading: SourceReading): reading is XlsxReading {
  */
 export async function openXlsx(
   file: RandomFile,
-  options: XlsxOptions,
+  options: FileOptions,
   opening: OpenSourceOptions,
 ): Promise<XlsxReading> {
   const opened: SheetReading[] = [];

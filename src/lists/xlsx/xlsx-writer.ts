@@ -84,7 +84,7 @@ class XlsxWriter implements RowsWriter {
     await this.#sheet?.end();
     const { header } = this.#opening.reading;
     const own = this.#tables[this.#sheets];
-    const table = own ?? { header, columns: [...header.keys()] };
+    const table = own ?? { sheets: [], header, columns: [...header.keys()], isBelow: false };
     this.#sheets += 1;
     await this.#zip.begin(
       this.#kept?.partOf(own?.sheets[0] ?? '') ?? `xl/worksheets/sheet${this.#sheets}.xml`,

@@ -16,7 +16,7 @@ export interface ByteReader {
 }
 
 /** All pieces of a reader, each good until the next. */
-export async function* piecesOf(reader: Pick<ByteReader, 'read'>): AsyncGenerator<Uint8Array> {
+export async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
   for (;;) {
     const piece = await reader.read();
     if (piece === undefined) return;

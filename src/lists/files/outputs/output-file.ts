@@ -90,10 +90,7 @@ export async function removeUnfinished(path: string): Promise<void> {
   }
 }
 
-async function openDirectly(
-  { realPath }: OutputTarget,
-  files: Pick<typeof fileSystem, 'open'>,
-): Promise<ByteOutput> {
+async function openDirectly({ realPath }: OutputTarget, files: OutputFiles): Promise<ByteOutput> {
   // Appending: `>> list.csv` with /dev/stdout keeps what the list holds already.
   const handle = await files.open(realPath, constants.O_WRONLY | constants.O_APPEND);
   return {
@@ -109,7 +106,7 @@ interface ReplacementOptions {
   readonly mode: number | undefined;
   /** Holds the permissions of a new file back. */
   readonly noMoreOpenThan: FilePermissions | undefined;
-  readonly files: Pick<OutputFiles, 'open' | 'rename' | 'rm' | 'stat'>;
+  readonly files: OutputFiles;
 }
 
 /** A file that is written beside its target and then takes the target's place. Errors are the system's. */

@@ -43,7 +43,7 @@ export interface OutputTarget {
  */
 export async function checkOutputPath(
   path: string,
-  files: Pick<typeof fileSystem, 'access' | 'readlink' | 'realpath' | 'stat'> = fileSystem,
+  files: OutputFiles = fileSystem,
 ): Promise<OutputTarget> {
   const fail = refuseWriting(path);
   const failToFind = (cause: unknown): never => {
@@ -109,7 +109,7 @@ const descriptorFolder = /^\/(?:proc\/\d+(?:\/task\/\d+)?|dev)\/fd$/;
 /** Unlike `realpath`, this also follows a link to a file that is still to be made. */
 async function followLinks(
   path: string,
-  files: Pick<OutputFiles, 'readlink' | 'realpath'>,
+  files: OutputFiles,
 ): Promise<{ realPath: string; isDescriptor: boolean }> {
   let current = resolve(path);
   const seen = new Set<string>();
