@@ -1,9 +1,8 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { InputError } from '../../platform/errors/errors.js';
+import { InputError, ConfigurationError } from '../../platform/errors/errors.js';
 import { refuseReading } from '../../platform/files/disk-errors.js';
 import { formatOfPath } from './file-format.js';
-import { hasWildcard, isHidden, parseGlob, type Glob } from './glob.js';
 
 /**
  * The files that a path means: itself, those of a folder whose ending names a format, or those that a
@@ -63,4 +62,183 @@ async function filesBelow(base: string, depth: number): Promise<readonly string[
     }),
   );
   return below.flat();
+}
+
+/** Whether a name begins with a dot, or is that of the file which Excel keeps beside an open workbook. */
+export function isHidden(name: string): boolean {
+  return name.startsWith('.') || name.startsWith('~$');
+}
+
+/** A pattern of paths, as shells have it. */
+export interface Glob {
+  /** What every path that it can match begins with: folders without a wildcard, and `/`. */
+  readonly base: string;
+  matches(path: string): boolean;
+}
+
+/** More alternatives than that are no pattern of a person. */
+const mostAlternatives = 1000;
+
+/** Whether a path has wildcards: `*`, `?`, `[…]` or `{…,…}`. */
+export function hasWildcard(path: string): boolean {
+  return /[*?[]/.test(path) || findBraces(path) !== undefined;
+}
+
+/**
+ * Takes a pattern apart: `*` and `?` stay within a folder, `**` goes through folders, `{csv,tsv}` is
+ * one of them, `[a-c]` one character. Hidden names are matched only where the pattern has their first
+ * character.
+ */
+export function parseGlob(pattern: string): Glob {
+  const alternatives = expandBraces(pattern).map((each) => each.split('/').map(segmentOf));
+  return {
+    base: baseOf(pattern),
+    matches(path) {
+      const names = path.split('/');
+      return alternatives.some((segments) =>
+        matchesAll(names, segments, {
+          isMany: (segment) => segment === 'folders',
+          // A folder that `**` goes through is no hidden one, and has a name; the last one is a file.
+          mayPass: (name, at) => name !== '' && !isHidden(name) && at < names.length - 1,
+          isOne: (name, segment) => segment !== 'folders' && matchesSegment(name, segment),
+        }),
+      );
+    },
+  };
+}
+
+/**
+ * Whether the items are what the pattern says, some of which stand for any number of items. After such
+ * a one only the last has to be tried again: what came before it is settled by the first fit.
+ */
+function matchesAll<Item, Part>(
+  items: readonly Item[],
+  pattern: readonly Part[],
+  rule: {
+    readonly isMany: (part: Part) => boolean;
+    readonly mayPass: (item: Item, at: number) => boolean;
+    readonly isOne: (item: Item, part: Part) => boolean;
+  },
+): boolean {
+  let [at, part] = [0, 0];
+  let last: { readonly part: number; at: number } | undefined;
+  while (at < items.length) {
+    const item = items[at] as Item;
+    const next = pattern[part];
+    if (next !== undefined && rule.isMany(next)) {
+      last = { part, at };
+      part += 1;
+    } else if (next !== undefined && rule.isOne(item, next)) {
+      at += 1;
+      part += 1;
+    } else if (last && rule.mayPass(items[last.at] as Item, last.at)) {
+      last.at += 1;
+      at = last.at;
+      part = last.part + 1;
+    } else return false;
+  }
+  return pattern.slice(part).every((rest) => rule.isMany(rest));
+}
+
+/** What a name between slashes has to be: any folders, or what its characters are. */
+type Segment = 'folders' | readonly Token[];
+/** One character, or any number of them. */
+interface Token {
+  readonly isMany?: boolean;
+  /** Whether it is a wildcard, which does not match the first character of a hidden name. */
+  readonly isWild: boolean;
+  readonly is: (character: string) => boolean;
+}
+
+function baseOf(pattern: string): string {
+  const wildcard = pattern.search(/[*?[{]/);
+  const before = wildcard === -1 ? pattern : pattern.slice(0, wildcard);
+  return before.slice(0, before.lastIndexOf('/') + 1);
+}
+
+function expandBraces(pattern: string): readonly string[] {
+  const done: string[] = [];
+  const open = [pattern];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const found = findBraces(next);
+    if (!found) done.push(next);
+    else {
+      const { start, end } = found;
+      for (const choice of next.slice(start + 1, end).split(',')) {
+        open.push(next.slice(0, start) + choice + next.slice(end + 1));
+      }
+    }
+    if (done.length + open.length <= mostAlternatives) continue;
+    throw new ConfigurationError(
+      `the pattern ${pattern} has more than ${mostAlternatives} alternatives`,
+    );
+  }
+  return done;
+}
+
+/** Where the first innermost pair of braces with a comma begins and ends. */
+function findBraces(pattern: string): { readonly start: number; readonly end: number } | undefined {
+  let start = -1;
+  let hasComma = false;
+  for (let at = 0; at < pattern.length; at += 1) {
+    if (pattern[at] === '{') [start, hasComma] = [at, false];
+    else if (pattern[at] === ',') hasComma = true;
+    else if (pattern[at] === '}') {
+      if (start !== -1 && hasComma) return { start, end: at };
+      start = -1;
+    }
+  }
+  return undefined;
+}
+
+function segmentOf(text: string, at: number, all: readonly string[]): Segment {
+  return text === '**' && at < all.length - 1 ? 'folders' : tokensOf(Array.from(text));
+}
+
+function tokensOf(characters: readonly string[]): readonly Token[] {
+  const tokens: Token[] = [];
+  const lastEnd = characters.lastIndexOf(']');
+  for (let at = 0; at < characters.length; at += 1) {
+    const character = characters[at] as string;
+    const end = character === '[' && at < lastEnd ? endOfSet(characters, at) : -1;
+    if (end !== -1) {
+      tokens.push(setOf(characters.slice(at + 1, end)));
+      at = end;
+    } else if (character === '*' || character === '?') {
+      tokens.push({ isMany: character === '*', isWild: true, is: () => true });
+    } else tokens.push({ isWild: false, is: (other) => other === character });
+  }
+  return tokens;
+}
+
+/** A bracket that comes first in a set is one of its characters; -1 where there is no end, or nothing in it. */
+function endOfSet(characters: readonly string[], start: number): number {
+  const isNegated = characters[start + 1] === '!' || characters[start + 1] === '^';
+  return characters.indexOf(']', start + (isNegated ? 3 : 2));
+}
+
+/** `[a-c]`, or with `!` or `^` at its start any character that is none of them. */
+function setOf(characters: readonly string[]): Token {
+  const isNegated = characters[0] === '!' || characters[0] === '^';
+  const own = isNegated ? characters.slice(1) : characters;
+  const ranges: (readonly [from: string, to: string])[] = [];
+  for (let at = 0; at < own.length; at += 1) {
+    const from = own[at] as string;
+    const to = own[at + 1] === '-' ? own[at + 2] : undefined;
+    ranges.push([from, to ?? from]);
+    if (to !== undefined) at += 2;
+  }
+  const code = (character: string): number => character.codePointAt(0) as number;
+  const isIn = (one: string): boolean =>
+    ranges.some(([from, to]) => code(from) <= code(one) && code(one) <= code(to));
+  return { isWild: true, is: (one) => isIn(one) !== isNegated };
+}
+
+function matchesSegment(name: string, tokens: readonly Token[]): boolean {
+  if (isHidden(name) && tokens[0]?.isWild === true) return false;
+  return matchesAll(Array.from(name), tokens, {
+    isMany: (token) => token.isMany === true,
+    mayPass: () => true,
+    isOne: (character, token) => token.is(character),
+  });
 }

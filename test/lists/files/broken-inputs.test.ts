@@ -100,6 +100,8 @@ function formatOf(ending: string): 'csv' | 'xlsx' | 'parquet' {
   return ending === 'csv.gz' ? 'csv' : (ending as 'xlsx');
 }
 
+const noise = Array.from({ length: 600 }, (_, at) => (at * 167 + 41) % 256);
+
 describe('a file of another kind', () => {
   it.each([
     ['a.csv', 'PK\u0003\u0004rest of it', 'is not CSV: it is a zip archive'],
@@ -121,6 +123,12 @@ describe('a file of another kind', () => {
       'it is an encrypted Parquet file; write it without encryption first',
     ],
     ['a.csv', 'name,email\n\u001b$B;3ED\u001b(B,a@example.com\n', 'is text in ISO-2022'],
+    ['a.csv', '%PDF-1.7\n%\xe2\xe3\n', 'is not CSV: it is a PDF document'],
+    ['a.csv', '\x89PNG\r\n\x1a\n', 'is not CSV: it is a picture (PNG)'],
+    ['a.csv', '<!DOCTYPE html>\n<html>', 'is not CSV: it is a web page'],
+    ['a.csv', '\0\0a\0\0\0i\0d\0,\0e\0\n\0', 'is no text: name its encoding'],
+    ['a.csv', Buffer.from(noise).toString('latin1'), 'no text'],
+    ['a.xlsx', '\xd0\xcf\x11\xe0'.padEnd(32, '\0'), 'an old binary Office document (.xls)'],
     ['a.list', '[{"email":"a@example.com"}]', 'is one JSON array; make it JSON lines'],
   ])('%s: says what it is', async (name, content, words) => {
     const error = await failure(await source(name, Buffer.from(content, 'latin1')));

@@ -257,39 +257,11 @@ describe('a file named as a workbook', () => {
     await writeFile(at('in.xlsx'), await zipOf(Object.entries(entries)));
     await expect(fileSource(at('in.xlsx')).open({ wanted: () => [] })).rejects.toThrow(words);
   });
-
-  it('is said to be an old workbook', async () => {
-    const old = Buffer.from('d0cf11e0a1b11ae1'.padEnd(64, '0'), 'hex');
-    await writeFile(at('in.xlsx'), old);
-    await expect(fileSource(at('in.xlsx')).open({ wanted: () => [] })).rejects.toThrow(
-      /old binary Office document \(\.xls\)/,
-    );
-  });
 });
 
 describe('what is no list', () => {
-  const text = (count: number) => 'id,email\n1,a@example.com\n'.repeat(count);
-  it.each([
-    ['a PDF', Buffer.from('%PDF-1.7\n%\xe2\xe3\n', 'latin1'), /is not CSV: it is a PDF document/],
-    [
-      'a picture',
-      Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
-      /is not CSV: it is a picture \(PNG\)/,
-    ],
-    ['a web page', Buffer.from('<!DOCTYPE html>\n<html>'), /is not CSV: it is a web page/],
-    ['text of half nulls', Buffer.from(`\0a\0${text(1)}`, 'utf16le'), /is no text: .*utf-16le/],
-    [
-      'bytes',
-      Buffer.from(Array.from({ length: 600 }, (_, at) => (at * 167 + 41) % 256)),
-      /no text/,
-    ],
-  ])('is said to be what it is: %s', async (_, bytes, words) => {
-    await writeFile(at('in.csv'), bytes);
-    await expect(fileSource(at('in.csv')).open({ wanted: () => [] })).rejects.toThrow(words);
-  });
-
   it('is none of text in another encoding, nor of a null byte in it', async () => {
-    const list = `${text(3)}2,jos\u00e9@example.com\n3,a\0@example.com\n`;
+    const list = `${'id,email\n1,a@example.com\n'.repeat(3)}2,jos\u00e9@example.com\n3,a\0@example.com\n`;
     await writeFile(at('in.csv'), Buffer.from(list, 'latin1'));
     const reading = await fileSource(at('in.csv')).open({ wanted: () => [] });
     expect(reading.header).toEqual(['id', 'email']);

@@ -3,8 +3,7 @@ import { checkOptions } from '../../../platform/check-options.js';
 import { InputError } from '../../../platform/errors/errors.js';
 import { fileShape, type FileOptions } from '../../files/file-options.js';
 import { inputSource } from '../../files/file-source.js';
-import { byName, isListName } from '../../files/find-files.js';
-import { hasWildcard, parseGlob } from '../../files/glob.js';
+import { byName, isListName, hasWildcard, parseGlob } from '../../files/find-files.js';
 import type { Source } from '../../rows/source.js';
 import {
   changedError,

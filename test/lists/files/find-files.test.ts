@@ -1,7 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { findFiles } from '../../../src/lists/files/find-files.js';
-import { hasWildcard, parseGlob } from '../../../src/lists/files/glob.js';
+import { findFiles, hasWildcard, parseGlob } from '../../../src/lists/files/find-files.js';
 import { useTemporaryFolder } from './temporary-folder.js';
 
 const at = useTemporaryFolder();
