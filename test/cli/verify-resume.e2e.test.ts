@@ -283,6 +283,8 @@ describe('two processes', () => {
   it('do not work in one state directory', async () => {
     const { service } = await withService({ verifyDelayMs: 3_600_000 });
     const first = await begun(service);
+    // One that does nothing for however long has it, too.
+    first.child.kill('SIGSTOP');
     const second = await verify(service);
     expect(second).toMatchObject({
       code: 2,

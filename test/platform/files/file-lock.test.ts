@@ -5,6 +5,7 @@ import { History } from '../../../src/engine/history/history.js';
 import { StateDirectory } from '../../../src/engine/stores/directory/state-directory.js';
 import { createService } from '../../../src/service/index.js';
 import { systemClock } from '../../../src/platform/waiting/clock.js';
+import { isSluiceError } from '../../../src/platform/errors/is-sluice-error.js';
 import { lockFile, type LockWaitOptions } from '../../../src/platform/files/file-lock.js';
 import { systemFiles } from '../../../src/platform/files/file-system.js';
 import { withFolder } from '../../service/with-service.js';
@@ -65,6 +66,21 @@ it('who is refused while another call in this process takes the lock is told so'
   expect(refused).toMatchObject({
     message: 'another run of this process is working in the place; wait for it with `waitLockMs`',
   });
+});
+
+it('of a hundred that ask at once one has it, and the next when that lets go', async () => {
+  const thing = { name: 'the place', path: join(folder, 'lock'), option: '`place`' };
+  const askers = Array.from({ length: 100 }, async () => lockFile(systemFiles, thing));
+  const ended = await Promise.allSettled(askers);
+  const [lock, ...more] = ended.flatMap((each) =>
+    each.status === 'fulfilled' ? [each.value] : [],
+  );
+  expect(more).toEqual([]);
+  const isLocked = (each: PromiseSettledResult<unknown>): boolean =>
+    each.status === 'rejected' && isSluiceError(each.reason, 'state_locked');
+  expect(ended.filter(isLocked)).toHaveLength(99);
+  await lock?.release();
+  await (await lockFile(systemFiles, thing)).release();
 });
 
 describe.each(users)('the lock of $option', ({ option, open }) => {
