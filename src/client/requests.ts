@@ -52,7 +52,7 @@ interface RequestsOptions {
 }
 
 /** A call, and when its time is over; never without a limit of its own. */
-type Sending = CallOptions & { readonly untilMs: number };
+type Sending = CallOptions & { readonly untilMs: number; readonly onStart: () => void };
 
 /** Reads an answer that says yes; what it throws counts as the attempt's failure. */
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
@@ -128,8 +128,12 @@ export class Requests {
         return this.#scheduler.acquire({ ...turn, signal: within });
       });
       const key = keys?.latest;
-      const sending = { ...call, untilMs };
-      call.onSent?.('unknown');
+      let isStarted = false;
+      const onStart = (): void => {
+        isStarted = true;
+        call.onSent?.('unknown');
+      };
+      const sending = { ...call, untilMs, onStart };
       const attempted = await this.#attempt(withKey(request, key), read, sending, permit, attempts);
       if ('value' in attempted) {
         this.#understood.add(request.operation);
@@ -137,7 +141,7 @@ export class Requests {
       }
       const { error } = attempted;
       latest = error;
-      if (!isUnsent(error)) sent = 'unknown';
+      if (isStarted && !isUnsent(error)) sent = 'unknown';
       call.onSent?.(sent);
       signal?.throwIfAborted();
       if (key && mayRenew && isRefusedKey(error)) {
@@ -256,6 +260,7 @@ export class Requests {
         signal: call.signal,
         graceMs: call.graceMs,
         redact,
+        onStart: call.onStart,
         onSent: () => this.#scheduler.moved(),
       });
       const answer = unpacked(request, packed, maxAnswerBytes);

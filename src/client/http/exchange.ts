@@ -21,6 +21,8 @@ interface ExchangeOptions extends ExchangeLimits {
   /** How long after the signal an answer is waited for, once the request is sent. @default 0 */
   readonly graceMs?: number | undefined;
   readonly redact: (text: string) => string;
+  /** Called when the request is handed to a connection: from then on the service may have it. */
+  readonly onStart: () => void;
   /** Called when the service has taken another piece of the body. */
   readonly onSent: () => void;
 }
@@ -101,7 +103,10 @@ class Attempt {
     const { method, origin, path, headers, body } = this.#request;
     const { dispatcher, timeoutMs } = this.#options;
     const started = watchStart(dispatcher, () => {
+      // One that was given up before is handed over all the same, and not written.
+      if (this.#end.signal.aborted) return;
       this.#isStarted = true;
+      this.#options.onStart();
       this.#watchdog.expect(typeof body === 'function' ? 'sending' : 'answer', timeoutMs);
     });
     return request.call(started, {

@@ -35,8 +35,11 @@ const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
 /** Part of the deadline that a request has even at its end. */
 const leastShare = 0.1;
 
-/** How long the answer to a launch that was sent is waited for when the run is stopped: nothing is in doubt then. */
-const launchGraceMs = 5000;
+/**
+ * How long the answer to what was sent is waited for when the run is stopped: then no launch is in doubt, and an
+ * upload is known by its uuid, so that it can be deleted.
+ */
+const graceMs = 5000;
 
 /**
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
@@ -268,7 +271,7 @@ class Drive {
         const { status } = await service.launchBatch(this.#uuid(), {
           signal,
           sent: this.#batch,
-          graceMs: launchGraceMs,
+          graceMs,
           onSent: this.#onSent,
         });
         return { of: 'launch', status };
@@ -293,6 +296,7 @@ class Drive {
       service,
       settings,
       signal,
+      graceMs,
       onSent: this.#onSent,
     });
     const isOfAnother =

@@ -12,9 +12,9 @@ export async function sendUpload(
   options: {
     readonly service: VerificationService;
     readonly settings: BatchSettings;
-  } & Pick<CallOptions, 'signal' | 'onSent'>,
+  } & Pick<CallOptions, 'signal' | 'graceMs' | 'onSent'>,
 ): Promise<BatchEvent> {
-  const { service, settings, signal, onSent } = options;
+  const { service, settings, ...call } = options;
   const { group, sizeBytes } = batch;
   const reading = new UploadReading(batch);
   try {
@@ -26,7 +26,7 @@ export async function sendUpload(
         target_country: group.country,
         file: { sizeBytes, open: () => reading.open() },
       },
-      { signal, sent: batch, onSent },
+      { ...call, sent: batch },
     );
     return uploadEvent(answer);
   } finally {

@@ -130,7 +130,7 @@ const operationNames = Object.keys(operations) as [OperationName, ...OperationNa
 const fault = z
   .strictObject({
     operation: z.enum(['*', ...operationNames]),
-    requests: z.array(requestNumber).min(1).optional(),
+    requests: z.array(requestNumber).min(1).readonly().optional(),
     from: requestNumber.optional(),
     every: requestNumber.optional(),
     probability: z.number().min(0).max(1).optional(),
@@ -200,7 +200,7 @@ const fileName = 'the fault plan';
 
 const faultPlan = z.strictObject({
   seed: z.int().min(0).max(0xffff_ffff).default(0),
-  faults: z.array(fault),
+  faults: z.array(fault).readonly(),
 });
 
 /** What is to go wrong, and when, as it is written down; docs/local-service.md#faults describes it. */

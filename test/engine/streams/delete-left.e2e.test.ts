@@ -1,17 +1,14 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Readable } from 'node:stream';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ClientOptions } from '../../../src/client/client-options.js';
 import type { Client } from '../../../src/client/client.js';
-import type { OperationName } from '../../../src/contract/operations.js';
 import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import type { VerifyOptions } from '../../../src/engine/streams/stream-options.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { verify } from '../../../src/engine/streams/verify.js';
 import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { rowsSink } from '../../../src/lists/rows/rows-sink.js';
-import type { DiagnosticsEvents } from '../../../src/platform/observability.js';
 import { type Clock, systemClock } from '../../../src/platform/waiting/clock.js';
 import type { FaultPlan } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
@@ -50,15 +47,6 @@ async function streamPast(
   let paid = 0;
   for await (const _ of service.ledger()) paid += 1;
   return { rows, error, batches, paid, faults: service.faults() };
-}
-
-/** Does something each time that a request leaves. */
-function whenSent(operation: OperationName, act: () => void): void {
-  const listener = (facts: unknown): void => {
-    if ((facts as DiagnosticsEvents['sluice:request:start']).operation === operation) act();
-  };
-  subscribe('sluice:request:start', listener);
-  onTestFinished(() => void unsubscribe('sluice:request:start', listener));
 }
 
 it('a lost upload that was sent again is deleted at the end of the stream', async () => {
@@ -396,22 +384,31 @@ describe('a stream that ends early', () => {
     expect(told.toSorted()).toEqual(left.map(({ name }) => name).toSorted());
   });
 
-  it('names an upload that was cut off, which the service may still take', async () => {
-    const { client } = await withClient();
+  it('waits for the answer of an upload that is under way, and deletes it', async () => {
+    const slow = { operation: 'uploadBatch', requests: [1], what: { delayMs: 50 } } as const;
+    const { service, client } = await withClient({ faults: { faults: [slow] } });
     const told: string[] = [];
     const stream = verify({
       client,
       ...options,
       onLeftBehind: (names) => told.push(...names),
     });
-    whenSent('uploadBatch', () => stream.destroy());
     Readable.from(eight).pipe(stream);
+    await eventually(() => service.faults()[0]?.fired).toBe(1);
+    stream.destroy();
     await once(stream, 'close');
-    expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
+    expect({ told, left: await client.listBatches() }).toEqual({ told: [], left: [] });
   });
 
-  it('names what it has asked to be launched, and deletes nothing of it', async () => {
-    const { client } = await withClient();
+  it.each([
+    ['an upload', 'uploadBatch', 0],
+    ['a launch', 'launchBatch', 1],
+  ] as const)('names %s that was not answered in time', async (_, operation, there) => {
+    const silent = { operation, requests: [1], what: { delayMs: 60_000 } } as const;
+    const { service, client } = await withClient(
+      { faults: { faults: [silent] } },
+      { clock: createHastyClock(100) },
+    );
     const told: string[] = [];
     const stream = verify({
       client,
@@ -419,11 +416,11 @@ describe('a stream that ends early', () => {
       concurrency: 1,
       onLeftBehind: (names) => told.push(...names),
     });
-    whenSent('launchBatch', () => stream.destroy());
     Readable.from(eight).pipe(stream);
+    await eventually(() => service.faults()[0]?.fired).toBe(1);
+    stream.destroy();
     await once(stream, 'close');
-    const left = await client.listBatches();
-    expect(left).toHaveLength(1);
-    expect(told).toEqual(left.map(({ name }) => name));
+    expect(told).toEqual([expect.stringMatching(/^sluice-[0-9a-f]{16}-000001-1$/)]);
+    expect(await client.listBatches()).toHaveLength(there);
   });
 });
