@@ -407,7 +407,7 @@ describe('a stream that ends early', () => {
     const silent = { operation, requests: [1], what: { delayMs: 60_000 } } as const;
     const { service, client } = await withClient(
       { faults: { faults: [silent] } },
-      { clock: createHastyClock(100) },
+      { clock: createFastClock(100) },
     );
     const told: string[] = [];
     const stream = verify({
