@@ -19,6 +19,7 @@ import {
   type Surroundings,
   omitUndefined,
 } from '../command.js';
+import { shellQuote } from '../../platform/text/printable.js';
 import { checkRules } from '../options/option-types.js';
 import { formOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import {
@@ -139,12 +140,39 @@ async function databaseSource(
   { kind, url }: DatabaseLocation,
   options: ParsedOptions<'query'>,
 ): Promise<Source> {
-  const query = options.text('query');
-  if (query === undefined || query.trim() === '') {
-    throw new ConfigurationError('--query <sql> is required when the input is a database');
-  }
   const { source } = await endsOf(kind);
-  return source({ url, query });
+  const query = options.text('query');
+  if (query !== undefined && query.trim() !== '') return source({ url, query });
+  const names = await firstTexts(source({ url, query: tableQueries[kind] })).catch(() => []);
+  const [first] = names;
+  const tables =
+    first === undefined
+      ? ''
+      : `, such as --query ${shellQuote(`select * from ${first}`)}; its tables: ${names.slice(0, mostTables).join(', ')}${names.length > mostTables ? ', …' : ''}`;
+  throw new ConfigurationError(`--query <sql> is required when the input is a database${tables}`);
+}
+
+const mostTables = 20;
+
+const ofSchema = (which: string): string =>
+  `select table_name from information_schema.tables where table_schema ${which} order by 1`;
+
+const tableQueries: Readonly<Record<DatabaseKind, string>> = {
+  postgres: ofSchema('= current_schema()'),
+  mysql: ofSchema('= database()'),
+  duckdb: ofSchema('= current_schema()'),
+  sqlite: `select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1`,
+};
+
+/** The first column of a few rows. */
+async function firstTexts(source: Source): Promise<readonly string[]> {
+  const { chunks } = await source.open({ wanted: () => [0] });
+  const texts: string[] = [];
+  for await (const chunk of chunks) {
+    for (let row = 0; row < chunk.length; row += 1) texts.push(String(chunk.text(row, 0)));
+    if (texts.length > mostTables) break;
+  }
+  return texts;
 }
 
 async function endsOf(kind: DatabaseKind) {

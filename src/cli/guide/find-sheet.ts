@@ -132,7 +132,7 @@ function describe(list: SampledList | undefined): string {
  */
 export function foundMessages(
   list: string,
-  { contacts, country, leftOut, rows, isWhole }: SampledList,
+  { contacts, country, leftOut, optedOut, rows, isWhole }: SampledList,
   withCells: boolean,
 ): readonly Message[] {
   const all = [...contacts, ...(country ? [{ ...country, type: 'country' }] : [])];
@@ -143,6 +143,9 @@ export function foundMessages(
     ),
     ...leftOut.map(({ name: column, title, why }) =>
       message('left_out_column', { column, title, why }),
+    ),
+    ...optedOut.map(({ name: column, title, rows: out }) =>
+      message('opted_out', { column, title, rows: out, of: rows }),
     ),
   ];
 }

@@ -5,8 +5,8 @@ import { optionName } from '../../platform/text/option-name.js';
 
 type BatchReport = Summary['batches'][number];
 
-/** More would make a page that nobody reads; the summary has all of them. */
-const mostBatches = 60;
+/** More would make a page that nobody reads: these took longest, and the summary has all of them. */
+const mostBatches = 20;
 
 /** What happens between two moments of a batch's life. */
 const spans = [
@@ -29,8 +29,10 @@ export function timeline(batches: readonly BatchReport[]): Html {
       end = Math.max(end, at);
     }
   }
-  const shown = timed.slice(0, mostBatches);
-  const more = timed.length - shown.length;
+  const longest = timed.toSorted((one, other) => lifeOf(other.times) - lifeOf(one.times));
+  const slowest = new Set(longest.slice(0, mostBatches));
+  const shown = timed.filter((batch) => slowest.has(batch));
+  const usual = longest[Math.floor(longest.length / 2)];
   const count = `${grouped(timed.length)} ${timed.length === 1 ? 'batch' : 'batches'}`;
   return html`<details>
     <summary>
@@ -39,18 +41,16 @@ export function timeline(batches: readonly BatchReport[]): Html {
     </summary>
     <p>
       From ${moment(new Date(begin))} to ${moment(new Date(end))} (${shortDuration(end - begin)}).
+      ${
+        shown.length === timed.length
+          ? nothing
+          : `Half of the batches took ${spansOf(usual?.times)} or less. These ${grouped(shown.length)} took longest; the summary (${optionName('summary')}) lists all.`
+      }
     </p>
     <p class="key">
       ${spans.map(({ tone, label }) => html`<span><i class="swatch ${tone}"></i>${label}</span> `)}
     </p>
     <div class="timeline">${shown.map((batch) => timelineRow(batch, begin, end))}</div>
-    ${
-      more === 0
-        ? nothing
-        : html`<p>
-            and ${grouped(more)} more, which the summary (${optionName('summary')}) lists.
-          </p>`
-    }
   </details>`;
 }
 
@@ -90,10 +90,13 @@ function timelineRow(
   </div>`;
 }
 
-function spansOf(times: BatchReport['times']): string {
+function spansOf(times: BatchReport['times'] | undefined): string {
+  return times ? shortDuration(lifeOf(times)) : '';
+}
+
+function lifeOf(times: BatchReport['times']): number {
   const moments = momentsOf(times);
-  const [first, last] = [moments[0], moments.at(-1)];
-  return first === undefined || last === undefined ? '' : shortDuration(last - first);
+  return (moments.at(-1) ?? 0) - (moments[0] ?? 0);
 }
 
 /** A batch of a small list takes less than a second. */

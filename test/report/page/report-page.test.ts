@@ -110,6 +110,27 @@ describe('the report of a run', () => {
     expect(places.toSorted((one, other) => one - other)).toEqual(places);
   });
 
+  it('lists the batches that took longest, where there are many', () => {
+    const summary = exampleSummary();
+    const [one] = summary.batches;
+    const batches = Array.from({ length: 300 }, (_, at) => ({
+      ...(one as (typeof summary.batches)[number]),
+      name: `batch ${String(at)}`,
+      times: {
+        uploaded_at: '2026-01-01T00:00:00.000Z',
+        prepared_at: null,
+        launched_at: null,
+        verified_at: null,
+        exported_at: new Date(Date.UTC(2026, 0, 1, 0, 0, at)).toISOString(),
+      },
+    }));
+    const made = exampleReport({ summary: { ...summary, batches } });
+    const listed = made.match(/<small>batch \d+<\/small>/g) ?? [];
+    expect(listed).toHaveLength(20);
+    expect(listed[0]).toBe('<small>batch 280</small>');
+    expect(made).toContain('Half of the batches took 2 min');
+  });
+
   it('draws a column for each of the last 30 runs, its own among them', () => {
     const charts = page.match(/<svg\s+class="runs".*?<\/svg>/gs) ?? [];
     expect(charts).toHaveLength(2);
