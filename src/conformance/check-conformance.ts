@@ -1,7 +1,8 @@
 import { ApiError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
 import { optionName } from '../platform/text/option-name.js';
-import { type Clause, type Outcome, Subject } from './subject.js';
+import type { Clause, Outcome } from './clause.js';
+import { Subject } from './subject.js';
 import { Deviation, NotReached } from './shapes.js';
 import { createExchange } from './exchange.js';
 import { section1 } from './clauses/section-1.js';

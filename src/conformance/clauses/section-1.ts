@@ -1,12 +1,5 @@
-import {
-  type Clause,
-  type VerifiedBatch,
-  unitAnswer,
-  free,
-  notObservable,
-  read,
-  spend,
-} from '../subject.js';
+import { type Clause, free, notObservable, read, spend } from '../clause.js';
+import { type VerifiedBatch, unitAnswer } from '../subject.js';
 import { verificationTypes } from '../expected.js';
 import { expectTaken, objectOf, expectThat } from '../shapes.js';
 

@@ -1,4 +1,5 @@
-import { type Clause, type Subject, free, notShown, read, spend } from '../subject.js';
+import { type Clause, free, notShown, read, spend } from '../clause.js';
+import type { Subject } from '../subject.js';
 import {
   batchStatuses,
   costFields,

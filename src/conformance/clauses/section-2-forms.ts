@@ -1,4 +1,5 @@
-import { type Clause, type Subject, unitAnswer, free, notShown, spend } from '../subject.js';
+import { type Clause, free, notShown, spend } from '../clause.js';
+import { type Subject, unitAnswer } from '../subject.js';
 import { expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
 
 type Fields = Readonly<Record<string, string | null>>;

@@ -1,4 +1,5 @@
-import { type Clause, type Subject, free, notObservable } from '../subject.js';
+import { type Clause, free, notObservable } from '../clause.js';
+import type { Subject } from '../subject.js';
 import { countries, highestTargets, parameterDefaults } from '../expected.js';
 import { asObject, expectRefused, expectTaken, expectThat, NotReached } from '../shapes.js';
 

@@ -1,4 +1,4 @@
-import { type Clause, free, notObservable, notShown, spend } from '../subject.js';
+import { type Clause, free, notObservable, notShown, spend } from '../clause.js';
 import { expectTaken, expectThat, NotReached } from '../shapes.js';
 
 const atOnce = 20;

@@ -1,4 +1,5 @@
-import { type Clause, unitAnswer, free, notObservable, notShown, read, spend } from '../subject.js';
+import { type Clause, free, notObservable, notShown, read, spend } from '../clause.js';
+import { unitAnswer } from '../subject.js';
 import { arrayOf, expectRefused, expectTaken, objectOf, expectThat } from '../shapes.js';
 
 const farFuture = '2999-01-01T00:00:00Z';

@@ -1,4 +1,5 @@
-import { type Clause, type Subject, free, notObservable, notShown, read } from '../subject.js';
+import { type Clause, free, notObservable, notShown, read } from '../clause.js';
+import type { Subject } from '../subject.js';
 import { asObject, expectTaken, expectThat, NotReached } from '../shapes.js';
 
 const nowhere = '00000000-0000-4000-8000-000000000000';

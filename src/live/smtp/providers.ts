@@ -10,9 +10,9 @@ export interface MailProvider {
   readonly exchangers: readonly string[];
   /**
    * Whether it takes whatever is asked for, so that an acceptance says nothing; of others, the made-up name
-   * shows it domain by domain.
+   * shows it domain by domain. @default false
    */
-  readonly takesAll: boolean;
+  readonly takesAll?: boolean;
   /** Refusals in words of its own, in plain words as the documentation has them. */
   readonly refusals?: readonly {
     readonly words: string;
@@ -41,7 +41,6 @@ export const knownProviders: readonly MailProvider[] = [
   {
     name: 'Google',
     exchangers: ['google.com', 'googlemail.com'],
-    takesAll: false,
     recipientsPerConversation: 50,
     source:
       'sample bounces of sisimai (550 5.1.1 NoSuchUser); domains of customers may take everything',
@@ -50,14 +49,12 @@ export const knownProviders: readonly MailProvider[] = [
   {
     name: 'Outlook.com',
     exchangers: ['olc.protection.outlook.com'],
-    takesAll: false,
     source: 'sample bounces of sisimai, KumoMTA (550 5.5.0 mailbox unavailable)',
     asOf: '2025-02',
   },
   {
     name: 'Microsoft 365',
     exchangers: ['mail.protection.outlook.com', 'mx.microsoft'],
-    takesAll: false,
     refusals: [{ words: 'recipient address rejected access denied', finding: 'no_mailbox' }],
     source: 'sisimai, zone-mta (550 5.4.1 is an unknown user where the edge knows the directory)',
     asOf: '2026-07',
@@ -74,14 +71,12 @@ export const knownProviders: readonly MailProvider[] = [
   {
     name: 'Yandex',
     exchangers: ['mx.yandex.net', 'mx.yandex.ru'],
-    takesAll: false,
     source: 'smtp.codes (550 5.7.1 No such user!)',
     asOf: '2026-11',
   },
   {
     name: 'GMX and 1&1',
     exchangers: ['gmx.net', 'gmx.com', 'web.de', 'kundenserver.de', 'ionos.com', 'ionos.de'],
-    takesAll: false,
     recipientsPerConversation: 10,
     source: 'smtp.codes, sample bounces of sisimai (550 mailbox unavailable; 554 with rdns)',
     asOf: '2025-02',
@@ -89,35 +84,30 @@ export const knownProviders: readonly MailProvider[] = [
   {
     name: 'OVH',
     exchangers: ['mail.ovh.net', 'mail.ovh.ca'],
-    takesAll: false,
     source: 'no public word was found: the made-up name decides',
     asOf: '2026-11',
   },
   {
     name: 'Mimecast',
     exchangers: ['mimecast.com'],
-    takesAll: false,
     source: 'Mimecast, Recipient Validation - Technical Concepts (six ways, set for each domain)',
     asOf: '2026-11',
   },
   {
     name: 'Proofpoint',
     exchangers: ['pphosted.com', 'ppe-hosted.com'],
-    takesAll: false,
     source: 'zone-mta, sample bounces of sisimai (554 Blocked: about the asker)',
     asOf: '2026-07',
   },
   {
     name: 'Barracuda',
     exchangers: ['barracudanetworks.com'],
-    takesAll: false,
     source: 'Barracuda Campus 167977123 (by a list of users, by the mail server, or none)',
     asOf: '2026-11',
   },
   {
     name: 'Cisco',
     exchangers: ['iphmx.com'],
-    takesAll: false,
     recipientsPerConversation: 10,
     refusals: [{ words: 'address rejected', finding: 'no_mailbox' }],
     source: 'sample bounces of sisimai (550 #5.1.0 Address rejected)',
@@ -182,7 +172,7 @@ export class ProviderTable {
       if (exchangers.length === 0) {
         throw new ConfigurationError(`providers: ${JSON.stringify(name)} needs exchangers`);
       }
-      return { name, exchangers, takesAll: false, source: '', asOf: '' };
+      return { name, exchangers, source: '', asOf: '' };
     });
     for (const known of [...knownProviders, ...added]) {
       const changes = own.find(({ name }) => name === known.name) ?? {};

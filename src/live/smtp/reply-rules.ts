@@ -37,154 +37,92 @@ interface ReplyRule {
   readonly because: string;
 }
 
+function rule(codes: ReplyRule['codes'], finding: Finding, because: string): ReplyRule {
+  return { codes, finding, because };
+}
+
+function about(subject: Subject, ...[codes, finding, because]: Parameters<typeof rule>): ReplyRule {
+  return { codes, about: subject, finding, because };
+}
+
+function enhanced(
+  details: readonly string[],
+  ...[codes, finding, because]: Parameters<typeof rule>
+): ReplyRule {
+  return { codes, enhanced: details, finding, because };
+}
+
 /** The table of replies to RCPT. The documentation shows it, and a test holds the two together. */
 export const replyRules: readonly ReplyRule[] = [
-  { codes: [250, 251], finding: 'accepted', because: 'taken, here or by forwarding' },
-  { codes: [252], finding: 'not_told', because: 'the server would take it without knowing' },
-  { codes: [2, 3], finding: 'failed', because: 'no answer to RCPT' },
-  { codes: [421], finding: 'temporary', because: 'the server ends the conversation' },
+  rule([250, 251], 'accepted', 'taken, here or by forwarding'),
+  rule([252], 'not_told', 'the server would take it without knowing'),
+  rule([2, 3], 'failed', 'no answer to RCPT'),
+  rule([421], 'temporary', 'the server ends the conversation'),
 
+  about('asks too much', [4], 'temporary', 'the asker asks too much'),
+  about('asks too much', [5], 'not_told', 'the asker asks too much'),
+  about('full mailbox', [4, 5], 'full', 'the mailbox is full'),
+  about('busy mailbox', [4, 5], 'busy', 'the mailbox gets mail too fast'),
   {
-    codes: [4],
-    about: 'asks too much',
-    finding: 'temporary',
-    because: 'the asker asks too much',
-  },
-  {
-    codes: [5],
-    about: 'asks too much',
-    finding: 'not_told',
-    because: 'the asker asks too much',
-  },
-  {
-    codes: [4, 5],
-    about: 'full mailbox',
-    finding: 'full',
-    because: 'the mailbox is full',
-  },
-  {
-    codes: [4, 5],
-    about: 'busy mailbox',
-    finding: 'busy',
-    because: 'the mailbox gets mail too fast',
-  },
-  {
-    codes: [5],
+    ...about(
+      'hidden directory',
+      [5],
+      'refused',
+      'a name that the directory has not, or one that it hides',
+    ),
     enhanced: ['4.1'],
-    about: 'hidden directory',
-    finding: 'refused',
-    because: 'a name that the directory has not, or one that it hides',
   },
-  {
-    codes: [5],
-    about: 'block list',
-    finding: 'not_told',
-    because: 'a block list, or the name of the asker',
-  },
-  {
-    codes: [5],
-    about: 'policy or sender',
-    finding: 'not_told',
-    because: 'policy, relaying, the sender',
-  },
-  {
-    codes: [5],
-    about: 'no mail here',
-    finding: 'no_mailbox',
-    because: 'takes no mail (RFC 7504)',
-  },
-  {
-    codes: [5],
-    about: 'disabled mailbox',
-    finding: 'disabled',
-    because: 'the mailbox takes no mail any more',
-  },
-  {
-    codes: [5],
-    about: 'no mailbox',
-    finding: 'no_mailbox',
-    because: 'the mailbox is not there',
-  },
-  {
-    codes: [5],
-    about: 'no mailbox (other languages)',
-    finding: 'no_mailbox',
-    because: 'the same in other languages',
-  },
-  {
-    codes: [5],
-    about: 'no mailbox (by nearness)',
-    finding: 'no_mailbox',
-    because: 'a word for a mailbox, and soon after it one for its absence',
-  },
-  {
-    codes: [5],
-    about: 'too many recipients',
-    finding: 'too_many',
-    because: 'too many recipients',
-  },
-  {
-    codes: [5],
-    about: 'asker or moment',
-    finding: 'not_told',
-    because: 'the asker, or the moment',
-  },
+  about('block list', [5], 'not_told', 'a block list, or the name of the asker'),
+  about('policy or sender', [5], 'not_told', 'policy, relaying, the sender'),
+  about('no mail here', [5], 'no_mailbox', 'takes no mail (RFC 7504)'),
+  about('disabled mailbox', [5], 'disabled', 'the mailbox takes no mail any more'),
+  about('no mailbox', [5], 'no_mailbox', 'the mailbox is not there'),
+  about('no mailbox (other languages)', [5], 'no_mailbox', 'the same in other languages'),
+  about(
+    'no mailbox (by nearness)',
+    [5],
+    'no_mailbox',
+    'a word for a mailbox, and soon after it one for its absence',
+  ),
+  about('too many recipients', [5], 'too_many', 'too many recipients'),
+  about('asker or moment', [5], 'not_told', 'the asker, or the moment'),
 
-  { codes: [4, 552], enhanced: ['2.2'], finding: 'full', because: 'the mailbox is full' },
-  { codes: [4], enhanced: ['5.3'], finding: 'too_many', because: 'too many recipients' },
-  {
-    codes: [452],
-    enhanced: ['3', '7'],
-    finding: 'temporary',
-    because: 'no room on the server, greylisting',
-  },
-  { codes: [452], finding: 'too_many', because: 'too many recipients (RFC 5321 4.5.3.1.10)' },
-  { codes: [4], finding: 'temporary', because: 'greylisting, load, trouble of the server' },
-  { codes: [521], finding: 'not_told', because: 'the host, not the mailbox' },
-  { codes: [556], finding: 'no_mailbox', because: 'takes no mail (RFC 7504)' },
-  {
-    codes: [5],
-    enhanced: ['1.1', '1.2', '1.3', '1.6', '1.10'],
-    finding: 'no_mailbox',
-    because: 'no such mailbox, system, or form of address; moved; null MX',
-  },
-  { codes: [5], enhanced: ['2.1', '7.13'], finding: 'disabled', because: 'disabled' },
-  { codes: [5], enhanced: ['2.2'], finding: 'full', because: 'the mailbox is full' },
-  {
-    codes: [5],
-    enhanced: ['6.7'],
-    finding: 'no_mailbox',
-    because: 'the address needs SMTPUTF8, and the server takes none',
-  },
-  { codes: [5], enhanced: ['5.3'], finding: 'too_many', because: 'too many recipients' },
-  {
-    codes: [5],
-    enhanced: ['1.0', '2.0', '2.4', '4.1', '0.0'],
-    finding: 'refused',
-    because: 'refused, and the detail says nothing sure',
-  },
-  {
-    codes: [5],
-    enhanced: ['7', '1.7', '1.8', '1.4', '2.3', '3', '4'],
-    finding: 'not_told',
-    because: 'policy, block lists, the sender, the network, sizes',
-  },
-  {
-    codes: [5],
-    enhanced: ['5', '6'],
-    finding: 'failed',
-    because: 'the command was not understood',
-  },
-  { codes: [530, 535, 538], finding: 'not_told', because: 'asks for a login' },
-  {
-    codes: [500, 502, 503, 504, 555],
-    finding: 'failed',
-    because: 'the command was not understood',
-  },
-  { codes: [501], finding: 'not_told', because: 'the server does not read this form of address' },
-  { codes: [551], finding: 'no_mailbox', because: 'not here, and not forwarded' },
-  { codes: [552], finding: 'full', because: 'storage allocation exceeded' },
-  { codes: [5], finding: 'refused', because: 'refused without a reason' },
+  enhanced(['2.2'], [4, 552], 'full', 'the mailbox is full'),
+  enhanced(['5.3'], [4], 'too_many', 'too many recipients'),
+  enhanced(['3', '7'], [452], 'temporary', 'no room on the server, greylisting'),
+  rule([452], 'too_many', 'too many recipients (RFC 5321 4.5.3.1.10)'),
+  rule([4], 'temporary', 'greylisting, load, trouble of the server'),
+  rule([521], 'not_told', 'the host, not the mailbox'),
+  rule([556], 'no_mailbox', 'takes no mail (RFC 7504)'),
+  enhanced(
+    ['1.1', '1.2', '1.3', '1.6', '1.10'],
+    [5],
+    'no_mailbox',
+    'no such mailbox, system, or form of address; moved; null MX',
+  ),
+  enhanced(['2.1', '7.13'], [5], 'disabled', 'disabled'),
+  enhanced(['2.2'], [5], 'full', 'the mailbox is full'),
+  enhanced(['6.7'], [5], 'no_mailbox', 'the address needs SMTPUTF8, and the server takes none'),
+  enhanced(['5.3'], [5], 'too_many', 'too many recipients'),
+  enhanced(
+    ['1.0', '2.0', '2.4', '4.1', '0.0'],
+    [5],
+    'refused',
+    'refused, and the detail says nothing sure',
+  ),
+  enhanced(
+    ['7', '1.7', '1.8', '1.4', '2.3', '3', '4'],
+    [5],
+    'not_told',
+    'policy, block lists, the sender, the network, sizes',
+  ),
+  enhanced(['5', '6'], [5], 'failed', 'the command was not understood'),
+  rule([530, 535, 538], 'not_told', 'asks for a login'),
+  rule([500, 502, 503, 504, 555], 'failed', 'the command was not understood'),
+  rule([501], 'not_told', 'the server does not read this form of address'),
+  rule([551], 'no_mailbox', 'not here, and not forwarded'),
+  rule([552], 'full', 'storage allocation exceeded'),
+  rule([5], 'refused', 'refused without a reason'),
 ];
 
 /** Reads a reply to RCPT by {@link replyRules}, or by the words of a provider that is known. */

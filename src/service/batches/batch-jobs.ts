@@ -32,8 +32,8 @@ interface BatchJobsOptions {
 
 /** Batches worked on at once: more would only hold more memory. */
 const mostAtOnce = 4;
-/** A guess, on which nothing but the order of work depends. */
-const bytesALine = 24;
+/** A guess: how many lines a file has is known when it was read. */
+export const bytesALine = 24;
 /** Batches that wait for the answers of others at once: they cost little. */
 const mostLive = 16;
 

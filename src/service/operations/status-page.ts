@@ -1,6 +1,7 @@
 import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { endlessCredits } from '../account.js';
 import { pageAccounts } from '../http/authenticate.js';
+import { bytesALine } from '../batches/batch-jobs.js';
 import type { LoggedRequest } from '../http/request-log.js';
 import {
   pagePolicy,
@@ -139,9 +140,6 @@ function toneOf({ name }: Stage): BatchView['tone'] {
   // Nothing is paid for them, and nothing is done.
   return name === 'done' ? 'good' : 'waiting';
 }
-
-/** An address is about so long; how many lines a file has is known when it was read. */
-const bytesALine = 24;
 
 function progressOf({ stage, bytes }: Batch, done: number): number | undefined {
   if (stage.name === 'parsing') return Math.min(0.99, done / Math.max(1, bytes / bytesALine));

@@ -2,34 +2,43 @@ import { parseInterval, printInterval } from '../../rows/values/civil-time.js';
 import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
 
+/** The types of new columns; where the database sets a bound, below. */
+const types: Readonly<Record<KindName, string>> = {
+  text: 'VARCHAR',
+  boolean: 'BOOLEAN',
+  int8: 'TINYINT',
+  int16: 'SMALLINT',
+  int32: 'INTEGER',
+  int64: 'BIGINT',
+  uint8: 'UTINYINT',
+  uint16: 'USMALLINT',
+  uint32: 'UINTEGER',
+  uint64: 'UBIGINT',
+  decimal: 'DECIMAL',
+  float32: 'FLOAT',
+  float64: 'DOUBLE',
+  date: 'DATE',
+  time: 'TIME',
+  timestamp: 'TIMESTAMP',
+  timestamptz: 'TIMESTAMP WITH TIME ZONE',
+  interval: 'INTERVAL',
+  uuid: 'UUID',
+  json: 'JSON',
+  binary: 'BLOB',
+};
+
 const kinds = new Map<string, Kind>([
-  ['BOOLEAN', { name: 'boolean' }],
-  ['TINYINT', { name: 'int8' }],
-  ['SMALLINT', { name: 'int16' }],
-  ['INTEGER', { name: 'int32' }],
-  ['BIGINT', { name: 'int64' }],
-  ['UTINYINT', { name: 'uint8' }],
-  ['USMALLINT', { name: 'uint16' }],
-  ['UINTEGER', { name: 'uint32' }],
-  ['UBIGINT', { name: 'uint64' }],
+  ...(Object.entries(types) as [KindName, string][]).map(
+    ([name, type]) => [type, { name }] as const,
+  ),
   // How many digits they need only their cells tell.
   ['HUGEINT', { name: 'decimal', scale: 0 }],
   ['UHUGEINT', { name: 'decimal', scale: 0 }],
   ['BIGNUM', { name: 'decimal', scale: 0 }],
-  ['FLOAT', { name: 'float32' }],
-  ['DOUBLE', { name: 'float64' }],
-  ['DATE', { name: 'date' }],
-  ['TIME', { name: 'time' }],
   ['TIME_NS', { name: 'time', scale: 9 }],
-  ['TIMESTAMP', { name: 'timestamp' }],
   ['TIMESTAMP_S', { name: 'timestamp', scale: 0 }],
   ['TIMESTAMP_MS', { name: 'timestamp', scale: 3 }],
   ['TIMESTAMP_NS', { name: 'timestamp', scale: 9 }],
-  ['TIMESTAMP WITH TIME ZONE', { name: 'timestamptz' }],
-  ['INTERVAL', { name: 'interval' }],
-  ['UUID', { name: 'uuid' }],
-  ['BLOB', { name: 'binary' }],
-  ['JSON', { name: 'json' }],
   ['VARIANT', { name: 'json' }],
 ]);
 
@@ -103,31 +112,6 @@ export function duckdbInterval(text: string): string {
   const { months, days, micros } = found;
   return `${months} months ${days} days ${micros} microseconds`;
 }
-
-/** The types of new columns; where the database sets a bound, below. */
-const types: Readonly<Record<KindName, string>> = {
-  text: 'VARCHAR',
-  boolean: 'BOOLEAN',
-  int8: 'TINYINT',
-  int16: 'SMALLINT',
-  int32: 'INTEGER',
-  int64: 'BIGINT',
-  uint8: 'UTINYINT',
-  uint16: 'USMALLINT',
-  uint32: 'UINTEGER',
-  uint64: 'UBIGINT',
-  decimal: 'DECIMAL',
-  float32: 'FLOAT',
-  float64: 'DOUBLE',
-  date: 'DATE',
-  time: 'TIME',
-  timestamp: 'TIMESTAMP',
-  timestamptz: 'TIMESTAMP WITH TIME ZONE',
-  interval: 'INTERVAL',
-  uuid: 'UUID',
-  json: 'JSON',
-  binary: 'BLOB',
-};
 
 /** Digits that a decimal has at most. */
 const mostDigits = 38;

@@ -1,0 +1,45 @@
+import type { Subject } from './subject.js';
+
+/** What checking a clause takes: reading, what is free of charge, or credits. */
+type Need = 'read' | 'free' | 'spend';
+
+export type Outcome =
+  /** The service does what the clause says. */
+  | 'holds'
+  /** It does not. */
+  | 'fails'
+  /** It was not asked: that would cost credits. */
+  | 'needs_spend'
+  /** It was asked, and the occasion did not come. */
+  | 'not_reached'
+  /** Nobody can see it from outside, with one account. */
+  | 'not_observable'
+  /** The specification leaves it open: whatever the service does is right. */
+  | 'not_shown';
+
+/** A sentence of the specification, and how a service is held to it. */
+export type Clause = { readonly id: string; readonly says: string } & (
+  | { readonly need: Need; readonly check: Check }
+  | { readonly notObservable: string }
+  /** Said elsewhere too, and held there: one outcome for both. */
+  | { readonly sameAs: readonly string[] }
+  | { readonly notShown: true }
+);
+
+type Check = (subject: Subject) => Promise<void>;
+
+function asking(need: Need): (id: string, says: string, check: Check) => Clause {
+  return (id, says, check) => ({ id, says, need, check });
+}
+
+export const read = asking('read');
+export const free = asking('free');
+export const spend = asking('spend');
+
+export function notObservable(id: string, says: string, why: string): Clause {
+  return { id, says, notObservable: why };
+}
+
+export function notShown(id: string, says: string): Clause {
+  return { id, says, notShown: true };
+}
