@@ -152,8 +152,11 @@ export function unionOf(module: string, type: string): readonly string[] {
 }
 
 /** The names of what an interface of a module has, as its declarations show them. */
-export function membersOf(module: string, type: string): readonly string[] {
-  return shownMembers(declaredType(module, type)).map(({ name }) => name);
+export function membersOf(module: string, type: string, member?: string): readonly string[] {
+  const whole = declaredType(module, type);
+  const part = member === undefined ? undefined : whole.getProperty(member);
+  const meant = part ? sources().getTypeChecker().getTypeOfSymbol(part) : whole;
+  return shownMembers(meant).map(({ name }) => name);
 }
 
 function shownMembers(type: ts.Type): readonly ts.Symbol[] {

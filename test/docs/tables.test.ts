@@ -214,13 +214,6 @@ describe('the options of the library', () => {
   });
 });
 
-/** The type of what is published: `sluice:run:start` has RunStartEvent. */
-function eventType(channel: string): string {
-  const words = channel.split(':').slice(1);
-  const name = words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
-  return `${name}Event`;
-}
-
 describe('the channels in docs/observability.md', () => {
   const rows = tableRows(observability.section('## Channels'));
 
@@ -233,7 +226,7 @@ describe('the channels in docs/observability.md', () => {
       ([name = '', , fields = '']) => [codeSpans(name)[0] ?? '', codeSpans(fields)] as const,
     ),
   )('%s has the fields that are said of it', (channel, fields) => {
-    const known = membersOf('src/platform/observability/channels.ts', eventType(channel));
+    const known = membersOf('src/platform/observability.ts', 'DiagnosticsEvents', channel);
     expect(fields.toSorted()).toEqual(known.toSorted());
   });
 });

@@ -41,8 +41,8 @@ export class InputError extends SluiceError {
   declare readonly code: ErrorCodes['InputError'];
   /** Line of the input where the trouble begins, counted from 1, where it is known. */
   readonly line: number | undefined;
-  /** @internal Whether it has not even a header. */
-  readonly isEmpty: boolean;
+  /** A private field: nobody who prints the error is to see it. */
+  readonly #isEmpty: boolean;
 
   constructor(
     message: string,
@@ -58,7 +58,12 @@ export class InputError extends SluiceError {
     // The list of now is read by the next run; every other code needs a person, as far as is known.
     super(message, { code, retryable: code === 'input_changed', cause });
     this.line = options.line;
-    this.isEmpty = options.isEmpty ?? false;
+    this.#isEmpty = options.isEmpty ?? false;
+  }
+
+  /** @internal Whether the input has not even a header. */
+  get isEmpty(): boolean {
+    return this.#isEmpty;
   }
 }
 
