@@ -34,6 +34,7 @@ const lineFeed = 0x0a;
 /** No address has it. */
 const noNumber = 0xffff_ffff;
 
+/** How a batch ended. */
 export type BatchEnding =
   | { readonly failure: FailedReason }
   /** The export itself, or what is known from it already. */
