@@ -200,11 +200,7 @@ export class ParsedOptions<in Name extends string = string> {
     return new ParsedOptions(new Map([...this.#values, ...others]));
   }
 
-  /**
-   * What those of some options mean that were given.
-   *
-   * @throws ConfigurationError for a text that an option does not take
-   */
+  /** @throws ConfigurationError for a text that an option does not take */
   values<const Definition extends OptionDefinition<Name>>(
     definitions: readonly Definition[],
   ): OptionValues<Definition> {

@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { Client, ConfigurationError, OutputError, type ServiceOutage } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
@@ -14,6 +13,7 @@ import {
 } from './command.js';
 import { message } from './messages/message.js';
 import { outageMessage } from './messages/end-messages.js';
+import { readOptionFile } from './options/config-file.js';
 import { count, duration, path, patience, text } from './options/option-types.js';
 import { deferCollections } from './process/v8-tuning.js';
 
@@ -99,11 +99,6 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/**
- * Finds out which service is meant, before anything is read or sent.
- *
- * @throws ConfigurationError when a key has no base URL, or a base URL no key
- */
 export async function chooseTarget(
   options: ParsedOptions<'base-url' | 'api-key-file' | 'local'>,
   env: NodeJS.ProcessEnv,
@@ -139,12 +134,8 @@ function baseUrlOf(options: ParsedOptions<'base-url'>, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * Makes the client, and starts the local service where it is meant.
- *
  * @param dataDir where the local service keeps its data; it forgets them at the end without one
- * @param told.tell told what keeps requests waiting
- * @param told.fail ends the work of a local service that has no room on its disk. @default it waits for room
- * @throws OutputError where there is no room to start one
+ * @param onFailure ends the work of a local service that has no room on its disk. @default it waits for room
  */
 export async function connect(
   target: Target,
@@ -208,17 +199,9 @@ async function readKey(
 ): Promise<string | undefined> {
   const file = options.text('api-key-file');
   if (file === undefined) return env['SLUICE_API_KEY'] || undefined;
-  const key = (await readKeyFile(file)).trim();
+  const key = (await readOptionFile(file, 'key file')).trim();
   if (key !== '') return key;
   throw new ConfigurationError(`the key file ${file} is empty`);
-}
-
-async function readKeyFile(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new ConfigurationError(`cannot read the key file ${file}`, { cause: error });
-  }
 }
 
 /** What takes the troubles of a service for commands that log little else. */
@@ -226,11 +209,7 @@ export function outageReporter(log: MessageLog): ConnectionListeners['onOutage']
   return (client, outage) => log.log(outageMessage(client, outage));
 }
 
-/**
- * Asks the service and closes the connection behind it, whatever happens.
- *
- * @throws ConfigurationError when no service is named
- */
+/** @throws ConfigurationError when no service is named */
 export async function withService<Answer>(
   input: CommandInput<ServiceOption>,
   ask: (client: Client) => Promise<Answer>,

@@ -61,11 +61,6 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
   );
 }
 
-/**
- * Runs what a command line says, and says on standard error why it failed.
- *
- * @returns the exit code
- */
 export async function runCommandLine(surroundings: Surroundings): Promise<number> {
   const { argv, stdout } = surroundings;
   const args = argv.slice(2);
@@ -88,12 +83,6 @@ function loggerOf({ argv, stderr, clock, onMessage }: Surroundings): Logger {
   });
 }
 
-/**
- * Finds the command that a line begins with, and runs it, or shows help.
- *
- * @returns the exit code
- * @throws what stopped the command
- */
 async function runCommand(
   args: readonly string[],
   surroundings: Surroundings,
@@ -155,12 +144,7 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
   );
 }
 
-/**
- * Finds the command that a line begins with, of one word or two.
- *
- * @returns `undefined` when its first word is none
- * @throws ConfigurationError when its second word is none
- */
+/** @throws ConfigurationError when the second word of a command of two is none */
 function findCommand([name, ...rest]: readonly string[]):
   | { readonly command: Command; readonly rest: readonly string[] }
   | undefined {

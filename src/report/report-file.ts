@@ -48,8 +48,6 @@ export class ReportFile {
   /**
    * Whether a run that is at work now may have written it: where another holds the lock, its last act but
    * one is this file.
-   *
-   * @param withinMs how long ago at most. @default a minute
    */
   async isFresh(withinMs = freshMs): Promise<boolean> {
     const found = await stat(this.path).catch(() => undefined);

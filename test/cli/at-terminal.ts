@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { killGroupAfterTest } from './run-sluice.js';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 
@@ -68,13 +68,7 @@ export async function runAtTerminal(
     env: { PATH: process.env['PATH'], HOME: process.env['HOME'], TERM: 'xterm', ...env },
     detached: true,
   });
-  onTestFinished(() => {
-    try {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // It has ended.
-    }
-  });
+  killGroupAfterTest(child);
   child.stdin.on('error', () => undefined);
   const somebody = new Somebody(answers, (keys) => child.stdin.write(keys));
   child.stdout.setEncoding('utf8').on('data', (text: string) => somebody.see(text));

@@ -1,4 +1,4 @@
-import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { spawn, type ChildProcess, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
@@ -34,6 +34,35 @@ function ownEnvironment(): NodeJS.ProcessEnv {
   return { PATH: process.env['PATH'], HOME: process.env['HOME'], TMPDIR: tmpdir() };
 }
 
+/** What a process comes to, and what it has said until now. */
+function outputOf(child: ChildProcessWithoutNullStreams): {
+  readonly ended: Promise<Ended>;
+  readonly stderr: () => string;
+} {
+  const stdout: Buffer[] = [];
+  let stderr = '';
+  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
+  const ended = new Promise<Ended>((resolve, reject) => {
+    child.on('error', reject);
+    child.on('close', (code, signal) => {
+      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr });
+    });
+  });
+  return { ended, stderr: () => stderr };
+}
+
+/** Of a process that was started `detached`: its children do not outlive the test either. */
+export function killGroupAfterTest({ pid }: ChildProcess): void {
+  onTestFinished(() => {
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    } catch {
+      // All of them have ended.
+    }
+  });
+}
+
 /** Starts the command with an environment of its own; it does not outlive the test. */
 export function startSluice(args: readonly string[], options: SluiceOptions = {}): Running {
   const child = spawn(process.execPath, [program, ...args], {
@@ -46,25 +75,16 @@ export function startSluice(args: readonly string[], options: SluiceOptions = {}
   // A command that does not read its input, or ends early, is no trouble of the test's.
   child.stdin.on('error', () => undefined);
   if (options.keepInputOpen !== true) child.stdin.end(options.input ?? '');
-  const stdout: Buffer[] = [];
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const ended = new Promise<Ended>((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr });
-    });
-  });
+  const { ended, stderr } = outputOf(child);
   const said = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
-        const found = pattern.exec(stderr);
+        const found = pattern.exec(stderr());
         if (found) resolve(found);
       };
       child.stderr.on('data', look);
       look();
-      void ended.then(() => reject(new Error(`${String(pattern)} was not said: ${stderr}`)));
+      void ended.then(() => reject(new Error(`${String(pattern)} was not said: ${stderr()}`)));
     });
   return { child, ended, said };
 }
@@ -92,23 +112,7 @@ export async function runShell(
     },
     detached: true,
   });
-  onTestFinished(() => {
-    try {
-      // The shell's children too.
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
-    } catch {
-      // All of them have ended.
-    }
-  });
+  killGroupAfterTest(child);
   child.stdin.end();
-  const stdout: Buffer[] = [];
-  let stderr = '';
-  child.stdout.on('data', (chunk: Buffer) => stdout.push(chunk));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  return new Promise((resolve, reject) => {
-    child.on('error', reject);
-    child.on('close', (code, signal) => {
-      resolve({ code, signal, stdout: Buffer.concat(stdout), stderr });
-    });
-  });
+  return outputOf(child).ended;
 }

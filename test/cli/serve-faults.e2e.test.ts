@@ -1,14 +1,13 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it } from 'vitest';
 import { runInProcess } from './run-in-process.js';
 import { startSluice } from './run-sluice.js';
+import { withFolder } from '../service/with-service.js';
 
 async function planFile(text: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-faults-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   const path = join(folder, 'plan.json');
   await writeFile(path, text);
   return path;

@@ -14,7 +14,8 @@ import { exitCodes } from '../process/exit-code.js';
 import { amount, count, delay, notWith, path, text, whole } from '../options/option-types.js';
 import { noArguments } from '../options/parse-command-line.js';
 import { print } from '../terminal/print.js';
-import { engineOf, engineOptions, readOptionFile } from '../options/engine-options.js';
+import { readOptionFile } from '../options/config-file.js';
+import { engineOf, engineOptions } from '../options/engine-options.js';
 
 const serverOptions = defineOptions([
   {

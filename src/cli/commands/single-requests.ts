@@ -4,10 +4,9 @@ import {
   verificationTypes,
   type UnitAnswer,
   type UnitRequest,
-  type VerificationType,
   type FormatAnswer,
 } from '../../contract/index.js';
-import { ConfigurationError, type Client } from '../../index.js';
+import { ConfigurationError } from '../../index.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import {
   defineCommand,
@@ -87,31 +86,20 @@ async function checkOne(input: CommandInput<NameOf<typeof checkOptions>>): Promi
   const address = onlyArgument(input.positionals, 'name one address to verify').trim();
   if (address === '') throw new ConfigurationError('the address is empty');
   const request = unitRequest(address, options);
-  const answer = await withAnyService(input, (client) => verify(client, request, signal));
+  const answer = await withAnyService(input, (client) => client.verifyUnit(request, { signal }));
   await printAnswer(input, answer, () => fieldsText(flattened(answer)));
   return answer.status === 'ok' ? exitCodes.done : exitCodes.someFailed;
 }
 
-async function verify(
-  client: Client,
-  request: UnitRequest,
-  signal: AbortSignal,
-): Promise<UnitAnswer> {
-  return client.verifyUnit(request, { signal });
-}
-
 function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>): UnitRequest {
-  const type = options.has('type') ? readType(options) : typeOf(address);
+  const guessed = address.includes('@') ? 'email' : 'phone';
+  const type = options.has('type') ? readType(options) : guessed;
   const targetCountry = findCountry(options);
   if (targetCountry !== undefined) return defaultUnitRequest({ type, address, targetCountry });
   if (type === 'email') return { type, email: address };
   throw new ConfigurationError('a phone number needs its target country: --country <CC>', {
     code: 'country_missing',
   });
-}
-
-function typeOf(address: string): VerificationType {
-  return address.includes('@') ? 'email' : 'phone';
 }
 
 /** The verdict is first, whatever the service has put around it. */

@@ -49,9 +49,7 @@ interface KeptOutput {
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
 }
 
-/**
- * Sends the rows that are not to be kept elsewhere, and a suspect output beside its place.
- */
+/** Sends the rows that are not to be kept elsewhere, and a suspect output beside its place. */
 export async function keepOutput(
   sink: Sink,
   { from, to }: { readonly from: readonly Location[]; readonly to: Location },

@@ -9,6 +9,7 @@ import {
   type Sink,
   type Verdict,
   isSluiceError,
+  listSink,
   listSource,
 } from '../../index.js';
 import type { ParsedOptions } from '../command.js';
@@ -18,11 +19,11 @@ import { isDatabase, type Location, standard } from './locations.js';
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
 /** A folder with a file for each verdict, which `--split-by verdict` asks for. */
-export async function verdictOutput(
+export function verdictOutput(
   inputs: readonly Location[],
   output: Location,
   options: ParsedOptions<SplitOption>,
-): Promise<Sink> {
+): Sink {
   if (output.path === standard || isDatabase(output) || output.kind === 'web') {
     throw new ConfigurationError(
       '--split-by writes a file for each verdict into a folder: name the folder with -o',
@@ -33,10 +34,9 @@ export async function verdictOutput(
   if (output.kind === 'file') {
     return verdictFolder(output.path, { ending, neutralizeFormulas });
   }
-  const { s3Sink } = await import('../../lists/remote/s3/index.js');
   const folder = asFolder(output.url);
   const sinkOf = (verdict: Verdict): Sink =>
-    s3Sink(`${folder}${verdict}.${ending}`, { neutralizeFormulas });
+    listSink(`${folder}${verdict}.${ending}`, { neutralizeFormulas });
   return verdictSink(folder, {
     valid: sinkOf('valid'),
     wrong: sinkOf('wrong'),
@@ -83,9 +83,8 @@ function asFolder(name: string): string {
 }
 
 /**
- * How many rows the output has that is there, with the rejects beside it: what the list had at least.
- *
- * @returns `undefined` where there is none that is a file, or none that can be read
+ * The rows of the output that is there, with the rejects beside it: what the list had at least. `undefined`
+ * where there is none that is a file, or none that can be read.
  */
 export async function rowsOfOutput(
   sink: Sink,

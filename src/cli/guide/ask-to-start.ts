@@ -35,11 +35,8 @@ export interface GuideContext {
 }
 
 /**
- * Says what a command costs, prints it, and asks whether it shall start, for a long list with a trial.
- *
  * @param added options that were found, to which those of a person's answers are added
  * @param proposed the output among them, if it was not given
- * @returns the exit code
  */
 export async function askToStart(
   input: CommandInput<VerifyOption>,
@@ -68,10 +65,9 @@ export async function askToStart(
   const { countries } = counted.estimate;
   if (countries) reporter.report([message('countries', { countries })]);
   if ((countries?.missing ?? 0) > 0 && !options.has('country')) {
-    if (fallback) {
-      reporter.report([message('fallback_country', fallback)]);
-    }
-    const country = fallback?.country ?? (await askFallback(context, signal));
+    if (fallback) reporter.report([message('fallback_country', fallback)]);
+    const question = 'Country for these rows, such as DE or Germany [Enter: do not send them]:';
+    const country = fallback?.country ?? (await countryAnswered(question, context, signal, true));
     if (country !== undefined) {
       added.push(['country', country]);
       counted = await estimate(command());
@@ -146,31 +142,25 @@ export function showCommand(
 const mostTries = 3;
 
 /** @throws ConfigurationError when no country is answered */
-export async function askCountry(
-  { person, reporter }: GuideContext,
-  signal: AbortSignal,
-): Promise<AddedOption> {
-  for (let tries = 0; tries < mostTries; tries += 1) {
-    const question = 'Country of these addresses, such as DE or Germany:';
-    const answer = await ask(question, person, signal);
-    if (answer === undefined) break;
-    const country = countryIn(answer, reporter);
-    if (country !== undefined) return ['country', country];
-  }
+export async function askCountry(context: GuideContext, signal: AbortSignal): Promise<AddedOption> {
+  const question = 'Country of these addresses, such as DE or Germany:';
+  const country = await countryAnswered(question, context, signal);
+  if (country !== undefined) return ['country', country];
   throw new ConfigurationError('a target country is needed: --country <CC>; nothing was sent', {
     code: 'country_missing',
   });
 }
 
-/** @returns `undefined` when rows without a country are not to be sent */
-async function askFallback(
+/** @returns `undefined` when none is answered */
+async function countryAnswered(
+  question: string,
   { person, reporter }: GuideContext,
   signal: AbortSignal,
+  mayBeEmpty = false,
 ): Promise<string | undefined> {
   for (let tries = 0; tries < mostTries; tries += 1) {
-    const question = 'Country for these rows, such as DE or Germany [Enter: do not send them]:';
     const answer = await ask(question, person, signal);
-    if (answer === undefined || answer === '') break;
+    if (answer === undefined || (mayBeEmpty && answer === '')) break;
     const country = countryIn(answer, reporter);
     if (country !== undefined) return country;
   }
@@ -200,11 +190,7 @@ interface Trial {
   readonly history: string;
 }
 
-/**
- * Names the files of a trial after the output of all rows.
- *
- * @returns `undefined` where there is no other output beside it
- */
+/** @returns `undefined` where there is no other output beside it */
 function trialBeside(output: string, from: Environment): Trial | undefined {
   const location = locationOf(output, from);
   const { kind, path } = location;

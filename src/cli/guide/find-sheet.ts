@@ -8,7 +8,10 @@ interface SeenSheet {
   readonly list: LookedAt | undefined;
 }
 
-type LookedAt = SampledList & { readonly isHeaderless: boolean };
+type LookedAt = SampledList & {
+  /** Whether its first row holds addresses, and is to be read as one of them. */
+  readonly isHeaderless: boolean;
+};
 
 /** The source, a sheet of it, either of them without a header. */
 type SourceOf = (form: { readonly sheet?: string; readonly noHeader?: true }) => Promise<Source>;
@@ -21,9 +24,7 @@ interface LookOptions extends NonNullable<Parameters<typeof findColumns>[1]> {
 }
 
 interface FoundSheet {
-  readonly found: SampledList;
-  /** Whether its first row holds addresses, and is to be read as one of them. */
-  readonly isHeaderless: boolean;
+  readonly found: LookedAt;
   /** To be named: another than the first, or one of several that have addresses. */
   readonly sheet?: string;
   readonly messages: readonly Message[];
@@ -32,11 +33,7 @@ interface FoundSheet {
 /** Of more sheets the first are looked at. */
 const mostSheets = 30;
 
-/**
- * Looks at a list; at every sheet of a workbook, of which it takes the first that has addresses.
- *
- * @throws InputError when the source cannot be read
- */
+/** Looks at a list; at every sheet of a workbook, of which it takes the first that has addresses. */
 export async function findInSheets(
   sourceOf: SourceOf,
   { isSheetGiven, ...options }: LookOptions,
@@ -50,8 +47,7 @@ export async function findInSheets(
   }));
   const isAlone = isSheetGiven || names.length < 2;
   if (isAlone && 'error' in first) throw first.error;
-  if (isAlone && !('error' in first))
-    return { found: first, isHeaderless: first.isHeaderless, messages: [] };
+  if (isAlone && !('error' in first)) return { found: first, messages: [] };
   const sheets: SeenSheet[] = [];
   for (const name of names.slice(0, mostSheets)) {
     sheets.push({ name, list: await listIn(name, sourceOf, options) });
@@ -66,16 +62,10 @@ export async function findInSheets(
   ];
   if (taken?.list === undefined) {
     if ('error' in first) throw first.error;
-    return { found: first, isHeaderless: first.isHeaderless, messages };
+    return { found: first, messages };
   }
   const isNamed = taken.name !== names[0] || others.length > 0;
-  const { list } = taken;
-  return {
-    found: list,
-    isHeaderless: list.isHeaderless,
-    ...(isNamed && { sheet: taken.name }),
-    messages,
-  };
+  return { found: taken.list, ...(isNamed && { sheet: taken.name }), messages };
 }
 
 async function lookAt(
@@ -124,12 +114,7 @@ function describe(list: SampledList | undefined): string {
   return `${counted(rows, 'row')}${isWhole ? '' : ' or more'}, ${types || 'no addresses'}`;
 }
 
-/**
- * What was found in a list, as a person is to confirm it.
- *
- * @param list how the list is called
- * @param withCells whether examples may be shown: at a person's own terminal, and in no log
- */
+/** @param withCells whether examples may be shown: at a person's own terminal, and in no log */
 export function foundMessages(
   list: string,
   { contacts, country, leftOut, optedOut, rows, isWhole }: SampledList,

@@ -79,11 +79,7 @@ export function isToTerminal(
   );
 }
 
-/**
- * Proposes a file for the rows of a list whose columns are named, and asks.
- *
- * @returns the exit code
- */
+/** Proposes a file for the rows of a list whose columns are named, and asks. */
 export async function proposeFile(
   input: CommandInput<VerifyOption>,
   context: GuideContext,
@@ -108,10 +104,6 @@ async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): P
 /**
  * Looks at a list, says which columns would be verified, if none is named, for which country, where the rows
  * would go and what that would cost, and asks. What runs then is the command that is printed.
- *
- * @returns the exit code
- * @throws ConfigurationError when nothing is found, when nobody is there who could be asked, and when
- *   whoever is asked says no
  */
 export async function showGuide(
   input: CommandInput<VerifyOption>,
@@ -146,7 +138,8 @@ export async function showGuide(
       ...(isReadOnce && { rows: rowsOfPipe }),
     },
   );
-  const { sheet, messages, isHeaderless } = sheets;
+  const { sheet, messages } = sheets;
+  const { isHeaderless } = sheets.found;
   const noHeader = isHeaderless ? [noHeaderOption] : [];
   // Of several inputs each may have another encoding.
   const isEncodingFound =

@@ -26,12 +26,7 @@ export function programHelp(commands: readonly Command[], version: string, width
   ].join('\n');
 }
 
-/**
- * The text of `sluice <command> --help`.
- *
- * @param isWhole also the options that few people need, of a command that has many. @default false
- * @param width of the terminal that shows it. @default 80
- */
+/** @param isWhole also the options that few people need, of a command that has many */
 export function commandHelp(
   command: Command,
   {

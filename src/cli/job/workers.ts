@@ -144,8 +144,6 @@ const forwarded: readonly RunProgress['stage'][] = [
 /**
  * Works on a shared run for the process that has started this one, and says nothing by itself: what it is
  * to do comes through a channel, and it stops when that closes.
- *
- * @returns the exit code
  */
 export async function runWorker({
   signal,

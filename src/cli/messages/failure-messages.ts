@@ -11,11 +11,7 @@ import { message, type Message } from './message.js';
 import { codeOf, errorText } from './describe-error.js';
 import { statusFields } from './progress-messages.js';
 
-/**
- * What is said after the error that stopped a run: where the run is, and what to do.
- *
- * @param status of the run; `undefined` where nothing of it is kept
- */
+/** @param status `undefined` where nothing of the run is kept */
 function stopMessages(
   error: unknown,
   status: RunStatus | undefined,
@@ -82,11 +78,7 @@ export interface RunContext extends RunState {
   readonly stateDir: string | undefined;
 }
 
-/**
- * Says why a run stopped, what it has come to and what to do, and writes its reports.
- *
- * @returns the exit code
- */
+/** Says why a run stopped, what it has come to and what to do, and writes its reports. */
 export async function reportStopped(
   error: unknown,
   run: RunContext,

@@ -13,11 +13,8 @@ export const configOption = {
 } as const satisfies OptionDefinition;
 
 /**
- * Adds the options of the file that `--config` names to those of the command line, which win: an option
- * that is given there is the file's in no part, also where it may be given several times.
- *
- * @throws ConfigurationError for a file that is no such JSON, or names what is no option, or cannot
- *   be read
+ * The options of the command line win: one that is given there is the file's in no part, also where it may be
+ * given several times.
  */
 export async function withConfig<Name extends string>(
   options: ParsedOptions<Name | 'config'>,
@@ -47,12 +44,7 @@ export async function withConfig<Name extends string>(
 }
 
 async function readConfig(file: string): Promise<Readonly<Record<string, unknown>>> {
-  let text;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (cause) {
-    throw new ConfigurationError(`cannot read the options of ${file}`, { cause });
-  }
+  const text = await readOptionFile(file, 'options of');
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -122,5 +114,13 @@ export async function loadEnvFile(
   });
   for (const [name, value] of Object.entries(parseEnv(text.replace(/^\uFEFF/, '')))) {
     env[name] ??= value;
+  }
+}
+
+export async function readOptionFile(path: string, what: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (cause) {
+    throw new ConfigurationError(`cannot read the ${what} ${path}`, { cause });
   }
 }

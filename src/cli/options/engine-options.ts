@@ -1,7 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { ConfigurationError } from '../../index.js';
-import type { QueryLimits, CustomProvider, VerificationEngine } from '../../service/index.js';
+import type { QueryLimits, VerificationEngine } from '../../service/index.js';
 import { defineOptions, type NameOf, type OptionType, type ParsedOptions } from '../command.js';
+import { readOptionFile } from './config-file.js';
 import { choice, count, duration, itemsOf, list, needs, path, text } from './option-types.js';
 
 const ways = ['offline', 'network'] as const;
@@ -129,31 +129,16 @@ export async function engineOf(
   env: NodeJS.ProcessEnv,
 ): Promise<VerificationEngine | undefined> {
   if (!asksNetwork(options)) return undefined;
-  const { networkEngine } = await import('../../service/index.js');
+  const { networkEngine, parsePhoneProvider, parseProviders } =
+    await import('../../service/index.js');
   const { providers, phoneProvider, ...given } = options.libraryValues(networkOptions);
   return networkEngine({
     ...given,
-    ...(providers !== undefined && { providers: await readProviders(providers) }),
+    ...(providers !== undefined && {
+      providers: parseProviders(await readOptionFile(providers, 'providers')),
+    }),
     ...(phoneProvider !== undefined && {
-      phoneProvider: await readPhoneProvider(phoneProvider, env),
+      phoneProvider: parsePhoneProvider(await readOptionFile(phoneProvider, 'phone provider'), env),
     }),
   });
-}
-
-async function readProviders(path: string): Promise<readonly CustomProvider[]> {
-  const { parseProviders } = await import('../../service/index.js');
-  return parseProviders(await readOptionFile(path, 'providers'));
-}
-
-async function readPhoneProvider(path: string, env: NodeJS.ProcessEnv) {
-  const { parsePhoneProvider } = await import('../../service/index.js');
-  return parsePhoneProvider(await readOptionFile(path, 'phone provider'), env);
-}
-
-export async function readOptionFile(path: string, what: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8');
-  } catch (cause) {
-    throw new ConfigurationError(`cannot read the ${what} ${path}`, { cause });
-  }
 }

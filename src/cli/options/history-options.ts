@@ -73,11 +73,6 @@ export const historyOptions = defineOptions([
   },
 ]);
 
-/**
- * Opens the history that `--history` names.
- *
- * @returns `undefined` when it names none
- */
 export async function openHistory(
   options: ParsedOptions<'history' | 'max-age' | 'wait-lock'>,
   target: Target,

@@ -25,11 +25,7 @@ export const launchOptions = defineOptions([
   },
 ]);
 
-/**
- * What stands between the preparation and the launch.
- *
- * @throws ConfigurationError when nobody is there who could be asked
- */
+/** @throws ConfigurationError when nobody is there who could be asked */
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
   person: Person,

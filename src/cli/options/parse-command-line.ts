@@ -21,10 +21,8 @@ export const commonOptions: readonly OptionDefinition[] = [
 ];
 
 /**
- * Takes a command's arguments apart. What options name in the file system is found from the folder of the
- * command line; arguments are as they are written.
- *
- * @throws ConfigurationError `invalid_option`, naming the options there are where one is unknown
+ * What options name in the file system is found from the folder of the command line; arguments are as they
+ * are written.
  */
 export function parseCommandLine(
   command: Command,
@@ -153,19 +151,8 @@ function tokenize(
   return { tokens, positionals };
 }
 
-interface OptionToken {
-  readonly kind: 'option';
-  readonly index: number;
-  readonly name: string;
-  readonly rawName: string;
-  readonly value?: string | undefined;
-  readonly inlineValue?: boolean | undefined;
-}
-
-type Token =
-  | OptionToken
-  | { readonly kind: 'positional'; readonly value: string }
-  | { readonly kind: 'option-terminator' };
+type Token = NonNullable<ReturnType<typeof parseArgs>['tokens']>[number];
+type OptionToken = Extract<Token, { readonly kind: 'option' }>;
 
 function valueOf(
   definition: OptionDefinition,
@@ -183,10 +170,10 @@ function valueOf(
 
 /** Whether the value was forgotten and the option behind it taken for it; `--name=value` takes any. */
 function isNextOption(
-  { value, inlineValue }: Extract<Token, { readonly kind: 'option' }>,
+  { value, inlineValue }: OptionToken,
   definitions: readonly OptionDefinition[],
 ): boolean {
-  if (value === undefined || inlineValue === true) return false;
+  if (value === undefined || inlineValue) return false;
   return definitions.some(
     ({ name, short }) =>
       value === `--${name}` || value.startsWith(`--${name}=`) || value === `-${short ?? '-'}`,

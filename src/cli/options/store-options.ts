@@ -59,11 +59,6 @@ export const storeOptions = defineOptions([
 /** How patient a process of a run is. */
 type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
 
-/**
- * The shared run that `--store` and `--run` name.
- *
- * @returns `undefined` where none is meant
- */
 export async function sharedRunOf(
   input: CommandInput<'store' | 'run'>,
   patience: StorePatience = {},

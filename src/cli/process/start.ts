@@ -13,9 +13,6 @@ interface ProcessListeners {
   readonly warned?: (warning: Error) => void;
 }
 
-/**
- * Does the work of this process, and ends it with the exit code that this gives.
- */
 export async function start(
   work: (surroundings: Surroundings) => Promise<number>,
   listenersOf: (surroundings: Surroundings) => ProcessListeners,

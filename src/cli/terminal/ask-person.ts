@@ -19,11 +19,7 @@ export function isInteractive({ input, output, mayBeAsked = true }: Person): boo
   return mayBeAsked && input.isTTY && output.isTTY;
 }
 
-/**
- * Asks a question.
- *
- * @returns the trimmed answer; `undefined` when the input ends without one
- */
+/** @returns the trimmed answer; `undefined` when the input ends without one */
 export async function ask(
   question: string,
   { input, output }: Person,

@@ -38,8 +38,8 @@ const batchStages = {
 
 /** The writing of the rows, of all that a run with batches does. */
 const writingShare = 0.05;
-const batchStageNames = ['uploading', 'preparing', 'verifying', 'exporting'] as const;
-type BatchStage = (typeof batchStageNames)[number];
+type BatchStage = keyof typeof batchStages;
+const batchStageNames = Object.keys(batchStages) as readonly BatchStage[];
 
 interface StageFigures {
   /** Rows or addresses that are through it. */
@@ -53,20 +53,6 @@ interface StageFigures {
   /** When its first row or batch came; `undefined` before. */
   readonly sinceMs: number | undefined;
   readonly isOver: boolean;
-}
-
-interface TimeFigures {
-  /** Since this process began. */
-  readonly elapsedMs: number;
-  /** Until the output is written; `undefined` while nobody knows. */
-  readonly leftMs: number | undefined;
-}
-
-interface CreditFigures {
-  /** What the batches that may have been launched cost at most. */
-  readonly launched: Readonly<Record<VerificationType, number>>;
-  /** What the service has said of these: neither charged nor kept. */
-  readonly notCharged: number;
 }
 
 interface Amount {
@@ -126,15 +112,12 @@ export class RunFigures {
 
   of(stage: RunStage): StageFigures {
     const sinceMs = this.#since.get(stage);
-    if (stage === 'reading') {
-      const done = this.#progress.now().rowsRead;
-      const total = this.#isRead ? done : undefined;
-      return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isRead };
-    }
-    if (stage === 'writing') {
-      const { rowsRead, rowsWritten: done } = this.#progress.now();
+    if (stage === 'reading' || stage === 'writing') {
+      const { rowsRead, rowsWritten } = this.#progress.now();
+      const [done, isOver] =
+        stage === 'reading' ? [rowsRead, this.#isRead] : [rowsWritten, this.#isWritten];
       const total = this.#isRead ? rowsRead : undefined;
-      return { done, doneHere: done, total, batches: 0, sinceMs, isOver: this.#isWritten };
+      return { done, doneHere: done, total, batches: 0, sinceMs, isOver };
     }
     const { in: from, through } = batchStages[stage];
     let done = 0;
@@ -150,7 +133,8 @@ export class RunFigures {
     return { done, doneHere, total, batches, sinceMs, isOver };
   }
 
-  time(nowMs: number): TimeFigures {
+  /** Since this process began, and until the output is written, as far as that is known. */
+  time(nowMs: number): { readonly elapsedMs: number; readonly leftMs: number | undefined } {
     return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs: this.#leftMs(nowMs) };
   }
 
@@ -180,7 +164,11 @@ export class RunFigures {
     return this.#progress.now().batchesFailed;
   }
 
-  credits(): CreditFigures {
+  /** What batches cost at most that may have been launched, and what the service says of these: not charged. */
+  credits(): {
+    readonly launched: Readonly<Record<VerificationType, number>>;
+    readonly notCharged: number;
+  } {
     const { credits: launched, notCharged } = this.#progress.now();
     return { launched, notCharged };
   }

@@ -27,8 +27,8 @@ const longestDomain = 253;
  * have no result.
  */
 export class ListFigures {
-  readonly domains = new TopCounts({ ways: fates.length });
-  readonly operators = new TopCounts({ ways: fates.length });
+  readonly domains = new TopCounts(fates.length);
+  readonly operators = new TopCounts(fates.length);
   readonly examples: readonly ReasonExamples[];
   readonly #verified: readonly number[];
   /** All that is known of a cell, also what is not written. */
@@ -232,13 +232,7 @@ export class TopCounts {
   #missing = 0;
   #forgotten = 0;
 
-  constructor({
-    ways,
-    mostWords = 20_000,
-  }: {
-    readonly ways: number;
-    readonly mostWords?: number;
-  }) {
+  constructor(ways: number, mostWords = 20_000) {
     this.#ways = ways;
     this.#mostWords = mostWords;
   }

@@ -6,13 +6,12 @@ import { html, type Html, nothing, page } from '../../platform/html.js';
 import { counted, duration, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { version } from '../../platform/version.js';
 import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
-import { creditTable, differingBatches, failedBatches } from './batch-tables.js';
+import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
 import { columnSection, emptyShare, fateShares } from './column-section.js';
 import { earlierRuns } from './earlier-runs.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
-import { timeline } from './timeline.js';
 
 export interface Report {
   readonly summary: Summary;

@@ -94,11 +94,7 @@ export function missingCountrySentence(
 
 const mostCountries = 3;
 
-/**
- * Numbers of other countries in a column that is read for one, and what to do about them.
- *
- * @param then what to do after it. @default nothing
- */
+/** @param then what to do after it */
 export function foreignNumbersSentence(
   name: string,
   { cells, of, national, read_as: country, countries }: ForeignNumbers,

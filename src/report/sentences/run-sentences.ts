@@ -180,12 +180,7 @@ export function runSentence<Code extends RunSentenceCode>(code: Code, fields: Fi
   return codedSentence(code, runSentences[code] as SentenceDefinition<unknown>, fields);
 }
 
-/**
- * What has to be changed before a run gets further that had too few credits.
- *
- * @param reason the code of what stopped it
- * @returns `undefined` where it was something else
- */
+/** @returns `undefined` where something else than too few credits stopped it */
 export function conditionOfCredits(reason: string | null | undefined): Condition | undefined {
   if (reason === 'budget_exhausted') return 'higher_budget';
   return reason === 'payment_required' ? 'more_credits' : undefined;

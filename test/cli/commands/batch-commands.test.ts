@@ -1,25 +1,22 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { batchCommand } from '../../../src/cli/commands/batch.js';
-import { createService, type Service, type ServiceOptions } from '../../../src/service/index.js';
+import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
 import { startFront } from '../front.js';
 import { runCommand, type CommandEnd } from '../run-command.js';
+import { withFolder, withService } from '../../service/with-service.js';
 
 const nobody = '00000000-0000-4000-8000-000000000000';
 
-async function startService(options: ServiceOptions = {}): Promise<Service> {
-  const service = await createService(options);
-  onTestFinished(() => service.close());
-  return service;
+async function startService(options?: ServiceOptions): Promise<Service> {
+  return (await withService(options)).service;
 }
 
 async function textFile(text: string | Buffer): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'sluice-batch-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const folder = await withFolder();
   const path = join(folder, 'emails.txt');
   await writeFile(path, text);
   return path;

@@ -1,7 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import {
   checkCommand,
   creditsCommand,
@@ -9,17 +8,17 @@ import {
 } from '../../../src/cli/commands/single-requests.js';
 import { targetsCommand } from '../../../src/cli/commands/targets.js';
 import { ParsedOptions } from '../../../src/cli/command.js';
-import { withService } from '../../../src/cli/connect.js';
+import { withService as withServiceOf } from '../../../src/cli/connect.js';
 import { targetIndustries } from '../../../src/contract/targets.js';
-import { createService, type ServiceOptions } from '../../../src/service/index.js';
+import type { ServiceOptions } from '../../../src/service/index.js';
 import { chargesOf } from '../charges.js';
 import { connectTo } from '../connect-to.js';
 import { startFront } from '../front.js';
 import { runCommand } from '../run-command.js';
+import { withFolder, withService } from '../../service/with-service.js';
 
 async function environmentOf(options: ServiceOptions = {}): Promise<Record<string, string>> {
-  const service = await createService(options);
-  onTestFinished(() => service.close());
+  const { service } = await withService(options);
   return connectTo(service);
 }
 
@@ -57,8 +56,8 @@ describe('a single request', () => {
       const input = {
         options: new ParsedOptions(new Map(given)),
         env: { SLUICE_BASE_URL: 'http://127.0.0.1:9', SLUICE_API_KEY: 'k' },
-      } as unknown as Parameters<typeof withService>[0];
-      expect(await withService(input, async (client) => client.giveUpAfterMs)).toBe(patienceMs);
+      } as unknown as Parameters<typeof withServiceOf>[0];
+      expect(await withServiceOf(input, async (client) => client.giveUpAfterMs)).toBe(patienceMs);
     },
   );
 });
@@ -77,8 +76,7 @@ describe('sluice check', () => {
   });
 
   it('charges one credit, once', async () => {
-    const service = await createService();
-    onTestFinished(() => service.close());
+    const { service } = await withService();
     const line = ['+12025550123', '--country', 'us', '--json'];
     const { code, stdout } = await runCommand(checkCommand, line, connectTo(service));
     expect(code).toBe(0);
@@ -111,8 +109,7 @@ describe('sluice check', () => {
 
 describe('sluice format', () => {
   async function fileOf(text: string): Promise<string> {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-format-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = await withFolder();
     const path = join(folder, 'phones.txt');
     await writeFile(path, text);
     return path;
@@ -131,8 +128,7 @@ describe('sluice format', () => {
   });
 
   it('sends the key to nobody, and shows an answer of any shape', async () => {
-    const service = await createService();
-    onTestFinished(() => service.close());
+    const { service } = await withService();
     const front = await startFront(service, () => ({ status: 200, body: { lines: ['+1', '+2'] } }));
     const path = await fileOf('1\n2\n');
     const args = [path, '--type', 'phone', '--country', 'US'];

@@ -5,7 +5,7 @@ import { exampleFigures } from './example-report.js';
 
 describe('the most frequent words', () => {
   it('are exact while they fit', () => {
-    const counts = new TopCounts({ ways: 2 });
+    const counts = new TopCounts(2);
     for (const [word, way] of [
       ['b', 0],
       ['a', 1],
@@ -26,7 +26,7 @@ describe('the most frequent words', () => {
   it('miss at most as many as they say when words had to be forgotten', () => {
     fc.assert(
       fc.property(fc.array(fc.nat({ max: 60 }), { maxLength: 600 }), (numbers) => {
-        const counts = new TopCounts({ ways: 1, mostWords: 8 });
+        const counts = new TopCounts(1, 8);
         const exact = new Map<string, number>();
         for (const number of numbers) {
           const word = `w${Math.floor(Math.sqrt(number))}`;
