@@ -65,7 +65,7 @@ async function filesBelow(base: string, depth: number): Promise<readonly string[
 }
 
 /** Whether a name begins with a dot, or is that of the file which Excel keeps beside an open workbook. */
-export function isHidden(name: string): boolean {
+function isHidden(name: string): boolean {
   return name.startsWith('.') || name.startsWith('~$');
 }
 

@@ -43,7 +43,7 @@ export interface OutputTarget {
  */
 export async function checkOutputPath(
   path: string,
-  files: OutputFiles = fileSystem,
+  files: Pick<typeof fileSystem, 'access' | 'readlink' | 'realpath' | 'stat'> = fileSystem,
 ): Promise<OutputTarget> {
   const fail = refuseWriting(path);
   const failToFind = (cause: unknown): never => {
@@ -109,7 +109,7 @@ const descriptorFolder = /^\/(?:proc\/\d+(?:\/task\/\d+)?|dev)\/fd$/;
 /** Unlike `realpath`, this also follows a link to a file that is still to be made. */
 async function followLinks(
   path: string,
-  files: OutputFiles,
+  files: Pick<OutputFiles, 'readlink' | 'realpath'>,
 ): Promise<{ realPath: string; isDescriptor: boolean }> {
   let current = resolve(path);
   const seen = new Set<string>();
