@@ -98,6 +98,7 @@ class ParquetRowsWriter implements RowsWriter {
 
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to, outcomes, width } = rows;
+    const columns = this.#columns;
     if (!this.#copied && !this.#options.tally && !this.#file) this.#tally.add(chunk, from, to);
     const own = this.#options.opening.reading.header.length;
     if (this.#copied && chunk instanceof ParquetChunk) this.#copied.add(chunk, from, to);
@@ -105,7 +106,7 @@ class ParquetRowsWriter implements RowsWriter {
       for (let row = from; row < to; row += 1) {
         const cells = this.#rows.read(chunk, row);
         for (let column = 0; column < own; column += 1) {
-          this.#columns[column]?.values.push(cells[column] ?? null);
+          columns[column]?.values.push(cells[column] ?? null);
         }
       }
     }
