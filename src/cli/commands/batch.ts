@@ -77,7 +77,6 @@ async function listBatches(input: CommandInput<NameOf<typeof listOptions>>): Pro
   return exitCodes.done;
 }
 
-/** A command that asks for one thing of one batch. */
 function oneBatchCommand<Answer>({
   what,
   summary,
@@ -94,7 +93,6 @@ function oneBatchCommand<Answer>({
     ...of: [batch: string, options: { readonly signal: AbortSignal }]
   ) => Promise<Answer>;
   readonly textOf: (answer: Answer, batch: string, called: Called) => string;
-  /** @default any answer */
   readonly isDone?: (answer: Answer) => boolean;
 }): Command {
   return defineCommand({

@@ -69,7 +69,6 @@ async function checkFolder(check: string, folder: string, exitCode?: number): Pr
   );
 }
 
-/** What a package that need not be installed is for. */
 const usesOf: Readonly<Record<string, string>> = {
   '@aws-sdk/client-s3': 'S3',
   '@duckdb/node-api': 'DuckDB',
@@ -126,14 +125,12 @@ function screen(checks: readonly Check[], columns: number): string {
     .join('');
 }
 
-/** One thing that a run needs, and whether it is there. */
 interface Check {
   readonly check: string;
   readonly state: 'ok' | 'failed' | 'note';
   readonly text: string;
   /** What a run would end with. */
   readonly exitCode: number;
-  /** Whether it is a list of words that goes over several lines. */
   readonly isList?: boolean;
 }
 
@@ -157,7 +154,6 @@ const patienceMs = 4000;
 /** A clock that is further off confuses whoever reads its times. */
 const mostClockMs = 60_000;
 
-/** Whether the service is reached, takes the key, has credits, and has the same time. */
 async function checkService(
   target: Target,
   { signal, clock }: Surroundings,

@@ -135,7 +135,6 @@ function describe(
   return `${lines.map(printableLine).join('\n')}\n`;
 }
 
-/** A shared run among those of its store. */
 function linesOfShared(found: FoundSharedRun): readonly string[] {
   if ('error' in found) return [found.run, `  ${errorText(found.error)}`];
   const { status } = found;

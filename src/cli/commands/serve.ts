@@ -47,7 +47,6 @@ const creditOptions = defineOptions(
   },
 );
 
-/** How slow the service is, and what it refuses. */
 const limitOptions = defineOptions([
   {
     name: 'parse-delay',

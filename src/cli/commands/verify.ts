@@ -84,7 +84,6 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
   );
 }
 
-/** Does a run's work; one that stops says why, and leaves its reports. */
 async function reportIfStopped(
   input: CommandInput<VerifyOption>,
   to: Location,
@@ -122,7 +121,6 @@ async function reportIfStopped(
   }
 }
 
-/** Counts what a command would do, without its reports. */
 async function estimateList(
   input: CommandInput<VerifyOption>,
   reporter: Reporter,

@@ -14,7 +14,6 @@ import { message, type Message } from '../messages/message.js';
 import { keepOptions, type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import { filesOfOutput } from './output-files.js';
 
-/** How the column of a list of one address a line is named. */
 const lineColumn = 'value';
 
 function isTextFile(path: string): boolean {

@@ -32,7 +32,6 @@ import {
 } from './locations.js';
 import { filesOfOutput, verdictOutput } from './output-files.js';
 
-/** Where the rows of `sluice verify` come from, and where they go. */
 export interface ListEnds {
   readonly source: Source;
   readonly sink: Sink;
@@ -164,7 +163,6 @@ const tableQueries: Readonly<Record<DatabaseKind, string>> = {
   sqlite: `select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1`,
 };
 
-/** The first column of a few rows. */
 async function firstTexts(source: Source): Promise<readonly string[]> {
   const { chunks } = await source.open({ wanted: () => [0] });
   const texts: string[] = [];
@@ -212,7 +210,6 @@ function tableOption(options: ParsedOptions<'into'>): string {
   throw new ConfigurationError('name the table that the rows go into: --into <table>');
 }
 
-/** Where a run into a location keeps what it needs to go on, if it keeps anything. */
 export function stateDirectoryOf(
   location: Location,
   { options, cwd }: CommandInput<'state' | 'into'>,

@@ -49,7 +49,6 @@ function resolveArgument(argument: string, env: NodeJS.ProcessEnv): string {
   );
 }
 
-/** The file or the object beside a location, whose name ends otherwise. */
 export function besideLocation(location: Location, ending: string): Location {
   const path = `${location.path}${ending}`;
   return location.kind === 'file'
@@ -113,15 +112,12 @@ export function resolvePath(cwd: string, name: string): string {
   return `${scheme}${cwd}/${path}`;
 }
 
-/** What was resolved, as it was written. */
 export function asWritten(cwd: string, name: string): string {
   return cwd !== '.' && name.startsWith(`${cwd}/`) ? name.slice(cwd.length + 1) : name;
 }
 
-/** What stands for standard input and standard output. */
 export const standard = '-';
 
-/** The value of an option, found from the folder of the command line where it is a path. */
 export function placed(
   value: string | true,
   definition: OptionDefinition,
@@ -147,7 +143,6 @@ async function refuseMisspelt(path: string): Promise<void> {
   );
 }
 
-/** Names that differ in more characters are not meant. */
 const furthest = 2;
 
 /**

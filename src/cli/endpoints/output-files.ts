@@ -18,7 +18,6 @@ import { isDatabase, type Location, standard } from './locations.js';
 
 type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
 
-/** A folder with a file for each verdict, which `--split-by verdict` asks for. */
 export function verdictOutput(
   inputs: readonly Location[],
   output: Location,

@@ -28,9 +28,7 @@ import type { AddedOption, ChosenCountry } from './choose-country.js';
 export interface GuideContext {
   readonly reporter: Reporter;
   readonly person: Person;
-  /** Counts what the command with these options would send and cost. */
   readonly estimate: (added: readonly AddedOption[]) => Promise<EstimatedJob>;
-  /** Runs the command with these options. @returns its exit code */
   readonly verify: (added: readonly AddedOption[]) => Promise<number>;
 }
 
@@ -123,7 +121,6 @@ function question(
   return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
 }
 
-/** On a line of its own, to be copied. */
 export function showCommand(
   added: readonly AddedOption[],
   input: CommandInput<VerifyOption>,
@@ -141,7 +138,6 @@ export function showCommand(
 /** So often a question is asked whose answer means nothing. */
 const mostTries = 3;
 
-/** @throws ConfigurationError when no country is answered */
 export async function askCountry(context: GuideContext, signal: AbortSignal): Promise<AddedOption> {
   const question = 'Country of these addresses, such as DE or Germany:';
   const country = await countryAnswered(question, context, signal);
@@ -151,7 +147,6 @@ export async function askCountry(context: GuideContext, signal: AbortSignal): Pr
   });
 }
 
-/** @returns `undefined` when none is answered */
 async function countryAnswered(
   question: string,
   { person, reporter }: GuideContext,

@@ -6,11 +6,9 @@ import type { VerifyOption } from '../options/verify-options.js';
 export type AddedOption = readonly [name: VerifyOption, value: string | true];
 
 export interface ChosenCountry {
-  /** Absent where a person has to say it. */
   readonly added?: readonly AddedOption[];
   /** Which, and where that is known from, or why it is not. */
   readonly why: string;
-  /** For rows that turn out to have none. */
   readonly fallback?: OfferedCountry | undefined;
   /** Whether some of the rows that were looked at have none. @default false */
   readonly isOpen?: boolean;

@@ -17,7 +17,6 @@ type LookedAt = SampledList & {
 type SourceOf = (form: { readonly sheet?: string; readonly noHeader?: true }) => Promise<Source>;
 
 interface LookOptions extends NonNullable<Parameters<typeof findColumns>[1]> {
-  /** Whether no other sheet is wanted. */
   readonly isSheetGiven: boolean;
   /** Whether a list without a header may be read a second time. */
   readonly mayLackHeader: boolean;
@@ -30,7 +29,6 @@ interface FoundSheet {
   readonly messages: readonly Message[];
 }
 
-/** Of more sheets the first are looked at. */
 const mostSheets = 30;
 
 /** Looks at a list; at every sheet of a workbook, of which it takes the first that has addresses. */

@@ -79,7 +79,6 @@ export function isToTerminal(
   );
 }
 
-/** Proposes a file for the rows of a list whose columns are named, and asks. */
 export async function proposeFile(
   input: CommandInput<VerifyOption>,
   context: GuideContext,

@@ -151,7 +151,6 @@ export async function findStatus(stateDir: string): Promise<RunStatus | undefine
   return readRunStatus(stateDir).catch(() => undefined);
 }
 
-/** What an earlier run has paid for, and a new one pays for again. */
 export type PaidOutput = Pick<FieldsOf<'paid_again'>, 'output' | 'is_updated'>;
 
 /**

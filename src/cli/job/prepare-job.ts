@@ -52,7 +52,6 @@ interface Prepared {
   readonly exitCode: () => number;
 }
 
-/** Finds all that a run needs, and checks it, before anything is read. */
 export async function prepareJob(
   to: Location,
   input: CommandInput<VerifyOption>,

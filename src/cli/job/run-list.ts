@@ -34,7 +34,6 @@ export interface Job {
   readonly input: CommandInput<VerifyOption>;
   readonly person: Person;
   readonly reporter: Reporter;
-  /** How many rows the output has that is there. */
   readonly rowsBefore: () => Promise<number | undefined>;
   /** @returns the output that it writes again, if what was paid for it is paid again */
   readonly findPaid: () => Promise<PaidOutput | undefined>;
@@ -53,7 +52,6 @@ function failingSignal(given: AbortSignal | undefined): {
   return { signal, onFailure: (error) => failure.abort(error) };
 }
 
-/** Verifies a list whose rows leave as they come: nothing is kept. */
 export async function stream(
   { shared, target, input: { options }, reporter, begin }: Job,
   /** A pipe or a device; null for standard output. */
@@ -142,7 +140,6 @@ export async function runDurably(
   }
 }
 
-/** Works on a run that other processes work on, too. */
 export async function runShared(
   { shared, target, input, person, reporter, rowsBefore, begin, reportSummary }: Job,
   {
@@ -196,7 +193,6 @@ export async function runShared(
   }
 }
 
-/** What a run is asked for, whether it is durable or streams. */
 type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
 
 /** Asking the service in one's own process costs nobody anything. */
@@ -218,7 +214,6 @@ export function sharedOptions(
   } as RunSettings;
 }
 
-/** @throws ConfigurationError where no column is named, or no country */
 function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
   if (!options.has('email') && !options.has('phone')) {
     throw new ConfigurationError(

@@ -37,7 +37,6 @@ const codesOfAll: readonly unknown[] = [
 interface WorkersOptions {
   readonly input: CommandInput<never>;
   readonly reporter: Reporter;
-  /** Of all processes, this one among them. */
   readonly count: number;
 }
 
@@ -63,7 +62,6 @@ export class Workers {
     for (let number = 2; number <= count; number += 1) this.#startOne(number);
   }
 
-  /** Ends them, and waits for it. */
   async stop(): Promise<void> {
     this.#reportStop();
     const kill = setTimeout(() => {

@@ -57,7 +57,6 @@ const estimate: Estimate = {
   balance: { email: 1000, phone: 0 },
 };
 
-/** Every event that a command has for standard error, with its sentence. */
 export const catalogue = {
   // The service
   local_service: warning({

@@ -33,7 +33,6 @@ export function verdictOf(summary: Summary, warnings: number): string {
 interface EndOptions {
   /** Whether a person reads it: with the time that it took, which a log has anyhow. @default false */
   readonly isTerminal?: boolean;
-  /** Whether the run had finished before, and this command did nothing. @default false */
   readonly isRepeated?: boolean;
 }
 

@@ -70,7 +70,6 @@ export interface RunState {
 
 export interface RunContext extends RunState {
   readonly input: string;
-  /** Where the rows go, as messages call it. */
   readonly output: string;
   /** What a person types to run this program again. */
   readonly program: string;
@@ -78,7 +77,6 @@ export interface RunContext extends RunState {
   readonly stateDir: string | undefined;
 }
 
-/** Says why a run stopped, what it has come to and what to do, and writes its reports. */
 export async function reportStopped(
   error: unknown,
   run: RunContext,

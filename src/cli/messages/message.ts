@@ -13,7 +13,6 @@ export interface Message {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** @param severity where it is another than usual */
 export function message<Name extends EventName>(
   event: Name,
   fields: FieldsOf<Name>,

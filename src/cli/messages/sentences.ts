@@ -85,7 +85,6 @@ export function keptSentence({
   return `${count(batches, 'batch')} of the unfinished run that is dropped ${batches === 1 ? 'is' : 'are'} on ${service}`;
 }
 
-/** Of more countries, the largest are named. */
 const mostGroups = 5;
 
 /** What a run would cost, in a line or two for somebody who is asked whether to start it. */
@@ -120,7 +119,6 @@ export function costLines({ email, phone, balance, service }: Estimate): readonl
   ];
 }
 
-/** Rows that cannot be sent for want of a country. */
 export function countryLines({ countries }: Pick<Estimate, 'countries'>): readonly string[] {
   if (!countries) return [];
   return [

@@ -1,7 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import type { CommandInput } from '../command.js';
 
-/** Anyone who runs the command, as far as there is somebody. */
 export interface Person {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;

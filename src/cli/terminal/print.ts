@@ -8,7 +8,6 @@ import type { CommandInput, OptionDefinition } from '../command.js';
  * standard output: names of files and columns, and whatever a service answers, may hold anything.
  */
 
-/** Writes to standard output what a person or a script asked for. */
 export async function print(text: string, out: Writable): Promise<void> {
   await write(printable(text), out);
 }

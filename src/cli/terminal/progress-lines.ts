@@ -18,7 +18,6 @@ const doing: Readonly<Partial<Record<RunStage, string>>> = {
 const labelWidth = 9;
 const mostBar = 30;
 const leastBar = 6;
-/** Columns of all that is beside the bar, but for the time. */
 const percentWidth = ' 100 %'.length;
 const besideBar = 2 + labelWidth + 1 + percentWidth + 2;
 
@@ -144,7 +143,6 @@ export type ProgressMode = 'live' | 'lines' | 'none';
 
 interface ProgressSurroundings {
   readonly env: NodeJS.ProcessEnv;
-  /** Whether what is said is read at a terminal. */
   readonly isTerminal: boolean;
   readonly isOutputOnTerminal: boolean;
 }
@@ -175,7 +173,6 @@ export function widthOf(columns: number | undefined): number {
   return columns === undefined || columns === 0 ? 80 : columns;
 }
 
-/** What of a terminal is needed to draw on it. */
 interface Terminal {
   write(text: string): unknown;
   readonly columns?: number | undefined;

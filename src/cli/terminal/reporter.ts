@@ -87,7 +87,6 @@ export class Reporter {
     this.report([message('local_service', {})]);
   }
 
-  /** What keeps the requests to a service waiting. */
   readonly outage = (client: Client, outage: ServiceOutage): void => {
     this.report([outageMessage(client, outage)]);
   };
@@ -98,7 +97,6 @@ export class Reporter {
     this.report(columns.flatMap(doubtfulMessages));
   }
 
-  /** What a run that keeps nothing has launched so far. */
   launched(): { readonly batches: number; readonly launched: RunStatus['launchedCredits'] } {
     return {
       batches: this.#figures.launchedBatches,
