@@ -4,13 +4,8 @@ import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { type AddressLine, type NotSubmittedReason, trimCell } from './address.js';
 import { familyOf } from './phone/numbering-plan.js';
 import { phoneLine } from './phone/phone-line.js';
-import {
-  barePhone,
-  holdsSeveral,
-  isScientific,
-  phoneDigits,
-  possibleNumbers,
-} from './phone/phone-readings.js';
+import { possibleNumbers } from './phone/phone-readings.js';
+import { barePhone, holdsSeveral, isScientific, phoneDigits } from './phone/phone-digits.js';
 
 /** Shorter runs of digits among letters are no phone number. */
 const fewestDigits = 5;

@@ -1,7 +1,7 @@
 import { addressesIn, cellForm, looksLike } from '../addresses/looks-like.js';
 import { emailLine } from '../addresses/email.js';
 import { findCountry } from '../addresses/country/parse-country.js';
-import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-readings.js';
+import { barePhone, isScientific, phoneDigits } from '../addresses/phone/phone-digits.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';

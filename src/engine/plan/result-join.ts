@@ -20,12 +20,8 @@ import { ExpectedLines } from './expected-lines.js';
 import { wholeRecords } from './dedup-merge.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
-import {
-  barePhone,
-  phoneDigits,
-  possibleNumbers,
-  doubtfulForms,
-} from '../addresses/phone/phone-readings.js';
+import { possibleNumbers, doubtfulForms } from '../addresses/phone/phone-readings.js';
+import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 
 /** Begins an export from its first byte, as often as asked. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;

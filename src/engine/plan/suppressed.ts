@@ -10,7 +10,8 @@ import { emailsIn, holdsOneAddress } from '../addresses/looks-like.js';
 import { planOf } from '../addresses/phone/numbering-plan.js';
 import { phoneCountry } from '../addresses/phone/phone-country.js';
 import { phoneLine } from '../addresses/phone/phone-line.js';
-import { barePhone, phoneDigits, sureNumber } from '../addresses/phone/phone-readings.js';
+import { sureNumber } from '../addresses/phone/phone-readings.js';
+import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 import type { VerificationType } from '../../contract/enums.js';
 
 /** What a cell of a list of suppressed addresses is taken for. */

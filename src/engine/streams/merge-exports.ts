@@ -9,7 +9,8 @@ import type { Batch } from '../batches/batch.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { columnShape, countryShape } from '../driver/driver-options.js';
 import type { CountryOptions } from '../plan/plan.js';
-import { type MatchedExport, StagedOutcomes } from '../results/match-export.js';
+import type { MatchedExport } from '../results/match-export.js';
+import { StagedOutcomes } from '../results/staged-outcomes.js';
 import type { AddedField } from '../columns/added-fields.js';
 import {
   type EnrichedRow,
@@ -19,7 +20,7 @@ import {
   type SureFields,
   type TextColumn,
 } from './enriched-row.js';
-import { RowQueue } from './join-results.js';
+import { RowQueue } from './row-queue.js';
 import { StreamPlan } from './stream-plan.js';
 import type { TargetChoice } from './stream-options.js';
 import type { Prefixes, TypedColumns } from './verify.js';

@@ -4,8 +4,8 @@ import {
   type BatchAddresses,
   type MatchedExport,
   matchExport,
-  StagedOutcomes,
 } from '../../../src/engine/results/match-export.js';
+import { StagedOutcomes } from '../../../src/engine/results/staged-outcomes.js';
 import { OutcomeTable } from '../../../src/engine/results/outcome-table.js';
 import { bodyOf, cutEvery, emailRecordOf } from './export-reading.js';
 

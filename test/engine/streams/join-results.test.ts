@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { AddressBook, settledTicket } from '../../../src/engine/plan/address-book.js';
-import { RowQueue } from '../../../src/engine/streams/join-results.js';
+import { RowQueue } from '../../../src/engine/streams/row-queue.js';
 import { ObjectChunk } from '../../../src/lists/rows/chunks/object-chunk.js';
 
 /** A book of addresses that wait for batch 0, one after another. */

@@ -1,4 +1,13 @@
-import { countriesOf, rulesOf, type CountryRules } from './phone-metadata.js';
+import {
+  countriesOf,
+  rulesOf,
+  type CountryRules,
+  whole,
+  startOf,
+  literalsOf,
+  beginsWithoutZero,
+  rewrite,
+} from './phone-metadata.js';
 
 const maxCallingCodeDigits = 3;
 const zero = 0x30;
@@ -351,14 +360,6 @@ interface NumberType extends Pick<CountryRules['types'][number], 'kind'> {
   readonly lengths: PossibleLengths;
 }
 
-function whole(pattern: string): RegExp {
-  return new RegExp(`^(?:${pattern})$`);
-}
-
-function startOf(pattern: string | undefined): RegExp | undefined {
-  return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
-}
-
 function beginWithOne(
   digits: Uint8Array,
   from: number,
@@ -372,41 +373,4 @@ function beginWithOne(
 function startsWithOne(digits: string, starts: readonly string[]): boolean {
   for (const start of starts) if (digits.startsWith(start)) return true;
   return false;
-}
-
-/** The alternatives of a pattern that is nothing but digits, as most prefixes are; of any other the start of every text. */
-function literalsOf(pattern = ''): readonly string[] {
-  return /^\d+(?:\|\d+)*$/.test(pattern) ? pattern.split('|') : [''];
-}
-
-/** Whether a pattern surely matches no digits that begin with a zero. */
-function beginsWithoutZero(pattern: string): boolean {
-  // For each group that is open, whether it stands at the beginning.
-  const groups = [true];
-  let isStart = true;
-  let wasStart = false;
-  for (const [token] of pattern.matchAll(/\(\?:|\[[^[\]]*\]|\\?./g)) {
-    if (/[?*{]/.test(token) && token !== '(?:') {
-      // What may be left out is no beginning.
-      if (wasStart) return false;
-      wasStart = false;
-    } else if (token === '(?:') {
-      groups.push(isStart);
-    } else if (token === '|') {
-      isStart = groups.at(-1) === true;
-    } else if (token === ')') {
-      wasStart = groups.pop() === true;
-      isStart = false;
-    } else {
-      if (isStart && !/^(?:[1-9]|\[[1-9-]+\])$/.test(token)) return false;
-      wasStart = isStart;
-      isStart = false;
-    }
-  }
-  return true;
-}
-
-/** Fills the groups of a match into a rule such as `9$1`. */
-function rewrite(rule: string, groups: readonly (string | undefined)[]): string {
-  return rule.replaceAll(/\$(\d)/g, (_, group: string) => groups[Number(group)] ?? '');
 }

@@ -2,7 +2,8 @@ import { type CountryCode, isCountryCode } from '../../../contract/countries.js'
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import { trimCell } from '../address.js';
 import { familyAt, familyOf, planOf } from './numbering-plan.js';
-import { barePhone, phoneDigits, type PhoneDigits, sureNumber } from './phone-readings.js';
+import { sureNumber } from './phone-readings.js';
+import { barePhone, phoneDigits, type PhoneDigits } from './phone-digits.js';
 
 /** Longer cells hold no number: libphonenumber takes none that is longer either. */
 const maxCellUnits = 250;

@@ -4,16 +4,18 @@ import { type AddressLine, refuseLine, trimCell } from '../address.js';
 import { familyAt, type NumberingPlan, type PlanFamily } from './numbering-plan.js';
 import {
   areSideBySide,
-  barePhone,
-  digitsOfNumber,
   fewestSideBySide,
   isOneNumber,
-  isScientific,
-  isSeveralNumbers,
   leastSideBySide,
-  phoneDigits,
   sureNumber,
 } from './phone-readings.js';
+import {
+  barePhone,
+  digitsOfNumber,
+  isScientific,
+  isSeveralNumbers,
+  phoneDigits,
+} from './phone-digits.js';
 
 const maxPhoneCharacters = 64;
 /** Longer cells are not searched for a number: libphonenumber takes none that is longer either. */

@@ -67,3 +67,48 @@ export function rulesOf(countryOrCode: string): CountryRules | undefined {
 export function countriesOf(callingCode: string): readonly string[] {
   return metadata.country_calling_codes[callingCode] ?? [];
 }
+
+export function whole(pattern: string): RegExp {
+  return new RegExp(`^(?:${pattern})$`);
+}
+
+export function startOf(pattern: string | undefined): RegExp | undefined {
+  return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
+}
+
+/** The alternatives of a pattern that is nothing but digits, as most prefixes are; of any other the start of every text. */
+export function literalsOf(pattern = ''): readonly string[] {
+  return /^\d+(?:\|\d+)*$/.test(pattern) ? pattern.split('|') : [''];
+}
+
+/** Whether a pattern surely matches no digits that begin with a zero. */
+export function beginsWithoutZero(pattern: string): boolean {
+  // For each group that is open, whether it stands at the beginning.
+  const groups = [true];
+  let isStart = true;
+  let wasStart = false;
+  for (const [token] of pattern.matchAll(/\(\?:|\[[^[\]]*\]|\\?./g)) {
+    if (/[?*{]/.test(token) && token !== '(?:') {
+      // What may be left out is no beginning.
+      if (wasStart) return false;
+      wasStart = false;
+    } else if (token === '(?:') {
+      groups.push(isStart);
+    } else if (token === '|') {
+      isStart = groups.at(-1) === true;
+    } else if (token === ')') {
+      wasStart = groups.pop() === true;
+      isStart = false;
+    } else {
+      if (isStart && !/^(?:[1-9]|\[[1-9-]+\])$/.test(token)) return false;
+      wasStart = isStart;
+      isStart = false;
+    }
+  }
+  return true;
+}
+
+/** Fills the groups of a match into a rule such as `9$1`. */
+export function rewrite(rule: string, groups: readonly (string | undefined)[]): string {
+  return rule.replaceAll(/\$(\d)/g, (_, group: string) => groups[Number(group)] ?? '');
+}

@@ -10,10 +10,10 @@ import examples from 'libphonenumber-js/mobile/examples';
 import { describe, expect, it } from 'vitest';
 import { type CountryCode, countryCodes } from '../../../../src/contract/countries.js';
 import {
-  phoneDigits,
   possibleNumbers,
   sureNumber,
 } from '../../../../src/engine/addresses/phone/phone-readings.js';
+import { phoneDigits } from '../../../../src/engine/addresses/phone/phone-digits.js';
 
 // A string of fast-check's own unit costs more to make than all else here.
 const digits = (minLength: number, maxLength: number) =>
