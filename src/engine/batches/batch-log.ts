@@ -24,7 +24,7 @@ export function chargeOf({ state, charge, inVain = nothing }: DrivenBatch): Char
   return own && inVain ? addCharges(own, inVain) : undefined;
 }
 
-const nothing: Charge = { spent: 0, refunded: 0, net: 0 };
+export const nothing: Charge = { spent: 0, refunded: 0, net: 0 };
 
 export function addCharges(one: Charge, other: Charge): Charge {
   return {

@@ -100,7 +100,10 @@ export function layOutColumns(
     return { type, position, name: header[position] ?? as };
   });
   const prefixes = new Map(Object.entries(options.prefix ?? {}));
-  checkPrefixes([...prefixes.keys()], [...given.map(({ as }) => as), ...columns.map(nameOf)]);
+  checkPrefixes(
+    [...prefixes.keys()],
+    [...given.map(({ as }) => as), ...columns.map(({ name }) => name)],
+  );
   const prefixOf = (name: string, index: number): string =>
     prefixes.get(given[index]?.as ?? name) ?? prefixes.get(name) ?? name;
   const added = columns.map(({ type, name }, index) =>
@@ -173,10 +176,6 @@ function givenColumns(
     ...(options.email ?? []).map((as) => ({ type: 'email' as const, as })),
     ...(options.phone ?? []).map((as) => ({ type: 'phone' as const, as })),
   ];
-}
-
-function nameOf({ name }: { readonly name: string }): string {
-  return name;
 }
 
 function checkPrefixes(prefixed: readonly string[], verified: readonly string[]): void {

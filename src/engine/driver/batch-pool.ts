@@ -355,11 +355,7 @@ async function observeDrive(
       const isReported = state.stage === 'done' && state.isRetried === true;
       const launched =
         ended !== undefined && isAtEnd(ended) && mayHaveLaunched(ended) && !isReported;
-      const { spent, refunded } = {
-        spent: undefined,
-        refunded: undefined,
-        ...(launched && charge),
-      };
+      const { spent, refunded } = { ...(launched ? charge : undefined) };
       return { stage: ended?.stage, launched, spent, refunded };
     },
   );

@@ -16,7 +16,13 @@ export async function sendUpload(
 ): Promise<BatchEvent> {
   const { service, settings, ...call } = options;
   const { group, sizeBytes } = batch;
-  const reading = new UploadReading(batch);
+  // A request that is given up may still be reading them: in the end their file is closed.
+  const readings: AsyncGenerator<Uint8Array>[] = [];
+  const open = (): AsyncIterable<Uint8Array> => {
+    const reading = readLines(batch);
+    readings.push(reading);
+    return reading;
+  };
   try {
     const answer = await service.uploadBatch(
       {
@@ -24,13 +30,13 @@ export async function sendUpload(
         name,
         type: group.type,
         target_country: group.country,
-        file: { sizeBytes, open: () => reading.open() },
+        file: { sizeBytes, open },
       },
       { ...call, sent: batch },
     );
     return uploadEvent(answer);
   } finally {
-    await reading.close();
+    for (const reading of readings) await reading.return(undefined);
   }
 }
 
@@ -53,31 +59,7 @@ function uuidOf(answer: object): string | undefined {
   return parsed.success ? parsed.data.batch_uuid : undefined;
 }
 
-/**
- * The lines of a batch for an upload. A request that is given up may still be reading them: once this is
- * closed, their file is, too.
- */
-class UploadReading {
-  readonly #batch: Batch;
-  readonly #opened: AsyncGenerator<Uint8Array, void, undefined>[] = [];
-
-  constructor(batch: Batch) {
-    this.#batch = batch;
-  }
-
-  /** For each attempt a new one. */
-  open(): AsyncIterable<Uint8Array> {
-    const pieces = readLines(this.#batch);
-    this.#opened.push(pieces);
-    return pieces;
-  }
-
-  async close(): Promise<void> {
-    for (const pieces of this.#opened) await pieces.return();
-  }
-}
-
-async function* readLines(batch: Batch): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readLines(batch: Batch): AsyncGenerator<Uint8Array> {
   yield* batch.open();
 }
 

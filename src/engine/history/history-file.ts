@@ -261,9 +261,6 @@ function unknownForm(path: string): StateError {
 }
 
 export async function hasBytes(files: FileSystem, path: string): Promise<boolean> {
-  try {
-    return (await files.stat(path)).size > 0;
-  } catch {
-    return false;
-  }
+  const found = await files.stat(path).catch(() => undefined);
+  return (found?.size ?? 0) > 0;
 }

@@ -58,7 +58,7 @@ export interface DoubtOptions {
  */
 export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
   return plan.layout.columns.flatMap(({ name, type }, index) => {
-    const looks = plan.planner.looks[index];
+    const looks = plan.planner.cells.looks[index];
     if (!looks) return [];
     const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = looks;
     const foreign = looks.callingCodes?.foreign();
@@ -96,7 +96,7 @@ export function isPlusMissing({
 
 /** What there is to be said of a column that was to say the countries, and says none. */
 export function callingCodeNotices({ layout, planner }: Plan): readonly Notice[] {
-  const { filled, found } = planner.callingCodes;
+  const { filled, found } = planner.cells.callingCodes;
   if (found > 0 || filled === 0) return [];
   return [notice('no_calling_codes', { column: layout.countryFromName ?? '', cells: filled })];
 }

@@ -135,7 +135,7 @@ export class Plan {
     for (const { at, field } of this.#perCell[column] ?? []) {
       const value =
         field === 'submitted'
-          ? this.planner.lineOf(chunk, row, column)
+          ? this.planner.cells.lineOf(chunk, row, column)
           : suggestDomain(chunk.text(row, this.layout.columns[column]?.position ?? 0));
       filled = filled.with(at, value ?? null);
     }

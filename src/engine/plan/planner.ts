@@ -16,8 +16,7 @@ import {
   type VerifiedColumn,
 } from './cell-reader.js';
 import type { Suppressed } from './suppressed.js';
-import type { ColumnLooks } from '../columns/column-looks.js';
-import type { CallingCodeCounts, CountryRule } from './row-countries.js';
+import type { CountryRule } from './row-countries.js';
 
 /** What became of the cells read so far, for one verification type. */
 interface PlanCounts {
@@ -34,7 +33,8 @@ interface PlanCounts {
  * goes into its group's open batch.
  */
 export class Planner {
-  readonly #cells: CellReader;
+  /** What it reads cells with. */
+  readonly cells: CellReader;
   readonly #width: number;
   readonly #book: AddressBook;
   readonly #cutter: BatchCutter;
@@ -58,30 +58,12 @@ export class Planner {
     readonly onChanged?: OnChanged | undefined;
     readonly suppressed?: Suppressed | undefined;
   }) {
-    this.#cells = new CellReader({ ...options, table: options.book.table });
+    this.cells = new CellReader({ ...options, table: options.book.table });
     this.#width = options.columns.length;
     this.#book = options.book;
     this.#cutter = options.cutter;
     this.#outcomes = options.outcomes;
     this.#recall = options.recall;
-  }
-
-  /** By verified column. */
-  get looks(): readonly ColumnLooks[] {
-    return this.#cells.looks;
-  }
-
-  get callingCodes(): CallingCodeCounts {
-    return this.#cells.callingCodes;
-  }
-
-  /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
-  lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
-    return this.#cells.lineOf(chunk, row, column);
-  }
-
-  addressOf(...cell: Parameters<CellReader['addressOf']>): ReturnType<CellReader['addressOf']> {
-    return this.#cells.addressOf(...cell);
   }
 
   /**
@@ -93,10 +75,10 @@ export class Planner {
   plan(chunk: RowChunk, now: number): Uint32Array {
     const width = this.#width;
     const tickets = new Uint32Array(chunk.length * width);
-    const { rowsAtOnce, hashes } = this.#cells;
+    const { rowsAtOnce, hashes } = this.cells;
     for (let from = 0; from < chunk.length; from += rowsAtOnce) {
       const to = Math.min(from + rowsAtOnce, chunk.length);
-      this.#cells.read(chunk, from, to);
+      this.cells.read(chunk, from, to);
       this.#book.table.fetch(hashes, (to - from) * width);
       this.#number(tickets.subarray(from * width, to * width), now);
     }
@@ -111,7 +93,7 @@ export class Planner {
   /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
   numberNow(now: number): DedupMerge {
     if (!this.#partitions) throw new Error('nothing was left to be numbered');
-    const groups = new Map(this.#cells.groups.map((group) => [group.number, group]));
+    const groups = new Map(this.cells.groups.map((group) => [group.number, group]));
     return this.#partitions.numbered((groupNumber, line) => {
       const number = this.#book.size;
       const group = groups.get(groupNumber) as NumberedGroup;
@@ -123,7 +105,7 @@ export class Planner {
 
   /** Gives the cells that were read ahead their tickets, one after another. */
   #number(tickets: Uint32Array, now: number): void {
-    const cells = this.#cells;
+    const cells = this.cells;
     for (let place = 0; place < tickets.length; place += 1) {
       const group = cells.groupAt(place);
       if (group === undefined) {

@@ -307,7 +307,7 @@ class ExportParser {
 
   #readValue(isReadable: boolean): void {
     if (!this.#isWanted(this.#key)) {
-      if (isReadable && this.#isRecord()) {
+      if (isReadable && isRecord(this.#parseValue())) {
         this.#records += 1;
         this.#unwanted += 1;
       } else {
@@ -324,10 +324,6 @@ class ExportParser {
     const { bytes, start, end } = this.#token;
     const own = this.#ownAddress(bytes.subarray(start, end));
     this.#onRecord(this.#key, outcome, own === this.#key ? undefined : own);
-  }
-
-  #isRecord(): boolean {
-    return isRecord(this.#parseValue());
   }
 
   #parseValue(): Record<string, unknown> {

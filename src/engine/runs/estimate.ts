@@ -1,4 +1,3 @@
-import type { CreditBalance } from '../../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../../contract/enums.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
@@ -133,12 +132,8 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       ...columnHints(column, { plan, refused, misspelt }),
     })),
     ...(trouble && { countries: trouble }),
-    balance: balance ? balanceOf(balance) : null,
+    balance: balance ? { email: balance.email_credit, phone: balance.phone_credit } : null,
   };
-}
-
-function balanceOf({ email_credit, phone_credit }: CreditBalance): Estimate['balance'] {
-  return { email: email_credit, phone: phone_credit };
 }
 
 function typeEstimate(

@@ -73,11 +73,11 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     startedAt: run.startedAt,
     rows: plan?.rows ?? null,
     // Each that was split makes room for two.
-    batches: (plan?.batches.length ?? 0) + splits(state),
+    batches: (plan?.batches.length ?? 0) + batches.filter(({ stage }) => stage === 'split').length,
     done: batches.filter(isAtEnd).length,
     running: batches.filter((batch) => mayHaveLaunched(batch) && !isAtEnd(batch)).length,
     inDoubt: batches.filter(isLaunchInDoubt).length,
-    uploads: uploads(state),
+    uploads: batches.filter((batch) => 'uuid' in batch && batch.uuid !== undefined).length,
     stages: stagesOf(state),
     launchedCredits: creditsOf(
       state,
@@ -96,11 +96,6 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-function uploads({ batches }: RunState): number {
-  return [...batches.values()].filter(({ state }) => 'uuid' in state && state.uuid !== undefined)
-    .length;
-}
-
 function stagesOf(state: RunState): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const { state: batch } of state.batches.values()) {
@@ -116,10 +111,6 @@ function failedBatches(state: RunState): Parameters<typeof retryOf>[0] {
     if (batch.stage !== 'failed') return [];
     return [{ ...batch, addresses: addressesOf(state, entry) }];
   });
-}
-
-function splits({ batches }: RunState): number {
-  return [...batches.values()].filter(({ state }) => state.stage === 'split').length;
 }
 
 function creditsOf(

@@ -49,11 +49,9 @@ export function stopOfOthers({ code, message: reason }: StoppedEntry): SluiceErr
       return new StateError(reason, { code: 'state_mismatch' });
     case 'processes_lost':
       return new DeadlineError(reason, { code });
-    case 'payment_required':
-      return new ApiError(message, { code, operation: 'launchBatch', status: 402 });
-    case 'unauthorized':
-      return new ApiError(message, { code, operation: 'launchBatch', status: 401 });
-    case 'forbidden':
-      return new ApiError(message, { code, operation: 'launchBatch', status: 403 });
+    default:
+      return new ApiError(message, { code, operation: 'launchBatch', status: statuses[code] });
   }
 }
+
+const statuses = { payment_required: 402, unauthorized: 401, forbidden: 403 } as const;

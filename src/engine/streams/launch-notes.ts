@@ -74,10 +74,7 @@ async function* keysOf(batch: Batch): AsyncGenerator<string> {
   }
 }
 
-interface CollectOptions extends Pick<
-  DriveSettings,
-  'batchDeadlineMs' | 'clock' | 'concurrency' | 'pollIntervalMs' | 'random'
-> {
+interface CollectOptions extends DriveSettings {
   readonly history: ResultHistory;
   readonly service: VerificationService;
   readonly signal: AbortSignal;

@@ -2,8 +2,7 @@ import type { Summary } from './summary.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
-import type { Charge } from '../batches/status-answer.js';
-import { addCharges, chargeOf, type DrivenBatch } from '../batches/batch-log.js';
+import { addCharges, chargeOf, type DrivenBatch, nothing } from '../batches/batch-log.js';
 import { isPlusMissing } from '../plan/column-quality.js';
 import type { Plan } from '../plan/plan.js';
 import type { MisspeltDomains, OutcomeTally } from './outcome-tally.js';
@@ -109,7 +108,8 @@ function creditSummary(run: Summarized, type: VerificationType): CreditSummary |
   if (!hasColumns(run.plan, type)) return null;
   const batches = run.batches.filter(({ batch }) => batch.group.type === type);
   const charges = batches.map(chargeOf).filter((charge) => charge !== undefined);
-  if (charges.length === batches.length) return { ...total(charges), source: 'cost_objects' };
+  if (charges.length === batches.length)
+    return { ...charges.reduce(addCharges, nothing), source: 'cost_objects' };
   if (run.balances) {
     const field = type === 'email' ? 'email_credit' : 'phone_credit';
     const net = run.balances.before[field] - run.balances.after[field];
@@ -120,10 +120,6 @@ function creditSummary(run: Summarized, type: VerificationType): CreditSummary |
       return { spent: null, refunded: null, net, source: 'balance_difference' };
   }
   return { spent: null, refunded: null, net: null, source: null };
-}
-
-function total(charges: readonly Charge[]): Charge {
-  return charges.reduce(addCharges, { spent: 0, refunded: 0, net: 0 });
 }
 
 function batchReport({ batch, state, name, charge, exported, times }: DrivenBatch): BatchReport {
@@ -156,7 +152,7 @@ export function columnHints(
 ): ColumnHints {
   const forms = refused.forms(column);
   const domains = misspelt.of(column);
-  const looks = plan.planner.looks[column];
+  const looks = plan.planner.cells.looks[column];
   const foreign = looks?.callingCodes?.foreign();
   return {
     ...(forms && { forms }),

@@ -224,7 +224,7 @@ class UnfitNumbers {
     numbers.seen += 1;
     // What names its country needs no other.
     if (typeof phoneCountry(cell) === 'string') return;
-    if (isFixedOrMobile(this.#plan.planner.lineOf(chunk, row, column) ?? '')) return;
+    if (isFixedOrMobile(this.#plan.planner.cells.lineOf(chunk, row, column) ?? '')) return;
     numbers.unfit.push(text.slice(0, longestNumber));
     if (isFixedOrMobile(`+${text.replaceAll(/[\s()./-]/g, '')}`)) {
       numbers.withoutPlus += 1;

@@ -108,7 +108,8 @@ async function planned(chunk: RowChunk, country: CountryRule) {
     const { id, group, addresses, sizeBytes, checksum } = batch;
     batches.push({ id, group, addresses, sizeBytes, checksum, lines: await linesOf(batch) });
   }
-  const { counts, looks } = planning.planner;
+  const { counts, cells } = planning.planner;
+  const { looks } = cells;
   return { tickets, batches, counts, looks, foreign: looks[1]?.callingCodes?.foreign() };
 }
 

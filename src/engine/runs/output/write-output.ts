@@ -96,7 +96,7 @@ export async function openSink(
       verified: plan.layout.columns.map(({ position }) => position),
       added,
       ...(onTextColumn && { onTextColumn }),
-      addressOf: (chunk, row, column) => plan.planner.addressOf(chunk, row, column)?.key,
+      addressOf: (chunk, row, column) => plan.planner.cells.addressOf(chunk, row, column)?.key,
       cellsOf: perCell?.cellsOf ?? ((outcome, column) => plan.cellsOf(outcome, column)),
       ...(whole && {
         whole: {

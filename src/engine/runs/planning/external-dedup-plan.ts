@@ -82,11 +82,8 @@ export class ExternalDedupPlan {
     });
     // The lines go into batches: as many bytes again as are kept at most, and each cell's ticket.
     const { lineBytes } = this.#partitions;
-    await checkPlanSpace(
-      files,
-      scratch.path,
-      lineBytes + this.#cells * Uint32Array.BYTES_PER_ELEMENT,
-    );
+    const neededBytes = lineBytes + this.#cells * Uint32Array.BYTES_PER_ELEMENT;
+    await checkFree(files, scratch.path, () => neededBytes, 'the batches of the list take');
     const numbered = this.#plan.planner.numberNow(0);
     const kept = this.#tickets.read();
     try {
@@ -134,17 +131,6 @@ export async function checkDiskSpace(
     ({ bsize }) => addresses * resultBytesPerAddress + batches * bsize,
     `the results of ${counted(addresses, 'address')} take`,
   );
-}
-
-/**
- * Says before the addresses of a large list are numbered that its batches and tickets would not fit.
- */
-async function checkPlanSpace(
-  files: FileSystem,
-  stateDir: string,
-  neededBytes: number,
-): Promise<void> {
-  await checkFree(files, stateDir, () => neededBytes, 'the batches of the list take');
 }
 
 async function checkFree(

@@ -1,10 +1,10 @@
-import { access, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultStateDir } from '../../../lists/location.js';
 import { ConfigurationError, OutputError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
-import { systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
+import { exists, systemFiles, type FileSystem } from '../../../platform/files/file-system.js';
 import { checkValue } from '../../../platform/check-options.js';
 import { aFolder } from '../../../platform/option-kinds.js';
 import { readRunState } from '../../stores/directory/state-directory.js';
@@ -93,7 +93,7 @@ export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
   const found: FoundRun[] = [];
   for (const name of names.toSorted()) {
     const stateDir = folder === '.' ? name : join(folder, name);
-    if (!(await hasJournal(stateDir))) continue;
+    if (!(await exists(join(stateDir, 'journal')))) continue;
     try {
       found.push({ stateDir, status: await readRunStatus(stateDir) });
     } catch (error) {
@@ -102,13 +102,6 @@ export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
     }
   }
   return found;
-}
-
-async function hasJournal(stateDir: string): Promise<boolean> {
-  return access(join(stateDir, 'journal')).then(
-    () => true,
-    () => false,
-  );
 }
 
 /** Whoever has just ended a run waits no longer for what a store says of it. */

@@ -18,7 +18,7 @@ import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { readRecalled } from '../planning/recalled-results.js';
-import type { CarriedRun, RunProgress } from '../reporting/run-progress.js';
+import type { CarriedRun } from '../reporting/run-progress.js';
 import { carriedUuids } from './earlier-results.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { Reconciliation } from './reconcile.js';
@@ -146,7 +146,13 @@ async function settle(
   await settleRun(
     {
       // What was launched was allowed by the budget of its night.
-      run: { ...settings, onProgress: (progress) => report(progress, onProgress) },
+      run: {
+        ...settings,
+        onProgress: (progress) => {
+          // How far the batches of another list are is no progress of tonight's.
+          if (progress.stage !== 'batch') onProgress?.(progress);
+        },
+      },
       client,
       reconciliation,
       plan,
@@ -155,11 +161,6 @@ async function settle(
     },
     decide,
   );
-}
-
-/** How far the batches of another list are is no progress of tonight's. */
-function report(progress: RunProgress, onProgress: ResolvedRun['onProgress']): void {
-  if (progress.stage !== 'batch') onProgress?.(progress);
 }
 
 async function decide(
