@@ -3,6 +3,7 @@ import { InputError } from '../../../platform/errors/errors.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from '../../files/bytes/byte-reader.js';
 import type { OpenSourceOptions } from '../../rows/source.js';
+import { markBytesOf } from '../../files/file-signature.js';
 import { withoutLast } from '../../../platform/text/without-ends.js';
 import { lineFeedByte } from '../csv-format.js';
 import { bytesAsText, sampleRows } from './find-dialect.js';
@@ -158,7 +159,8 @@ export class FooterReader implements ByteReader {
     this.#first = Buffer.concat([this.#first, piece]);
     const end = this.#first.indexOf(lineFeedByte);
     if (end === -1 && this.#first.length <= mostBytes) return;
-    this.#columns = this.#cellsOf(this.#first.subarray(0, end === -1 ? 0 : end))?.length ?? 1;
+    const first = this.#first.subarray(markBytesOf(this.#first), end === -1 ? 0 : end);
+    this.#columns = this.#cellsOf(first)?.length ?? 1;
     this.#first = undefined;
   }
 

@@ -135,6 +135,11 @@ describe('lines below the last row of a CSV file', () => {
     }
   });
 
+  it('are found below a quoted header after a byte-order mark', async () => {
+    const text = `\ufeff"Name","Email"\nAnn,ann@sluice.test\n\n© 2026 Acme\n"Acme"\n`;
+    expect(await countsOf(text)).toEqual([1, 3]);
+  });
+
   it('are found in other dialects, too', async () => {
     expect(
       await countsOf("'Name'::'Email'\n'Ann'::'ann@sluice.test'\n\n'Total: 1'\n", {
