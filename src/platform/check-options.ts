@@ -167,6 +167,7 @@ function printValue(value: unknown): string {
       : `[${value.map(printValue).join(', ')}]`;
   }
   if (typeof value === 'function') return 'a function';
+  if (value instanceof Promise) return 'a promise: await it first';
   if (typeof value === 'object' && value !== null) return 'an object';
   return typeof value === 'string' ? JSON.stringify(value.slice(0, 60)) : String(value);
 }

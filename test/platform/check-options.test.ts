@@ -75,6 +75,11 @@ const cases: readonly [string, () => unknown, string][] = [
   ['verify', () => verify(any(undefined)), 'options must be an object, not undefined'],
   [
     'verify',
+    () => verify(any({ email: Promise.resolve(['email']) })),
+    'email must be an array of column names, such as ["email"], not a promise: await it first',
+  ],
+  [
+    'verify',
     () => verify(any({ email: ['email'], country: 41 })),
     'country must be a string, not 41',
   ],

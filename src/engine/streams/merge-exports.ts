@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import type { VerificationType } from '../../contract/enums.js';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import { type RowsInput, type RowsOf, someRows } from '../../lists/rows/sources/rows-source.js';
-import { ContractError, InputError } from '../../platform/errors/errors.js';
+import { ContractError } from '../../platform/errors/errors.js';
+import { refuseReading } from '../../platform/files/disk-errors.js';
 import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
 import { type Needed, signal } from '../../platform/option-kinds.js';
 import type { Batch } from '../batches/batch.js';
@@ -177,6 +178,6 @@ async function read(
         cause: error,
       });
     }
-    throw new InputError(`${name} cannot be read`, { code: 'input_unreadable', cause: error });
+    return refuseReading(name)(error);
   }
 }

@@ -72,5 +72,8 @@ test.each<[string, string, string]>([
 
 test('says which export cannot be read', async () => {
   const error = await caught(merged(['/no/such/export.json']));
-  expect(error).toMatchObject({ code: 'input_unreadable', message: /\/no\/such\/export\.json/ });
+  expect(error).toMatchObject({
+    code: 'input_unreadable',
+    message: /\/no\/such\/export\.json: there is no such file/,
+  });
 });
