@@ -6,7 +6,7 @@ import {
   exportFormats,
   type ExportFormat,
 } from '../../contract/index.js';
-import { isSluiceError, checkOutputPath, writeOutputFile } from '../../index.js';
+import { ContractError, isSluiceError, checkOutputPath, writeOutputFile } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
 import {
   defineCommand,
@@ -139,11 +139,41 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
     include_statistics: options.has('statistics'),
   };
   await withService(input, async (client) => {
-    const { body } = await client.exportBatch(batch, query, { signal });
+    const answer = await client.exportBatch(batch, query, { signal });
+    const body = wholeExport(answer.body, query.format);
     if (output !== standard) await writeOutputFile(output, body);
     else await (query.format === 'json' ? printJson(body, stdout) : printBytes(body, stdout));
   });
   return exitCodes.done;
+}
+
+/** What stands around JSON and is none of it; a byte-order mark, too. */
+const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
+
+/**
+ * The bytes of an export, as long as they may be one: a proxy's page is none, and of what has no length
+ * only its end shows that it was cut.
+ */
+async function* wholeExport(
+  bytes: AsyncIterable<Uint8Array>,
+  format: ExportFormat,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const [begin, end] = (format === 'json' ? '{}' : 'P').split('').map((sign) => sign.charCodeAt(0));
+  const odd = (what: string): ContractError =>
+    new ContractError(`the export of the service is ${what}`, { operation: 'exportBatch' });
+  let first: number | undefined;
+  let last: number | undefined;
+  for await (const piece of bytes) {
+    const isSign = (byte: number): boolean => !blank.has(byte);
+    first ??= piece.find(isSign);
+    last = piece.findLast(isSign) ?? last;
+    if (first !== undefined && first !== begin) {
+      throw odd(format === 'json' ? 'no JSON object' : 'no spreadsheet');
+    }
+    yield piece;
+  }
+  if (first === undefined) throw odd('empty');
+  if (end !== undefined && last !== end) throw odd('cut short');
 }
 
 function formatOf(output: string): ExportFormat {

@@ -108,6 +108,23 @@ describe('sluice batch', () => {
     expect(await readdir(join(path, '..'))).toEqual(['emails.txt']);
   });
 
+  it.each([
+    ['json', '<html>Log in</html>', 'is no JSON object'],
+    ['json', '{"a@example.com":{"valid":tr', 'is cut short'],
+    ['json', '', 'is empty'],
+    ['xlsx', '{}', 'is no spreadsheet'],
+  ])('takes no %s export that is %j', async (format, text, said) => {
+    const service = await startService({
+      faults: { faults: [{ operation: 'exportBatch', what: { answer: { status: 200, text } } }] },
+    });
+    const output = join(await textFile(''), '..', `results.${format}`);
+    expect(await batch(`export ${nobody} -o ${output}`, service)).toMatchObject({
+      code: 7,
+      stderr: expect.stringContaining(`${said} [broken_contract]`) as string,
+    });
+    expect(await readdir(join(output, '..'))).toEqual(['emails.txt']);
+  });
+
   it('says which batches are gone when one of them is not there', async () => {
     const service = await startService();
     const path = await textFile('a@example.com\n');
