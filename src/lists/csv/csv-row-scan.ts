@@ -13,7 +13,6 @@ import { delimiterScanner } from './delimiter-scanner.js';
 export const guardBytes = 2;
 
 interface RowScanOptions {
-  /** How messages call the input. */
   readonly name: string;
   readonly delimiter: number;
   /** Most bytes of a row, its line feed not counted. */

@@ -8,7 +8,6 @@ import { markBytesOf, detectSignature } from '../files/file-signature.js';
 const pageBytes = 4096;
 
 export interface CsvScannerOptions {
-  /** How messages call the input. */
   readonly name: string;
   /** One ASCII byte. */
   readonly delimiter: number;

@@ -82,7 +82,6 @@ function walk(row: JsonRow, path: string[], visit: (path: readonly string[]) => 
 
 /** What the rows of a JSONL chunk are read with. */
 export interface JsonlHeader {
-  /** How messages call the input. */
   readonly name: string;
   /** In the header's order. */
   readonly columns: readonly JsonColumn[];

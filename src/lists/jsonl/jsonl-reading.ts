@@ -7,7 +7,6 @@ import { JsonColumns, JsonlChunk, type JsonlHeader } from './jsonl-chunk.js';
 import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
 
 interface JsonlReadingOptions {
-  /** How messages call the input. */
   readonly name: string;
   readonly maxRowBytes: number;
   /** Whether all rows are looked through for their columns before the first is given. */

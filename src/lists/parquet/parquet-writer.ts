@@ -31,15 +31,11 @@ import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
 const groupRows = 50_000;
 const groupBytes = 64 * 1024 * 1024;
 
-/** A column of the output: its schema, and what is held of it. */
-interface OutputColumn {
+/** A column of the output: its schema, and what is held of it; how it is copied, where it is. */
+interface OutputColumn extends Partial<ColumnCopy> {
   readonly name: string;
   /** How its values are stored; for what is copied they are stored so already. */
   form: ParquetForm;
-  /** What is copied as it is stored: the elements of a Parquet input's column. */
-  readonly elements?: readonly SchemaElement[];
-  /** Makes of a stored value one that can be written. */
-  readonly renew?: (stored: unknown) => unknown;
   values: unknown[];
   /** What is added: for which verified column, and which of its cells. */
   readonly added?: { readonly verified: number; readonly at: number };

@@ -48,7 +48,6 @@ class TxtChunk implements RowChunk {
 const txtColumn = 'value';
 
 interface TxtReadingOptions {
-  /** How messages call the input. */
   readonly name: string;
   readonly maxRowBytes: number;
   readonly hasMark: boolean;

@@ -17,7 +17,6 @@ export interface Lines {
 }
 
 interface LineFeedOptions {
-  /** How messages call the input. */
   readonly name: string;
   /** Most bytes of a line: a file without line ends is noticed before it has filled the memory. */
   readonly maxLineBytes: number;
