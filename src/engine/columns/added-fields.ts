@@ -30,7 +30,7 @@ function flagsOf({ shape }: z.ZodObject): ReadonlySet<string> {
 }
 
 /** The fields of a result without its origin: those that are added where nobody chooses. */
-export function usualFields(type: VerificationType): readonly AddedField[] {
+function usualFields(type: VerificationType): readonly AddedField[] {
   return [...always, ...recordFields[type]];
 }
 

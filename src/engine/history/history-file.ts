@@ -49,7 +49,7 @@ type FrameReading =
   | { readonly needsBytes: number }
   | 'none';
 
-export function readFrame(bytes: Buffer, start: number): FrameReading {
+function readFrame(bytes: Buffer, start: number): FrameReading {
   const left = bytes.length - start;
   if (left < headBytes) return { needsBytes: headBytes };
   if (bytes.readUInt32LE(start) !== mark) return 'none';
@@ -77,7 +77,7 @@ function readContent(content: Buffer): Frame {
 const unknownFrame: Frame = { meta: null, entries: new Uint32Array() };
 
 /** Whether a whole frame is anywhere after a place: then what is before it is no torn end. */
-export function hasFrameBehind(bytes: Buffer, start: number): boolean {
+function hasFrameBehind(bytes: Buffer, start: number): boolean {
   const sought = Buffer.alloc(4);
   sought.writeUInt32LE(mark);
   for (let at = bytes.indexOf(sought, start + 1); at !== -1; at = bytes.indexOf(sought, at + 1)) {

@@ -135,7 +135,7 @@ class VerifyRows extends Verify {
 const leaveMs = 5000;
 
 /** Rows of a program on their way into a stream. */
-export class RowFeed {
+class RowFeed {
   readonly #rows: RowsInput;
   readonly #clock: Clock;
   #checked: Generator<object, undefined> | AsyncGenerator<object, undefined> | undefined;

@@ -152,11 +152,11 @@ export async function findPostgresRuns(options: {
 }
 
 /** What a store has of one run. @throws as {@link findPostgresRuns} does */
-export async function lookAtRun(place: StorePlace, run: string): Promise<StoredRun | undefined> {
+async function lookAtRun(place: StorePlace, run: string): Promise<StoredRun | undefined> {
   return looking(place, undefined, async (connection) => readRun(connection, place.schema, run));
 }
 
-export function nameOfRun(run: string, store: string): string {
+function nameOfRun(run: string, store: string): string {
   return `run ${JSON.stringify(run)} in ${store}`;
 }
 
