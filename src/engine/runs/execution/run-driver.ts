@@ -372,6 +372,10 @@ class RunDrive {
     if (run.deleteBatches !== true || state.stage !== 'exported') return;
     // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
     if (store.isShared) return;
+    if (this.#mustStay(batch)) {
+      await this.#deleteExported({ batch, state });
+      return;
+    }
     const isFailing = this.#undeleted.length > 0;
     const briefMs = Math.min(longestDeletionMs, (client.giveUpAfterMs ?? Infinity) / 2);
     if (isFailing || !(await this.#isDeleted({ batch, state }, briefMs))) {
@@ -388,11 +392,17 @@ class RunDrive {
     this.#left.push(this.#options.reconciliation.nameOf(exported.batch, exported.state));
   }
 
+  /**
+   * Whether its results are on the service alone: the process that goes on with the other copy of the state has
+   * not fetched them, or this one lacks them.
+   */
+  #mustStay(batch: Batch): boolean {
+    return this.#options.reconciliation.isCopied || this.#batches.log.lacksResults(batch);
+  }
+
   async #isDeleted({ batch, state }: ExportedBatch, timeoutMs?: number): Promise<boolean> {
-    const { client, reconciliation, run } = this.#options;
-    // The process that goes on with the other copy has not fetched its results; what this one lacks, the
-    // service alone has.
-    if (reconciliation.isCopied || this.#batches.log.lacksResults(batch)) return false;
+    const { client, run } = this.#options;
+    if (this.#mustStay(batch)) return false;
     const end = await this.#drive.inTurn(async () =>
       deleteBatch(client, state.uuid, true, run.signal, timeoutMs),
     );
