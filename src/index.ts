@@ -187,7 +187,7 @@ export { JsonText } from './lists/rows/values/kinds.js';
 export { printKind, type Kind } from './lists/rows/values/kinds.js';
 export type { FilePermissions } from './platform/files/file-system.js';
 
-// What is told to whoever listens to the process
+// What is published on the process's channels
 export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observability.js';
 
 // Where lists are

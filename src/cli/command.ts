@@ -121,7 +121,7 @@ export interface Surroundings extends Called {
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly clock: Pick<Clock, 'now' | 'wallNow'>;
-  /** Where the signals are heard that ask for something else than to stop. */
+  /** Where signals arrive that ask for something else than to stop. */
   readonly signals: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal;

@@ -7,7 +7,7 @@ import { printLines } from './terminal/print.js';
 import type { CommandLine } from './run-command-line.js';
 
 if (asksVersion(process.argv.slice(2))) {
-  // Whoever asks for it does not wait for the rest.
+  // The version does not wait for the rest.
   const failed = (error: unknown): void => {
     printLines(`sluice: ${errorText(error)}\n`, process.stderr);
   };

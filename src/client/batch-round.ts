@@ -218,13 +218,13 @@ export class BatchRound {
       const { status } = await this.#service.prepareBatch(batchUuid, this.#call());
       return status;
     } catch (error) {
-      // A service that is parsing already may say so by a refusal: the status tells.
+      // A service that is parsing already may say so by a refusal: the status shows it.
       if (isSluiceError(error, 'bad_request')) return undefined;
       throw error;
     }
   }
 
-  /** @returns the service's word; undefined when only the status can tell what became of it */
+  /** @returns the service's word; undefined when only the status can show what became of it */
   async #launch(batchUuid: string, tries: number): Promise<string | undefined> {
     try {
       const { status } = await this.#service.launchBatch(batchUuid, this.#call());

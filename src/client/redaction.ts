@@ -132,7 +132,7 @@ export interface SentLines {
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** A shorter cell is in too many words, and tells of nobody. */
+/** A shorter cell is in too many words, and identifies nobody. */
 const shortest = 4;
 const longestCell = 64 * 1024;
 /** Batches are smaller; of a larger file, lines further on are only hidden for what they look like. */

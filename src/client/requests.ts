@@ -146,7 +146,7 @@ export class Requests {
       signal?.throwIfAborted();
       if (key && mayRenew && isRefusedKey(error)) {
         mayRenew = false;
-        // Whoever refuses a key has carried nothing out.
+        // A service that refuses a key has carried nothing out.
         if (await orAborted(keys.renew(key), signal)) continue;
       }
       if (error instanceof ContractError) oddAnswers += 1;

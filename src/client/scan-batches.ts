@@ -21,7 +21,7 @@ const overlap = 100;
  * given twice. The service may have smaller pages than were asked for: only one that is shorter than
  * another is the last.
  *
- * @param dates which batches are wanted. Whoever must miss none gives none: this machine's clock may not be the service's
+ * @param dates which batches are wanted; none where none may be missed, as this machine's clock may not be the service's
  */
 export async function* scanBatches(
   service: BatchLister,

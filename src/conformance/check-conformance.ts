@@ -28,7 +28,7 @@ export interface ConformanceOptions {
    * @default 600000
    */
   readonly patienceMs?: number;
-  /** Told of each clause when its outcome is known. */
+  /** Called for each clause when its outcome is known. */
   readonly onClause?: (checked: CheckedClause) => void;
   readonly signal?: AbortSignal;
 }

@@ -29,8 +29,8 @@ const longestWaitMs = 60_000;
 const mostWaits = 20;
 
 /**
- * Requests to a service, made without anything of Sluice's own client. After a 429 it waits as it is
- * told; nothing else is repeated, and no redirect is followed.
+ * Requests to a service, made without anything of Sluice's own client. After a 429 it waits as
+ * the answer says; nothing else is repeated, and no redirect is followed.
  */
 export function createExchange(options: {
   readonly baseUrl: string;

@@ -41,7 +41,7 @@ function verdict(
 /** Verdicts by what is known offline and found out: the same must be the same object. */
 const made = new Map<EmailVerdict, Map<MailOutcome, EmailVerdict>>();
 
-/** Adds what a server told to what is known offline (free provider, role name, throw-away service). */
+/** Adds a server's answer to what is known offline (free provider, role name, throw-away service). */
 export function mailVerdict(offline: EmailVerdict, outcome: MailOutcome): EmailVerdict {
   let verdicts = made.get(offline);
   if (verdicts === undefined) {

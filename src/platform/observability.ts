@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 
 /** A run has begun. */
 interface RunStartEvent {
-  /** Tells the runs of a process apart; found in all events of the run. */
+  /** Identifies the run among those of the process; in all events of the run. */
   readonly run: string;
   /** Whether it can go on after a kill. */
   readonly kind: 'durable' | 'streaming';
@@ -47,11 +47,11 @@ interface RunEndEvent {
   readonly code: SluiceErrorCode | 'aborted' | 'unknown' | undefined;
 }
 
-/** What all events of a batch tell of it. */
+/** What all events of a batch have. */
 interface BatchFacts {
   /** Undefined for streams that no run drives. */
   readonly run: string | undefined;
-  /** Tells the batches of a run apart. */
+  /** Identifies the batch in its run. */
   readonly batch: string;
   readonly type: VerificationType;
   readonly country: string;
@@ -76,16 +76,16 @@ interface BatchEndEvent extends BatchFacts {
   readonly ms: number;
   /** Where it is; undefined when it was stopped by an error. */
   readonly stage: string | undefined;
-  /** Whether it is at its end and was launched: told once, by the process that brings it there. */
+  /** Whether it is at its end and was launched: published once, by the process that brings it there. */
   readonly launched: boolean;
-  /** Its credits then, where the service told them; undefined for any other end. */
+  /** Its credits then, where the service gave them; undefined for any other end. */
   readonly spent: number | undefined;
   readonly refunded: number | undefined;
 }
 
 /** What both events of one attempt of a request have. */
 interface AttemptFacts {
-  /** Tells the attempts of a process apart. */
+  /** Identifies the attempt in its process. */
   readonly request: number;
   readonly run: string | undefined;
   readonly batch: string | undefined;
@@ -144,7 +144,7 @@ export const diagnosticsChannels = [
 
 const channels = new Map<string, Channel>(diagnosticsChannels.map((name) => [name, channel(name)]));
 
-/** Whether anybody listens: what is not heard is not made. */
+/** Whether anybody listens: without subscribers no events are made. */
 export function hasSubscribers(name: keyof DiagnosticsEvents): boolean {
   return channels.get(name)?.hasSubscribers === true;
 }
@@ -176,7 +176,7 @@ export function currentScope(): Scope {
 }
 
 /**
- * Does work for a run or a batch: requests that it makes on the way are told as theirs to anyone who
+ * Does work for a run or a batch: requests that it makes on the way are published as theirs to anyone who
  * listened when it began. Where nobody does, nothing is kept: up to Node 22 the first use of a storage
  * makes every promise of the process dearer.
  */
@@ -185,16 +185,16 @@ export function inScope<Result>(scope: Scope, work: () => Result): Result {
   return storage.run({ ...currentScope(), ...scope }, work);
 }
 
-/** What is told of a batch that is let go of. */
+/** What is published of a batch that is released. */
 type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'launched' | 'spent' | 'refunded'>;
 
-/** What a batch tells of its way. */
+/** What a batch publishes of its progress. */
 type ObserveStage = (
   stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
 ) => void;
 
 /**
- * Tells whoever listens of a batch's way through the service.
+ * Publishes a batch's progress through the service.
  *
  * @param describeEnd what its end comes to, also when the work fails
  */
@@ -222,13 +222,13 @@ export async function observeBatch<Result>(
   }
 }
 
-/** What is told of how a run ended. */
+/** What is published of how a run ended. */
 export interface ObservedEnd {
   readonly rows: number;
   readonly hasFailed: boolean;
 }
 
-/** A run from its beginning on, told to whoever listens; its end is told once. */
+/** A run from its beginning on, as it is published; its end is published once. */
 export class ObservedRun {
   readonly id = randomBytes(8).toString('hex');
   readonly #startedMs = performance.now();
@@ -254,7 +254,7 @@ export class ObservedRun {
 }
 
 /**
- * Tells whoever listens of a run's beginning and end.
+ * Publishes a run's beginning and end.
  *
  * @param describeEnd what the end comes to
  */
@@ -274,7 +274,7 @@ export async function observeRun<Result>(
   }
 }
 
-/** Why a run stopped, for whoever listens. */
+/** Why a run stopped, for subscribers. */
 export function codeOf(error: unknown): RunEndEvent['code'] {
   if (error instanceof SluiceError) return error.code;
   return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'unknown';

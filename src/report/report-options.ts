@@ -62,7 +62,7 @@ export interface StoppedOptions {
 /** What is known of a run that went to its end, besides its figures. */
 export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> {
   /**
-   * The code of what stopped a run with `partial`, which `onProgress` tells at `stopped`: what to do next
+   * The code of what stopped a run with `partial`, which `onProgress` gets at `stopped`: what to do next
    * follows from it. @default none
    */
   readonly stoppedBy?: string | undefined;

@@ -67,7 +67,7 @@ export class RunReports {
   readonly #openedMs = performance.now();
   /** Whether what takes the summary was given it. */
   #isTaken = false;
-  /** What only the rows tell; `undefined` when this process did not write them. */
+  /** What only the rows show; `undefined` when this process did not write them. */
   #figures: ListFigures | undefined;
 
   /** @throws ConfigurationError, OutputError when they could not be written */

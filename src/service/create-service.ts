@@ -59,7 +59,7 @@ const defaultAccount = 'default';
  * ```
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  // Should the options be refused, nobody would hear of an engine that was refused too.
+  // Should the options be refused, an engine that was refused too would go unreported.
   Promise.resolve(options.engine).catch(() => undefined);
   const settings = resolveOptions(options);
   const engine = await settings.engine;

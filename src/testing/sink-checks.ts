@@ -17,7 +17,7 @@ export interface SinkUnderTest {
    */
   read(): Promise<readonly Row[] | undefined>;
   /**
-   * Whether it can tell booleans from text, and an empty cell from one that holds nothing.
+   * Whether it distinguishes booleans from text, and an empty cell from one that holds nothing.
    * @default true
    */
   readonly hasTypes?: boolean;

@@ -184,7 +184,7 @@ async function readAll(
   return rows;
 }
 
-/** Cells with quotes are left out: which of those are doubled the text does not tell. */
+/** Cells with quotes are left out: the text does not show which of those are doubled. */
 function expectSameRaw(chunk: RowChunk, columns: readonly number[]): void {
   const { raw } = chunk;
   if (!raw) return;

@@ -60,7 +60,7 @@ export class TestClock implements Clock {
     });
   }
 
-  /** Moves on, waking whoever is due in the order of their time, and lets all that follows happen. */
+  /** Moves on, waking sleepers in the order of their time, and lets all that follows happen. */
   async advance(ms: number): Promise<void> {
     const until = this.#now + ms;
     await turn();

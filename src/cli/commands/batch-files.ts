@@ -80,7 +80,7 @@ async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promis
   return isTaken ? exitCodes.done : exitCodes.serviceFailing;
 }
 
-/** The service may take one name twice: then nothing tells two uploads apart. */
+/** The service may take one name twice: then nothing distinguishes two uploads. */
 function uniqueName(path: string): string {
   const ending = randomBytes(4).toString('hex');
   return `${basename(path).slice(0, 200)}-${ending}`;

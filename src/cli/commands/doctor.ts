@@ -149,9 +149,9 @@ function failed(check: string, error: unknown, exitCode = exitCodeOf(error)): Ch
   return { check, state: 'failed', text, exitCode };
 }
 
-/** Whoever asks what works does not want to wait for what does not. */
+/** A check of what works should not wait long for what does not. */
 const patienceMs = 4000;
-/** A clock that is further off confuses whoever reads its times. */
+/** A clock that is further off confuses people who read its times. */
 const mostClockMs = 60_000;
 
 async function checkService(

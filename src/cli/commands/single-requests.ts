@@ -146,7 +146,7 @@ function describe(answer: FormatAnswer): string {
   return textTable(parsed.data.results.map(({ input, formatted }) => [input, formatted ?? '-']));
 }
 
-/** A problem of the outcome is told in the field `status` of a 200 (spec 7). */
+/** A problem of the outcome is in the field `status` of a 200 (spec 7). */
 const troubled = z.looseObject({ status: z.enum(['error', 'parse_error', 'empty']) });
 
 function isOk(answer: FormatAnswer): boolean {

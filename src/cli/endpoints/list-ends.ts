@@ -108,7 +108,7 @@ export async function isSamePlace(input: Location, output: Location): Promise<bo
   return isSameList(listAt(input), listAt(output));
 }
 
-/** @param namedAs name whose ending tells the form. @default the place's own */
+/** @param namedAs name whose ending decides the format. @default the place's own */
 export function findOutput(
   location: Location,
   { options, stdout }: CommandInput<VerifyOption>,

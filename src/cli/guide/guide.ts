@@ -111,7 +111,7 @@ export async function showGuide(
   const { reporter, person } = context;
   const { env, signal } = input;
   const isLog = input.options.has('json-log');
-  // Cells are shown to whoever has the list, and never to a log.
+  // Cells are shown to the person at the terminal, and never to a log.
   const withCells = person.output.isTTY && !isLog;
   const inputs = await findInputs(input.positionals, input);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
@@ -176,7 +176,7 @@ export async function showGuide(
   const country = chooseCountry(options, seen, env);
   reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
   const chosen = country.added ?? (isAsked ? [await askCountry(context, signal)] : undefined);
-  // Whoever is asked is asked once all rows are counted.
+  // The question comes once all rows are counted.
   const { fallback, isOpen = false } = country;
   const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);

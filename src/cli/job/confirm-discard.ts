@@ -19,7 +19,7 @@ import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { Reporter } from '../terminal/reporter.js';
 
 /**
- * Says what is lost with an unfinished run that was paid for, and has whoever is at the terminal agree to
+ * Says what is lost with an unfinished run that was paid for, and has the person at the terminal agree to
  * it. Of a run that has paid nothing, nothing is said.
  *
  * @param what how the run is dropped, such as `--fresh`
@@ -179,13 +179,13 @@ export async function findPaidOutput(
   return { output: showLocation(path), is_updated: false };
 }
 
-/** Said even when quiet: whoever repeats a finished command may think that it is resumed. */
+/** Shown even when quiet: a person who repeats a finished command may think that it is resumed. */
 export function paidAgain(paid: PaidOutput, addresses: number): Message {
   return message('paid_again', { ...paid, addresses });
 }
 
 /**
- * Asks whoever is at the terminal, before anything is read, whether a new run shall write an output again
+ * Asks the person at the terminal, before anything is read, whether a new run shall write an output again
  * and pay again. Where an unfinished run is resumed or dropped, nothing is asked here.
  *
  * @throws ConfigurationError when the person does not agree

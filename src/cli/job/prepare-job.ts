@@ -48,7 +48,7 @@ interface Prepared {
   readonly history: Awaited<ReturnType<typeof openHistory>>;
   readonly sink: Sink;
   readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
-  /** After what it came to was told. */
+  /** After its end was reported. */
   readonly exitCode: () => number;
 }
 

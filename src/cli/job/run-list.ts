@@ -117,7 +117,7 @@ export async function runDurably(
       // The local service's data are in the state directory: it starts when this process holds it.
       client: async (servicePath) => {
         await begin();
-        // Whoever held it until now may have written the output.
+        // The process that held it until now may have written the output.
         paid = await findPaid();
         connection = await connect(target, options, servicePath, {
           onOutage: reporter.outage,

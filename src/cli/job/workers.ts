@@ -24,7 +24,7 @@ type WorkerMessage = { readonly progress: RunProgress } | { readonly failed: str
 /** What the command is called with in a process that it has started itself. */
 export const workerName = 'worker';
 
-/** Whoever is told to stop ends by itself, within moments. */
+/** A process that is asked to stop ends by itself, within moments. */
 const patienceMs = 10_000;
 
 /** What stops the whole run: its own process says so. */
@@ -99,7 +99,7 @@ export class Workers {
       worker.on('exit', () => {
         if (this.#isStopping) resolve(undefined);
       });
-      // Then all is heard that it has said. Nothing comes through a channel that was closed here.
+      // By then all that it has sent has arrived. Nothing comes through a channel that was closed here.
       worker.on('close', (code, signal) => {
         if (signal) resolve(`was ended by ${signal}`);
         else resolve(codesOfAll.includes(code) ? undefined : `ended with ${code}: ${failed}`);
@@ -111,7 +111,7 @@ export class Workers {
     });
     this.#working.set(worker, forgotten);
     const task: WorkerTask = { positionals, options: options.given() };
-    // One that is gone already is told of when it closes.
+    // One that is gone already is reported when it closes.
     worker.send(task, () => undefined);
   }
 
@@ -131,7 +131,7 @@ export class Workers {
   }
 }
 
-/** What only the process knows in which it happens; all else the one that has started it hears itself. */
+/** What only the process knows in which it happens; all else reaches the process that has started it. */
 const forwarded: readonly RunProgress['stage'][] = [
   'older_state',
   'left_behind',

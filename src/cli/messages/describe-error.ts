@@ -33,7 +33,7 @@ export function isTrace({ event, fields }: Message): boolean {
   return event === 'error' && fields['exit_code'] === exitCodes.defect;
 }
 
-/** What the service answered, where the error says it in other words: for whoever looks closer. */
+/** What the service answered, where the error says it in other words, for support. */
 export function technicalPart(error: unknown): string | undefined {
   return error instanceof SluiceError && isTechnical(error) && error.cause instanceof Error
     ? error.cause.message
@@ -77,7 +77,7 @@ function isUnitInDoubt(error: SluiceError): boolean {
   return isOfRequest && error.operation === 'verifyUnit' && error.sent === 'unknown';
 }
 
-/** What to do, where the service's words do not tell it. */
+/** What to do, where the service's words do not say it. */
 export function remedyFor(
   error: SluiceError,
 ): 'may_be_charged' | 'check_base_url' | 'give_key' | 'add_credits' | undefined {

@@ -31,7 +31,7 @@ function stopMessages(
   return [
     message('so_far', statusFields(status)),
     message('resumable', { state, message: next }),
-    // Whoever stops a run may have done with it; other processes may go on with a shared one.
+    // A person who stops a run may be done with it; other processes may go on with a shared one.
     ...(!store && error instanceof Interruption
       ? [message('hint', { state, program, is_paid })]
       : []),

@@ -152,7 +152,7 @@ interface Failures {
 
 const mostNamed = 3;
 
-/** Batches that have failed for no wrong export: told at the end, one message for each reason. */
+/** Batches that have failed for no wrong export: reported at the end, one message for each reason. */
 export class FailedBatches {
   readonly #byReason = new Map<string, Failures>();
 
@@ -178,7 +178,7 @@ export class FailedBatches {
 
 /** Answers of one kind in a row after which a batch counts as held up: some seconds with the usual waits. */
 const inARow = 3;
-/** The same cause is told again after so long, whichever batch it holds up then. */
+/** The same cause is reported again after so long, whichever batch it holds up then. */
 const againAfterMs = 60_000;
 
 /** Batches for which the service answers, but not as it should: the run waits, and says for what. */

@@ -54,7 +54,7 @@ export function preflightOf(
 const judgedCells = 10;
 
 /**
- * What is done about columns that hardly look like what they are verified as: it is said, and whoever is
+ * What is done about columns that hardly look like what they are verified as: it is said, and the person
  * at the terminal is asked. Where nobody is there, a column without one cell that is right ends the run.
  */
 export function askAboutColumns(

@@ -78,7 +78,7 @@ function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * What tells one build of Node from another. V8 tells its own releases apart, not those of Node, which may
+ * What identifies a build of Node. V8 distinguishes its own releases, not those of Node, which may
  * change its code between two of them: code of the other then ends the process.
  */
 function thisNode(): string {

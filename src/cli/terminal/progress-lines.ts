@@ -157,7 +157,7 @@ export function progressMode(
   return isTerminal && !isDumb && !isOutputOnTerminal ? 'live' : 'lines';
 }
 
-/** What a terminal shows, as far as its environment tells. */
+/** What a terminal shows, as far as its environment shows. */
 export function progressForm(env: NodeJS.ProcessEnv, columns: number | undefined): ProgressForm {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return {

@@ -38,7 +38,7 @@ import { LiveLines, progressForm, progressLines, timeText, widthOf } from './pro
 import { RunFigures } from './run-figures.js';
 import { Logger, type LoggerOptions } from './logger.js';
 
-/** So many batches are told of whose exports differ from what was counted. */
+/** At most so many batches are named whose exports differ from what was counted. */
 const mostDifferences = 5;
 
 /** Plain lines come at most so often; while the service verifies, which may take hours, seldom. */
@@ -49,7 +49,7 @@ export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
   /** Whether it was said that the local service verifies. @default false */
   readonly isTargetShown?: boolean;
-  /** Tells what a terminal shows. @default none */
+  /** Gives what a terminal shows. @default none */
   readonly env?: NodeJS.ProcessEnv;
 }
 
@@ -145,7 +145,7 @@ export class Reporter {
     this.close();
     this.report(this.#failures.messages());
     if (this.#options.isJson === true) {
-      // The batches have been told one by one.
+      // The batches have been reported one by one.
       const { batches, compared, ...figures } = summary;
       this.report([
         ...oddMessages(summary),
@@ -178,7 +178,7 @@ export class Reporter {
     this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
   }
 
-  /** The last of all, for whoever reads one line: the subject of a mail. */
+  /** The last of all, to be read alone: the subject of a mail. */
   #verdict(last: Message): void {
     const isShown = last.severity !== 'info' || this.#options.isQuiet !== true;
     if (this.#options.isTerminal === true && isShown) printLines('\n', this.#out);

@@ -70,7 +70,7 @@ const brokenPipe: ReadonlySet<unknown> = new Set(['EPIPE', 'ECONNRESET']);
 /**
  * Makes a socket read what was answered even when writing fails. A service that refuses an upload half
  * way (413, 401) answers and closes; the next write then fails, and a socket that fails forgets what it
- * has received and not yet read. Here the failure of a write is told only once the reading has come to
+ * has received and not yet read. Here the failure of a write is reported only once the reading has come to
  * its own end, which after a reset is at once.
  */
 function makePatient<S extends Socket>(socket: S): S {

@@ -53,7 +53,7 @@ class UnpackedBody extends Transform {
     super();
     this.#decoder = decoder;
     this.#options = options;
-    // Anyone who reads is told; nobody listening yet must not end the process.
+    // Readers get the error; without a listener it must not end the process.
     this.on('error', () => undefined);
     const onBroken = (): void => {
       this.#isBroken = true;

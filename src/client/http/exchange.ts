@@ -191,7 +191,7 @@ function toBodyError(error: unknown, subject: string): unknown {
 }
 
 /**
- * A view of a dispatcher that tells when a request is handed to a connection. Until then nothing of it
+ * A view of a dispatcher that reports when a request is handed to a connection. Until then nothing of it
  * can have reached the service; from then on that is not known, whatever error follows.
  */
 function watchStart(dispatcher: Dispatcher, onStart: () => void): Dispatcher {
@@ -239,7 +239,7 @@ class AnswerBody extends Readable {
     this.#source = source;
     this.#options = options;
     options.watchdog.suspend();
-    // A connection may break before anyone has begun to read. Anyone who reads then is still told; but
+    // A connection may break before anyone has begun to read. Later readers still get the error; but
     // nobody listening yet must not end the process.
     this.on('error', () => undefined);
     source.pause();

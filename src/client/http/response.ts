@@ -61,7 +61,7 @@ async function readBody(
   }
 }
 
-/** Headers that name a request for whoever looks for it in the service's logs. */
+/** Headers that name a request in the service's logs. */
 const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
 
 /** What is no plain identifier is left out: it could be anything. */
@@ -240,7 +240,7 @@ export function isBare(status: number, serviceMessage: string | undefined): bool
 function hintOn(code: ErrorCodes['ApiError'], creditType: VerificationType | undefined): string {
   switch (code) {
     case 'redirected':
-      // The new address is not followed: the key would travel to whoever it names.
+      // The new address is not followed: the key would travel to a stranger.
       return '; redirects are not followed, is the base URL right?';
     case 'unauthorized':
       return '; the API key is wrong, revoked, or of another service';

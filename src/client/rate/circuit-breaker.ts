@@ -8,7 +8,7 @@ const outageFailures = 5;
 const probeBounds = { firstMs: 2000, longestMs: 60_000 };
 
 /**
- * Tells an outage from single failures. During one, a single request at a time tries whether the
+ * Distinguishes an outage from single failures. During one, a single request at a time tries whether the
  * service is back, at growing intervals, so that an outage costs fewer requests than service does.
  * Knows no timer: the moments are given to it.
  */

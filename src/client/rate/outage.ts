@@ -9,7 +9,7 @@ export type ServiceOutage =
       readonly state: 'waiting';
       /** The latest failure; absent while the service is only silent. */
       readonly error: Error | undefined;
-      /** How long nothing has been heard of it that helps, in milliseconds. */
+      /** How long the service has sent nothing useful, in milliseconds. */
       readonly forMs: number;
       /** How long it is tried again before requests are given up; absent while it is only silent. */
       readonly leftMs: number | undefined;
@@ -17,12 +17,12 @@ export type ServiceOutage =
   /** It answers again. */
   | { readonly state: 'over'; readonly forMs: number };
 
-/** What keeps requests waiting is told after this time, and again after each of these. */
+/** What keeps requests waiting is reported after this time, and again after each of these. */
 const firstMs = 4000;
 const againMs = 60_000;
 
 /**
- * Tells what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
+ * Reports what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
  * from the latest answer that helped, as long as something is asked for.
  */
 export class OutageWatch {
@@ -33,7 +33,7 @@ export class OutageWatch {
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
-  /** How often the trouble was told. */
+  /** How often the trouble was reported. */
   #reports = 0;
   readonly #alarm: Alarm;
 

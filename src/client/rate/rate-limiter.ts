@@ -19,7 +19,7 @@ export function backoffMs(failures: number, bounds: BackoffBounds, random: () =>
 /** Waits after answers of 429 that do not say how long. */
 const pauseBounds = { firstMs: 1000, longestMs: 60_000 };
 
-/** Two clients that were told the same moment should not meet there again: a tenth later, at most so much. */
+/** Two clients that were given the same moment should not meet there again: a tenth later, at most so much. */
 const jitterShare = 0.1;
 const mostJitterMs = 500;
 

@@ -210,7 +210,7 @@ export class RequestScheduler {
     const isProbe = this.#circuit.probeAt !== undefined;
     this.#isProbing ||= isProbe;
     const slotAt = this.#shared.at(-1)?.used();
-    // Whoever has waited for a rate has not waited for the service.
+    // Time spent waiting for a rate is not time spent waiting for the service.
     if (slotAt !== undefined || this.#hasRate) this.#outage?.moved();
     this.#running += 1;
     this.#limiter.started(startedAt, slotAt);

@@ -29,7 +29,7 @@ export interface SharedRate {
   pause(ms: number): void;
 
   /**
-   * @param listener told how it is now, and whenever it is looked at again
+   * @param listener called with the state now, and whenever it is read again
    * @returns ends that
    */
   listen(listener: (update: RateUpdate) => void): () => void;
@@ -59,7 +59,7 @@ export class Slots {
   #slotAt: number | undefined;
   /** Until when all are known to pause. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
-  /** Hears no more. */
+  /** Stops listening. */
   readonly leave: () => void;
 
   constructor(pace: SharedRate, options: SlotsOptions) {

@@ -41,7 +41,7 @@ export type BatchState =
       readonly broken: number;
       /** Whole exports that are not what was asked for; none when absent. */
       readonly doubts?: number;
-      /** It had failed for its export: its addresses and its cost were told then. */
+      /** It had failed for its export: its addresses and its cost were reported then. */
       readonly isRetried?: true;
     } & Elected)
   /** Its results are safe. */
@@ -167,7 +167,7 @@ export function renewTries(state: BatchState): BatchState {
     case 'ready':
       return { ...state, ...renewed };
     case 'launching':
-      // Nobody is left who would hear the answer to that launch.
+      // No process is left that waits for the answer to that launch.
       return { ...state, ...renewed, doubt: true };
     case 'verifying':
       return { ...state, ...renewed, readies: 0 };

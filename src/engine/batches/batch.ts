@@ -34,7 +34,7 @@ interface BatchPart {
 }
 
 /**
- * What tells a batch, or a part of one, from all others of its run: `000007`, and `000007.25001-50000`
+ * What identifies a batch, or a part of one, in its run: `000007`, and `000007.25001-50000`
  * for its lines of these numbers. It is in names of uploads and of files.
  */
 export function batchLabel({ id, addresses, part }: BatchLines): string {

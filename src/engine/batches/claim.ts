@@ -36,8 +36,8 @@ export interface BatchClaim {
   /**
    * Reserves the credits of the batch's launch, once however often it is asked for.
    *
-   * @param most credits of the batch's type for all launches of the run, as this process was told. Where
-   *   processes share the run, what the newest of them was told counts in its place
+   * @param most credits of the batch's type for all launches of the run, as given to this process. Where
+   *   processes share the run, what the newest of them was given counts in its place
    */
   reserve(most: number): Promise<Reservation>;
 }

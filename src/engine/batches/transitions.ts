@@ -10,7 +10,7 @@ import {
 } from './batch-state.js';
 import { bounds } from './state-machine.js';
 
-/** What an answer, or its absence, has told. */
+/** What an answer, or its absence, has taught. */
 export type BatchEvent =
   | { readonly of: 'upload'; readonly status: 'ok'; readonly uuid: string | undefined }
   | {
@@ -33,7 +33,7 @@ export type BatchEvent =
   /** The uuid that the upload was answered with seems to be another one's: the list settles it. */
   | { readonly of: 'another' };
 
-/** Takes in what an answer told. Events that do not belong to the stage change nothing. */
+/** Takes in what an answer taught. Events that do not belong to the stage change nothing. */
 export function learn(state: BatchState, event: BatchEvent): BatchState {
   switch (event.of) {
     case 'upload':
@@ -64,7 +64,7 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
 type Of<S extends Stage> = Extract<BatchState, { readonly stage: S }>;
 type InProgress = Of<'uploaded' | 'parsing' | 'ready' | 'launching' | 'verifying'>;
 
-/** Whether the status has something to tell: elected, and its end not yet known. */
+/** Whether the status can show something new: elected, and its end not yet known. */
 function isInProgress(state: BatchState): state is InProgress {
   return 'misses' in state && state.stage !== 'done' && state.stage !== 'exported';
 }
@@ -124,7 +124,7 @@ function elect(state: Of<'uploading'>, uuid: string, isFound: boolean): BatchSta
   return { stage: 'uploaded', uuid, isFound, ...tries, doubt: false };
 }
 
-/** Under a new name: should the lost upload still appear, it is an orphan and told from this one. */
+/** Under a new name: should the lost upload still appear, it is an orphan, and not mistaken for this one. */
 function uploadAgain({ attempt, fresh, uploads }: Of<'uploading'>): BatchState {
   return { stage: 'planned', attempt: attempt + 1, fresh, uploads };
 }
@@ -132,7 +132,7 @@ function uploadAgain({ attempt, fresh, uploads }: Of<'uploading'>): BatchState {
 function learnPrepare(state: Of<'uploaded'>, status: Open<PrepareStatus>): BatchState {
   if (status === 'parse_error') return fail(state, 'parse_error');
   if (status === 'ok') return toParsing(state);
-  // It may be parsing already, which needs no preparation: the status tells.
+  // It may be parsing already, which needs no preparation: the status shows it.
   const prepares = state.prepares + 1;
   const isLast = prepares >= bounds.prepares;
   if (isLast && status === 'error') return fail(state, 'prepare_error');

@@ -69,7 +69,7 @@ export function outcomeCells(outcome: Outcome, type: VerificationType): readonly
   return [outcome.verification, outcome.reason, ...values, ...own, ...originCells(outcome)];
 }
 
-/** What the service did not tell has no time; the batch that failed is named all the same. */
+/** What the service did not say has no time; the batch that failed is named all the same. */
 function originCells({ verification, origin }: Outcome): readonly OutcomeValue[] {
   if (!origin) return originFields.map(() => null);
   const { verifiedAt, source, batchUuid } = origin;

@@ -64,7 +64,7 @@ const countryTokens = [
   'cc',
 ];
 
-/** What stands beside a contact of other people: whoever keeps the list has these addresses. */
+/** What stands beside a contact of other people: the list's owner has these addresses. */
 const staffWords = [
   'owner, created by, modified by, updated by, assigned, assignee, agent, salesperson, sales rep',
   'added by, imported by, account manager, logged by, referrer, recruiter',

@@ -187,7 +187,7 @@ class Drive {
       event = await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
       await this.#noteUnsent(step);
-      // The reason of an abort may be the error of another batch: it tells nothing of this one.
+      // The reason of an abort may be the error of another batch: it says nothing about this one.
       this.#options.signal.throwIfAborted();
       await account?.confirm(sentAs);
       return this.#explain(step, error);
@@ -221,7 +221,7 @@ class Drive {
       this.#options.gate.close(unpaidError(error, { type: group.type, credits: addresses }));
     }
     if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
-      // It may be gone, or have broken, since it was done: the status tells, and that it is paid for.
+      // It may be gone, or have broken, since it was done: the status shows it, and that it is paid for.
       const event = await this.#perform('read_status');
       if (event.of !== 'status' || event.status === 'internal_error') return event;
       this.#trouble = error;

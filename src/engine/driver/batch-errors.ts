@@ -18,7 +18,7 @@ import type { BatchEvent } from '../batches/transitions.js';
 export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
 
 /**
- * What the failure of a request tells of its batch; `undefined` when it tells nothing that the batch
+ * What the failure of a request means for its batch; `undefined` when it means nothing that the batch
  * could continue with. Not to be asked of the reason of an abort.
  */
 export function classifyError(step: RequestStep, error: unknown): BatchEvent | undefined {
@@ -28,7 +28,7 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
     case 'find':
       return undefined;
     case 'prepare':
-      // An odd answer: whether it is prepared is for the status to tell.
+      // An odd answer: the status shows whether it is prepared.
       if (error instanceof ContractError) return { of: 'prepare', status: 'error' };
       break;
     case 'read_status':

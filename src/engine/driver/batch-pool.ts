@@ -31,7 +31,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   claim(batch: Batch): BatchClaim;
   /** What an earlier process knew. @default nothing */
   state?(batch: Batch): BatchState;
-  /** What an earlier process heard that it has cost. @default nothing */
+  /** What an earlier process recorded as its cost. @default nothing */
   charge?(batch: Batch): Charge | undefined;
   /** Reads an export to its end; see {@link DriveOptions.collect}. */
   collect(batch: Batch, open: ExportOpener): Promise<CollectedExport>;
@@ -91,7 +91,7 @@ export class BatchPool {
   readonly #keepsBatches: boolean;
   /** Of the last batch that is at its end and stays on the service. */
   #uuidKept: string | undefined;
-  /** Words of the service that were told of. */
+  /** Unknown words of the service that were reported. */
   readonly #unknownWords = new Set<string>();
   /** Whether the service has taken a batch of the run. */
   #isProven = false;
@@ -322,7 +322,7 @@ function refusedAtOnce(error: unknown): unknown {
 }
 
 /**
- * Drives a batch as `driveBatch` does, and tells those who listen of its way. What it has cost is told once,
+ * Drives a batch as `driveBatch` does, and publishes its progress. Its cost is published once,
  * by the process that brings it to its end.
  */
 async function observeDrive(
@@ -339,7 +339,7 @@ async function observeDrive(
       driveBatch(batch, state, {
         ...options,
         record: async (progress) => {
-          // Written down first: what is told has happened.
+          // Recorded first: what is published has happened.
           await options.record(progress);
           charge = mayHaveLaunched(progress.state) ? (progress.charge ?? charge) : undefined;
           const { name, state: now } = progress;

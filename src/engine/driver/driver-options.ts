@@ -83,7 +83,7 @@ export interface CollectedExport extends ExportTally {
 
 export interface DriveOptions {
   readonly service: VerificationService;
-  /** Part of every batch's name: tells this run from all others. */
+  /** Part of every batch's name: identifies this run. */
   readonly runId: string;
   readonly namePrefix: string;
   readonly settings: BatchSettings;
@@ -131,7 +131,7 @@ export interface DriveOptions {
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**
    * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
-   * too large: that tells nothing of the others.
+   * too large: that says nothing about the others.
    */
   onPrepared?(): void;
   /** Called with what stops the run as soon as it is known: what is written down of it may wait for its turn. */
@@ -252,7 +252,7 @@ const {
 
 const hourMs = 3_600_000;
 
-/** Tests of code poll without a wait; whoever types a command means a service that counts requests. */
+/** Tests of code poll without a wait; on the command line it would load a service that counts requests. */
 const pollInterval: Wanted = {
   ...amount,
   what: 'a number of milliseconds',

@@ -82,7 +82,7 @@ class SizePace {
   }
 
   /**
-   * While nothing is known: when a look tells more than the latest. The batch that gets there first looks,
+   * While nothing is known: when a poll shows more than the latest did. The batch that gets there first looks,
    * and soon one is found through, with which the others are.
    */
   nextMs(guessMs: number, intervalMs: number): number {
@@ -165,7 +165,7 @@ export class StageTiming {
     return lowerMs + (spanMs * (1 + 1 / worth)) / 2;
   }
 
-  /** While nothing is known, when a look tells something new. */
+  /** While nothing is known, when a poll shows something new. */
   nextMs(intervalMs: number): number {
     return this.#pace.nextMs(this.#guessMs, intervalMs);
   }
@@ -176,7 +176,7 @@ export class StageTiming {
   }
 
   /**
-   * Has a listener called whenever another batch has told something new.
+   * Has a listener called whenever something new is learned from another batch.
    *
    * @returns what ends it
    */
@@ -200,7 +200,7 @@ export class StageTiming {
     }
   }
 
-  /** The batch leaves the stage; it tells something when it got further and was seen to. */
+  /** The batch leaves the stage; its time counts when it got further and was seen to. */
   end(isFurther: boolean, intervalMs: number): void {
     this.#leave();
     if (isFurther && this.#lookedMs > 0)

@@ -90,14 +90,14 @@ export class PollSchedule {
     const dueAt = await this.#sleep(signal);
     this.#polls += 1;
     this.#lookedAt = this.#options.clock.now();
-    // When it was due: that this process was busy for longer tells nothing of the service.
+    // When it was due: that this process was busy says nothing about the service.
     this.#timing?.look(dueAt - this.#enteredAt);
     return true;
   }
 
   /**
-   * Sleeps until it is time to look, at the latest at the deadline. What other batches tell meanwhile may bring
-   * that forward or put it off.
+   * Sleeps until it is time to look, at the latest at the deadline. What other batches show may bring that
+   * forward or put it off.
    *
    * @returns when it was due
    */
@@ -130,13 +130,13 @@ export class PollSchedule {
     if (enoughAt === Infinity) {
       return Math.max(grownAt, this.#enteredAt + timing.nextMs(pollIntervalMs));
     }
-    // Once that time has not been enough for this batch, it tells nothing of it any more.
+    // Once that time was not enough for this batch, it no longer predicts anything.
     if (enoughAt <= this.#lookedAt) return grownAt;
     const latest = Math.min(enoughAt, this.#lookedAt + longestUnseenMs);
     return Math.max(latest, this.#lookedAt + pollIntervalMs);
   }
 
-  /** @returns whether it is that late now: another batch may have told something before */
+  /** @returns whether it is that late now: something may have been learned from another batch before */
   async #sleepOrLearn(until: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     const learnt = new AbortController();
@@ -145,7 +145,7 @@ export class PollSchedule {
       await clock.sleep(until - clock.now(), AbortSignal.any([signal, learnt.signal]));
       return true;
     } catch (error) {
-      // Both may have come at once: whoever stops the run is told its own reason.
+      // Both may have come at once: the caller gets the reason of its own abort.
       signal.throwIfAborted();
       if (!learnt.signal.aborted) throw error;
       return false;

@@ -11,7 +11,7 @@ const keyForm = /^[0-9a-f]{64}\n$/;
 /** The key of a history's hashes, and the lock on the history: a file of its own, beside it. */
 interface HistoryKey {
   readonly seed: Uint8Array;
-  /** Tells the key from others, in the history itself. */
+  /** Identifies the key, in the history itself. */
   readonly fingerprint: string;
   readonly lock: FileLock;
 }

@@ -8,7 +8,7 @@ import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outc
 /** How old a result may be, in days: one number, as {@link maxAgesOf} takes it, or by verdict. */
 export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
 
-/** Less than a day: a job of every night asks again what the night before could not tell. */
+/** Less than a day: a nightly job asks again for what the night before left open. */
 const longestUnknownDays = 20 / 24;
 
 /**

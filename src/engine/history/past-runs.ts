@@ -7,7 +7,7 @@ import type { Frame } from './history-file.js';
 /** A finished run, as its frame holds it. */
 const keptRun = z.object({
   id: z.string(),
-  /** What tells runs of the same list. */
+  /** What identifies runs of the same list. */
   list: z.string(),
   figures: pastRunSchema,
 });

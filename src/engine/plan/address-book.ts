@@ -34,7 +34,7 @@ export class AddressBook {
    */
   readonly table: AddressTable;
   #isHandedOver = false;
-  /** By address number: its outcome, or, with the highest bit set, the batch that will tell. */
+  /** By address number: its outcome, or, with the highest bit set, the batch that will bring it. */
   readonly #states = new NumberList();
   /** By batch: the outcome of its addresses that got none of their own; `pending` until it is settled. */
   readonly #fallbacks: number[] = [];
@@ -68,7 +68,7 @@ export class AddressBook {
     }
   }
 
-  /** Gives the address numbered last the outcome that it has already: no batch is to tell it. */
+  /** Gives the address numbered last the outcome that it has already: no batch is needed for it. */
   assignOutcome(outcome: number): void {
     this.#states.push(outcome);
   }

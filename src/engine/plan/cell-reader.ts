@@ -51,7 +51,7 @@ export interface VerifiedColumn {
   readonly position: number;
 }
 
-/** Told of a cell that is sent as something else than it holds. */
+/** Called for a cell that is sent as something else than it holds. */
 export type OnChanged = (cell: string, line: string, column: number) => void;
 
 /** A batch group, with its number in the hashes of its addresses. */
@@ -233,7 +233,7 @@ export class CellReader {
     country: CountryCode,
     place: number,
   ): boolean {
-    // It is told of the text.
+    // It is called with the text.
     if (this.#onChanged) return false;
     const { position } = this.#columns[index] as VerifiedColumn;
     const { bytes } = raw;

@@ -98,7 +98,7 @@ const wordBits = 5;
 
 /**
  * Which cells of a list are the first with their address, each a bit, and which number such a cell has:
- * as many as are first before it. Cells are told in order.
+ * as many as are first before it. Cells come in order.
  */
 export class FirstCells {
   readonly #bits: Uint32Array;

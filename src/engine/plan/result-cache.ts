@@ -9,7 +9,7 @@ export interface Recall {
   outcomeOf(hash: HashWords): number;
 }
 
-/** What one batch has told, or a part of one. */
+/** The results of one batch, or of a part of one. */
 export interface ReportedResults {
   readonly batchUuid: string;
   /** When its results were fetched, in milliseconds since the epoch. */
@@ -55,7 +55,7 @@ export interface ResultHistory {
    */
   recall(outcomes: OutcomeTable, withOrigin: boolean): Recall;
   /**
-   * Takes in what a batch has told; when it has returned, that outlasts a power cut.
+   * Takes in the results of a batch; when it has returned, they outlast a power cut.
    *
    * @throws OutputError
    */

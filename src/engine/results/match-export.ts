@@ -82,7 +82,7 @@ export async function matchExport(
   const candidatesOf = rememberLast((key) => addresses.candidates(key));
   let doubtful = 0;
   // The key says whose a record is. An address of its own that is none of the batch may be another form of
-  // it, which a service writes there: it counts, and is told. One that is another of the batch is of that one.
+  // it, which a service writes there: it counts, and is reported. One that is another of the batch is of that one.
   const meaningOf = (own: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' => {
     if (own === undefined) return 'same';
     const numbers = listOf(addresses.candidates(own)).filter((number) => number !== -1);

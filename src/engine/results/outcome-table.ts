@@ -125,7 +125,7 @@ export class OutcomeTable {
     return this.#ids.get(key) ?? this.#add(key);
   }
 
-  /** The id of the same outcome with its origin, which tells it from those of other origins. */
+  /** The id of the same outcome with its origin, which distinguishes it from those of other origins. */
   withOrigin(id: number, { verifiedAt, source, batchUuid }: Origin): number {
     const key = `${this.keyOf(id)}\n${JSON.stringify([verifiedAt, source, batchUuid])}`;
     return this.#ids.get(key) ?? this.#add(key);

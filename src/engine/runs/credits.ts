@@ -59,7 +59,7 @@ export interface Preflight {
   /** `null` where nothing of a type is to be launched. */
   readonly email: PreparedType | null;
   readonly phone: PreparedType | null;
-  /** `null` where the service does not tell. */
+  /** `null` where the service does not say. */
   readonly balance: CreditBalance | null;
 }
 
@@ -67,7 +67,7 @@ export interface PreparedType {
   readonly batches: number;
   /** Addresses that were sent: as many credits are needed at most, before refunds. */
   readonly addresses: number;
-  /** What the service counted while it prepared them; `null` where it does not tell of all. */
+  /** What the service counted while it prepared them; `null` where it does not say so of all. */
   readonly counts: PreparedCounts | null;
 }
 
@@ -136,9 +136,9 @@ interface Surroundings {
 /**
  * The balance before the run's first launch, from the journal where an earlier process read it.
  *
- * @param onUntold told why the service does not tell, when it is asked
+ * @param onUntold called with the reason when the service does not say
  *
- * @returns `undefined` when the service does not tell: the figure is for the summary only
+ * @returns `undefined` when the service does not say: the figure is for the summary only
  */
 export async function readBalance(
   client: VerificationService,
@@ -152,7 +152,7 @@ export async function readBalance(
   return credits;
 }
 
-/** Both balances, when a batch has not told its own cost. The output does not wait for them. */
+/** Both balances, when the cost of a batch is not known from the batch. The output does not wait for them. */
 export async function readBalanceAfter(
   client: VerificationService,
   before: CreditBalance | undefined,
@@ -164,7 +164,7 @@ export async function readBalanceAfter(
   return after && { before, after };
 }
 
-/** Why a run stops, with the balance where it is for the credits, and the service tells it. */
+/** Why a run stops, with the balance where credits are the reason and the service gives it. */
 export async function withBalance(
   reason: unknown,
   client: VerificationService,
@@ -198,7 +198,7 @@ async function readInTime(
 /**
  * The balance at the end of a run: what is done and paid is not held up by it.
  *
- * @returns `undefined` when the service does not tell in time
+ * @returns `undefined` when the service does not answer in time
  */
 async function readLast(
   client: VerificationService,
@@ -217,9 +217,9 @@ async function readLast(
  * The balance at the start of a run. A service that answers all else and not this one is worked with: an
  * outage of all of it is waited for, and ends the run, as any other.
  *
- * @param onUntold told why the service does not tell
+ * @param onUntold called with the reason when the service does not say
  *
- * @returns `undefined` when the service does not tell
+ * @returns `undefined` when the service does not say
  */
 export async function readCredits(
   client: VerificationService,

@@ -100,7 +100,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   plan.cutter.closeAll();
   for (const batch of plan.cutter.take()) batches.push(batch);
   const doubtful = doubtfulColumns(plan);
-  // There is nothing to stop: whoever asks for an estimate reads it.
+  // There is nothing to stop: the caller reads the estimate.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
   for (const each of [...callingCodeNotices(plan), ...budgetNotices(batches, options.maxCredits)]) {
     onNotice(each);

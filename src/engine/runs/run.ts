@@ -54,7 +54,7 @@ export async function run<From extends SourceInput, Given = unknown>(
   const found = await resolve({
     ...options,
     onProgress: store ? rows.note : onProgress,
-    // Before the run is over: should one have failed, the same call tells the summary again, and pays nothing.
+    // Before the run is over: should one have failed, the same call reports the summary again, and pays nothing.
     onSummary: async (summary) => {
       await options.onSummary?.(summary);
       await calledBack.settled();

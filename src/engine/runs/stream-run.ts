@@ -215,7 +215,7 @@ async function flow(
     }),
     ...(options.signal ? [{ signal: options.signal }] : []),
   );
-  // A pipeline that fails does not wait: whoever hears of it may close the client.
+  // A pipeline that fails does not wait: the caller may close the client at once.
   await Promise.allSettled([flowing, closed]);
   await flowing;
   onProgress?.({ stage: 'written', rows });

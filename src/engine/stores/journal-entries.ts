@@ -201,7 +201,7 @@ export type BudgetEntry = z.infer<typeof budgetEntry>;
 /** What is prepared may be launched, by whichever process: a person was asked. */
 const approvedEntry = z.object({ entry: z.literal('approved') });
 
-/** The balance before the first launch; `null` where the service does not tell. */
+/** The balance before the first launch; `null` where the service does not say. */
 const balanceEntry = z.object({
   entry: z.literal('balance'),
   credits: creditBalance.nullable(),
@@ -275,7 +275,7 @@ export const finishedEntry = z.object({
 });
 export type FinishedEntry = z.infer<typeof finishedEntry>;
 
-/** The caller was told that the run ended, with rows that are `failed`. */
+/** The end of the run, with rows that are `failed`, was reported to the caller. */
 const endedEntry = z.object({ entry: z.literal('ended') });
 
 export const journalEntry = z.discriminatedUnion('entry', [

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
-/** Read as a number it tells a file of this form, and of a machine of this byte order. */
+/** Read as a number it identifies this format, and this machine's byte order. */
 const mark = 0x534c_5232;
 const headWords = 3;
 const wordBytes = 4;
@@ -43,7 +43,7 @@ export function decodeResults(bytes: Uint8Array, table: OutcomeTable): LineResul
   const start = headWords + dictionaryBytes / wordBytes;
   if (found !== mark || words.length !== start + 2 * count + 1) return undefined;
   if (crc32(bytes.subarray(0, -wordBytes)) !== words.at(-1)) return undefined;
-  // This program wrote it, as the checksum tells.
+  // The checksum shows that this program wrote it.
   const keys = JSON.parse(
     Buffer.from(words.buffer, headWords * wordBytes, dictionaryBytes).toString(),
   ) as string[];

@@ -16,7 +16,7 @@ import {
   type StoppedEntry,
 } from './journal-entries.js';
 
-/** What a journal tells of a run. */
+/** What a journal records of a run. */
 export interface RunState {
   readonly run: RunEntry | undefined;
   /** The input that can be read once, whole on disk. */
@@ -25,7 +25,7 @@ export interface RunState {
   readonly balance: BalanceEntry | undefined;
   /** Why no process launches anything more; `undefined` while launches are allowed. */
   readonly stopped: StoppedEntry | undefined;
-  /** What processes that share the run may spend; `undefined` while none of them was told. */
+  /** What processes that share the run may spend; `undefined` while none of them set it. */
   readonly budget: BudgetEntry | undefined;
   /** Whether a person has agreed to the launch of what is prepared. */
   readonly isApproved: boolean;
@@ -35,7 +35,7 @@ export interface RunState {
   readonly times: ReadonlyMap<string, BatchTimes>;
   /** The output is. */
   readonly finished: FinishedEntry | undefined;
-  /** The caller was told of the end. */
+  /** The end was reported to the caller. */
   readonly hasEnded: boolean;
   /** A person wants it carried over to whatever list comes next. */
   readonly isCarried: boolean;
@@ -93,7 +93,7 @@ export function replayJournal(entries: readonly unknown[], path: string): RunSta
   return journal.state;
 }
 
-/** What the entries of a journal tell that come bit by bit: each costs the same, however many came before. */
+/** A fold of journal entries as they come: each costs the same, however many came before. */
 export class JournalReplay {
   readonly #path: string;
   #batches = new Map<string, BatchEntry | PartEntry>();
@@ -110,7 +110,7 @@ export class JournalReplay {
     return this.#state;
   }
 
-  /** @returns the labels of the batches, and of the parts of them, that were told of */
+  /** @returns the labels of the batches, and of the parts of them, that have changed */
   apply(entries: readonly unknown[]): readonly string[] {
     const labels: string[] = [];
     for (const [index, value] of entries.entries()) {
@@ -218,7 +218,7 @@ export function entryOf(
   return batches.get(batchLabel(batch));
 }
 
-/** Number of addresses of a batch, or of a part of one, that the journal tells of. */
+/** Number of addresses of a batch, or of a part of one, that the journal names. */
 export function addressesOf(
   { plan }: Pick<RunState, 'plan'>,
   entry: BatchEntry | PartEntry,

@@ -18,7 +18,7 @@ import type {
 import type { StoredRun, RowFigures } from './shared/shared-status.js';
 import type { Summary } from '../summary/summary.js';
 
-/** What a journal is told beside what a run is, what becomes of its batches, and how it ends. */
+/** Entries of a journal other than the run itself, the states of its batches, and its end. */
 export type RunNote = Exclude<
   JournalEntry,
   RunEntry | PlanEntry | BatchEntry | PartEntry | FinishedEntry
@@ -30,7 +30,7 @@ export type RunNote = Exclude<
  * at once. Every store passes the same suite.
  */
 export interface RunStore {
-  /** What the run has come to, as far as this process has heard. */
+  /** The state of the run, as far as this process knows. */
   readonly state: RunState;
 
   /** Whether other processes may work on the run at the same time. */
@@ -79,7 +79,7 @@ export interface RunStore {
   readonly isRestarted?: boolean;
 
   /**
-   * Which batches, by their labels, the journal has told of since this was last asked, by whichever process.
+   * Labels of the batches that any process has recorded changes of since the last call.
    * Absent where there are no others.
    */
   takeUpdates?(): ReadonlySet<string>;
@@ -100,7 +100,7 @@ export interface RunStore {
   close(): Promise<void>;
 
   /**
-   * Removes all but what tells, until its removal, that the run is over: which run it was, and its end.
+   * Removes all but the proof that the run is over: which run it was, and its end. That goes last.
    *
    * @throws OutputError
    */
@@ -118,7 +118,7 @@ export interface RunClaim extends BatchClaim {
   readonly times: BatchTimes;
 
   /**
-   * Keeps what a whole export told of the batch. It counts once the batch is recorded as exported. When
+   * Keeps the results of a whole export of the batch. It counts once the batch is recorded as exported. When
    * it has returned, it outlasts a power cut.
    *
    * @throws ClaimRevokedError, OutputError
@@ -196,16 +196,16 @@ export interface SharedRunStore extends RunStore {
   /** Keeps the pace of an account's requests with all of its processes, in whichever run. */
   joinPace(member: RateMember): Promise<SharedRate>;
   waitForUpdates(signal: AbortSignal): Promise<void>;
-  /** @param listener told as soon as `state` has what stops all, whatever else is waited for */
+  /** @param listener called as soon as `state` has what stops all, whatever else is waited for */
   hearStops(listener: () => void): void;
   /**
-   * Tells other processes what stops all, ahead of its being written down: that waits for its turn. Never
+   * Notifies other processes of what stops all, before it is recorded, which waits for its turn. Never
    * fails.
    */
   announce(stopped: StoppedEntry): void;
   /**
    * Makes a finished run unfinished: writes down what is known of batches from now on, all at once, and
-   * lets them be claimed again. Where anything was written down of a batch since this process last heard of
+   * lets them be claimed again. Where anything was recorded of a batch since this process last read of
    * the run nothing is: another process has been faster.
    *
    * @throws OutputError

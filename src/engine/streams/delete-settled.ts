@@ -49,12 +49,12 @@ export class SettledDeletions {
     this.#pending.add(work);
   }
 
-  /** Resolves when all that settled is deleted, or told. */
+  /** Resolves when all that settled is deleted or reported. */
   async done(): Promise<void> {
     await Promise.all(this.#pending);
   }
 
-  /** The same for a stream that ends early, within a time; tells what it leaves, those under way included. */
+  /** The same for a stream that ends early, within a time; reports what it leaves, those under way included. */
   async leave(ms: number): Promise<void> {
     const { clock, onLeftBehind } = this.#options;
     const work = async (signal: AbortSignal): Promise<void> => orAborted(this.done(), signal);

@@ -60,7 +60,7 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 
 type Done = (error?: Error | null) => void;
 
-/** Most time that a stream which ends early takes to hear of its launches, and to delete what it has not launched. */
+/** Most time that a stream which ends early waits for its launches' answers, and to delete what it has not launched. */
 export const cleanUpMs = 10_000;
 
 /** See {@link driveBatches}. */

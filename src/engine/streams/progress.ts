@@ -12,17 +12,17 @@ export type VerifyProgress =
 
 type CountedProgress = Exclude<VerifyProgress, { readonly stage: 'batch' }>;
 
-/** What is told of a batch's way. */
+/** What is reported of a batch's progress. */
 export function batchProgress(
   progress: BatchProgress,
 ): Extract<VerifyProgress, { readonly stage: 'batch' }> {
   return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
 }
 
-/** Rows are told in hundreds: one at a time would cost more than it tells. */
+/** Rows are reported in hundreds: one at a time would cost more than it is worth. */
 const rowsBetween = 100;
 
-/** Counts rows on their way in and out, and tells of them now and then. */
+/** Counts rows on their way in and out, and reports them now and then. */
 export class RowCount {
   readonly #onProgress: (progress: CountedProgress) => void;
   #in = 0;

@@ -85,7 +85,7 @@ export interface VerifySettings
   readonly client: VerificationService;
   /**
    * Deletes each batch from the service when its results have come and, with a history, are in it. What
-   * stays all the same is told to `onLeftBehind`: also what was launched before a stream ended early.
+   * stays all the same is given to `onLeftBehind`: also what was launched before a stream ended early.
    * @default false
    */
   readonly deleteBatches?: boolean | undefined;

@@ -97,7 +97,7 @@ class VerifyRows extends Verify {
         const step = await leave?.(value);
         // As a loop over the rows themselves would.
         await this.#left;
-        // Whoever has left may close the client.
+        // The caller that has left may close the client.
         await this.#closed;
         return step;
       },

@@ -109,7 +109,7 @@ export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
     Omit<VerifySettings, keyof ColumnOptions>,
     TypedColumns<Input, Email, Phone, Prefix, Chosen> {}
 
-/** What is given, or all that may be: a call that gives something else is told what is wanted. */
+/** What is given, or all that may be: a call that gives something else gets an error that says what is wanted. */
 type OneOf<Given, All, Hint = never> = [Given] extends [never]
   ? All
   : [Given] extends [string]
@@ -196,7 +196,7 @@ export function verifyChunks(
 interface PlanningOptions extends Pick<DrivePorts, 'onNotice'> {
   /** Called when all rows are in, and their batches made. */
   readonly onPlanned?: () => void;
-  /** Whether it belongs to a run that tells of itself. */
+  /** Whether it belongs to a run that reports itself. */
   readonly isPartOfRun?: boolean;
 }
 
@@ -208,7 +208,7 @@ export class Verify extends PatientDuplex {
   readonly #drive: Duplex;
   readonly #tail: Duplex;
   readonly #signal: AbortSignal | undefined;
-  /** Undefined in a run that tells of itself. */
+  /** Undefined in a run that reports itself. */
   readonly #count: RowCount | undefined;
   /** From its first row on. */
   #run: ObservedRun | undefined;
@@ -273,7 +273,7 @@ export class Verify extends PatientDuplex {
       if (error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
       else this.destroy(error);
     };
-    // The pipeline is over when all results are in: what the rows still meet on their way out is told here.
+    // The pipeline is over when all results are in: failures of rows on their way out are reported here.
     tail.on('error', fail);
     pipeline(this.#head, drive, tail, (error) => {
       if (error) fail(error);

@@ -148,7 +148,7 @@ export interface Estimate extends Asked {
   readonly columns: readonly ColumnEstimate[];
   /** Rows that could not be sent for want of a country; absent where there are none. */
   readonly countries?: CountryProblems | undefined;
-  /** Credits that the account has; `null` where the service does not tell. */
+  /** Credits that the account has; `null` where the service does not say. */
   readonly balance: Readonly<Record<VerificationType, number>> | null;
 }
 
@@ -184,7 +184,7 @@ export interface RunEnd {
   /** The same as a sentence. */
   readonly message: string | null;
   /**
-   * What whoever runs it has to do, and what the next run will do then; `null` where nothing is asked of them.
+   * What the user has to do, and what the next run will do then; `null` where nothing is needed.
    */
   readonly next: string | null;
   /** What to do, the most important first: `next`, then what is to be said of cells, by how many they are. */

@@ -38,7 +38,7 @@ export class CsvChunk implements RowChunk, RawCells {
   /** Number of the first row in the file. */
   readonly #firstNumber: number;
 
-  /** @param onRelease told that nobody will look at the bytes again */
+  /** @param onRelease called when nobody will look at the bytes again */
   constructor(
     bytes: Buffer,
     table: Uint32Array,

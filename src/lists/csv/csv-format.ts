@@ -57,7 +57,7 @@ export function csvError(
   });
 }
 
-/** Bytes that a CSV file is told apart by. The quote is never another one. */
+/** Bytes that separate the cells of a CSV file. The quote is never another one. */
 export const quoteByte = 0x22;
 export const lineFeedByte = 0x0a;
 export const carriageReturnByte = 0x0d;
@@ -78,7 +78,7 @@ export function parseDelimiter(delimiter: string): number {
   return byte;
 }
 
-/** What the first row of a CSV file tells. */
+/** What the first row of a CSV file shows. */
 export interface CsvHead {
   /** Names of the columns; `#1`, `#2`, … when the file has no header. */
   readonly names: readonly string[];

@@ -43,7 +43,7 @@ export class CsvScanner {
     this.#scan = new RowScan(options);
   }
 
-  /** What the first row tells, once it is complete. */
+  /** What the first row shows, once it is complete. */
   get head(): CsvHead | undefined {
     return this.#head;
   }
@@ -111,7 +111,7 @@ export class CsvScanner {
     return chunk;
   }
 
-  /** Length of the byte-order mark in front, once there are enough bytes to tell. */
+  /** Length of the byte-order mark in front, once there are enough bytes to know. */
   #measureMark(isLast: boolean): number | undefined {
     const first = this.#bytes.subarray(0, this.#filled);
     const signature = detectSignature(first);

@@ -228,7 +228,7 @@ function aboveFor({ reading, isNewList = false }: OpenSinkOptions, delimiter: st
 
 /**
  * The lines above a CSV input's header go where its delimiter does. From a workbook, and from text that
- * has one, a byte-order mark goes there: whoever has it opens the output in Excel, which takes UTF-8
+ * has one, a byte-order mark goes there: its owner opens the output in Excel, which takes UTF-8
  * without a mark for something else.
  */
 function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array {

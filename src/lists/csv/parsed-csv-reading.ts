@@ -172,7 +172,7 @@ function parseRows(
     gathered: gatherRows<ParsedRow>(input.pipe(parser)),
     mark: () => mark,
     async close() {
-      // Its own error, when it has one, was told already or is of no interest any more.
+      // Its own error, if any, was reported already or is of no interest any more.
       parser.on('error', () => undefined);
       parser.destroy();
       input.destroy();

@@ -90,7 +90,7 @@ class JsonlWriter implements RowsWriter {
 /** How rows are written as JSON lines. */
 export const jsonlWriting: FormatWriting = {
   create(output, opening) {
-    // What is only seen in rows is told where they are looked at first.
+    // What is only seen in rows is reported where they are looked at first.
     reportTextCells({ ...opening, output: 'JSONL' }, isJsonKind);
     return new JsonlWriter(output, opening);
   },

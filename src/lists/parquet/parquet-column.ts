@@ -10,7 +10,7 @@ export interface ParquetColumn {
   /** The schema's elements of this column: one, or that of a group and those of all in it. */
   readonly elements: readonly SchemaElement[];
   readonly read: ReadLogical;
-  /** What the schema says that it holds; `undefined` where only each value tells. */
+  /** What the schema says that it holds; `undefined` where only each value shows it. */
   readonly kind: Kind | undefined;
 }
 

@@ -175,7 +175,7 @@ function uuidBytes(value: unknown): unknown {
   return /^[\da-f]{32}$/i.test(hex) ? Buffer.from(hex, 'hex') : undefined;
 }
 
-/** What a flat column of a file holds, as its schema says; `undefined` where only each value tells. */
+/** What a flat column of a file holds, as its schema says; `undefined` where only each value shows it. */
 export function kindOfElement(element: SchemaElement): Kind | undefined {
   const { converted_type: converted, logical_type: logical, type, precision, scale } = element;
   if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') {

@@ -49,7 +49,7 @@ interface ParquetWriterOptions {
   readonly tally: KindTally | undefined;
   /** How the columns of a Parquet input are copied; `undefined` for any other input. */
   readonly copies: readonly (ColumnCopy | undefined)[] | undefined;
-  /** Is asked to tell which columns become text. */
+  /** Reports which columns become text. */
   readonly report: (tally: KindTally) => void;
 }
 

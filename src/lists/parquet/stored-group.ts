@@ -118,7 +118,7 @@ export function startOf(data: CopiedChunk['data']): bigint {
   return data.dictionary_page_offset || data.data_page_offset;
 }
 
-/** One reading of a Parquet file: also without any row it tells what the columns hold. */
+/** One reading of a Parquet file: also without any row it knows what the columns hold. */
 export interface ParquetReading extends SourceReading<ParquetChunk> {
   readonly columns: readonly ParquetColumn[];
   /**

@@ -201,7 +201,7 @@ function memoryFile(bytes: Uint8Array): RandomFile {
 
 /**
  * Looks at what a copy cannot keep, before anything is paid: times that have no other form, and nested
- * values that the writer does not take; `undefined` where there is no such thing.
+ * values that the writer does not take; `undefined` where there is none.
  *
  * @throws InputError
  */

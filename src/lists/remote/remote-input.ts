@@ -8,7 +8,7 @@ import { clock, count } from '../../platform/option-kinds.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import type { Readable } from 'node:stream';
 
-/** What tells the content of an object from any other that it had or will have. */
+/** What identifies the content of an object among all that it had or will have. */
 export interface ContentVersion {
   readonly text: string;
   /** Whether it vouches for every byte, so that a reading may go on in the middle of them. */

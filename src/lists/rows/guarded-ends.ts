@@ -48,7 +48,7 @@ export function guardedSink(sink: Sink): Sink {
   });
 }
 
-/** Drops a writing that has failed: what failed first is the error, and what cannot be removed is told beside it. */
+/** Drops a writing that has failed: the first failure is the error; it also names what cannot be removed. */
 export async function dropWriting(writing: SinkWriting, onNotice?: OnNotice): Promise<void> {
   try {
     await writing.abort();

@@ -83,7 +83,7 @@ export interface OpenSinkOptions extends AddedCells {
   readonly whole?: AddedCells;
   /** Called once for each column that becomes text. @default nobody is */
   readonly onTextColumn?: ((column: TextColumn) => void) | undefined;
-  /** Told what keeps the writing waiting, or is not done as one would think. */
+  /** Called with what keeps the writing waiting, or is not done as expected. */
   readonly onNotice?: (notice: Notice | string) => void;
   /** Ends what waits for long, with its reason; `abort()` is called after it in any case. */
   readonly signal?: AbortSignal;

@@ -31,13 +31,13 @@ export interface OpenSourceOptions {
   readonly signal?: AbortSignal;
   /** How many rows will be asked for at most: what is after them need not be looked at. @default all */
   readonly rows?: number;
-  /** Told of a header that was found below other lines, before `wanted` is asked. */
+  /** Called for a header that was found below other lines, before `wanted` is asked. */
   onHeaderFound?(found: FoundHeader): void;
-  /** Told of a footer that was found below the last row, when the end was read. */
+  /** Called for a footer that was found below the last row, when the end was read. */
   onFooterFound?(found: FoundFooter): void;
-  /** Told what of the input is not read. */
+  /** Called with what of the input is not read. */
   onNotice?(notice: Notice | string): void;
-  /** Told the names of a workbook's sheets, before the one that is read is looked at. */
+  /** Called with the names of a workbook's sheets, before the one that is read is looked at. */
   onSheets?(names: readonly string[]): void;
   /**
    * Names the columns whose cells will be asked for, once the header is known: positions in it. A

@@ -3,7 +3,7 @@ import { SluiceError } from '../../platform/errors/sluice-error.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 /**
- * What a driver's error told, without what it may hold: its message and its details quote cells, its
+ * What a driver's error says, without what it may hold: its message and its details quote cells, its
  * properties hold the connection and with it the password.
  */
 export interface DatabaseFailure {
@@ -32,7 +32,7 @@ export interface Refusal {
     | 'read_only'
     | 'locked';
   readonly column?: string | undefined;
-  /** Number of the staged row, from 1, where the database tells. */
+  /** Number of the staged row, from 1, where the database says it. */
   readonly row?: number | undefined;
   /** What the database says of the cell, without the cell. */
   readonly detail?: string | undefined;

@@ -145,7 +145,7 @@ export async function placeOfFile(
   return { store: inMemory, isNew: false };
 }
 
-/** What a driver is told of an encrypted connection. */
+/** The driver's options for an encrypted connection. */
 export interface TlsOptions {
   readonly rejectUnauthorized: boolean;
   /** The authorities. @default those that Node.js trusts */

@@ -40,7 +40,7 @@ export interface Workbook {
   readonly sharedStrings: readonly string[];
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
-  /** What it is made of, for whoever writes its other sheets again. */
+  /** What it is made of, for the writer that copies its other sheets. */
   readonly archive: Archive;
   readonly main: string;
   readonly listed: readonly ListedSheet[];

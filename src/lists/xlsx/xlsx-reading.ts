@@ -71,7 +71,7 @@ export async function openXlsx(
       const { label, header } = reading;
       withoutMissingHeader({ ...opening, wanted: () => [] }, label, options).wanted(header);
     }
-    // Whoever names a sheet knows that there are others.
+    // A person who names a sheet knows that there are others.
     const isFirstTaken = others.length > 0 && wanted === undefined;
     let needed: readonly number[];
     try {

@@ -104,7 +104,7 @@ const mostColumns = 16_384;
 export const xlsxWriting: FormatWriting = {
   maxRows: mostRows,
   create(output, opening) {
-    // What is only seen in rows is told where they are looked at first.
+    // What is only seen in rows is reported where they are looked at first.
     reportTextCells({ ...opening, output: 'XLSX' }, isCellKind);
     return XlsxWriter.create(output, opening);
   },

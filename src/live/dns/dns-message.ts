@@ -22,7 +22,7 @@ export type DnsAnswer<Type extends DnsType = DnsType> =
   /** The name exists, and has no record of that type. */
   | { readonly kind: 'no_data' }
   | { readonly kind: 'no_name' }
-  /** Nobody could tell; the reason is for people. */
+  /** Unknown; the reason is for people. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** The package that reads and writes messages of the domain name system. */
@@ -87,7 +87,7 @@ export type DnsMessage =
       readonly records: readonly DnsData[DnsType][];
       readonly ttlSeconds: number;
     }
-  /** An alias whose target the message does not tell. */
+  /** An alias whose target is not in the message. */
   | { readonly kind: 'alias'; readonly target: string; readonly ttlSeconds: number }
   | { readonly kind: 'no_data' | 'no_name'; readonly ttlSeconds: number }
   | { readonly kind: 'truncated' }

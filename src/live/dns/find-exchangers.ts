@@ -18,7 +18,7 @@ export type MailRoute =
   | { readonly kind: 'no_mail'; readonly why: 'no_domain' | 'null_mx' | 'no_host' }
   /** All addresses are in ranges that must not be asked. */
   | { readonly kind: 'closed_range' }
-  /** The domain name system could not tell. */
+  /** The domain name system gave no answer. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 interface RouteOptions {
@@ -73,7 +73,7 @@ async function hostsRoute(hosts: readonly MxRecord[], options: RouteOptions): Pr
 
 interface HostAddresses {
   readonly addresses: readonly string[];
-  /** Why nobody could tell; `undefined` when the addresses are all there are. */
+  /** Why it is unknown; `undefined` when the addresses are all there are. */
   readonly reason: string | undefined;
 }
 

@@ -31,7 +31,7 @@ export function queryOverUdp(exchange: Exchange): Promise<Buffer> {
     socket.on('message', (bytes) => {
       if (isAnswer(bytes)) resolve(bytes);
     });
-    // Connected, it takes messages of that server alone, and hears that nobody listens there.
+    // Connected, it takes messages of that server alone, and gets an error where nobody listens.
     socket.connect(server.port, server.address, () => {
       socket.send(query, (error) => {
         if (error) reject(error);

@@ -15,7 +15,7 @@ import { TtlCache } from '../schedule/timed.js';
 
 /** Looks names up. */
 export interface Resolver {
-  /** Never rejects but with the signal's reason: that nobody could tell is an answer too. */
+  /** Rejects only with the signal's reason: "unknown" is an answer too. */
   resolve<Type extends DnsType>(
     name: string,
     type: Type,
@@ -36,7 +36,7 @@ interface ResolverOptions {
 /** Queries under way at once. */
 const mostQueries = 100;
 const mostKept = 50_000;
-/** How often each server is asked before nobody can tell. */
+/** How often each server is asked before the answer is "unknown". */
 const rounds = 2;
 const mostAliases = 8;
 const longestTtlMs = 24 * 60 * 60 * 1000;
@@ -49,7 +49,7 @@ interface Known {
 }
 
 /**
- * Makes a resolver that asks recursive servers itself, because only the message tells for how long an
+ * Makes a resolver that asks recursive servers itself, because only the message says for how long an
  * answer holds. Answers are kept for that time, and who asks for the same at once waits for one query.
  */
 export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptions): Resolver {

@@ -21,7 +21,7 @@ export interface PhoneFacts {
 export interface PhoneLookup {
   /**
    * @param e164 `+` and digits
-   * @returns `undefined` when nothing is known of it; rejects when nobody could tell, or with the
+   * @returns `undefined` when nothing is known of it; rejects when it cannot be known, or with the
    *   signal's reason
    */
   lookUp(e164: string, signal: AbortSignal): Promise<PhoneFacts | undefined>;

@@ -26,7 +26,7 @@ const mostPending = 1000;
 export class PhoneVerifier {
   readonly #options: PhoneVerifierOptions;
   readonly #slots: LimitFunction;
-  /** Told whenever a number of a batch is settled. */
+  /** Called whenever a number of a batch is settled. */
   readonly #watchers = new Set<() => void>();
   #pending = 0;
 
@@ -82,7 +82,7 @@ export class PhoneVerifier {
       try {
         facts = { ...(await lookup.lookUp(e164, signal)), ...facts };
       } catch {
-        // Nobody could tell: what is not known is said to be unknown.
+        // It cannot be known: it is reported as unknown.
         signal.throwIfAborted();
       }
     }

@@ -238,7 +238,7 @@ export class QueryBudget {
   }
 
   /**
-   * Waits until at least one may be asked for, whoever came first.
+   * Waits until at least one may be asked for.
    *
    * @returns how many of those wanted may be asked for now
    */

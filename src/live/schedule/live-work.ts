@@ -1,8 +1,8 @@
-/** The waiting side of a live verification: tells when something has moved. */
+/** The waiting side of a live verification: resolves when something has moved. */
 interface LiveWork {
   /** Aborts with the signal, and at the end: nobody waits for what is asked under it any more. */
   readonly signal: AbortSignal;
-  /** Tells what has become known, unless nobody waits for it any more. */
+  /** Passes on what has become known, unless nobody waits for it any more. */
   report<Known>(to: (known: Known) => void, known: Known): void;
   fail(error: unknown): void;
   readonly moved: () => Promise<void>;
@@ -10,7 +10,7 @@ interface LiveWork {
   readonly end: () => void;
 }
 
-/** @param watchers told whenever something is settled, here or in another batch */
+/** @param watchers called whenever something is settled, here or in another batch */
 export function createLiveWork(signal: AbortSignal, watchers: Set<() => void>): LiveWork {
   const ending = new AbortController();
   let hasMoved = false;

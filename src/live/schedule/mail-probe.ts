@@ -36,7 +36,7 @@ const mostPending = 50_000;
  * may pass, and remembers what domains and exchangers have shown.
  */
 export class MailProbe {
-  /** Told whenever a mailbox is settled. */
+  /** Called whenever a mailbox is settled. */
   readonly watchers = new Set<() => void>();
   readonly #memory: DomainCache;
   readonly #ending = new AbortController();

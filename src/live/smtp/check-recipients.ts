@@ -38,7 +38,7 @@ class Conversation {
   readonly #session: Session;
   readonly #questions: Questions;
   readonly #canaries = new Map<string, { readonly canary: Canary; readonly finding: Finding }>();
-  /** Acceptances since a refusal last showed that the server tells. */
+  /** Acceptances since a refusal last showed that the server distinguishes mailboxes. */
   #unproved: number[] = [];
   readonly #refusals: Refusals;
   #isFull = false;
@@ -115,10 +115,10 @@ class Conversation {
     const finding = this.#judge(reply);
     const canary = canaryOf(reply, finding);
     this.#canaries.set(domain, { canary, finding });
-    if (canary === 'taken') memory.learn(domain, 'takes_all');
+    if (canary === 'taken') memory.learn(domain, 'accepts_all');
     if (canary === 'not_taken') memory.learnRefusal(domain, refusalText(reply, madeUpName(domain)));
-    // A bare refusal may mean the asker: that the domain tells is not proved by it.
-    if (finding === 'no_mailbox') memory.learn(domain, 'tells');
+    // A bare refusal may mean the asker: it does not prove that the domain distinguishes mailboxes.
+    if (finding === 'no_mailbox') memory.learn(domain, 'refuses');
   }
 
   #take(place: number, reply: Reply): void {
@@ -161,7 +161,7 @@ class Conversation {
     }
   }
 
-  /** A refusal shows that the server still tells: what it took before is there. */
+  /** A refusal shows that the server still distinguishes mailboxes: what it took before exists. */
   #trust(): void {
     const { memory, onAnswer, recipients } = this.#questions;
     for (const place of this.#unproved) {
@@ -189,7 +189,7 @@ class Conversation {
     if (canaryOf(reply, this.#judge(reply)) === 'taken') {
       for (const place of this.#unproved) onAnswer(place, 'doubtful');
       this.#unproved = [];
-      memory.learn(domain, 'wavers');
+      memory.learn(domain, 'varies');
       return;
     }
     memory.learnProof(domain, recipients.length);

@@ -13,7 +13,7 @@ interface ConversationOptions {
   readonly identity: SmtpIdentity;
   /** How long a conversation with one of them may take. */
   readonly timeoutMs: number;
-  /** Waits until a target may be connected to; what it gives is told of the greeting and of the end. */
+  /** Waits until a target may be connected to; what it gives is called with the greeting and at the end. */
   readonly enter: (target: Target) => Promise<ConnectionSlot>;
   readonly signal: AbortSignal;
 }

@@ -1,13 +1,13 @@
 import { TtlCache } from '../schedule/timed.js';
 
-/** What a domain does with names that nobody has: takes them, tells them, or now this, now that. */
-type Shown = 'takes_all' | 'tells' | 'wavers';
+/** What a domain does with names that nobody has: accepts them, refuses them, or both by turns. */
+type Shown = 'accepts_all' | 'refuses' | 'varies';
 
 /** What is remembered of a domain. */
 interface Remembered {
   readonly shown?:
     | Shown
-    /** It told, and now takes everything: nothing it says of a mailbox can be believed. */
+    /** It refused before, and now takes everything: nothing it says of a mailbox can be believed. */
     | 'contradicts'
     | undefined;
   readonly refusal?: string | undefined;
@@ -18,7 +18,7 @@ interface Remembered {
   readonly proof?: { readonly recipients: number; readonly taken: number } | undefined;
 }
 
-/** A domain that wavers so often, with ever fewer recipients, tells nothing. */
+/** A domain that wavers so often, with ever fewer recipients, shows nothing. */
 const mostWavering = 8;
 /** So many acceptances may rest on one made-up name. */
 const mostTakenAProof = 30;
@@ -37,7 +37,7 @@ export class DomainCache {
 
   learn(domain: string, shown: Shown): void {
     const known = this.#known.get(domain);
-    const wavered = (known?.wavered ?? 0) + (shown === 'wavers' ? 1 : 0);
+    const wavered = (known?.wavered ?? 0) + (shown === 'varies' ? 1 : 0);
     const isHopeless = wavered >= mostWavering;
     this.#put(domain, {
       shown: isHopeless ? 'contradicts' : merged(known?.shown, shown),
@@ -83,7 +83,9 @@ export class DomainCache {
   hasMailboxVerdicts(domain: string): boolean {
     const known = this.#known.get(domain);
     // A bare refusal is enough: what is taken after it is proved all the same.
-    return known?.shown === 'tells' || (known?.shown === undefined && known?.refusal !== undefined);
+    return (
+      known?.shown === 'refuses' || (known?.shown === undefined && known?.refusal !== undefined)
+    );
   }
 
   /** What the domain said to a made-up name, as `refusalText` has it. */
@@ -99,7 +101,7 @@ export class DomainCache {
   /** What is known of every mailbox of the domain; `undefined`: they have to be asked for. */
   outcome(domain: string): 'catch_all' | 'not_told' | undefined {
     const known = this.#known.get(domain)?.shown;
-    if (known === 'takes_all') return 'catch_all';
+    if (known === 'accepts_all') return 'catch_all';
     return known === 'contradicts' ? 'not_told' : undefined;
   }
 
@@ -111,6 +113,7 @@ export class DomainCache {
 function merged(before: Remembered['shown'], shown: Shown): Remembered['shown'] & string {
   if (before === 'contradicts') return before;
   // Some servers take everything from who asked for too many wrong names: that is no catch-all.
-  if (shown === 'takes_all' && (before === 'tells' || before === 'wavers')) return 'contradicts';
+  if (shown === 'accepts_all' && (before === 'refuses' || before === 'varies'))
+    return 'contradicts';
   return shown;
 }

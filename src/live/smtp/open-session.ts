@@ -39,7 +39,7 @@ export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
 /** A server that would not talk. */
 interface RefusedSession {
   readonly why: NoSession;
-  /** Whether its neighbours would say the same: it heard who asks. */
+  /** Whether its neighbours would say the same: it knows the client. */
   readonly isFinal: boolean;
 }
 

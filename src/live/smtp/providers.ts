@@ -162,7 +162,7 @@ export function parseProviders(json: string): readonly CustomProvider[] {
   return parseConfig(json, providerFile, 'the providers file');
 }
 
-/** Tells providers by the names of their exchangers. */
+/** Recognizes providers by the names of their exchangers. */
 export class ProviderTable {
   readonly #byEnd = new Map<string, MailProvider>();
 

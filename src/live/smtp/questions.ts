@@ -11,7 +11,7 @@ export interface Questions {
   readonly memory: DomainCache;
   /** The local part that nobody has in a domain: always the same. */
   readonly madeUpName: (domain: string) => string;
-  /** Told of each answer, by the place of its recipient; at most once for each. */
+  /** Called with each answer, by the place of its recipient; at most once for each. */
   readonly onAnswer: (place: number, answer: Answer) => void;
 }
 
@@ -57,7 +57,7 @@ export type MailOutcome =
   /** It is there, and takes no mail any more. */
   | 'disabled'
   | 'catch_all'
-  /** A server was asked and does not tell. */
+  /** A server was asked and does not say. */
   | 'not_told'
   /** Nobody could be asked. */
   | 'failed';
@@ -69,9 +69,9 @@ export interface MailTask {
   /** Anyone who wanted it may have left. */
   readonly signal: AbortSignal;
   readonly onOutcome: (outcome: MailOutcome) => void;
-  /** Told of a defect. */
+  /** Called with a defect. */
   readonly onError: (error: unknown) => void;
-  /** Told how often it was put off by now. */
+  /** Called with how often it was put off by now. */
   readonly onDelayed?: (delays: number) => void;
   /** Conversations that came to nothing for it, since it last waited. */
   tries: number;

@@ -83,7 +83,7 @@ export class Refusals {
     }
     const domain = this.#domainOf(place);
     const counts = isProved && this.#hasTaken(domain) && memory.refusalOf(domain) === text;
-    if (counts) memory.learn(domain, 'tells');
+    if (counts) memory.learn(domain, 'refuses');
     onAnswer(place, counts ? 'no_mailbox' : 'undetermined');
   }
 

@@ -15,9 +15,9 @@ export type Finding =
   | 'no_mailbox'
   /** Refused without a word about a mailbox: the asker may be meant. */
   | 'refused'
-  /** The server does not tell, or not this asker. */
+  /** The server does not say, or not to this client. */
   | 'not_told'
-  /** Asked again later, the server may tell. */
+  /** Asked again later, the server may say it. */
   | 'temporary'
   /** The server takes no more recipients in this conversation. */
   | 'too_many'

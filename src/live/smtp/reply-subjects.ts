@@ -1,6 +1,6 @@
 import type { Reply } from './reply-reader.js';
 
-/** Words by which a refusal is told, and where servers were seen to write them. */
+/** Words that mark a refusal, and the servers that were seen to write them. */
 interface SubjectWords {
   readonly words?: Words;
   readonly near?: Near;

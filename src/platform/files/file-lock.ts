@@ -29,7 +29,7 @@ interface LockTarget {
   readonly does?: string;
   /** The option that names its place. */
   readonly option: string;
-  /** Whether its user can be told to wait for it, with `waitLockMs`. @default true */
+  /** Whether its user can choose to wait for it, with `waitLockMs`. @default true */
   readonly canWait?: boolean;
   /** Makes the folder of the file again, where others may remove it. */
   readonly remake?: () => Promise<void>;

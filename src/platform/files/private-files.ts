@@ -30,7 +30,7 @@ const openFlags: Readonly<Record<OpenFlags, number>> = {
 /** Nor may a planted pipe make the opening wait for ever. */
 const safeFlags = (flags: OpenFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
 
-/** Anyone who is told of a wall looks for a way around it. */
+/** A message that names the protection would show the way around it. */
 const elsewhere =
   'Another place starts from nothing: an unfinished run that is kept here would be paid again there';
 

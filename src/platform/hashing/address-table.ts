@@ -1,6 +1,6 @@
 import { hashWords, KeyHash } from './key-hash.js';
 
-/** A hash's shard is told by its last word. */
+/** The last word of a hash chooses its shard. */
 export const shardCount = 128;
 const initialSlots = 16;
 /** Fuller shards probe too long; together with the growth this bounds a shard at 23 bytes an address. */

@@ -5,7 +5,7 @@ import { maskedCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, mostRows, percent, stackedBar } from './charts.js';
 
-/** What became of a cell, as the report's charts tell it apart. */
+/** What became of a cell, as the report's charts distinguish it. */
 const fates = ['valid', 'wrong', 'unknown', 'unverified'] as const;
 type Fate = (typeof fates)[number];
 
@@ -23,7 +23,7 @@ const mostMeanings = 10_000;
 const longestDomain = 253;
 
 /**
- * What only the rows themselves tell: where emails are kept, who carries phone numbers, and which cells
+ * What only the rows themselves show: where emails are kept, who carries phone numbers, and which cells
  * have no result.
  */
 export class ListFigures {

@@ -15,7 +15,7 @@ import { reportLook } from './report-style.js';
 
 export interface Report {
   readonly summary: Summary;
-  /** What only the rows tell; `undefined` when this process did not write them. */
+  /** What only the rows show; `undefined` when this process did not write them. */
   readonly figures: ListFigures | undefined;
   /** How the run ended. */
   readonly end: RunEnd;

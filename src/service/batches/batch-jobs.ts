@@ -26,7 +26,7 @@ interface BatchJobsOptions {
   readonly parseDelayMs: number;
   /** How long a batch stays in `verification_ongoing` at least. */
   readonly verifyDelayMs: number;
-  /** Told of what went wrong where no request can be told. */
+  /** Called with what went wrong where no request can report it. */
   readonly onError: (error: unknown) => void;
 }
 

@@ -70,7 +70,7 @@ export function createContentCheck(): ContentCheck {
 
 /**
  * Whether a chunk has neither commas, nor null bytes, nor lines that are too long: what a search can
- * tell, so that only the one in which something is wrong is gone through.
+ * show it, so that only the one in which something is wrong is searched.
  *
  * @param begunBytes length of the line that it continues with
  */

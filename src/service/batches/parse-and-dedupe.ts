@@ -18,7 +18,7 @@ export interface ContentWork {
   readonly signal: AbortSignal;
   /** Resolves when the next slice of this work may begin. */
   readonly nextTurn: () => Promise<void>;
-  /** Told how many lines are done. */
+  /** Called with how many lines are done. */
   readonly onProgress: (lines: number) => void;
 }
 

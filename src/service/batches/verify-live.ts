@@ -129,7 +129,7 @@ interface LiveOptions {
   readonly known: AsyncIterable<readonly [place: number, verdict: Verdict]>;
   readonly durable: boolean;
   readonly signal: AbortSignal;
-  /** Told how many addresses have their verdict. */
+  /** Called with how many addresses have their verdict. */
   readonly onProgress: (addresses: number) => void;
 }
 
@@ -137,7 +137,7 @@ interface LiveOptions {
  * Verifies the addresses of a batch by others who answer when they can. The list stays on disk and is
  * read again and again: each reading offers what was not taken on, so that many addresses of one slow
  * exchanger neither fill the memory nor keep those of others waiting. What an earlier process got an
- * answer for is not asked again, and what it was told to ask for later not at once.
+ * answer for is not asked again, and what is to be asked later is not asked at once.
  *
  * @returns the distinct verdicts in the order of their codes, each with its number of addresses
  */

@@ -103,7 +103,7 @@ export type ParsedAction = z.input<(typeof shapes)[FaultKind]>;
 
 type What = z.output<(typeof shapes)[FaultKind]>;
 
-/** A union would only say "invalid input": the member that names the kind tells which shape was meant. */
+/** A union would only say "invalid input": the member that names the kind shows which shape was meant. */
 const what = z
   .custom<FaultAction>(isObject, 'must be an object')
   .transform((raw, context): What => {

@@ -23,7 +23,7 @@ const reasons = {
  * service has names that it does not know, and gives nothing away without a key. Anyone who has a key is no
  * foreign page.
  *
- * @param host what the service was told to listen on
+ * @param host what the service was asked to listen on
  *
  * @param hasKey whether the request carries a key that holds
  */

@@ -31,16 +31,16 @@ export interface DispatchOptions {
   /** Corrupts answers; `undefined` when nothing is to go wrong. */
   readonly faults: FaultInjector | undefined;
   readonly rateLimiter: RateLimiter | undefined;
-  /** What the service was told to listen on. */
+  /** What the service was asked to listen on. */
   readonly host: string;
-  /** Told of every defect that was answered with 500 or by cutting the connection. */
+  /** Called with every defect that was answered with 500 or by cutting the connection. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Answers are data, never a page, whatever a browser takes them for. */
 const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
 
-/** 500 Internal Server Error (spec 7): nothing of what went wrong is told. */
+/** 500 Internal Server Error (spec 7): it says nothing of what went wrong. */
 const defect = new HttpProblem(500, 'Internal Server Error');
 
 /** What lasts a moment, as when too many files are open: anyone who asks again may be served. */
@@ -141,7 +141,7 @@ const handlers: Readonly<Record<OperationName, Handler>> = {
   format,
 };
 
-/** `GET /openapi.json`: the interface as a document. It tells nothing of an account: no key is asked. */
+/** `GET /openapi.json`: the interface as a document. It says nothing of an account: no key is needed. */
 const openapi: Handler = async () => ok(openapiDocument());
 
 /** `GET /_local/faults`: the planned faults in their order, and how often each fired. */

@@ -76,7 +76,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   server.maxConnections = maxConnections + Math.min(mostTurnedAway, maxConnections);
   server.on('connection', (socket: Socket) => {
     if (open.size >= maxConnections) {
-      // Those on which nothing is asked make room; that they are closed is only told later.
+      // Those on which nothing is asked make room; their close events come only later.
       for (const [each, count] of asked) {
         if (count > 0) continue;
         each.destroy();

@@ -17,7 +17,7 @@ export interface RateLimiter {
   /**
    * Counts one request of a client.
    *
-   * @returns headers that tell what is left
+   * @returns headers with what is left
    */
   take(client: string): Readonly<Record<string, string>>;
 }

@@ -123,7 +123,7 @@ export async function sent(response: ServerResponse, piece: Uint8Array): Promise
   });
 }
 
-/** A reply that waits behind another on its connection is not told itself when that closes. */
+/** A reply that waits behind another on its connection gets no event of its own when that closes. */
 function isLeft(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed;
 }

@@ -87,9 +87,9 @@ export interface BatchView {
   readonly updatedAt: string;
 }
 
-/** The batches of one run of a client, as far as their names tell; others are alone. */
+/** The batches of one run of a client, as far as their names show; others are alone. */
 export interface RunView {
-  /** How it is called; absent where the name of a batch tells of no run. */
+  /** How it is called; absent where the name of a batch names no run. */
   readonly name: string | undefined;
   readonly id: string;
   /** How many of its batches are done, and how many it has here. */

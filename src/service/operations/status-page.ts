@@ -73,7 +73,7 @@ const batchNumber = /^\d{6,15}(?:\.\d{1,15})?$/;
 const otherNumber = /^\d{1,15}$/;
 
 /**
- * The run that a batch is of, as far as its name tells: Sluice gives it how the run is called, the run, the
+ * The run that a batch belongs to, as far as its name shows: Sluice gives it how the run is called, the run, the
  * number, the part where it is one, and the attempt.
  */
 function runOf({ uuid, name, account }: Batch) {

@@ -12,7 +12,7 @@ const advice = 'remove the folder around it, which only spares asking twice';
 /**
  * What a network answered, by the keys of addresses: anyone who finds an address in the caches gets this
  * answer, and nobody is asked again. Only what holds for a while is kept: that a mailbox is there, is
- * not, or cannot be told from others in its domain. Whether an account may use an answer, the
+ * not, or cannot be distinguished from others in its domain. Whether an account may use an answer, the
  * {@link ResultCaches} decide; here is which one it is.
  */
 export class AnswerCache {

@@ -54,7 +54,7 @@ export interface Batch {
   readonly parameters: BatchParameters;
   /** Size of the uploaded content. */
   readonly bytes: number;
-  /** How often its preparation began: tells the files of one preparation from those of another. */
+  /** How often its preparation began: distinguishes the files of one preparation from those of another. */
   readonly revision: number;
   readonly stage: Stage;
 }

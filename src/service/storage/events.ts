@@ -150,7 +150,7 @@ export class EventLog {
   }
 }
 
-/** Nothing of it is dropped in silence: what the log does not tell, nobody knows. */
+/** Nothing of it is dropped silently: the log is the only record. */
 export function damagedLog(path: string, trouble: string, cause?: unknown): StateError {
   return new StateError(
     `the log ${path} ${trouble}: put back a copy of the whole folder, or begin with an empty one`,

@@ -43,7 +43,7 @@ interface Folders {
  */
 export class Store {
   readonly state: ServiceState;
-  /** Keys the hashes of addresses: without it, neither keys nor caches tell an address. */
+  /** Keys the hashes of addresses: without it, neither keys nor caches reveal an address. */
   readonly salt: string;
   readonly #folders: Folders;
   readonly #log: EventLog;

@@ -25,7 +25,7 @@ const mostOwners = 8191;
 export class VerifiedDays {
   readonly #claims = new KeyTable();
   readonly #owners = new Map<string, number>();
-  /** What no claim tells, by owner; `undefined` is the global cache. */
+  /** What no claim says, by owner; `undefined` is the global cache. */
   readonly #others = new Map<string | undefined, KeyTable>();
   #isAnyShared = false;
 
@@ -76,7 +76,7 @@ export class VerifiedDays {
     return { own, shared };
   }
 
-  /** Takes in what no claim tells. */
+  /** Takes in what no claim says. */
   #raise(days: Uint16Array, keys: Uint8Array, owner: string | undefined): void {
     const others = this.#others.get(owner);
     if (others === undefined) return;

@@ -45,7 +45,7 @@ export interface LiveVerification {
     report: (verdict: Verdict) => void,
     putOff?: { readonly times: number; readonly report: (times: number) => void },
   ): boolean;
-  /** Whether it can take nothing on now, whoever would answer. */
+  /** Whether it can take nothing on now. */
   readonly isFull: boolean;
   /**
    * Resolves when an address was settled since the last call, here or in another batch; rejects when

@@ -34,7 +34,7 @@ const verdicts: readonly EmailVerdict[] = Array.from({ length: 16 }, (_, known) 
   is_free: has(known, free),
   is_role: has(known, role),
   is_disposable: has(known, disposable),
-  // Only a server can tell; the field has no word for "not known".
+  // Only a server can know; the field has no word for "not known".
   is_catch_all: false,
 }));
 

@@ -126,7 +126,7 @@ const valid = new Map<PhoneKind | undefined, PhoneVerdict>();
 /**
  * Says what the numbering plans know of a phone number. `valid` means that the plan has its range open
  * and knows its length; whether somebody answers, who carries it and whether it was ported only a
- * network lookup could tell: `status` is `unknown`, `is_ported` false, network and operator null.
+ * network lookup could know: `status` is `unknown`, `is_ported` false, network and operator null.
  */
 export function judgePhone(phone: string, country: CountryCode): PhoneVerdict {
   const asked = judgeTestNumber(phone);

@@ -59,7 +59,7 @@ function readPhoneLine(line: string, country: CountryCode): AddressReading {
   };
 }
 
-/** Verdicts from what this machine knows: no network is asked, and what only it could tell is unknown. */
+/** Verdicts from what this machine knows: no network is asked, and what only a network could know is unknown. */
 export const offlineEngine: VerificationEngine = {
   verifyEmails: (addresses) => addresses.map((address) => judgeEmail(address)),
   verifyPhones: (addresses, country) => addresses.map((address) => judgePhone(address, country)),

@@ -10,7 +10,7 @@ export interface PlannedNumber {
   readonly e164: string;
   /** Whether a range that the plan has open holds it. */
   readonly valid: boolean;
-  /** `undefined` when no range holds it, or the plan does not tell. */
+  /** `undefined` when no range holds it, or the plan does not say. */
   readonly kind: PhoneKind | undefined;
 }
 
@@ -80,7 +80,7 @@ const plans = new Map<string, CallingCodePlan | null>();
  * outcome, with every pattern compiled once: about forty times as fast, which is what a million
  * numbers need.
  *
- * @returns `undefined` when no plan could hold the number, `'unsure'` when only the library can tell
+ * @returns `undefined` when no plan could hold the number, `'unsure'` when only the library can decide
  *   (a national prefix may be inside).
  */
 export function readPlainNumber(text: string): PlannedNumber | 'unsure' | undefined {

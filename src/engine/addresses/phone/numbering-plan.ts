@@ -242,7 +242,7 @@ export class PlanFamily {
 
   /**
    * What a test says of the lengths of the country that a number belongs to: which one that is is long to
-   * tell, and matters only where they differ. That of a number of none is the main one, and `otherwise`.
+   * decide, and matters only where they differ. That of a number of none is the main one, and `otherwise`.
    */
   lengthsOf(
     national: string,
@@ -296,7 +296,7 @@ class PossibleLengths {
 const families = new Map<string, PlanFamily | undefined>();
 const plans = new Map<string, NumberingPlan | undefined>();
 
-/** The family whose calling code begins the digits; `undefined` when there is no such code. */
+/** The family whose calling code begins the digits; `undefined` when no code matches. */
 export function familyOf(digits: string): PlanFamily | undefined {
   for (let length = 1; length <= maxCallingCodeDigits; length += 1) {
     const callingCode = digits.slice(0, length);

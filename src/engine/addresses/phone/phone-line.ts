@@ -137,7 +137,7 @@ export function plainText(count: number): string {
 
 /**
  * The family to which a number belongs whose digits were just read, where these are surely one number of it,
- * and their beginning and their count tell: they have no prefix but a zero that is always one, and are as many
+ * and their beginning and their count decide: they have no prefix but a zero that is always one, and are as many
  * as all numbers of the family may have. Any others are for `sureNumber`, which comes to the same for these.
  *
  * @param plan by which digits without a calling code are read

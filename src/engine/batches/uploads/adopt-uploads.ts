@@ -17,7 +17,7 @@ export interface BatchUpload {
 
 /**
  * Takes in the uploads of a batch that the service has, of which another process may have made some:
- * what is launched is gone on with, whoever launched it, and no second upload is ever launched beside it.
+ * what is launched is resumed, no matter who launched it, and no second upload is ever launched beside it.
  * Whatever process reads the same list elects the same upload.
  *
  * @param isCopied whether another process may have gone on from the same state: then a batch that broke
@@ -77,7 +77,7 @@ function takeLaunched(
   } else if (mayHaveLaunched(state) && (isOwnFine || own === first)) {
     return state;
   } else if (own === first && rankOf(first.status) === unknownWord) {
-    // Its status will tell in time.
+    // Its status will show it in time.
     return state;
   }
   return learn(

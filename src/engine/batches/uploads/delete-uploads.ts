@@ -52,7 +52,7 @@ function keptFor(status: string): 'launched' | 'left' | undefined {
 
 /**
  * Deletes a batch from the service, as far as that goes: one that was launched only when its results
- * are safe. All deletions of a run go through here. The status is read right before, because whoever
+ * are safe. All deletions of a run go through here. The status is read right before, because a process that
  * asks may know an old one, or another process may have launched the batch since.
  *
  * @param timeoutMs how long each request may take. @default as long as the service is waited for
@@ -183,7 +183,7 @@ export function mayHaveOrphans(
 /**
  * Deletes the uploads of a run that nothing waits for: those whose answer was lost and that were sent
  * again, those that were refused later for their size or failed before their launch, and, when the run is
- * given up, those that were never launched. What was launched stays, whoever launched it.
+ * given up, those that were never launched. What was launched stays, no matter who launched it.
  *
  * @param batches all that may have orphans; with `hasSurplus` all of the run
  * @returns the names of those that may still be there
@@ -278,7 +278,7 @@ export async function deleteCutOff(
     }
   };
   const toError = (): Error => new DeadlineError(`not all was deleted within ${ms} ms`);
-  // Whatever it fails with: the work has ended for a reason of its own, which is the one to be told.
+  // Its failure is dropped: the work has ended for a reason of its own, which is the one to report.
   await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
   return names ?? namesOf(suspects(), runId);
 }

@@ -48,7 +48,7 @@ const objectLevel = 0;
 const arrayLevel = 1;
 
 /**
- * Reads one JSON object (RFC 8259) in chunks cut anywhere, and tells where the keys and values of its
+ * Reads one JSON object (RFC 8259) in chunks cut anywhere, and reports where the keys and values of its
  * own members begin and end. It checks every byte, keeps none, and holds one byte a level of nesting.
  */
 export class MemberScanner {

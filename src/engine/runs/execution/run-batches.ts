@@ -67,10 +67,10 @@ export class RunBatches {
   readonly #all = new Map<string, Batch>();
   /** Those whose launch the store lacks. Until it has them all, no others are claimed: a budget does not count them. */
   readonly #first = new Set<Batch>();
-  /** Those with which it may be otherwise than when somebody last asked, beside what others have told. */
+  /** Those with which it may be otherwise than when somebody last asked, beside what others have recorded. */
   #changed = new Set<Batch>();
 
-  /** @param onRecalled told of what was known before, or has become known to another process */
+  /** @param onRecalled called with what was known before, or has become known to another process */
   constructor(
     options: DriveRunOptions,
     onRecalled: (batch: Batch, state: BatchState, name: string) => void,
@@ -140,7 +140,7 @@ export class RunBatches {
     return claims.map(({ batch }) => batch);
   }
 
-  /** Tells what an earlier process has begun. */
+  /** Reports what an earlier process has begun. */
   reportRecalled(): void {
     const batches = this.log
       .batches()
@@ -228,7 +228,7 @@ export class RunBatches {
     this.#changed.add(batch);
   }
 
-  /** The claim that a batch is driven under: whatever is recorded is told, too. */
+  /** The claim that a batch is driven under: whatever is recorded is published, too. */
   observedClaim(batch: Batch): BatchClaim {
     const claim = this.held(batch);
     return {

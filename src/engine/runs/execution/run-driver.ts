@@ -28,7 +28,7 @@ export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
   return new RunDrive(options).toEnd();
 }
 
-/** Settles a run that cannot begin, as far as its journal tells: nothing is sent. */
+/** Settles a run that cannot begin, as far as its journal shows: nothing is sent. */
 export async function settleStopped(
   options: DriveRunOptions,
   stoppedBy: unknown,
@@ -39,7 +39,7 @@ export async function settleStopped(
 /**
  * Brings what a run has launched to its end, and deletes what it has not: another takes its place.
  *
- * @param decide told what is known of its batches before anything is sent; when it throws, nothing is
+ * @param decide called with what is known of its batches before anything is sent; when it throws, nothing is
  * @throws what stops it: it is not settled then
  */
 export async function settleRun(
@@ -151,7 +151,7 @@ class RunDrive {
     return this.#endOf(stoppedBy, isWhole);
   }
 
-  /** Where the service could not be asked what it has, the journal alone tells. */
+  /** Where the service could not be asked what it has, the journal alone counts. */
   async toStop(stoppedBy: unknown): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#batches.applyRemote(batch);
     await this.#shared.applyRemote();
@@ -370,7 +370,7 @@ class RunDrive {
     const { client, run, store } = this.#options;
     await this.#settling.settle(batch, state, this.#exportedAt(batch));
     if (run.deleteBatches !== true || state.stage !== 'exported') return;
-    // Where others work on the run, too, whoever ends it deletes them: a process may be gone by then.
+    // Where others work on the run, too, the process that ends it deletes them: others may be gone by then.
     if (store.isShared) return;
     if (this.#mustStay(batch)) {
       await this.#deleteExported({ batch, state });

@@ -165,7 +165,7 @@ export class WorkerLoop {
     else stop(error);
   }
 
-  /** Another process may have been told otherwise. */
+  /** Another process may have set another budget. */
   #applyBudget(): void {
     const { store, run } = this.#options;
     const { budget } = store.state;

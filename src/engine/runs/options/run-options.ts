@@ -217,7 +217,7 @@ interface StateInFolder {
   readonly stateDir: string;
 }
 
-/** What a run has to be told, one way or another. */
+/** What a run must be given, one way or another. */
 export type RunChoice = TargetChoice & StateChoice;
 
 /** @template From what the rows come from: where they are objects, their columns are known */

@@ -90,7 +90,7 @@ export class RunOutput {
       onNotice: (given) => run.onProgress?.(noticed(given)),
       onRows: (rows) => {
         this.#rows = rows;
-        // As long as batches are driven, what is told is how they get on.
+        // While batches are driven, their progress is reported.
         if (this.#isDriven) run.onProgress?.({ stage: 'writing', rows });
       },
     });
@@ -101,7 +101,7 @@ const rowsAtOnce = 16_384;
 
 /**
  * Whether more of the verified cells of a type are unknown than may be. It is known before the first row
- * is written: the tickets alone tell.
+ * is written: the tickets alone show it.
  */
 async function isSuspect(
   { percent }: MaxUnknown,

@@ -67,7 +67,7 @@ const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
 
 /**
  * Two outputs in one: every row is in exactly one of them. The rejects are complete before the output, so
- * that whoever sees the output finds them.
+ * that everyone who sees the output finds them.
  *
  * @example
  * ```ts

@@ -36,7 +36,7 @@ interface WriteOutputOptions {
   /** Waited for right before the output takes its place. */
   readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
-  /** Told what the sink has to say. */
+  /** Called with the notices of the sink. */
   readonly onNotice?: OnNotice;
 }
 

@@ -120,7 +120,7 @@ export async function readRecalled(
 export interface OpenRecall {
   recall(outcomes: OutcomeTable): Recall;
   flush(): Promise<void>;
-  /** @returns what the journal is told of it */
+  /** @returns what is recorded in the journal */
   finish(): Promise<RecalledEntry>;
   close(): Promise<void>;
 }
@@ -137,7 +137,7 @@ interface RecallOptions {
 }
 
 /**
- * A run asks the runs before it and a history once, and notes what it was told; once its plan counts, the
+ * A run asks the runs before it and a history once, and records the answers; once its plan counts, the
  * note alone speaks.
  *
  * @returns `undefined` where it has neither

@@ -168,7 +168,7 @@ export function* unsplitRows(rows: JoinedRows): Generator<JoinedRows> {
   }
 }
 
-/** The same before anything is verified, for whoever looks at rows. */
+/** The same before anything is verified, for previews. */
 export function validateUnsplit(
   chunk: RowChunk,
   validate: ((chunk: RowChunk) => void) | undefined,

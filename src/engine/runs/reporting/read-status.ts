@@ -104,10 +104,10 @@ export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
   return found;
 }
 
-/** Whoever has just ended a run waits no longer for what a store says of it. */
+/** A run that has just ended waits no longer for its store's answer. */
 const lookMs = 5000;
 
-/** What a state directory tells of a run that stopped, or a store. */
+/** What a state directory or a store knows of a run that stopped. */
 export interface StoppedRun {
   readonly status: RunStatus;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
@@ -194,7 +194,7 @@ function batchReports(state: RunState): readonly StoppedReport[] {
   });
 }
 
-/** A batch whose cost the service has not told yet costs no more than its addresses. */
+/** A batch whose cost is not known yet costs no more than its addresses. */
 function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
   const launched = batches
     .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)

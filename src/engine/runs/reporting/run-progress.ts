@@ -79,7 +79,7 @@ export type RunProgress =
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
 
-/** What takes a run's progress, and tells it to those who listen to the process, too. */
+/** Takes a run's progress, and publishes it on the process's channels, too. */
 export function observedProgress(
   onProgress: ((progress: RunProgress) => void) | undefined,
 ): (progress: RunProgress) => void {
@@ -101,7 +101,7 @@ export function noticed(given: Notice | string): RunProgress {
   return { stage: 'notice', ...noticeOf(given) };
 }
 
-/** Batches are told where they are driven. */
+/** Batches are reported where they are driven. */
 function isCounted(
   progress: RunProgress,
 ): progress is Extract<
@@ -111,7 +111,7 @@ function isCounted(
   return ['reading', 'read', 'writing', 'written'].includes(progress.stage);
 }
 
-/** What is told of a run's end. */
+/** What is reported of a run's end. */
 export function observedEnd(summary: Summary): ObservedEnd {
   return { rows: summary.rows, hasFailed: hasFailed(summary) };
 }
@@ -122,7 +122,7 @@ export class SharedRows implements RowFigures {
   #local = noRows;
   #remoteRows = 0;
 
-  /** @param onProgress told of what this process does, and of the rows that another writes */
+  /** @param onProgress called with what this process does, and with the rows that another writes */
   constructor(onProgress: (progress: RunProgress) => void) {
     this.#onProgress = onProgress;
   }

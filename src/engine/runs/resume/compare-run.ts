@@ -85,7 +85,7 @@ export function findChange(
 }
 
 /**
- * Which options of a run that has finished are others in the call that is told of it.
+ * Which options of a finished run differ in the call that gets its report.
  *
  * @returns `undefined` where none are
  */

@@ -66,7 +66,7 @@ export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string
 }
 
 interface EarlierResults extends ReportedResults {
-  /** Whether its results are there; else what is told is that it has failed. */
+  /** Whether its results are there; else it counts as failed. */
   readonly isKept: boolean;
   /** Whether it has failed in a way that a person may have its addresses sent again. */
   readonly isRetried: boolean;

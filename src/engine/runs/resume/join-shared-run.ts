@@ -133,7 +133,7 @@ export class SharedRun implements RunLocation {
     return this.#finishedSummary();
   }
 
-  /** A name that is used twice would leave a new list unverified, with nobody told. */
+  /** A name that is used twice would leave a new list unverified, silently. */
   #refuseOtherThanFinished(): void {
     const { run, name, store } = this;
     const differing = store.state.run && othersThanFinished(store.state.run, decisionsOf(run));
@@ -203,7 +203,7 @@ export class SharedRun implements RunLocation {
     await store.record({ entry: 'resumed' });
   }
 
-  /** The word of the newest process counts; one that was told nothing leaves it at what others were told. */
+  /** The newest process decides; one without the option keeps what others set. */
   async #giveBudget(): Promise<void> {
     const { maxCredits } = this.run;
     if (maxCredits !== undefined) await this.#limit(maxCredits);

@@ -22,7 +22,7 @@ import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
 /**
- * Begins a run, in the place of the one that the journal tells of, if it tells of one.
+ * Begins a run, in the place of the one in the journal, if there is one.
  *
  * @param given.outputId what outputs know it by. @default its own id
  *

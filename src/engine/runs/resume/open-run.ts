@@ -50,7 +50,7 @@ export interface RunLocation {
   readonly run: ResolvedRun;
   readonly store: RunStore;
   connect(): Promise<Client>;
-  /** @returns what the run has told, when the same is asked for again */
+  /** @returns what the run reported, when the same is asked for again */
   finishedSummary(): Promise<Summary | undefined>;
   /**
    * Goes on with the run that is known, or begins one.
@@ -69,7 +69,7 @@ export interface RunLocation {
   reasonOf(end: DriveRunEnd): unknown;
   /** Every result of the run is safe: a history gets those that it has not. */
   keepResults(history: History, batches: readonly DrivenBatch[]): Promise<void>;
-  /** The caller was told of the end of the run. @param isWorthKeeping whether it may be asked for again */
+  /** The end of the run was reported to the caller. @param isWorthKeeping whether it may be asked for again */
   end(isWorthKeeping: boolean): Promise<void>;
   /** Lets go of it. @param isRemovable whether nothing in it is needed any more */
   leave(isRemovable: boolean): Promise<void>;
@@ -120,7 +120,7 @@ export class DirectoryRun implements RunLocation {
    * A run that was killed between its output and its end has only to be tidied up; one that ended with
    * failed rows is either retried, or over.
    *
-   * @returns the run and what it has told, when the same is asked for again
+   * @returns the run and what it reported, when the same is asked for again
    */
   async finishedSummary(): Promise<Summary | undefined> {
     const { state } = this.store;
@@ -142,7 +142,7 @@ export class DirectoryRun implements RunLocation {
     }
     const { change } = await this.#compare(state);
     if (change !== undefined || !hasSameOutput(state.run, this.#decisions)) return undefined;
-    // The journal wrote it down itself, as it was told then.
+    // The journal recorded it itself, as it was reported then.
     return state.finished.summary;
   }
 

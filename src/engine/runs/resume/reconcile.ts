@@ -162,7 +162,7 @@ export class Reconciliation {
   }
 
   /**
-   * Anyone who deletes its batches leaves no trace of them on the service, so nobody can tell what a copy
+   * Anyone who deletes its batches leaves no trace of them on the service, so nobody can know what a copy
    * of its state would pay for again. The same holds for a batch that was elected and is not there any
    * more: its status decides, as a list may be late or empty.
    */

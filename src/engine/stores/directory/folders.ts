@@ -83,7 +83,7 @@ export async function syncName(
 }
 
 /**
- * Tells the journal of a state directory from a copy of it: its number on the disk, and when its file was
+ * Distinguishes the journal of a state directory from a copy: its number on the disk, and when its file was
  * made, where the file system says so.
  *
  * @returns `undefined` when the system does not say

@@ -75,7 +75,7 @@ function parseHead(value: unknown, path: string): string {
   );
 }
 
-/** Without its head nobody can tell the groups of a journal from the rest of a write. */
+/** Without its head, the groups of a journal look like the remains of a write. */
 function isHeadDamaged(bytes: Buffer, at: number, id: string | undefined): boolean {
   if (id !== undefined || at === bytes.length) return false;
   // The head is written alone, and nothing else before it is safe.
@@ -177,7 +177,7 @@ export class Journal {
   }
 }
 
-/** What it told of is not lost on the service, but to whoever goes on. */
+/** Its batches are still on the service, but a run that resumes cannot know them. */
 function removed(path: string): OutputError {
   return new OutputError(
     `the journal ${path} is gone: it was removed with its folder, or by another process that ended the run. This run stops here, and launches nothing more. What it has launched is paid and stays on the service, but no run can use it without the state directory: put that back if you can`,

@@ -74,7 +74,7 @@ export class StateDirectory implements RunStore, RunScratch {
       const made = await files
         .mkdir(path, { recursive: true, mode: 0o700 })
         .catch(async (error: unknown) => {
-          // A link that leads nowhere is told as what it is.
+          // A broken link is reported as one.
           await files.checkPrivateFolder(path);
           refuseFile(path, error);
           throw error;
@@ -135,7 +135,7 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, 'service');
   }
 
-  /** Tells it from a copy of it, as far as the system does. */
+  /** Distinguishes it from a copy, as far as the system can. */
   async place(): Promise<StateLocation | undefined> {
     return readStateLocation(this.#files, this.path);
   }
@@ -224,7 +224,7 @@ export class StateDirectory implements RunStore, RunScratch {
     await this.#released;
   }
 
-  /** Removes all but the journal, which tells until its removal that the run is over. */
+  /** Removes all but the journal, which proves until its removal that the run is over. */
   async clear(): Promise<void> {
     await this.#journal.close();
     await onDisk(`clear the state directory ${this.path}`, async () =>
@@ -274,10 +274,10 @@ async function forget(files: FileSystem, path: string): Promise<void> {
   await clear(files, path);
 }
 
-/** What the journal told is gone: a run that failed for what is left would be paid for again. */
+/** The journal is gone: a run that failed for what is left would be paid for again. */
 async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   try {
-    // The journal goes first: what it tells of is missed where it is there again after a power cut.
+    // The journal goes first: should it be back after a power cut, what it names is found missing.
     await syncDirectory(files, path);
     await files.rm(join(path, 'recalled'), { force: true });
     // The lock goes last: by it the next process knows what is left for its own.
@@ -297,7 +297,7 @@ async function clear(files: FileSystem, path: string): Promise<void> {
 }
 
 /**
- * Reads what the journal of a state directory tells, without touching or locking it.
+ * Reads the journal of a state directory, without touching or locking it.
  *
  * @returns `undefined` when there is none
  */

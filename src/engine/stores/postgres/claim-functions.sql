@@ -1,4 +1,4 @@
--- What a process asks of one batch. Its token is tested where the row is locked: whoever has the batch by now
+-- What a process asks of one batch. Its token is tested where the row is locked: the process that has the batch by now
 -- keeps it to itself until the transaction ends. p_written is the number of the latest call under the claim
 -- that the process has had an answer to: where the row has an earlier one, the store was restored.
 
@@ -38,7 +38,7 @@ begin
   order by w.batch
   on conflict do nothing;
   select proven into v_proven from sluice.run where run = p_run;
-  -- Whoever asks for a batch that is its own has not seen the answer that gave it.
+  -- A process that asks for a batch it already has did not see the answer that gave it.
   select b.batch into v_batch
   from unnest(p_batches) with ordinality as w(batch, place)
   join sluice.batch b on b.run = p_run and b.batch = w.batch
@@ -59,7 +59,7 @@ begin
   order by w.place
   limit 1
   for update of b skip locked;
-  -- Whoever has lost its claim lived until a lease before its end.
+  -- A process that lost its claim lived until one lease before the claim's end.
   update sluice.batch
   set owner = null, losses = losses + 1
   where run = p_run and batch = v_batch and batch <> 'output'

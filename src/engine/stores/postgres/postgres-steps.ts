@@ -116,15 +116,15 @@ export class PostgresSteps implements SharedSteps {
   }
 
   listen(listener: (stopped: StoppedEntry | undefined) => void): void {
-    this.#beats.listen?.((told = '') => {
-      const [life = ''] = told.split(' ', 1);
-      if (life === this.#run.life) listener(stopOf(told.slice(life.length)));
+    this.#beats.listen?.((payload = '') => {
+      const [life = ''] = payload.split(' ', 1);
+      if (life === this.#run.life) listener(stopOf(payload.slice(life.length)));
     });
   }
 
   announce(stopped: StoppedEntry): void {
-    const told = `${this.#run.life} ${asciiJson(stopped)}`;
-    if (told.length <= longestTold) this.#beats.tell?.(told).catch(() => undefined);
+    const payload = `${this.#run.life} ${asciiJson(stopped)}`;
+    if (payload.length <= longestPayload) this.#beats.notify?.(payload).catch(() => undefined);
   }
 
   async open(): Promise<Updates> {
@@ -335,12 +335,12 @@ export class PostgresSteps implements SharedSteps {
   }
 }
 
-/** More is not told by PostgreSQL, in bytes. */
-const longestTold = 7999;
+/** Largest payload of a notification in PostgreSQL, in bytes. */
+const longestPayload = 7999;
 
-function stopOf(told: string): StoppedEntry | undefined {
+function stopOf(payload: string): StoppedEntry | undefined {
   try {
-    return stoppedEntry.parse(JSON.parse(told));
+    return stoppedEntry.parse(JSON.parse(payload));
   } catch {
     return undefined;
   }

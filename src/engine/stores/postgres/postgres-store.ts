@@ -182,7 +182,7 @@ async function readRun(
   return row?.answer ?? undefined;
 }
 
-/** Whoever only looks makes no schema. */
+/** Reading makes no schema. */
 async function looking<Seen>(
   place: StorePlace,
   nothing: Seen,

@@ -10,7 +10,7 @@ begin
 end $$;
 
 -- Says the log of the database from that of another, and from itself after a failover or a restore to a
--- point in time. Where the role may not ask, only the journal's numbers tell.
+-- point in time. Where the role may not ask, only the journal's numbers show it.
 create function sluice.timeline() returns text language plpgsql as $$
 begin
   return (select system_identifier from pg_control_system())
@@ -189,7 +189,7 @@ begin
     if p_limits then
       update sluice.run set most = p_most where run = p_run;
     end if;
-    -- Those that listen hear of it before their next sign of life.
+    -- Listeners get it before their next heartbeat.
     perform pg_notify('sluice', p_life::text);
   end if;
   return json_build_object('updates', sluice.updates(p_run, p_seen));
@@ -259,7 +259,7 @@ begin
   return '{}';
 end $$;
 
--- What is left says which run it was, and how it ended: whoever comes late has nothing to claim. The end
+-- What is left says which run it was, and how it ended: a late process has nothing to claim. The end
 -- has a new number, so that none is missed of those that others have seen. Where a restored store has lost
 -- the end, all of it is needed again.
 create function sluice.clear(p_run text, p_life uuid) returns json language plpgsql as $$
@@ -292,7 +292,7 @@ create function sluice.iso(p_at timestamptz) returns text language sql as $$
   select to_char(p_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')
 $$;
 
--- For whoever only looks: of each batch the latest entry, of all else every entry.
+-- For readers: of each batch the latest entry, of all else every entry.
 create function sluice.status(p_run text) returns json language sql as $$
   select json_build_object(
     'run', r.run,

@@ -52,10 +52,10 @@ export interface StoreCalls {
    */
   call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
 
-  /** @param listener told of which run a note was written down, and what others tell, where that can be heard */
-  listen?(listener: (told: string | undefined) => void): void;
+  /** @param listener called with the run of a new entry, and with announcements, where the server allows it */
+  listen?(listener: (payload: string | undefined) => void): void;
 
-  tell?(told: string): Promise<void>;
+  notify?(payload: string): Promise<void>;
 
   /** @returns the blocks that are kept of a run, or of one of its batches, in their order */
   kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
@@ -69,8 +69,8 @@ export interface StoreCalls {
   close(): Promise<void>;
 }
 
-/** What is told in no time is found where it is written down. */
-const tellPatienceMs = 1000;
+/** A notification that takes too long is dropped: its entry is recorded anyway. */
+const notifyPatienceMs = 1000;
 
 export interface CopyPart {
   /** CRC-32 of the bytes. */
@@ -103,12 +103,12 @@ export class SchemaCalls implements StoreCalls {
     return (row as { answer: Content }).answer;
   }
 
-  listen(listener: (told: string | undefined) => void): void {
+  listen(listener: (payload: string | undefined) => void): void {
     this.#connection.listen(listener);
   }
 
-  async tell(told: string): Promise<void> {
-    await this.#connection.ask('select pg_notify($1, $2)', ['sluice', told], tellPatienceMs);
+  async notify(payload: string): Promise<void> {
+    await this.#connection.ask('select pg_notify($1, $2)', ['sluice', payload], notifyPatienceMs);
   }
 
   async kept(

@@ -69,7 +69,7 @@ export class StoreConnection {
     }
   }
 
-  /** Hears what functions of the store notify, from its next connection on: through a pooler perhaps nothing. */
+  /** Listens to the store's notifications, from its next connection on; through a pooler there may be none. */
   listen(listener: (payload: string | undefined) => void): void {
     this.#listener = listener;
   }
@@ -120,7 +120,7 @@ export class StoreConnection {
     try {
       await this.#inTime(opened.client.query('listen sluice'));
     } catch (error) {
-      // Where it may not listen, it is told with its signs of life.
+      // Where it may not listen, its heartbeats bring the news.
       if (sqlStateOf(error) !== undefined && !isGoodbye(error)) return opened;
       await opened.close();
       throw error;

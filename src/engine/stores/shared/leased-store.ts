@@ -39,7 +39,7 @@ interface LeasedStoreOptions {
   readonly leaseMs: number;
   /** Most bytes of a copy of the source. @default as many as there are */
   readonly copyLimitBytes?: number | undefined;
-  /** How far the process is with its rows. @default it is not told */
+  /** How far the process is with its rows. @default unknown */
   readonly rows?: RowFigures | undefined;
 }
 
@@ -49,7 +49,7 @@ export class LeasedRunStore implements SharedRunStore {
   readonly #clock: Clock;
   readonly #leaseMs: number;
   readonly #heartbeat: Heartbeat;
-  /** When this process was last told to look for what it may claim, whether there was any or not. */
+  /** When this process last looked for batches to claim, whether it found any or not. */
   #lookedAt: number;
   readonly #held: Leases;
   readonly #claims: LeasedClaims;
@@ -64,7 +64,7 @@ export class LeasedRunStore implements SharedRunStore {
   #pace: LeasedRate | undefined;
   #calls = 0;
   #journal: JournalReplay;
-  /** Labels of the batches that were told of since somebody asked. */
+  /** Labels of the batches that changed since the last call. */
   #updated = new Set<string>();
   /** Number of the latest entry that is known. */
   #seq = 0;
@@ -207,7 +207,7 @@ export class LeasedRunStore implements SharedRunStore {
       );
       if (isRestarted === true) this.#isRestarted = true;
       this.#adopt(updates);
-      // All hear of it with the next sign of life, this process among them.
+      // Every process reads it with its next heartbeat, this one too.
       if (breaking !== undefined && !this.state.stopped) await this.record(stopForLosses(breaking));
       const batch = some.find((each) => batchLabel(each) === token?.label);
       if (token && batch) {
@@ -230,7 +230,7 @@ export class LeasedRunStore implements SharedRunStore {
     const bytes = await this.#do(async () => this.#steps.results(label));
     const results = bytes && decodeResults(bytes, outcomes);
     if (results) return results;
-    // A process that was frozen may not have heard that another process has ended the run, and cleared it, or
+    // A process that was frozen may not know that another process has ended the run, and cleared it, or
     // that the store was restored.
     await this.#do(async () => this.#beat());
     if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
@@ -333,7 +333,7 @@ export class LeasedRunStore implements SharedRunStore {
     if (pace) this.#pace?.applyRemote(pace);
     this.#rows?.applyRemote(rowsWritten);
     this.#adopt(updates);
-    // Whatever is not told of is found by a look from time to time.
+    // A notification can be missed: a regular look finds what it was about.
     const isTime = sentAt - this.#lookedAt >= this.#leaseMs;
     if (isTime) this.#lookedAt = sentAt;
     if (mayClaim || isTime) this.#notifier.notify();

@@ -128,7 +128,7 @@ export class Heartbeat {
     if (this.#options.isWaiting()) this.#pause.abort();
   }
 
-  /** There is something to be heard: what stops one process is to stop the others before they send more. */
+  /** Listens: what stops one process must stop the others before they send more. */
   beatNow(): void {
     this.#isWanted = true;
     this.#pause.abort();

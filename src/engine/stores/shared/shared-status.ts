@@ -20,7 +20,7 @@ export interface WorkerFigures extends WorkerRows {
   readonly addressesDone: number;
 }
 
-/** The rows of a run that many processes work on: what this one has to tell of them. */
+/** The rows of a run that many processes work on: what this one reports of them. */
 export interface RowFigures {
   readonly local: WorkerRows;
   /** Takes in how many rows another process has written. */

@@ -85,7 +85,7 @@ export interface Beat {
 
 /** What one process asks of the pace that it shares with the others of its account. */
 export interface PaceSteps {
-  /** Keeps it from now on: signs of life tell it. */
+  /** Keeps it from now on; heartbeats carry it. */
   join(member: RateMember): Promise<RateUpdate>;
 
   /** The next moment at which a process of the account may send a request. @returns ms from now */
@@ -124,14 +124,14 @@ export interface SharedSteps {
   readonly copy: CopySteps;
 
   /**
-   * Hears of notes as soon as they are written down, and of what is announced, where the store can tell; the
-   * next sign of life tells of them in any case.
+   * Listens for entries as soon as they are recorded, and for announcements, where the store can notify; the
+   * next heartbeat brings them in any case.
    *
    * @param listener given what stops all, where that was announced
    */
   listen?(listener: (stopped: StoppedEntry | undefined) => void): void;
 
-  /** Tells those that listen what stops all, ahead of its being written down. Never fails. */
+  /** Notifies listeners of what stops all, before it is recorded. Never fails. */
   announce?(stopped: StoppedEntry): void;
 
   /** Begins to work on the run. */

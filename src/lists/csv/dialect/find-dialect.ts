@@ -25,7 +25,7 @@ export interface CsvInput extends FileOptions {
 export const usualDelimiters = [',', ';', '\t', '|'];
 const doubleQuote = '"';
 const singleQuote = "'";
-/** Whoever puts all of the first row in such quotes means it. */
+/** A first row that is all in such quotes is meant so. */
 const singleQuoteBonus = 0.01;
 
 /** A dialect, and how it cuts the first rows. */

@@ -120,7 +120,7 @@ export interface StreamOutputOptions {
 export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
   const { name, ends = true } = options;
   const fail = refuseWriting(name);
-  // The write that an error befalls tells of it; without a listener it would end the process as well.
+  // The write that fails reports the error; without a listener it would end the process as well.
   // It may be emitted after that write's callback: on a broken stream the listener stays.
   stream.on('error', ignore);
   let isOpen = true;
@@ -158,5 +158,5 @@ export function createStreamOutput(stream: Writable, options: StreamOutputOption
 }
 
 function ignore(): void {
-  // The write it befell tells of it.
+  // The write that failed reports it.
 }

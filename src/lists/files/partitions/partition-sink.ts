@@ -18,7 +18,7 @@ interface RouteSinkOptions {
   /** Says where rows go, for one writing. */
   readonly createRoute: (opening: OpenSinkOptions) => Route;
   readonly readsAddresses?: boolean;
-  /** Told of rows that have gone there. */
+  /** Called with the number of rows that have gone there. */
   readonly onRows?: (place: number, rows: number) => void;
 }
 
@@ -113,7 +113,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
   };
 }
 
-/** Tells of a column once where several outputs make it text in the same way. */
+/** Reports a column once where several outputs make it text in the same way. */
 function reportOnce(report: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
   const reported = new Set<string>();
   return (

@@ -10,7 +10,7 @@ import { holdOutput, mostOpenFolder, refuseLate } from '../outputs/output-path.j
 import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
 
-/** What is in a folder of parts beside them, and tells that it is one. */
+/** What is in a folder of parts beside them, and marks it as one. */
 export const manifestName = 'manifest.json';
 /** Begins every manifest. */
 export const manifestMark = 'parts 1';

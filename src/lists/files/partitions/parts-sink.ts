@@ -168,7 +168,7 @@ class PartsWriting implements SinkWriting {
   }
 
   async finish(): Promise<void> {
-    // A list without rows has a part too, which tells its columns.
+    // A list without rows has a part too, which shows its columns.
     if (this.#parts.length === 0) this.#part ??= await this.#begin();
     if (this.#part) await this.#end(this.#part);
     const manifest = await this.#folder.create(manifestName);
@@ -184,7 +184,7 @@ class PartsWriting implements SinkWriting {
 
   async #begin(): Promise<OpenPart> {
     const { format, writing, opening } = this.#options;
-    // What the first part has told holds for all.
+    // What the first part has reported holds for all.
     const own = this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
     const number = String(this.#parts.length + 1).padStart(5, '0');
     const isCompressed = format !== 'parquet';

@@ -94,7 +94,7 @@ const words = new Map([
   ['ECONNRESET', 'the connection was reset'],
 ]);
 
-/** HTTP status of the answer that an error of the SDK tells of. */
+/** HTTP status of the answer that an error of the SDK holds. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
   const { httpStatusCode } = error.$metadata as { readonly httpStatusCode?: number };

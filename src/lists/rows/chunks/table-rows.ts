@@ -65,7 +65,7 @@ export function tableValidator(
   };
 }
 
-/** Refuses names that are twice in a header, for formats that tell cells apart by name. */
+/** Refuses names that are twice in a header, for formats that identify cells by name. */
 export function refuseRepeatedNames(header: readonly string[], format: string): void {
   const seen = new Set<string>();
   for (const name of header) {

@@ -100,7 +100,7 @@ export class KindTally {
   }
 }
 
-/** Whether a column's cells may still tell something. */
+/** Whether more cells of a column may still change its kind. */
 function isOpen({ kind, isDeclared, isSpecial, isMixed, isBeyond31Bits }: Column): boolean {
   if (!isDeclared) return !isMixed;
   switch (kind?.name) {
@@ -179,8 +179,8 @@ interface TextColumnReporting {
 }
 
 /**
- * Gives what tells, once for each, which columns an output cannot keep as they are. Columns of text are
- * kept everywhere; one whose cells have nothing in common is told too.
+ * Gives a function that reports, once for each, the columns that an output cannot keep as they are. Columns of text are
+ * kept everywhere; one whose cells have nothing in common is reported too.
  *
  * @param keeps whether the output has a form for what is known of a column
  */
@@ -198,7 +198,7 @@ export function reportTextColumns(
 }
 
 /**
- * The same for an output whose cells each have a kind of their own: those that become text are told when
+ * The same for an output whose cells each have a kind of their own: those that become text are reported when
  * the first of a column comes, and what no cell of a kind can be at once.
  *
  * @param keeps whether the output has a form for a value of a kind; without a value, for any of them

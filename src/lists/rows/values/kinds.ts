@@ -85,7 +85,7 @@ export function secondDigits({ scale = 6 }: Kind): number {
   return scale;
 }
 
-/** The kind of a value that no column tells of; `undefined` for null and what is absent. */
+/** The kind of a value without a column's kind; `undefined` for null and what is absent. */
 export function kindOfValue(value: unknown): Kind | undefined {
   switch (typeof value) {
     case 'boolean':

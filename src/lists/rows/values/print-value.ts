@@ -61,7 +61,7 @@ function printNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** Digits that single-precision numbers surely hold, and that are enough to tell each from all others. */
+/** Digits that single-precision numbers surely hold, and that are enough to distinguish each from all others. */
 const [fewestDigits, mostDigits] = [6, 9];
 
 /**

@@ -192,7 +192,7 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
 const shownAsIs =
   /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
 
-/** What an error of the driver tells; only the words that hold no cell and no password. */
+/** What an error of the driver says; only the words that hold no cell and no password. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error);
   const system = systemWords.get(code ?? '');

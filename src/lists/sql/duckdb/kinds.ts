@@ -31,7 +31,7 @@ const kinds = new Map<string, Kind>([
   ...(Object.entries(types) as [KindName, string][]).map(
     ([name, type]) => [type, { name }] as const,
   ),
-  // How many digits they need only their cells tell.
+  // Only their cells show how many digits they need.
   ['HUGEINT', { name: 'decimal', scale: 0 }],
   ['UHUGEINT', { name: 'decimal', scale: 0 }],
   ['BIGNUM', { name: 'decimal', scale: 0 }],

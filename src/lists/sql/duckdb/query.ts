@@ -26,7 +26,7 @@ export async function ask(
   const names = columns.map((_, at) => `c${at}`);
   const cells = columns.map(({ type }, at) => textOf(`c${at}`, type));
   // The driver ends the rows without a word when the query fails in the middle: a row of our own behind
-  // them tells that they are whole.
+  // them shows that they are whole.
   const sql = `SELECT NULL, ${cells.join(', ')} FROM ${asTable} AS sluice(${names.join(', ')}) UNION ALL SELECT 'end', ${names.map(() => 'NULL').join(', ')}`;
   const printers = columns.map(({ kind }) => (kind === 'interval' ? isoInterval : writeText));
   return { columns, bytes: printRows(connection, sql, printers, signal) };
@@ -79,7 +79,7 @@ const item = z.object({
   rename_list: z.array(z.unknown()).optional(),
 });
 
-/** As much of the database's own reading of a query as tells where its columns come from. */
+/** As much of the database's own reading of a query as shows where its columns come from. */
 const parsed = z.object({
   statements: z.tuple([
     z.object({
@@ -98,7 +98,7 @@ const parsed = z.object({
 
 /**
  * The table's own columns that a query shows as they are, by the names they have in its rows. Only a
- * query of one table tells: the database itself keeps no origins.
+ * query of one table shows: the database itself keeps no origins.
  */
 async function queryOrigins(
   connection: DuckdbConnection,

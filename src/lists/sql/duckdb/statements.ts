@@ -165,7 +165,7 @@ export async function findTable(
   };
 }
 
-/** `[id, "My column"]`; of expressions that are no columns nothing can be told. */
+/** `[id, "My column"]`; nothing is known of expressions that are no columns. */
 function indexColumns(expressions: string): readonly string[] {
   return [...expressions.slice(1, -1).matchAll(/"((?:[^"]|"")*)"|([^,\s"]+)/g)].map(
     ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',

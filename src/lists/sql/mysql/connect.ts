@@ -135,7 +135,7 @@ function isOfOtherWay(error: unknown): boolean {
   return isWithoutTls(error) || systemErrorCode(error) === 'ER_SECURE_TRANSPORT_REQUIRED';
 }
 
-/** What the driver tells of a column. */
+/** What the driver says of a column. */
 export type MysqlField = FieldPacket;
 
 const words = new Map([
@@ -192,7 +192,7 @@ const misuses = new Set([
   'ER_TOO_MANY_FIELDS',
 ]);
 
-/** What an error of the driver tells; only the words that hold no cell and no password. */
+/** What an error of the driver says; only the words that hold no cell and no password. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = nameOfError(error) ?? systemErrorCode(error);
   const [kind, refused] = refusals.get(code ?? '') ?? [];

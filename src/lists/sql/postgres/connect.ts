@@ -104,7 +104,7 @@ async function refuseSharedSession(
   const backendOf = async (one: Client) =>
     (await ask(one, 'SELECT pg_backend_pid()', [])).rows[0]?.[0];
   const own = await backendOf(client);
-  // A pooler tells its clients a number of its own.
+  // A pooler gives its clients a number of its own.
   if (own === String(client.processID)) return;
   const another = await openAnother();
   const isShared = await Promise.race([
@@ -169,7 +169,7 @@ const refusals = new Map<string, Refusal['kind']>([
   ['40P01', 'locked'],
 ]);
 
-/** What an error of the driver tells; only the words that hold no cell and no password. */
+/** What an error of the driver says; only the words that hold no cell and no password. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
   const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);

@@ -19,7 +19,7 @@ export async function ask(
   };
 }
 
-/** What the driver tells of a column. */
+/** What the driver says of a column. */
 interface PostgresField {
   readonly name: string;
   readonly tableID: number;

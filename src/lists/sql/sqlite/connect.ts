@@ -92,7 +92,7 @@ export async function connect(url: string, purpose: Purpose): Promise<SqliteConn
   };
 }
 
-/** What is used of a statement, more than the driver's types tell. */
+/** What is used of a statement, more than the driver's types declare. */
 interface ReadStatement {
   raw(): ReadStatement;
   safeIntegers(isOn: boolean): ReadStatement;
@@ -141,7 +141,7 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^cannot store \w+ value in \w+ column [^.\n]*\.(.+)/, 'misfit'],
 ];
 
-/** What an error of the driver tells; constraints are named, cells are not. */
+/** What an error of the driver says; constraints are named, cells are not. */
 export function failureOf(error: unknown): DatabaseFailure {
   const message = error instanceof Error ? error.message : '';
   const code =

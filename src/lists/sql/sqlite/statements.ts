@@ -22,7 +22,7 @@ export const statements: Statements = {
   // The triggers of a table are to see each row that is given for it.
   skipsSame: ['update'],
   isSame: (cell, other) => `${cell} IS ${other} COLLATE BINARY`,
-  // Which rows it updated, it does not tell.
+  // It does not say which rows it updated.
   isWritten: 'TRUE',
   markers: {
     targetOf: ({ table }) => table,

@@ -30,7 +30,7 @@ interface TableLocation {
 
 /** What the caller wants done. */
 interface TableTarget {
-  /** Names of the columns that tell a row; none for a table of one's own. */
+  /** Names of the columns that identify a row; none for a new table. */
   readonly key: readonly string[];
   readonly isUpdate: boolean | undefined;
   /** What the cells of the input's columns showed, where they were looked at. */
@@ -198,7 +198,7 @@ function refuseLacking(
   );
 }
 
-/** Whether the rows are those of the table itself, told by its own key. */
+/** Whether the rows are those of the table itself, identified by its own key. */
 function isOwn(
   reading: SourceReading,
   keyPositions: readonly number[],

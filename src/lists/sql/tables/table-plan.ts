@@ -76,9 +76,9 @@ export interface ExistingTable {
   }[];
   /** The type of a column of a kind that is added to it. @default the database's */
   readonly typeOf?: ((kind: Kind) => string) | undefined;
-  /** Columns of each unique index that rows can be told by. */
+  /** Columns of each unique index that can identify rows. */
   readonly keys: readonly (readonly string[])[];
-  /** What made it, where it tells that itself. */
+  /** What made it, where it says so itself. */
   readonly marker?: RunMarker | undefined;
 }
 
@@ -87,7 +87,7 @@ export interface ExistingTable {
  *
  * - `create`: the table is not there.
  * - `replace`: it is, and it was this run that wrote it.
- * - `upsert`: rows are told by their key; those that are not there yet are added.
+ * - `upsert`: rows are identified by their key; those that are not there yet are added.
  * - `update`: the rows came from the table itself: they get the added columns, and nothing else of them
  *   is touched, as it may have changed since. A row whose verified cells have changed gets nothing.
  */

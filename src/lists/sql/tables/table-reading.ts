@@ -88,7 +88,7 @@ const tableColumn = z.object({
   type: z.string(),
   /** Whether only that database knows the type. */
   isUserType: z.boolean().optional(),
-  /** The column of a table that it shows as it is, where the database tells. */
+  /** The column of a table that it shows as it is, where the database says it. */
   origin: z.object({ table: z.string(), column: z.string() }).optional(),
 });
 export type TableColumn = z.infer<typeof tableColumn>;

@@ -36,7 +36,7 @@ import { notice, type Notice } from '../../../platform/text/notices.js';
 /** The key of the rows of a table. */
 export interface TableKeyOptions {
   /**
-   * The column, or columns, that tell a row. With it, rows that the table has are updated and the
+   * The column, or columns, that identify a row. With it, rows that the table has are updated and the
    * others added; it is also the primary key of a table that is made.
    * @default none: the table must not be there
    */

@@ -13,7 +13,7 @@ import {
 /** Digits that a number has at most. */
 const mostDigits = 38;
 
-/** Names that a table has only where its columns are told by more than their names. */
+/** Names that a table has only where its columns are matched by more than their names. */
 const needsMapping = /[ ,;{}()\n\t=]/;
 
 export const databricks: LoadDialect = {

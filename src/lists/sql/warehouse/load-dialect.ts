@@ -77,7 +77,7 @@ export function isCells(format: PartsManifest['format']): boolean {
   return format === 'csv' || format === 'tsv';
 }
 
-/** Cells of a text as it has them: bytes are its own text, or another form of it, which is told nowhere. */
+/** Cells of a text as it has them: bytes are its own text, or another form of it, which nothing shows. */
 export function isBinaryText({ name }: PartKind, format: PartsManifest['format']): boolean {
   return name === 'binary' && format !== 'parquet';
 }

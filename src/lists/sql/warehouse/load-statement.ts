@@ -31,7 +31,7 @@ export interface LoadStatementOptions {
    */
   readonly from?: string | undefined;
   /**
-   * Column whose values tell rows apart: rows of the table with the key of a loaded row are updated, others
+   * Column whose values identify rows: rows of the table with the key of a loaded row are updated, others
    * stay, new ones are inserted. The table is created where it is missing.
    * @default none: the table is new
    */

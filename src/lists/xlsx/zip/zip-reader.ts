@@ -7,7 +7,7 @@ import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import { describeFile } from '../../files/file-signature.js';
 import type { RandomFile } from '../../../platform/files/random-file.js';
 
-/** One file in a zip archive, as the archive's directory tells of it. */
+/** One file in a zip archive, as the archive's directory describes it. */
 export interface ZipEntry {
   readonly name: string;
   /** 0: as it is; 8: deflated. */
