@@ -87,7 +87,7 @@ export class DriveBatches extends PatientDuplex {
   /** Whether the last parcel is pushed. */
   #isOver = false;
 
-  readonly #notes: Partial<Notes>;
+  readonly #notes: LaunchNotes | undefined;
 
   constructor(
     options: DriveBatchesOptions &
@@ -96,7 +96,8 @@ export class DriveBatches extends PatientDuplex {
         /** Does work as that of a run. */
         readonly inRun?: (work: () => void) => void;
       },
-    notes: Partial<Notes> = {},
+    /** What outlasts the process of what is sent. */
+    notes?: LaunchNotes,
   ) {
     super({ objectMode: true, highWaterMark: 1 });
     this.#notes = notes;
@@ -118,8 +119,8 @@ export class DriveBatches extends PatientDuplex {
         claim: (batch) =>
           this.#claims.claim(batch, planned, async (progress) => {
             const { state } = progress;
-            if (state.stage === 'uploading') await notes.noteUploads?.(this.#runId);
-            if (state.stage === 'launching') await notes.note?.(batch, state.uuid);
+            if (state.stage === 'uploading') await notes?.noteUploads(this.#runId);
+            if (state.stage === 'launching') await notes?.note(batch, state.uuid);
             this.#note(progress);
           }),
         collect: async (batch, open) => this.#collect(batch, open),
@@ -179,7 +180,7 @@ export class DriveBatches extends PatientDuplex {
     this.#reportLeft(names);
     await this.#calledBack.settled();
     // Where it cannot be written down, the next stream looks again.
-    await this.#notes.dropUploads?.(this.#runId).catch(() => undefined);
+    await this.#notes?.dropUploads(this.#runId).catch(() => undefined);
   }
 
   #allLeft(): readonly LeftBatch[] {
@@ -236,7 +237,7 @@ export class DriveBatches extends PatientDuplex {
       });
       this.#reportLeft(names);
       await this.#calledBack.settled();
-      await this.#notes.dropUploads?.(this.#runId);
+      await this.#notes?.dropUploads(this.#runId);
     } catch (error) {
       this.destroy(error as Error);
       return;
@@ -305,9 +306,6 @@ export class DriveBatches extends PatientDuplex {
     return { ...tally, keep };
   }
 }
-
-/** What outlasts the process of what is sent. */
-type Notes = Pick<LaunchNotes, 'note' | 'noteUploads' | 'dropUploads'>;
 
 interface SentBatch extends LeftBatch {
   /** Name of its latest upload. */

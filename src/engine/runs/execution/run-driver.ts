@@ -1,11 +1,5 @@
 import type { Batch } from '../../batches/batch.js';
-import { defaults } from '../../driver/driver-options.js';
-import {
-  deleteBatch,
-  deleteOrphans,
-  isBeforeLaunch,
-} from '../../batches/uploads/delete-uploads.js';
-import type { ListOptions } from '../../batches/uploads/list-uploads.js';
+import { deleteBatch, isBeforeLaunch } from '../../batches/uploads/delete-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
 import { replaced } from '../../batches/transitions.js';
@@ -13,12 +7,35 @@ import { stopsForNow } from '../../driver/batch-errors.js';
 import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { BatchSettling } from './settle-batches.js';
-import { type DriveRunEnd, type DriveRunOptions, RunBatches } from './run-batches.js';
+import type { DriveRunOptions } from './drive-run-options.js';
+import { RunBatches } from './run-batches.js';
+import { RunDeletions } from './run-deletions.js';
 import { noticed } from '../reporting/run-progress.js';
-import { deleteEarlier } from '../resume/earlier-results.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
 import { WorkerLoop } from './worker-loop.js';
+
+/** How the driving of a run's batches ended. */
+export interface DriveRunEnd {
+  readonly batches: readonly DrivenBatch[];
+  /** What stopped it; `undefined` when every batch is at its end. */
+  readonly stoppedBy: unknown;
+  /** Whether every batch is at its end. */
+  readonly isWhole: boolean;
+  /** Whether what is not finished is settled as such, so that rows can be written. */
+  readonly isPartial: boolean;
+  /** Whether the service refused the run in its form: nothing of it is worth going on with. */
+  readonly isRefused: boolean;
+  /** Gives all addresses their outcomes. */
+  settleAll(): Promise<void>;
+  /**
+   * Deletes what the run needs no more from the service: only in the process that ends a run that others work on,
+   * too; one that a process has to itself is tidy.
+   *
+   * @param confirm asked before anything is deleted
+   */
+  tidy(confirm: () => Promise<void>): Promise<void>;
+}
 
 /**
  * Brings all batches of a run to their ends, those of an earlier process from where the journal left
@@ -49,24 +66,13 @@ export async function settleRun(
   return new RunDrive(options).toSettled(decide);
 }
 
-interface ExportedBatch {
-  readonly batch: Batch;
-  readonly state: BatchState & { readonly stage: 'exported' };
-}
-
-/** How long a deletion may hold up the batches that wait for the place of the one that is deleted. */
-const longestDeletionMs = 10_000;
-
 class RunDrive {
   readonly #options: DriveRunOptions;
   readonly #drive: BatchPool;
   readonly #batches: RunBatches;
   readonly #settling: BatchSettling;
   readonly #shared: WorkerLoop;
-  /** Names of uploads that are of no use any more and could not be deleted. */
-  readonly #left: string[] = [];
-  /** Whose results are safe, and that were not deleted when they came: asked for again when all is collected. */
-  readonly #undeleted: ExportedBatch[] = [];
+  readonly #deletions: RunDeletions;
   /** Whether a batch is left alone once the service verifies it. */
   #leavesLaunched = false;
 
@@ -114,6 +120,7 @@ class RunDrive {
         await this.#settling.settleOther(batch, state, this.#exportedAt(batch));
       },
     });
+    this.#deletions = new RunDeletions(options, this.#batches.log, this.#drive);
   }
 
   async toEnd(): Promise<DriveRunEnd> {
@@ -141,13 +148,13 @@ class RunDrive {
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     // What looks like an orphan to one of many processes may be what another goes on with.
     if ((isWhole || isRefused) && !store.isShared) {
-      await this.#deleteOrphans({ isGivenUp: isRefused, hasSurplus: this.#hasSurplus });
+      await this.#deletions.deleteOrphans({ isGivenUp: isRefused });
     }
     if (isWhole) {
-      await this.#deleteAgain();
-      this.#left.push(...(await this.#deleteEarlier()));
+      await this.#deletions.retry();
+      await this.#deletions.deleteEarlier();
     }
-    this.#reportLeft();
+    this.#deletions.report();
     return this.#endOf(stoppedBy, isWhole);
   }
 
@@ -178,7 +185,7 @@ class RunDrive {
         await this.#settling.settleAll();
         if (isPartial) for (const batch of batches) plan.join.settleUnfinished(batch);
       },
-      tidy: async (confirm) => this.#tidy(confirm),
+      tidy: async (confirm) => this.#deletions.tidy(confirm),
     };
   }
 
@@ -203,9 +210,9 @@ class RunDrive {
     } while (await this.#giveUpReady(kept));
     if (reconciliation.uploads.all().length === 0 && this.#batches.log.batches().length === 0)
       return;
-    await this.#deleteAgain();
-    await this.#deleteOrphans({ isGivenUp: true, hasSurplus: true });
-    this.#reportLeft();
+    await this.#deletions.retry();
+    await this.#deletions.deleteOrphans({ isGivenUp: true, hasSurplus: true });
+    this.#deletions.report();
   }
 
   async #giveUp(driven: DrivenBatch): Promise<void> {
@@ -252,45 +259,6 @@ class RunDrive {
       isAnyInDoubt = true;
     }
     return isAnyInDoubt;
-  }
-
-  async #tidy(confirm: () => Promise<void>): Promise<void> {
-    const { run, store } = this.#options;
-    if (!store.isShared) return;
-    await confirm();
-    await this.#deleteOrphans({ isGivenUp: false, hasSurplus: this.#hasSurplus });
-    for (const { batch, state } of this.#batches.log.batches()) {
-      if (run.deleteBatches !== true || state.stage !== 'exported') continue;
-      await confirm();
-      await this.#deleteExported({ batch, state });
-    }
-    this.#reportLeft();
-  }
-
-  get #hasSurplus(): boolean {
-    return this.#options.reconciliation.hasSurplus(this.#batches.log.uuids());
-  }
-
-  async #deleteOrphans(
-    which: Pick<Parameters<typeof deleteOrphans>[3], 'isGivenUp' | 'hasSurplus'>,
-  ): Promise<void> {
-    const { client, reconciliation, run } = this.#options;
-    const names = await deleteOrphans(client, reconciliation.runId, this.#batches.log.batches(), {
-      ...which,
-      ...this.#patience,
-      keepsFailed: !which.isGivenUp && run.deleteBatches !== true,
-    });
-    this.#left.push(...names);
-  }
-
-  get #patience(): ListOptions {
-    const { signal, clock, batchDeadlineMs = defaults.batchDeadlineMs } = this.#options.run;
-    return { signal, clock, deadlineMs: batchDeadlineMs };
-  }
-
-  #reportLeft(): void {
-    const names = this.#left;
-    if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });
   }
 
   /**
@@ -358,55 +326,11 @@ class RunDrive {
     );
   }
 
-  async #deleteEarlier(): Promise<readonly string[]> {
-    const { client, store, reconciliation } = this.#options;
-    const own = { runId: reconciliation.runId, uuids: this.#batches.log.uuids() };
-    return deleteEarlier(client, store.state.earlier, own, this.#patience);
-  }
-
   async #leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> {
     if (parts.length > 0) await this.#batches.split(batch, parts);
     if (!isAtEnd(state)) return;
-    const { client, run, store } = this.#options;
     await this.#settling.settle(batch, state, this.#exportedAt(batch));
-    if (run.deleteBatches !== true || state.stage !== 'exported') return;
-    // Where others work on the run, too, the process that ends it deletes them: others may be gone by then.
-    if (store.isShared) return;
-    if (this.#mustStay(batch)) {
-      await this.#deleteExported({ batch, state });
-      return;
-    }
-    const isFailing = this.#undeleted.length > 0;
-    const briefMs = Math.min(longestDeletionMs, (client.giveUpAfterMs ?? Infinity) / 2);
-    if (isFailing || !(await this.#isDeleted({ batch, state }, briefMs))) {
-      this.#undeleted.push({ batch, state });
-    }
-  }
-
-  async #deleteAgain(): Promise<void> {
-    for (const exported of this.#undeleted.splice(0)) await this.#deleteExported(exported);
-  }
-
-  async #deleteExported(exported: ExportedBatch): Promise<void> {
-    if (await this.#isDeleted(exported)) return;
-    this.#left.push(this.#options.reconciliation.nameOf(exported.batch, exported.state));
-  }
-
-  /**
-   * Whether its results are on the service alone: the process that goes on with the other copy of the state has
-   * not fetched them, or this one lacks them.
-   */
-  #mustStay(batch: Batch): boolean {
-    return this.#options.reconciliation.isCopied || this.#batches.log.lacksResults(batch);
-  }
-
-  async #isDeleted({ batch, state }: ExportedBatch, timeoutMs?: number): Promise<boolean> {
-    const { client, run } = this.#options;
-    if (this.#mustStay(batch)) return false;
-    const end = await this.#drive.inTurn(async () =>
-      deleteBatch(client, state.uuid, true, run.signal, timeoutMs),
-    );
-    return end === 'gone';
+    if (state.stage === 'exported') await this.#deletions.exported({ batch, state });
   }
 
   #exportedAt(batch: Batch): string {

@@ -5,7 +5,7 @@ import { tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';
 import type { ExportOpener } from '../../plan/result-join.js';
 import type { BatchResults } from '../../results/match-export.js';
-import type { DriveRunOptions } from './run-batches.js';
+import type { DriveRunOptions } from './drive-run-options.js';
 import type { RunClaim } from '../../stores/run-store.js';
 
 /** Gives the addresses of batches their outcomes, from exports or from what a store has kept of them. */

@@ -12,7 +12,7 @@ import { LocalRunClaims } from '../../stores/directory/local-claims.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { outputIdOf, type PlanEntry, type RunEntry } from '../../stores/journal-entries.js';
 import { entryOf, hasPaid, emptyRunState } from '../../stores/run-state.js';
-import type { DriveRunOptions } from '../execution/run-batches.js';
+import type { DriveRunOptions } from '../execution/drive-run-options.js';
 import { settleRun } from '../execution/run-driver.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { paidNumbers, plannedBatches } from '../planning/batch-files.js';

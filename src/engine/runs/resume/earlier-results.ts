@@ -1,13 +1,11 @@
-import type { Client, VerificationService } from '../../../client/client.js';
+import type { Client } from '../../../client/client.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { KeyHash } from '../../../platform/hashing/key-hash.js';
 import { groupNumber } from '../../addresses/address.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { isOwed, mayHaveLaunched } from '../../batches/batch-state.js';
-import { type Batch, parseBatchName, readLines, uuidKey } from '../../batches/batch.js';
-import { deleteUnwanted, mayHaveOrphans } from '../../batches/uploads/delete-uploads.js';
-import type { ListOptions } from '../../batches/uploads/list-uploads.js';
-import { collectLaunched } from '../../streams/launch-notes.js';
+import { type Batch, readLines } from '../../batches/batch.js';
+import { collectLaunched } from '../../driver/collect-launched.js';
 import { HistoryEntries } from '../../history/history-entries.js';
 import type { History } from '../../history/history.js';
 import type { AddressResult, ReportedResults } from '../../plan/result-cache.js';
@@ -141,35 +139,6 @@ async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<A
   }
 }
 
-/**
- * Deletes uploads of the runs in whose place another began: their answers were lost, and they came after
- * the others of their run were deleted. What the list shows beside them of the run itself goes too.
- *
- * @param own the run that is at its end, and the uploads that it has used
- * @returns the names of those that may still be there; of a run whose uploads could not be listed its id
- * @throws the signal's reason
- */
-export async function deleteEarlier(
-  service: VerificationService,
-  earlier: readonly EarlierRun[],
-  own: { readonly runId: string; readonly uuids: ReadonlySet<string> },
-  options: ListOptions,
-): Promise<readonly string[]> {
-  const ids = earlier
-    .filter(({ batches }) => [...batches.values()].some(({ state }) => mayHaveOrphans(state, true)))
-    .map(({ run }) => run.id);
-  if (ids.length === 0) return [];
-  const used = new Set([...carriedUuids(earlier), ...own.uuids].map(uuidKey));
-  const left = await deleteUnwanted(
-    service,
-    ({ name, batch_uuid: uuid }) =>
-      !used.has(uuidKey(uuid)) &&
-      [...ids, own.runId].some((id) => parseBatchName(name, id) !== undefined),
-    options,
-  );
-  return left ?? ids;
-}
-
 /** Collects what a stream with this history has launched and left, before the list is looked up in it. */
 export async function collectLeft(
   history: History,
@@ -177,16 +146,14 @@ export async function collectLeft(
   { onProgress, ...settings }: ResolvedRun,
 ): Promise<void> {
   const owner = {};
-  const launched = history.takeLaunched(owner);
-  const streams = history.takeUploads(owner);
-  if (launched.length > 0) {
-    onProgress?.(noticed(notice('launched_left', { batches: launched.length })));
-  }
-  const onLeftBehind = (names: readonly string[]): void => {
-    onProgress?.({ stage: 'left_behind', names });
-  };
   try {
-    await collectLaunched(launched, streams, { ...settings, history, service, onLeftBehind });
+    await collectLaunched(owner, {
+      ...settings,
+      history,
+      service,
+      onFound: (batches) => onProgress?.(noticed(notice('launched_left', { batches }))),
+      onLeftBehind: (names) => onProgress?.({ stage: 'left_behind', names }),
+    });
   } finally {
     history.release(owner);
   }

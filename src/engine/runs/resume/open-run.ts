@@ -1,7 +1,7 @@
 import { checkHistoryService } from '../../plan/result-cache.js';
 import { isOwed } from '../../batches/batch-state.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import type { DriveRunEnd } from '../execution/run-batches.js';
+import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { RunStore } from '../../stores/run-store.js';

@@ -3,7 +3,7 @@ import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import { type EarlierRun, emptyRunState } from '../../stores/run-state.js';
 import { makeScratch } from '../../stores/scratch.js';
-import type { DriveRunOptions } from '../execution/run-batches.js';
+import type { DriveRunOptions } from '../execution/drive-run-options.js';
 import type { PlanInputOptions, PlannedInput } from '../planning/plan-input.js';
 import { openRecall } from '../planning/recalled-results.js';
 import type { ResolvedRun } from '../options/run-options.js';

@@ -1,0 +1,156 @@
+import type { VerificationService } from '../../client/client.js';
+import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
+import { AddressTable } from '../../platform/hashing/address-table.js';
+import { systemClock } from '../../platform/waiting/clock.js';
+import { groupNumber } from '../addresses/address.js';
+import type { BatchState } from '../batches/batch-state.js';
+import { type Batch, parseBatchName, uuidKey } from '../batches/batch.js';
+import { LocalClaims } from '../batches/claim.js';
+import { tallyOf } from '../batches/export-check.js';
+import { deleteBatch, deleteListed } from '../batches/uploads/delete-uploads.js';
+import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
+import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
+import { matchExport, type MatchedExport } from '../results/match-export.js';
+import { OutcomeTable } from '../results/outcome-table.js';
+import { BatchPool } from './batch-pool.js';
+import { type CollectedExport, defaults, type DriveSettings } from './driver-options.js';
+
+interface CollectOptions extends DriveSettings {
+  readonly history: ResultHistory;
+  readonly service: VerificationService;
+  readonly signal: AbortSignal;
+  /** Called with the number of batches that are waited for, where there are some. */
+  readonly onFound?: (batches: number) => void;
+  /** Called with the names of uploads that may be left. */
+  readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
+}
+
+/**
+ * Waits for batches that an earlier stream has launched and left, and has the history keep their results:
+ * they are paid for. Nothing is launched: what such a stream has only uploaded is deleted.
+ *
+ * @param owner who waits for them from now on, until the history releases it
+ * @returns `undefined` where nothing was left
+ */
+export function collectLaunched(owner: object, options: CollectOptions): Promise<void> | undefined {
+  const { history, onFound } = options;
+  const launched = history.takeLaunched(owner);
+  const streams = history.takeUploads(owner);
+  if (launched.length > 0) onFound?.(launched.length);
+  return launched.length + streams.length === 0 ? undefined : collect(launched, streams, options);
+}
+
+/** @param streams ids of those whose uploads are to be deleted, too */
+async function collect(
+  launched: readonly LaunchedBatch[],
+  streams: readonly string[],
+  options: CollectOptions,
+): Promise<void> {
+  if (launched.length > 0) await collectAll(launched, options);
+  if (streams.length > 0) await deleteUploads(streams, launched, options);
+}
+
+async function deleteUploads(
+  streams: readonly string[],
+  launched: readonly LaunchedBatch[],
+  { history, service, signal, clock = systemClock, batchDeadlineMs, onLeftBehind }: CollectOptions,
+): Promise<void> {
+  const collected = new Set(launched.map(({ batchUuid }) => uuidKey(batchUuid)));
+  const isOfStream = (name: string): boolean =>
+    streams.some((id) => parseBatchName(name, id) !== undefined);
+  const isUnwanted = ({ name, batch_uuid: uuid }: { name: string; batch_uuid: string }): boolean =>
+    isOfStream(name) && !collected.has(uuidKey(uuid));
+  const deadlineMs = batchDeadlineMs ?? defaults.batchDeadlineMs;
+  try {
+    const { left } = await deleteListed(service, isUnwanted, { signal, clock, deadlineMs });
+    if (left.length > 0) {
+      // It may be parsing one, and delete it the next time.
+      onLeftBehind?.(left);
+      return;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // The list could not be read: the next stream looks again.
+    if (isSluiceError(error)) return;
+    throw error;
+  }
+  for (const id of streams) await history.dropLaunch(id);
+}
+
+async function collectAll(
+  launched: readonly LaunchedBatch[],
+  { history, service, signal, ...settings }: CollectOptions,
+): Promise<void> {
+  const of = ({ id }: Batch): LaunchedBatch => launched[id] as LaunchedBatch;
+  const claims = new LocalClaims();
+  const drive = new BatchPool(
+    { service, runId: 'left', settings, signal },
+    {
+      state: (batch) => leftAt(of(batch).batchUuid),
+      claim: (batch) => claims.claim(batch, leftAt(of(batch).batchUuid), () => undefined),
+      collect: async (batch, open) => readLaunched(of(batch), open, history),
+      leave: async (batch, state) => {
+        const { batchUuid } = of(batch);
+        if (state.stage === 'exported') return;
+        const end =
+          state.stage === 'failed' ? 'gone' : await deleteBatch(service, batchUuid, false, signal);
+        if (end !== 'launched') await history.dropLaunch(batchUuid);
+      },
+    },
+  );
+  drive.gate.hold();
+  const batches = launched.map(({ batchUuid, group, addresses }, id): Batch => {
+    // Its lines are not known any more, only their hashes.
+    const batch = { id, group, addresses, sizeBytes: 0, checksum: 0, open: () => [] };
+    drive.recall(batch, leftAt(batchUuid), batchUuid);
+    return batch;
+  });
+  drive.add(batches);
+  const stopped = await drive.idle();
+  if (stopped) throw stopped.error;
+}
+
+/** Its launch was asked for, and the answer is not known. */
+function leftAt(uuid: string): BatchState {
+  const tries = { attempt: 1, fresh: 0, uploads: 0, misses: 0, prepares: 0, launches: 0 };
+  return { stage: 'launching', uuid, isFound: false, ...tries, answeredError: false, doubt: true };
+}
+
+async function readLaunched(
+  launched: LaunchedBatch,
+  open: ExportOpener,
+  history: ResultHistory,
+): Promise<CollectedExport> {
+  const { group } = launched;
+  const outcomes = new OutcomeTable();
+  const table = new AddressTable({ seed: history.seed });
+  for (const hash of launched.hashes()) table.addHashed(hash);
+  const addresses = {
+    candidates: candidatesBy(group, (key) => table.find(groupNumber(group), key)),
+    linesOf: async () => new Map<number, string>(),
+  };
+  const matched = await matchExport(open, addresses, { type: group.type, outcomes });
+  const keep = async (): Promise<void> => {
+    const found = outcomesOf(matched, launched, outcomes);
+    const atMs = Date.now();
+    await history.keepLaunched(launched, { atMs, outcomes, outcomeOf: (index) => found[index] });
+  };
+  return { ...tallyOf(matched), keep };
+}
+
+/** By address: its outcome, where that is sure without its line. */
+function outcomesOf(
+  matched: MatchedExport,
+  { addresses }: LaunchedBatch,
+  outcomes: OutcomeTable,
+): readonly (number | undefined)[] {
+  const { named } = tallyOf(matched);
+  // One that names few of them may be right, or be asked for again: then they are.
+  const rest =
+    named * 2 < addresses || matched.ambiguous > 0
+      ? undefined
+      : outcomes.idOf('no_result', 'no_record');
+  const found = Array.from({ length: addresses }, () => rest);
+  for (const [place, number] of matched.numbers.entries()) found[number] = matched.outcomes[place];
+  return found;
+}

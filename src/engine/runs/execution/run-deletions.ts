@@ -1,0 +1,152 @@
+import type { BatchLog } from '../../batches/batch-log.js';
+import type { BatchState } from '../../batches/batch-state.js';
+import { type Batch, parseBatchName, uuidKey } from '../../batches/batch.js';
+import {
+  deleteBatch,
+  deleteOrphans,
+  deleteUnwanted,
+  mayHaveOrphans,
+} from '../../batches/uploads/delete-uploads.js';
+import type { ListOptions } from '../../batches/uploads/list-uploads.js';
+import type { BatchPool } from '../../driver/batch-pool.js';
+import { defaults } from '../../driver/driver-options.js';
+import { carriedUuids } from '../resume/earlier-results.js';
+import type { DriveRunOptions } from './drive-run-options.js';
+
+interface ExportedBatch {
+  readonly batch: Batch;
+  readonly state: BatchState & { readonly stage: 'exported' };
+}
+
+/** How long a deletion may hold up the batches that wait for the place of the one that is deleted. */
+const longestDeletionMs = 10_000;
+
+/** Deletes from the service what a run needs no more, and names what stays there all the same. */
+export class RunDeletions {
+  readonly #options: DriveRunOptions;
+  readonly #log: BatchLog;
+  readonly #drive: BatchPool;
+  /** Names of uploads that are of no use any more and could not be deleted. */
+  readonly #left: string[] = [];
+  /** Whose results are safe, and that were not deleted when they came: asked for again when all is collected. */
+  readonly #undeleted: ExportedBatch[] = [];
+
+  constructor(options: DriveRunOptions, log: BatchLog, drive: BatchPool) {
+    this.#options = options;
+    this.#log = log;
+    this.#drive = drive;
+  }
+
+  /** The results of a batch are safe, and settled. */
+  async exported(exported: ExportedBatch): Promise<void> {
+    const { client, run, store } = this.#options;
+    // Where others work on the run, too, the process that ends it deletes them: others may be gone by then.
+    if (run.deleteBatches !== true || store.isShared) return;
+    if (this.#mustStay(exported.batch)) {
+      await this.#delete(exported);
+      return;
+    }
+    const isFailing = this.#undeleted.length > 0;
+    const briefMs = Math.min(longestDeletionMs, (client.giveUpAfterMs ?? Infinity) / 2);
+    if (isFailing || !(await this.#isDeleted(exported, briefMs))) this.#undeleted.push(exported);
+  }
+
+  async retry(): Promise<void> {
+    for (const exported of this.#undeleted.splice(0)) await this.#delete(exported);
+  }
+
+  /**
+   * Deletes the uploads of the run that nothing waits for.
+   *
+   * @param options.isGivenUp whether no process goes on with what was not launched
+   * @param options.hasSurplus whether uploads of other processes are there. @default what the list showed
+   */
+  async deleteOrphans({
+    isGivenUp,
+    hasSurplus,
+  }: {
+    readonly isGivenUp: boolean;
+    readonly hasSurplus?: boolean;
+  }): Promise<void> {
+    const { client, reconciliation, run } = this.#options;
+    const names = await deleteOrphans(client, reconciliation.runId, this.#log.batches(), {
+      isGivenUp,
+      hasSurplus: hasSurplus ?? reconciliation.hasSurplus(this.#log.uuids()),
+      ...this.#patience,
+      keepsFailed: !isGivenUp && run.deleteBatches !== true,
+    });
+    this.#left.push(...names);
+  }
+
+  /**
+   * Deletes uploads of the runs in whose place another began: their answers were lost, and they came after
+   * the others of their run were deleted. What the list shows beside them of the run itself goes too. Of a
+   * run whose uploads cannot be listed the id is named.
+   */
+  async deleteEarlier(): Promise<void> {
+    const { client, store, reconciliation } = this.#options;
+    const { earlier } = store.state;
+    const ids = earlier
+      .filter(({ batches }) =>
+        [...batches.values()].some(({ state }) => mayHaveOrphans(state, true)),
+      )
+      .map(({ run }) => run.id);
+    if (ids.length === 0) return;
+    const used = new Set([...carriedUuids(earlier), ...this.#log.uuids()].map(uuidKey));
+    const left = await deleteUnwanted(
+      client,
+      ({ name, batch_uuid: uuid }) =>
+        !used.has(uuidKey(uuid)) &&
+        [...ids, reconciliation.runId].some((id) => parseBatchName(name, id) !== undefined),
+      this.#patience,
+    );
+    this.#left.push(...(left ?? ids));
+  }
+
+  /** See `DriveRunEnd.tidy`. */
+  async tidy(confirm: () => Promise<void>): Promise<void> {
+    const { run, store } = this.#options;
+    if (!store.isShared) return;
+    await confirm();
+    await this.deleteOrphans({ isGivenUp: false });
+    for (const { batch, state } of this.#log.batches()) {
+      if (run.deleteBatches !== true || state.stage !== 'exported') continue;
+      await confirm();
+      await this.#delete({ batch, state });
+    }
+    this.report();
+  }
+
+  /** Names what was left. */
+  report(): void {
+    const names = this.#left;
+    if (names.length > 0) this.#options.run.onProgress?.({ stage: 'left_behind', names });
+  }
+
+  async #delete(exported: ExportedBatch): Promise<void> {
+    if (await this.#isDeleted(exported)) return;
+    this.#left.push(this.#options.reconciliation.nameOf(exported.batch, exported.state));
+  }
+
+  async #isDeleted({ batch, state }: ExportedBatch, timeoutMs?: number): Promise<boolean> {
+    const { client, run } = this.#options;
+    if (this.#mustStay(batch)) return false;
+    const end = await this.#drive.inTurn(async () =>
+      deleteBatch(client, state.uuid, true, run.signal, timeoutMs),
+    );
+    return end === 'gone';
+  }
+
+  /**
+   * Whether its results are on the service alone: the process that goes on with the other copy of the state has
+   * not fetched them, or this one lacks them.
+   */
+  #mustStay(batch: Batch): boolean {
+    return this.#options.reconciliation.isCopied || this.#log.lacksResults(batch);
+  }
+
+  get #patience(): ListOptions {
+    const { signal, clock, batchDeadlineMs = defaults.batchDeadlineMs } = this.#options.run;
+    return { signal, clock, deadlineMs: batchDeadlineMs };
+  }
+}
