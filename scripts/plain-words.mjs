@@ -20,6 +20,13 @@ const words = [
   ["one's own", 'your own', "one['’]s own"],
   ['but for', 'except', 'but for(?! each\\b| all\\b)'],
   ['to and fro', 'back and forth', 'to and fro'],
+  ['there is no such', '… not found', 'there is no such'],
+  [
+    'is no …',
+    'is not a …',
+    '(?:is|are) no (?:JSON|CSV|text|UTF-8|XML|URL|uuid|file|folder|number|list|option|table)(?! of rows)',
+  ],
+  ['whoever', 'anyone who, its reader', 'whoever'],
   ['gone on with', 'resumed', '(?:gone|goes|going) on with'],
   ['what is … is', 'name the thing', "what (?:is|are) [^?.,;:|()`'\\n]{1,50}? (?:is|are|was)(?= )"],
 ];

@@ -118,13 +118,11 @@ async function findTarget(
   if (baseUrl === undefined && apiKey === undefined) return { kind: 'local', isOnPurpose: false };
   if (baseUrl === undefined) {
     throw new ConfigurationError(
-      'there is a key but no base URL: set SLUICE_BASE_URL or --base-url, or use --local',
+      'the base URL is missing: set SLUICE_BASE_URL or --base-url, or use --local',
     );
   }
   if (apiKey === undefined) {
-    throw new ConfigurationError(
-      'there is a base URL but no key: set SLUICE_API_KEY or --api-key-file',
-    );
+    throw new ConfigurationError('the key is missing: set SLUICE_API_KEY or --api-key-file');
   }
   return { kind: 'service', baseUrl, apiKey };
 }
@@ -217,7 +215,7 @@ export async function withService<Answer>(
   const target = await findTarget(input.options, input.env);
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      `this asks for what a service keeps: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local service)`,
+      `this command needs a service: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local one)`,
     );
   }
   return askAt(target, input, ask);

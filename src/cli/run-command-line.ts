@@ -140,7 +140,7 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
       : guess(name, isHelp ? [...names, ...topics] : names);
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
   return new ConfigurationError(
-    `there is no ${isHelp ? 'command or topic' : 'command'} ${name}${meant}; ${program} --help lists all commands${rest}`,
+    `unknown ${isHelp ? 'command or topic' : 'command'} ${name}${meant}; ${program} --help lists all commands${rest}`,
   );
 }
 
@@ -158,7 +158,7 @@ function findCommand([name, ...rest]: readonly string[]):
   if (subcommand) return { command: subcommand, rest: rest.slice(1) };
   const names = subcommands.map((known) => known.name.slice(command.name.length + 1));
   throw new ConfigurationError(
-    `there is no sluice ${command.name} ${second}${guess(second, names) || `; there is ${names.join(', ')}`}`,
+    `unknown command ${command.name} ${second}${guess(second, names) || `: choose ${names.join(', ')}`}`,
   );
 }
 

@@ -41,7 +41,7 @@ export function expectFields(
   for (const [name, type] of Object.entries(fields)) {
     expectThat(Object.hasOwn(object, name), `${what}: ${name} is missing`);
     const value = object[name];
-    expectThat(isOf(value, type), `${what}: ${name} is no ${type}`);
+    expectThat(isOf(value, type), `${what}: ${name} is not of the type ${type}`);
   }
 }
 

@@ -188,7 +188,7 @@ function parseServer(text: string): DnsServer {
     return { address, port: number };
   }
   throw new ConfigurationError(
-    `resolvers: ${JSON.stringify(text)} is no address of a server; write one as 192.0.2.1 or 192.0.2.1:5353`,
+    `resolvers: ${JSON.stringify(text)} is not the address of a server; write one as 192.0.2.1 or 192.0.2.1:5353`,
   );
 }
 

@@ -147,7 +147,7 @@ export function checkNames(options: object, known: readonly string[], within?: s
       ? `the options are ${known.join(', ')}`
       : `did you mean ${nearest.map(({ other }) => other).join(' or ')}?`;
   const subject = within === undefined ? '' : `${within}: `;
-  throw new ConfigurationError(`${subject}there is no option ${JSON.stringify(name)}; ${advice}`);
+  throw new ConfigurationError(`${subject}unknown option ${JSON.stringify(name)}; ${advice}`);
 }
 
 /** An abbreviation is as near as can be, and so is a name without its first word. */

@@ -71,7 +71,7 @@ export function readJsonText(json: string, file: string): unknown {
     return JSON.parse(json);
   } catch {
     // The parser's own message quotes the text, and keys may be in it.
-    throw new ConfigurationError(`${file} is no JSON`);
+    throw new ConfigurationError(`${file} is not JSON`);
   }
 }
 

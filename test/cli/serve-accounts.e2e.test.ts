@@ -43,7 +43,7 @@ describe('sluice serve --accounts', () => {
 
     await writeFile(file, '[{"name":"a","key":"hunter2"');
     serving.child.kill('SIGHUP');
-    await serving.said(/the accounts stay as they were\n/);
+    await serving.said(/the accounts are unchanged\n/);
     expect((await credits('new-key-of-a')).status).toBe(200);
 
     const ended = await serving.stop();
@@ -58,7 +58,7 @@ describe('sluice serve --accounts', () => {
 
   it.each<[string, readonly string[], string]>([
     ['a file that is not there', ['--accounts=missing.json'], 'cannot read the accounts file'],
-    ['a file that is no JSON', ['--accounts=broken.json'], 'the accounts file is no JSON'],
+    ['a file that is not JSON', ['--accounts=broken.json'], 'the accounts file is not JSON'],
     [
       'credits beside it',
       ['--accounts=good.json', '--email-credits=1'],

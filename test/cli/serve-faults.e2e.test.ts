@@ -33,7 +33,7 @@ it('serves what goes wrong as planned, and reports it', async () => {
 
 it.each([
   ['{"faults":[{"operation":"launch","what":{"hang":true}}]}', 'faults.0.operation'],
-  ['{"faults":', 'is no JSON'],
+  ['{"faults":', 'is not JSON'],
 ])('refuses the plan %s with exit code 2', async (text, message) => {
   const { code, stderr } = await runInProcess(['serve', '--faults', await planFile(text)]);
   expect(code).toBe(2);

@@ -78,7 +78,7 @@ describe('sluice serve --verify network', () => {
     [
       'a range that is none',
       ['--verify=network', '--helo=a.lab', '--allow-ranges=home'],
-      /"home" is no range/,
+      /"home" is not a range/,
     ],
   ])('refuses %s', async (_what, args, message) => {
     const ended = await runInProcess(['serve', '--port', '0', ...args]);

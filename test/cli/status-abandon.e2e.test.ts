@@ -63,7 +63,7 @@ describe('sluice status', () => {
   it('lists the unfinished runs of a folder', async () => {
     const none = await sluice(['status'], {});
     expect(none).toMatchObject({ code: 0 });
-    expect(none.stdout.toString()).toBe('There is no unfinished run in this folder.\n');
+    expect(none.stdout.toString()).toBe('No unfinished run in this folder.\n');
     expect((await sluice(['status', '--json'], {})).stdout.toString()).toBe('[]\n');
 
     await leaveUnfinished();
@@ -107,7 +107,7 @@ describe('sluice status', () => {
       expect((await sluice(args)).code, args.join(' ')).toBe(2);
     }
     expect((await sluice(['status', 'list.csv'])).stderr).toBe(
-      'sluice: there is no unfinished run in list.csv or list.csv.sluice: it has finished, or never began [invalid_option]\n',
+      'sluice: no unfinished run in list.csv or list.csv.sluice: it has finished, or never began [invalid_option]\n',
     );
     expect(await readdir(join(folder, 'empty'))).toEqual([]);
   });
@@ -227,7 +227,7 @@ describe('--fresh', () => {
     const said = await sluice([...fresh, '--delete-batches']);
     expect(said).toMatchObject({
       code: 0,
-      stderr: expect.stringContaining('deleted 3 batches of the run that is dropped') as string,
+      stderr: expect.stringContaining('deleted 3 batches of the dropped run') as string,
     });
     expect((await wire.get('/v1/batch')).json).toEqual([]);
   });
@@ -250,7 +250,7 @@ describe('--fresh', () => {
       }),
       signal: new AbortController().signal,
     });
-    expect(person.heard()).toContain('3 batches of the unfinished run');
+    expect(person.heard()).toContain('3 batches of the dropped run');
     expect((await wire.get('/v1/batch')).json).toHaveLength(left);
   });
 
@@ -313,7 +313,7 @@ describe('--retry-failed', () => {
     const ended = await sluice([...command, '--retry-failed']);
     expect(ended).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('there is no run with failed addresses'),
+      stderr: expect.stringContaining('no run with failed addresses'),
     });
     expect(await readdir(folder)).toEqual(['list.csv']);
     expect(await chargesOf(service)).toEqual([]);

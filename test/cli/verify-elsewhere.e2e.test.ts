@@ -47,7 +47,7 @@ describe('results that are paid for', () => {
     const refused = await verify(...into);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain(
-      'what was paid is kept in people.sluice: to write it elsewhere, add --state people.sluice and give another -o',
+      'paid results are kept in people.sluice: to write them elsewhere, add --state people.sluice and name another -o',
     );
     const paid = (await chargesOf(service)).length;
     expect(paid).toBe(2);

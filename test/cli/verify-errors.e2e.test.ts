@@ -57,7 +57,7 @@ describe('what cannot be done is said before anything is sent', () => {
     [
       'no column at all',
       2,
-      'no column is named, and nobody can be asked: run the command above',
+      'no column is named, and there is no terminal to ask at: run the command above',
       ['verify', 'plain.csv', '--country', 'US', '-o', 'out.csv'],
     ],
     [
@@ -69,19 +69,19 @@ describe('what cannot be done is said before anything is sent', () => {
     [
       'an input that is missing',
       6,
-      'cannot read missing.csv: there is no such file',
+      'cannot read missing.csv: file or folder not found',
       ['verify', 'missing.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
     ],
     [
       'a column name that was not quoted',
       6,
-      "cannot read privat: there is no such file; if it belongs to the value of --email, quote the whole: --email 'eMail privat'",
+      "cannot read privat: file not found; if it belongs to the value of --email, quote the whole: --email 'eMail privat'",
       ['verify', 'plain.csv', '--email', 'eMail', 'privat', '--country', 'US', '-o', 'out.csv'],
     ],
     [
       'a file name that was not quoted',
       6,
-      "cannot read my: there is no such file; a name with spaces needs quotes: 'my list.csv'",
+      "cannot read my: file not found; a name with spaces needs quotes: 'my list.csv'",
       ['verify', 'my', 'list.csv', '--email', 'mail', '--country', 'US', '-o', 'out.csv'],
     ],
     [
@@ -314,9 +314,9 @@ describe('options', () => {
     const near = await runInProcess(['verify', 'contact.csv', ...args], { cwd: folder });
     expect(near.code).toBe(6);
     expect(near.stderr).toContain(
-      'cannot read contact.csv: there is no such file or folder; did you mean contacts.csv? [input_unreadable]',
+      'cannot read contact.csv: file or folder not found; did you mean contacts.csv? [input_unreadable]',
     );
     const far = await runInProcess(['verify', 'unlike.tsv', ...args], { cwd: folder });
-    expect(far.stderr).toContain('there is no such file or folder [input_unreadable]\n');
+    expect(far.stderr).toContain('file or folder not found [input_unreadable]\n');
   });
 });

@@ -57,7 +57,7 @@ it('refuses what the output has no form for before anything is sent', async () =
   const refused = await runInProcess(list, options);
   expect(refused.code).toBe(6);
   expect(refused.stderr).toContain(
-    'data row 1 of the input holds in column 2 bytes that are no valid text',
+    'data row 1 of the input holds in column 2 bytes that are not valid text',
   );
   expect(await chargesOf(service)).toEqual([]);
   const named = await runInProcess([...list, '--encoding', 'latin1'], options);

@@ -90,7 +90,7 @@ describe('--history', () => {
     const args = [...command, ...quick];
     const refused = await runInProcess(args, { cwd: folder });
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain('only on purpose');
+    expect(refused.stderr).toContain('only with --local');
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv']);
     expect((await runInProcess([...args, '--local'], { cwd: folder })).code).toBe(0);
     const { service } = await withService();
@@ -199,7 +199,7 @@ describe('sluice history', () => {
     }
     const missing = await sluice('stats', 'nowhere');
     expect(missing).toMatchObject({ code: 2 });
-    expect(missing.stderr).toContain('there is no history nowhere');
+    expect(missing.stderr).toContain('no history found at nowhere');
     expect(await readdir(folder)).toEqual([]);
   });
 });

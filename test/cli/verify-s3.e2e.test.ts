@@ -113,7 +113,7 @@ describe('lists in a bucket', () => {
     await putLists(server);
     const options = { cwd: folder, env: { ...connectTo(service), ...server.env } };
     const cases: [string, string, number, string][] = [
-      ['s3://none/a.csv', 'out.csv', 6, 'cannot read s3://none/a.csv: there is no such bucket'],
+      ['s3://none/a.csv', 'out.csv', 6, 'cannot read s3://none/a.csv: bucket not found'],
       ['s3://lists/in/*.tsv', 'out.csv', 6, 'no object matches it'],
       [
         's3://lists/in/a.csv',
@@ -125,7 +125,7 @@ describe('lists in a bucket', () => {
         's3://lists/in/a.csv',
         's3://none/out.csv',
         6,
-        'cannot write s3://none/out.csv: there is no such bucket',
+        'cannot write s3://none/out.csv: bucket not found',
       ],
       ['s3://lists/in/a.csv', 's3://lists/out/', 2, 'it is a folder; name an object'],
     ];

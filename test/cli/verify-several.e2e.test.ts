@@ -316,7 +316,7 @@ describe('a bad file among several', () => {
       'a file that is not there',
       ['lists/a.csv', 'lists/none.csv'],
       6,
-      'cannot read lists/none.csv: there is no such file',
+      'cannot read lists/none.csv: file or folder not found',
     ],
     [
       'a pattern without a match',

@@ -112,10 +112,7 @@ describe('standard input and output', () => {
       const rows = Array.from({ length: 60_000 }, (_, at) => `good${at % 9}@sluice.test,${at}\n`);
       await writeFile(join(folder, 'list.csv'), `email,id\n${rows.join('')}`);
       const [to, why] = {
-        head: [
-          '| head -c 1 > /dev/null; exit "${PIPESTATUS[0]}"',
-          'whoever was reading it has gone',
-        ],
+        head: ['| head -c 1 > /dev/null; exit "${PIPESTATUS[0]}"', 'its reader has closed it'],
         full: ['> /dev/full', 'no space is left on the device'],
       }[end];
       const ended = await runShell(

@@ -14,7 +14,7 @@ const title = 'Visitors of the fair\nAs of 2026-01-12\n\n';
 const table =
   'Name,Email,City\n' +
   Array.from({ length: 20 }, (_, row) => `Ann,ann${row}@sluice.test,Rome\n`).join('');
-const took = 'list.csv: took line 4 for the header';
+const took = 'list.csv: line 4 is read as the header';
 
 let folder: string;
 beforeEach(async () => {
@@ -108,7 +108,7 @@ describe('a header that is found', () => {
       ['verify', '-', '--email', 'Email', '--country', 'US', '--poll-interval', '5', '--quiet'],
       { cwd: folder, env: connectTo(service), input: title + table },
     );
-    expect(streamed.stderr).toContain('standard input: took line 4 for the header');
+    expect(streamed.stderr).toContain('standard input: line 4 is read as the header');
     expect(streamed.stdout.toString()).toBe(await text('out.csv'));
   });
 });

@@ -26,7 +26,7 @@ describe('a unit verification that may be charged, and whose answer is lost', ()
     'a reset': { cutAtByte: 0, by: 'reset' },
     'a 500': { answer: { status: 500 } },
     'an answer that is cut': { cutAtByte: 5, by: 'end' },
-    'an answer that is no JSON': { answer: { status: 200, text: 'ok' } },
+    'an answer that is not JSON': { answer: { status: 200, text: 'ok' } },
   } as const;
   test.each(Object.entries(faults))('is not asked for again after %s', async (_, what) => {
     const { service } = await withService({

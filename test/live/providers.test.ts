@@ -112,9 +112,9 @@ describe('providers', () => {
   });
 
   it.each<[string, RegExp]>([
-    ['no JSON', /is no JSON/],
+    ['no JSON', /is not JSON/],
     ['[{"name":"x","proxy":"y"}]', /the providers file is wrong at 0/],
-    ['[{"name":"x","via":{"proxy":"http://a:1"}}]', /0\.via\.proxy: is no socks5/],
+    ['[{"name":"x","via":{"proxy":"http://a:1"}}]', /0\.via\.proxy: is not a socks5/],
     ['[{"name":"x","via":{"localAddress":"here"}}]', /0\.via\.localAddress/],
   ])('refuse %s', (json, message) => {
     expect(() => parseProviders(json)).toThrow(message);

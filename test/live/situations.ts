@@ -570,7 +570,7 @@ const structures: readonly Situation[] = [
     manner: { raw: (socket) => flood(socket, '220 hello\r\n'.repeat(1000)) },
   },
   {
-    what: 'bytes that are no text',
+    what: 'bytes that are not text',
     asks: { anna: 'failed' },
     manner: { raw: (socket) => void socket.write(Buffer.from([0, 1, 2, 0xff, 0xfe, 0x0d, 0x0a])) },
   },

@@ -52,7 +52,7 @@ const cases: readonly [string, () => unknown, string][] = [
   ['verify', () => verify(any({ email: [3] })), 'such as ["email"], not [3]'],
   ['postgresSource', () => postgresSource(any({ url: 'postgres://h/d' })), 'query is missing'],
   ['postgresSource', () => postgresSource(any({ url, qery: '' })), 'did you mean query?'],
-  ['postgresSink', () => postgresSink(any({ url, table: 't' })), 'there is no option "table"'],
+  ['postgresSink', () => postgresSink(any({ url, table: 't' })), 'unknown option "table"'],
   ['postgresSink', () => postgresSink(any({ url })), 'into is missing: give a string'],
   ['mysqlSource', () => mysqlSource(any({ url: 5, query: '' })), 'url must be a string, not 5'],
   ['sqliteSink', () => sqliteSink(any({ url, into: 't', kye: 'id' })), 'did you mean key?'],
@@ -70,7 +70,7 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'verify',
     () => verify(any({ emial: ['email'] })),
-    'there is no option "emial"; did you mean email?',
+    'unknown option "emial"; did you mean email?',
   ],
   ['verify', () => verify(any(undefined)), 'options must be an object, not undefined'],
   [
@@ -112,12 +112,12 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'verify',
     () => verify(any({ settings: { use_globl_cache: false } })),
-    'settings: there is no option "use_globl_cache"; did you mean use_global_cache?',
+    'settings: unknown option "use_globl_cache"; did you mean use_global_cache?',
   ],
   [
     'run',
     async () => run(any({ settings: { use_globl_cache: false } })),
-    'settings: there is no option "use_globl_cache"; did you mean use_global_cache?',
+    'settings: unknown option "use_globl_cache"; did you mean use_global_cache?',
   ],
   [
     'driveBatches',
@@ -137,22 +137,22 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'estimateRun',
     async () => estimateRun(any({ source: 'a.csv', deleteBatches: true })),
-    'there is no option "deleteBatches"',
+    'unknown option "deleteBatches"',
   ],
   [
     'estimateRun',
     async () => estimateRun(any({ source: 'a.csv', detach: true })),
-    'there is no option "detach"',
+    'unknown option "detach"',
   ],
   [
     'estimateRun',
     async () => estimateRun(any({ source: 'a.csv', lastAct: () => undefined })),
-    'there is no option "lastAct"',
+    'unknown option "lastAct"',
   ],
   [
     'verify',
     () => verify(any({ settings: { target_country: 'US' } })),
-    'settings: there is no option "target_country"; the options are target_audience,',
+    'settings: unknown option "target_country"; the options are target_audience,',
   ],
   [
     'verify',
@@ -162,7 +162,7 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'uploadBatch',
     async () => client.uploadBatch(any({ ...upload, use_globl_cache: false })),
-    'uploadBatch: there is no option "use_globl_cache"; did you mean use_global_cache?',
+    'uploadBatch: unknown option "use_globl_cache"; did you mean use_global_cache?',
   ],
   [
     'uploadBatch',
@@ -207,12 +207,12 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'run',
     async () => run(any({ stateDirectory: 'x' })),
-    'there is no option "stateDirectory"; did you mean stateDir?',
+    'unknown option "stateDirectory"; did you mean stateDir?',
   ],
   [
     'streamRun',
     async () => streamRun(any({ stateDir: 'x' })),
-    'there is no option "stateDir"; the options are',
+    'unknown option "stateDir"; the options are',
   ],
   [
     'estimateRun',
@@ -234,7 +234,7 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'Client',
     () => new Client(any({ baseUrl, apikey: 'k' })),
-    'there is no option "apikey"; did you mean apiKey?',
+    'unknown option "apikey"; did you mean apiKey?',
   ],
   [
     'Client',
@@ -249,7 +249,7 @@ const cases: readonly [string, () => unknown, string][] = [
   [
     'createService',
     async () => createService(any({ credits: 5 })),
-    'there is no option "credits"; did you mean emailCredits or phoneCredits?',
+    'unknown option "credits"; did you mean emailCredits or phoneCredits?',
   ],
   [
     'createService',

@@ -62,7 +62,7 @@ describe('the rule of the disk', () => {
     ['words about it', '// fs.rename(a, b) and file.datasync() at `a.tmp`\nconst a = /\\.part$/;'],
     ['the type of a call', "type Files = Pick<FileSystem, 'open' | 'rename'>;"],
     ['a new file of its own', "await open(join(folder, 'hits'), 'wx');"],
-    ['a flush of what is no file', 'return { flush: async () => writer.flush() };'],
+    ['a flush of what is not a file', 'return { flush: async () => writer.flush() };'],
     ['the one mechanism', "await writeWhole(files, path, async (file) => file.writeFile('a'));"],
   ])('lets %s be', async (_what, text) => {
     expect(await violationsOf(text)).toEqual([]);

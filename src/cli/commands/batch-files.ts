@@ -104,15 +104,15 @@ const exportOptions = defineOptions([
     name: 'output',
     short: 'o',
     type: path('<path>'),
-    help: 'Where they go (default -: standard output).',
+    help: 'Where the results go (default: -, standard output).',
   },
   {
     name: 'format',
     type: choice('<format>', exportFormats),
     help: "json or xlsx (default: by the output's ending, else json).",
   },
-  { name: 'details', help: 'With the section of details.' },
-  { name: 'statistics', help: 'With the section of statistics.' },
+  { name: 'details', help: 'Include the section of details.' },
+  { name: 'statistics', help: 'Include the section of statistics.' },
   ...serviceOptions,
 ]);
 
@@ -168,7 +168,7 @@ async function* wholeExport(
     first ??= piece.find(isSign);
     last = piece.findLast(isSign) ?? last;
     if (first !== undefined && first !== begin) {
-      throw odd(format === 'json' ? 'no JSON object' : 'no spreadsheet');
+      throw odd(format === 'json' ? 'not a JSON object' : 'not a spreadsheet');
     }
     yield piece;
   }

@@ -33,9 +33,9 @@ const queryOptions = defineOptions([
   {
     name: 'limit',
     type: count('<n>', listLimit),
-    help: `How many, at most ${listLimit.max} (default ${listLimit.default}).`,
+    help: `How many, at most ${listLimit.max} (default: ${listLimit.default}).`,
   },
-  { name: 'offset', type: whole(), help: 'How many to leave out first (default 0).' },
+  { name: 'offset', type: whole(), help: 'How many to skip (default: 0).' },
   {
     name: 'from',
     library: 'from_date',
@@ -120,7 +120,7 @@ const statusCommand = oneBatchCommand({
 
 const detailsCommand = oneBatchCommand({
   what: 'details',
-  summary: 'Show all that the service knows of a batch; it may tell addresses, too.',
+  summary: 'Show all that the service knows of a batch; it may contain addresses.',
   flags: ' --json',
   ask: (client, ...of) => client.batchDetails(...of),
   textOf: fieldsText,

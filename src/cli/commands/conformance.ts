@@ -22,7 +22,7 @@ const conformanceOptions = defineOptions([
     name: 'patience',
     type: duration(),
     library: 'patienceMs',
-    help: 'How long a batch may take from one state to the next, in seconds (default 600).',
+    help: 'How long a batch may take from one state to the next, in seconds (default: 600).',
   },
   { name: 'json', help: 'Print the report as JSON.' },
 ]);
@@ -31,7 +31,7 @@ export const conformanceCommand = defineCommand({
   name: 'conformance',
   usage: '[options]',
   summary:
-    'Hold a service to the specification (docs/reference/service-interface.md), clause by clause.',
+    'Check a service against the specification (docs/reference/service-interface.md), clause by clause.',
   options: conformanceOptions,
   examples: [
     'sluice conformance --local --spend',

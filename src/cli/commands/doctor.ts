@@ -32,7 +32,8 @@ const doctorOptions = defineOptions([jsonOption, ...targetOptions]);
 export const doctorCommand = defineCommand({
   name: 'doctor',
   usage: '[options]',
-  summary: 'Say what works here: versions, folders, locks, service, key, credits, clock, packages.',
+  summary:
+    'Check what works here: versions, folders, locks, service, key, credits, clock, packages.',
   options: doctorOptions,
   examples: ['sluice doctor', 'sluice doctor --json'],
   run: examine,

@@ -19,7 +19,7 @@ export const historyCommand = defineCommand({
   options: [
     { ...maxAgeOption, help: 'prune, stats: how old a result may be, as for sluice verify.' },
     waitLockOption,
-    { name: 'json', help: 'As JSON; export: one object a line.' },
+    { name: 'json', help: 'Print JSON; export: one object a line.' },
   ],
   examples: [
     'sluice history stats verified.history',
@@ -38,7 +38,7 @@ async function onHistory(input: CommandInput<'max-age' | 'wait-lock' | 'json'>):
   const action = actions.find((known) => known === word);
   if (!action || path === undefined) {
     throw new ConfigurationError(
-      `say what is to be done, and with which history: ${programName(input)} history ${actions.join('|')} <file>`,
+      `name an action and a history: ${programName(input)} history ${actions.join('|')} <file>`,
     );
   }
   if (action === 'forget' ? addresses.length === 0 : addresses.length > 0) {

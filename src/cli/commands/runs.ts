@@ -83,12 +83,12 @@ async function onlySharedRun(input: CommandInput<'store' | 'run'>): Promise<Shar
 const nameState = 'name one state directory, such as verified.csv.sluice';
 
 function describeAll(runs: readonly FoundRun[]): string {
-  if (runs.length === 0) return 'There is no unfinished run in this folder.\n';
+  if (runs.length === 0) return 'No unfinished run in this folder.\n';
   return blocks(runs.map(linesOf));
 }
 
 function describeStore(runs: readonly FoundSharedRun[]): string {
-  if (runs.length === 0) return 'There is no run in this store.\n';
+  if (runs.length === 0) return 'No run in this store.\n';
   return blocks(runs.map(linesOfShared));
 }
 
@@ -191,7 +191,7 @@ function workerLine({ host, pid, isAlive, silentSeconds, batches, figures }: Wor
 export const abandonCommand = defineCommand({
   name: 'abandon',
   usage: '(<state> | --store <url> --run <name>)',
-  summary: 'Give an unfinished run up: delete its unlaunched batches and its state directory.',
+  summary: 'Give up an unfinished run: delete its unlaunched batches and its state directory.',
   options: [
     jsonOption,
     {

@@ -21,21 +21,21 @@ const serverOptions = defineOptions([
   {
     name: 'port',
     type: whole('<n>', { max: 65_535 }),
-    help: 'Port; 0 takes a free one (default 8080).',
+    help: 'Port; 0 takes a free one (default: 8080).',
   },
-  { name: 'host', type: text('<address>'), help: 'Address to listen on (default 127.0.0.1).' },
+  { name: 'host', type: text('<address>'), help: 'Address to listen on (default: 127.0.0.1).' },
   {
     name: 'data',
     type: path('<dir>'),
     library: 'dataDir',
-    help: 'Keep everything there (default: a temporary folder).',
+    help: 'Folder for everything that it keeps (default: a temporary one).',
   },
 ]);
 
 const creditOptions = defineOptions(
   [
-    { name: 'email-credits', type: amount(), help: 'Email credits (default 1000000).' },
-    { name: 'phone-credits', type: amount(), help: 'Phone credits (default 1000000).' },
+    { name: 'email-credits', type: amount(), help: 'Email credits (default: 1000000).' },
+    { name: 'phone-credits', type: amount(), help: 'Phone credits (default: 1000000).' },
   ],
   {
     rules: [
@@ -52,26 +52,30 @@ const limitOptions = defineOptions([
     name: 'parse-delay',
     type: delay(),
     library: 'parseDelayMs',
-    help: 'How long a batch is parsed at least (default 0).',
+    help: 'Shortest time to parse a batch (default: 0).',
   },
   {
     name: 'verify-delay',
     type: delay(),
     library: 'verifyDelayMs',
-    help: 'How long a batch is verified at least (default 0).',
+    help: 'Shortest time to verify a batch (default: 0).',
   },
-  { name: 'rate', type: count(), help: 'Requests a minute and key before 429 (default: none).' },
+  {
+    name: 'rate',
+    type: count(),
+    help: 'Requests a minute for each key before 429 (default: no limit).',
+  },
   {
     name: 'max-file-size',
     type: count('<bytes>'),
     library: 'maxFileSizeBytes',
-    help: 'Larger uploads get 413 (default 1 GiB).',
+    help: 'Larger uploads get 413 (default: 1 GiB).',
   },
   {
     name: 'max-format-size',
     type: count('<bytes>'),
     library: 'maxFormatBytes',
-    help: 'Larger files of /v1/format, which asks for no key, get 413 (default 1 MiB).',
+    help: 'Larger files of /v1/format, which asks for no key, get 413 (default: 1 MiB).',
   },
   {
     name: 'max-connections',
@@ -89,7 +93,11 @@ const serveOptions = defineOptions([
     help: 'Several accounts, as JSON, in place of the one; read again on SIGHUP.',
   },
   ...limitOptions,
-  { name: 'faults', type: path('<plan.json>'), help: 'What is to go wrong, and when.' },
+  {
+    name: 'faults',
+    type: path('<plan.json>'),
+    help: 'JSON file with the faults to cause, and when.',
+  },
   ...engineOptions,
 ]);
 

@@ -112,7 +112,7 @@ function flattened(answer: UnitAnswer): unknown {
 export const formatCommand = defineCommand({
   name: 'format',
   usage: '<file.txt> --type <type> --country <CC> [options]',
-  summary: 'Have the format of addresses normalized, one a line; it costs nothing.',
+  summary: 'Normalize the format of addresses, one a line; it costs nothing.',
   options: [typeOption, countryOption, jsonOption, ...singleConnectionOptions],
   examples: [
     'sluice format phones.txt --type phone --country US --local',

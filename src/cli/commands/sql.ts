@@ -16,7 +16,7 @@ import { print } from '../terminal/print.js';
 export const storeCommand = defineCommand({
   name: 'store',
   usage: 'create (--store <url> | --print)',
-  summary: 'Make what --store needs in a database, or print the SQL that makes it.',
+  summary: 'Create what --store needs in a database, or print the SQL for it.',
   words: ['create'],
   options: [
     {
@@ -38,7 +38,7 @@ async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> 
   const [action, ...more] = positionals;
   if (action !== 'create' || more.length > 0) {
     throw new ConfigurationError(
-      `say ${programName(input)} store create --store <url>, or with --print`,
+      `use ${programName(input)} store create --store <url>, or --print`,
     );
   }
   const { createPostgresStore, postgresStoreSql } =

@@ -22,7 +22,7 @@ async function sizeOf(path: string): Promise<number> {
   } catch (cause) {
     throw new InputError(`cannot read ${path}`, { code: 'input_unreadable', cause });
   }
-  throw new InputError(`${path} is no file`, { code: 'input_unreadable' });
+  throw new InputError(`${path} is not a file`, { code: 'input_unreadable' });
 }
 
 async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, undefined> {
@@ -44,7 +44,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, undefine
 const notable = /[\n,\uFEFF\u2028\u2029\p{Cc}]/gu;
 
 const troubles: ReadonlyMap<string, string> = new Map([
-  [',', 'holds a comma: a batch file is no CSV'],
+  [',', 'holds a comma: a batch file is not CSV'],
   ['\r', 'ends with a carriage return: lines end with LF alone'],
   ['\uFEFF', 'holds a byte-order mark'],
 ]);

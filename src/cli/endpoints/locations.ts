@@ -137,10 +137,9 @@ async function refuseMisspelt(path: string): Promise<void> {
   if (/[*?[\]{}]/.test(path) || (await isTaken(path))) return;
   const near = nearPath(path);
   if (near === undefined) return;
-  throw new InputError(
-    `cannot read ${path}: there is no such file or folder; did you mean ${near}?`,
-    { code: 'input_unreadable' },
-  );
+  throw new InputError(`cannot read ${path}: file or folder not found; did you mean ${near}?`, {
+    code: 'input_unreadable',
+  });
 }
 
 const furthest = 2;
@@ -211,7 +210,7 @@ export async function refuseUnquoted({
     if (rest.length === 0) continue;
     const whole = shellQuote([value, ...rest].join(' '));
     throw new InputError(
-      `cannot read ${rest[0] ?? ''}: there is no such file; if it belongs to the value of ${option}, quote the whole: ${option} ${whole}`,
+      `cannot read ${rest[0] ?? ''}: file not found; if it belongs to the value of ${option}, quote the whole: ${option} ${whole}`,
       { code: 'input_unreadable' },
     );
   }
@@ -227,7 +226,7 @@ async function refuseColumn(
   if (word === undefined || /[.*?:/\\]|^-$/.test(word) || (await exists(word))) return;
   const names = columns.map((column) => JSON.stringify(column)).join(', ');
   throw new InputError(
-    `cannot read ${word}: there is no such file; if it is the column of ${option}, give it one that is verified${names === '' ? ' (--email, --phone)' : `: ${names}`}`,
+    `cannot read ${word}: file not found; if it is the column of ${option}, give it one that is verified${names === '' ? ' (--email, --phone)' : `: ${names}`}`,
     { code: 'input_unreadable' },
   );
 }
@@ -242,7 +241,7 @@ async function refuseUnquotedName(
       const whole = words.slice(first, end).join(' ');
       if (!(await exists(whole))) continue;
       throw new InputError(
-        `cannot read ${word}: there is no such file; a name with spaces needs quotes: ${shellQuote(whole)}`,
+        `cannot read ${word}: file not found; a name with spaces needs quotes: ${shellQuote(whole)}`,
         { code: 'input_unreadable' },
       );
     }

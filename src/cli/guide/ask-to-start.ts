@@ -101,7 +101,7 @@ export async function askToStart(
     if ((trial ? /^a(?:ll)?$/i : yes).test(answer)) return verify(command());
     if (answer === '') break;
     const choice = trial ? 'y, a or n' : 'y or n';
-    const refused = `${shownCell(answer)} is no answer to this question: ${choice}`;
+    const refused = `${shownCell(answer)} is not an answer: type ${choice}`;
     reporter.report([message('answer_refused', { message: refused })]);
   }
   reporter.report([message('not_started', {})]);

@@ -41,7 +41,7 @@ export function chooseCountry(
   const isGiven =
     countryOptions.some((name) => given.includes(name)) ||
     (isEmailsOnly && given.includes('email-country'));
-  if (isGiven) return { added: [], why: 'as you said' };
+  if (isGiven) return { added: [], why: 'as given' };
   const locale = byLocale(env);
   const isKnown =
     mostly !== undefined && (mostly.known * 2 >= mostly.of || mostly.country === locale?.country);

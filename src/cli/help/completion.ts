@@ -30,7 +30,7 @@ export function createCompletionCommand(allCommands: () => readonly Command[]): 
       const shell = shells.find((known) => known === given);
       if (shell === undefined) {
         throw new ConfigurationError(
-          `there is completion for ${shells.join(', ')}, not for ${JSON.stringify(given)}${guess(given, shells)}`,
+          `completion is for ${shells.join(', ')}, not for ${JSON.stringify(given)}${guess(given, shells)}`,
         );
       }
       await print(scripts[shell](completedCommands(allCommands())), stdout);

@@ -175,7 +175,7 @@ async function sizeOf(to: Location): Promise<number> {
 function refuseUnmeant(target: Target, to: Location): void {
   if (!isDatabase(to) || target.kind !== 'local' || target.isOnPurpose) return;
   throw new ConfigurationError(
-    'no base URL is given, and the verdicts of the local service go into a database only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
+    'no base URL is given, and the verdicts of the local service go into a database only with --local: set SLUICE_BASE_URL and SLUICE_API_KEY, or add --local',
   );
 }
 

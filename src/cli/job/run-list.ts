@@ -155,7 +155,7 @@ export async function runShared(
 ): Promise<void> {
   if (target.kind === 'local') {
     throw new ConfigurationError(
-      `the local service in this process is no service for other processes: with --store, set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve is one)`,
+      `--store needs a service that all processes can reach: set SLUICE_BASE_URL and SLUICE_API_KEY (${programName(input)} serve starts a local one)`,
     );
   }
   if (!isHeldBack) {

@@ -105,20 +105,20 @@ export const catalogue = {
         others.length === 0
           ? ''
           : `; ${names} ${others.length === 1 ? 'has' : 'have'} addresses too: add --sheet ${shellQuote([sheet, ...others].join(','))} if all have the verified columns, else run a command for each`;
-      return `takes the sheet ${shownCell(sheet)}${also}`;
+      return `using the sheet ${shownCell(sheet)}${also}`;
     },
   }),
   no_header: notice({
     when: 'The first row of the list holds addresses, and is read as one of them.',
     example: {},
     sentence: () =>
-      'no header: the first row holds an email address or a phone number, and is read as one of the rows (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
+      'no header: the first row holds an email address or a phone number, so it is read as a row (--no-header: columns are #1, #2, …); if it is the header, add --skip-rows 0',
   }),
   found_encoding: notice({
     when: 'The list is not UTF-8, and is read in this encoding.',
     example: { encoding: 'windows-1252' },
     sentence: ({ encoding }) =>
-      `encoding: ${encoding}, as many programs on Windows write it: some cells are no UTF-8 text`,
+      `encoding: ${encoding}, which many programs on Windows write: some cells are not UTF-8 text`,
   }),
   looked: notice({
     when: 'Its columns are looked for.',
@@ -142,7 +142,7 @@ export const catalogue = {
     when: 'A column says of `rows` of the rows that were looked at that they have opted out: they are verified like all others.',
     example: { column: 'HasOptedOutOfEmail', title: 'HasOptedOutOfEmail', rows: 12, of: 3000 },
     sentence: ({ column, title, rows, of }) =>
-      `column ${columnName(column, title)}: ${grouped(rows)} of ${counted(of, 'row')} ${rows === 1 ? 'has' : 'have'} opted out, and would be verified and paid for: take them out of the list, or name a list of their addresses with --suppress`,
+      `column ${columnName(column, title)}: ${grouped(rows)} of ${counted(of, 'row')} ${rows === 1 ? 'has' : 'have'} opted out, and will be verified and paid for: remove them from the list, or name a list of their addresses with --suppress`,
   }),
   column: notice({
     when: 'No column looks like addresses: each column of the list.',
@@ -210,17 +210,18 @@ export const catalogue = {
   hidden_password: notice({
     when: 'The whole command leaves out what may hold a password.',
     example: { place: 'postgres://db.example.com/crm' },
-    sentence: ({ place }) => `write ${place} out again: it may hold a password, and is not printed`,
+    sentence: ({ place }) => `${place} is shortened, as it may hold a password: write it in full`,
   }),
   answer_refused: notice({
     when: 'An answer to a question means nothing.',
-    example: { message: '"maybe" is no answer to this question: y or n' },
+    example: { message: '"maybe" is not an answer: type y or n' },
     sentence: made,
   }),
   not_started: notice({
     when: 'A person does not start the command that was shown.',
     example: {},
-    sentence: () => 'stopped; nothing was sent: run the command above, changed as you like',
+    sentence: () =>
+      'stopped; nothing was sent: to start later, run the command above, or a changed one',
   }),
   doubtful_column: warning({
     when: 'Many cells of a column look wrong, lack a `+`, or are numbers of other countries: one event for each `doubt`.',
@@ -262,7 +263,7 @@ export const catalogue = {
       const found =
         others > 0 ? `, and ${others} ${others === 1 ? 'looks' : 'look'} like ${other}` : '';
       const question = ambiguous === 0 && !foreign ? '; is it the right column?' : '';
-      return `column ${name} hardly looks like ${kind}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not${found}${question}`;
+      return `column ${name}: ${malformed} of ${counted(filled, 'cell')} ${malformed === 1 ? 'does' : 'do'} not look like ${kind}${found}${question}`;
     },
   }),
   hidden_results: info({
@@ -275,20 +276,20 @@ export const catalogue = {
     when: 'Existing files are more open than the input.',
     example: { paths: ['out.csv'] },
     sentence: ({ paths }) =>
-      `more users may read ${paths.join(', ')} than the input: permissions of files that are there already are kept; close them with chmod go= ${paths.map(shellQuote).join(' ')}`,
+      `more users may read ${paths.join(', ')} than the input, because existing files keep their permissions: close them with chmod go= ${paths.map(shellQuote).join(' ')}`,
   }),
   streaming: info({
     when: 'The run keeps nothing that could be resumed.',
     example: { output: orNull('/dev/stdout') },
     variants: [{ output: null }],
     sentence: ({ output }) =>
-      `the rows go to ${output ?? 'standard output'} as they come: if this run is stopped, it cannot be resumed (with a file as -o, it can)`,
+      `streaming to ${output ?? 'standard output'}: an interrupted run cannot be resumed (with a file as -o, it can)`,
   }),
   trial: info({
     when: 'Only the first rows are verified, and nothing keeps their results.',
     example: { rows: 100, limit: 100 },
     sentence: ({ limit }) =>
-      `the first ${counted(limit, 'row')} only: with --history <file> in this command and in the one for all rows, these rows are paid for once, without it twice`,
+      `verifies only the first ${counted(limit, 'row')}: add --history <file> to this command and to the one for all rows, or these rows are paid for twice`,
   }),
   estimate: notice({
     when: '`--dry-run`: what would be sent, and what it would cost.',
@@ -350,7 +351,7 @@ export const catalogue = {
   uploads_deleted: info({
     when: 'Batches of the dropped run are deleted.',
     example: { batches: 3 },
-    sentence: ({ batches }) => `deleted ${counted(batches, 'batch')} of the run that is dropped`,
+    sentence: ({ batches }) => `deleted ${counted(batches, 'batch')} of the dropped run`,
   }),
   abandoned: info({
     when: '`sluice abandon` has given a run up.',
@@ -398,9 +399,7 @@ export const catalogue = {
           ? ''
           : `; its batches with ${counted(failed, 'address')} failed after their launch, which may be paid`;
       const wait =
-        unfinished === 0
-          ? ''
-          : `; first the run brings ${counted(unfinished, 'launched batch')} to an end`;
+        unfinished === 0 ? '' : `; first the run finishes ${counted(unfinished, 'launched batch')}`;
       return `${what}: ${again}${lost}${wait}`;
     },
   }),
@@ -414,7 +413,7 @@ export const catalogue = {
     when: 'The name of a shared run had finished: nothing is done.',
     example: { name: 'run 2026-01-30 in postgres://db.example.com/jobs' },
     sentence: ({ name }) =>
-      `${name} had finished before, and nothing was read, sent or written now. Another list, or the same on another day, is another run: give it a name of its own`,
+      `${name} has already finished: nothing was read, sent or written. For another list, or the same list on another day, name another --run`,
   }),
   older_state: warning({
     when: 'The service has more of the run than the state, or the state is a copy.',
@@ -422,16 +421,16 @@ export const catalogue = {
     sentence({ is_copied: isCopied, learned, unused }) {
       const first = isCopied
         ? 'the state directory was copied or restored; make sure that no other process continues this run'
-        : 'the service has more of this run than was written down of it';
+        : 'the service has more of this run than the state directory';
       const resumed =
         learned.length > 0
           ? [
-              `sent or launched by another process, and resumed: ${counted(learned.length, 'batch')}: ${learned.join(', ')}`,
+              `resumed ${counted(learned.length, 'batch')} that another process sent or launched: ${learned.join(', ')}`,
             ]
           : [];
       const rest =
         unused.length > 0
-          ? [`launched as well, and left on the service unused: ${unused.join(', ')}`]
+          ? [`also launched, and left unused on the service: ${unused.join(', ')}`]
           : [];
       return [first, ...resumed, ...rest].join('; ');
     },
@@ -440,15 +439,15 @@ export const catalogue = {
     when: 'A header was found below a title.',
     example: { input: 'list.csv', unit: 'line', number: 3 },
     sentence: ({ input, unit, number }) =>
-      `${input}: took ${unit} ${number} for the header, and what is above it for a title; --skip-rows ${number - 1} confirms that, --skip-rows 0 takes the first`,
+      `${input}: ${unit} ${number} is read as the header, and what is above it as a title; --skip-rows ${number - 1} confirms this, --skip-rows 0 reads the first ${unit} as the header`,
   }),
   footer_found: warning({
     when: 'Lines below the last row were taken for a footer.',
     example: { input: 'list.csv', unit: 'line', count: 2 },
     sentence: ({ input, unit, count }) =>
       count === 1
-        ? `${input}: took the last ${unit} for a footer, which is not a row; --skip-footer 1 confirms that, --skip-footer 0 reads it as a row`
-        : `${input}: took the last ${count} ${unit}s for a footer, which has no rows; --skip-footer ${count} confirms that, --skip-footer 0 reads them as rows`,
+        ? `${input}: the last ${unit} is read as a footer, not as a row; --skip-footer 1 confirms this, --skip-footer 0 reads it as a row`
+        : `${input}: the last ${count} ${unit}s are read as a footer, not as rows; --skip-footer ${count} confirms this, --skip-footer 0 reads them as rows`,
   }),
   reading: info({
     when: 'While the input is read, every five seconds at most.',
@@ -540,7 +539,7 @@ export const catalogue = {
   more_differences: info({
     when: 'More exports differ than are listed.',
     example: {},
-    sentence: () => 'further batches that differ so are in --summary and --report',
+    sentence: () => 'more exports differ: --summary and --report list them',
   }),
   progress: info({
     when: 'How far it is, every minute at most. A log has the events of batches.',
@@ -556,7 +555,7 @@ export const catalogue = {
     when: 'A process of `--workers` has ended before the run.',
     example: { worker: 2, workers: 4, message: 'was ended by SIGKILL', left: 3 },
     sentence: ({ worker, workers, message, left }) =>
-      `worker ${worker} of ${workers} ${message}; ${left === 1 ? 'the first goes on alone' : `${left} go on`}`,
+      `worker ${worker} of ${workers} ${message}; ${left === 1 ? 'only the first is left' : `${left} are left`}`,
   }),
   stopped: notice({
     when: '`--partial` writes what there is.',
@@ -704,7 +703,7 @@ export const catalogue = {
     example: {
       code: orNull('input_unreadable'),
       exit_code: 6,
-      message: 'cannot read list.csv: there is no such file or folder [input_unreadable]',
+      message: 'cannot read list.csv: file or folder not found [input_unreadable]',
       cause: undefined as string | undefined,
     },
     sentence: made,
@@ -731,13 +730,13 @@ export const catalogue = {
   not_resumable: info({
     when: 'A run was stopped that has saved nothing.',
     example: {},
-    sentence: () => 'no progress is saved: the same command starts from the beginning',
+    sentence: () => 'no progress was saved: the same command starts from the beginning',
   }),
   stopped_at_once: notice({
     when: 'The process was asked a second time to stop.',
     example: {},
     sentence: () =>
-      'stopped at once: what the state directory has by now is kept, and the same command resumes from it; a run without one starts from the beginning',
+      'stopped at once; saved progress is kept: the same command resumes from it, or starts over if the run has no state directory',
   }),
   hint: info({
     when: 'A run was interrupted: how to show it or give it up.',
@@ -749,7 +748,7 @@ export const catalogue = {
     when: 'The output cannot be written; paid results are kept.',
     example: { state: 'out.csv.sluice' },
     sentence: ({ state }) =>
-      `what was paid is kept in ${state}: to write it elsewhere, add --state ${shellQuote(state)} and give another -o`,
+      `paid results are kept in ${state}: to write them elsewhere, add --state ${shellQuote(state)} and name another -o`,
   }),
   paid_in_vain: notice({
     when: 'A streaming run has failed after launches.',
@@ -780,7 +779,7 @@ export const catalogue = {
     when: '`sluice batch upload` got no answer.',
     example: { name: 'leads-1f2e3d4c', program: 'sluice' },
     sentence: ({ name, program }) =>
-      `it may have arrived: look for ${name} with ${program} batch list before you repeat it`,
+      `the upload may have arrived: look for ${name} with ${program} batch list before you repeat it`,
   }),
   api_key: notice({
     when: '`sluice serve` has made a key.',
@@ -794,13 +793,13 @@ export const catalogue = {
   }),
   accounts_refused: warning({
     when: '`sluice serve` cannot use the changed accounts.',
-    example: { code: orNull('invalid_option'), message: 'accounts.json is no JSON' },
-    sentence: ({ message }) => `${message}; the accounts stay as they were`,
+    example: { code: orNull('invalid_option'), message: 'accounts.json is not JSON' },
+    sentence: ({ message }) => `${message}; the accounts are unchanged`,
   }),
   store_created: info({
     when: '`sluice store create` is done.',
     example: { schema: 'sluice' },
-    sentence: ({ schema }) => `the store is there: the schema ${schema}`,
+    sentence: ({ schema }) => `created the store: schema ${schema}`,
   }),
 };
 

@@ -55,7 +55,7 @@ function causeOf(error: SluiceError): string {
     }
     const isDescribed =
       (code === 'ENOENT' || code === 'ENOTDIR') &&
-      /there is no such file|its folder does not exist/.test(error.message);
+      /not found|its folder does not exist/.test(error.message);
     if (code !== undefined) return isDescribed ? '' : `: ${code}`;
   }
   return '';
@@ -70,7 +70,7 @@ const withoutBatch: ReadonlySet<string> = new Set([
   'format',
 ]);
 
-/** One address was sent to be verified, and nobody knows what became of it. */
+/** One address was sent to be verified, and its outcome is not known. */
 function isUnitInDoubt(error: SluiceError): boolean {
   const isOfRequest =
     error instanceof ApiError || error instanceof ContractError || error instanceof TransportError;

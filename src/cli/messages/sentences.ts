@@ -82,7 +82,7 @@ export function keptSentence({
   readonly batches: number;
   readonly service: string;
 }): string {
-  return `${count(batches, 'batch')} of the unfinished run that is dropped ${batches === 1 ? 'is' : 'are'} on ${service}`;
+  return `${count(batches, 'batch')} of the dropped run ${batches === 1 ? 'is' : 'are'} on ${service}`;
 }
 
 const mostGroups = 5;
@@ -182,9 +182,7 @@ export function describePreflight({ email, phone, balance }: Preflight): readonl
   return [
     ...describePrepared('email', email, balance?.email_credit),
     ...describePrepared('phone', phone, balance?.phone_credit),
-    ...(balance
-      ? []
-      : ["the service does not tell the account's credits: whether they are enough is not known"]),
+    ...(balance ? [] : ["the service does not report the account's credits: they may be too few"]),
   ];
 }
 

@@ -122,7 +122,7 @@ export const countryOption = {
 export function readType(options: ParsedOptions<'type'>): VerificationType {
   const { type } = options.values([typeOption]);
   if (type !== undefined) return type;
-  throw new ConfigurationError('say what the addresses are: --type email or --type phone');
+  throw new ConfigurationError('--type is required: email or phone');
 }
 
 export function readCountry(options: ParsedOptions<'country'>): CountryCode {

@@ -31,7 +31,7 @@ export async function withConfig<Name extends string>(
     const definition = definitions.find((known) => known.name === name);
     if (!definition || name === configOption.name) {
       throw new ConfigurationError(
-        `${file}: there is no option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
+        `${file}: unknown option ${JSON.stringify(name)}${guess(name.replace(/^-+/, ''), names)}`,
       );
     }
     const given = valuesOf(value, definition, file);
@@ -49,7 +49,7 @@ async function readConfig(file: string): Promise<Readonly<Record<string, unknown
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new ConfigurationError(`${file} is no JSON: ${(cause as Error).message}`, { cause });
+    throw new ConfigurationError(`${file} is not JSON: ${(cause as Error).message}`, { cause });
   }
   if (isRecord(value)) return value;
   throw new ConfigurationError(

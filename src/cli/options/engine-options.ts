@@ -53,24 +53,24 @@ const networkOptions = defineOptions(
       type: list('<list>'),
       help: "Servers to ask for names, as 192.0.2.1,192.0.2.2:5353 (default: the system's).",
     },
-    { name: 'smtp-port', type: count(), help: 'Port of exchangers (default 25).' },
+    { name: 'smtp-port', type: count(), help: 'Port of exchangers (default: 25).' },
     {
       name: 'no-starttls',
       library: 'startTls',
-      help: 'Ask in the clear also where TLS is offered.',
+      help: 'Do not use TLS, even where it is offered.',
     },
-    { name: 'conversations', type: count(), help: 'Conversations at once (default 50).' },
+    { name: 'conversations', type: count(), help: 'Conversations at once (default: 50).' },
     {
       name: 'per-exchanger',
       type: count(),
       library: 'conversationsPerExchanger',
-      help: 'Conversations at once with one exchanger (default 2).',
+      help: 'Conversations at once with one exchanger (default: 2).',
     },
     {
       name: 'recipients',
       type: count(),
       library: 'recipientsPerConversation',
-      help: 'Addresses asked for in one conversation (default 50).',
+      help: 'Addresses asked for in one conversation (default: 50).',
     },
     {
       name: 'ask-limits',
@@ -86,13 +86,13 @@ const networkOptions = defineOptions(
       name: 'reply-timeout',
       type: duration(),
       library: 'replyTimeoutMs',
-      help: 'How long an exchanger is waited for (default 30).',
+      help: 'How long to wait for a reply of an exchanger, in seconds (default: 30).',
     },
     {
       name: 'retry-after',
       type: retryDelays,
       library: 'retryDelaysMs',
-      help: 'When what may pass is asked again, in seconds (default 305,900).',
+      help: 'When to ask again after a temporary refusal, in seconds (default: 305,900).',
     },
     {
       name: 'allow-ranges',
@@ -113,7 +113,7 @@ export const engineOptions = defineOptions([
   {
     name: 'verify',
     type: choice('<way>', ways),
-    help: 'How addresses are judged: offline, or network, which asks exchangers (default offline).',
+    help: 'How addresses are judged: offline, or network, which asks exchangers (default: offline).',
   },
   ...networkOptions,
 ]);

@@ -82,7 +82,7 @@ export async function openHistory(
   if (file === undefined) return undefined;
   if (target.kind === 'local' && !target.isOnPurpose) {
     throw new ConfigurationError(
-      'no base URL is given, and verdicts of the local service go into a history only on purpose: set SLUICE_BASE_URL and SLUICE_API_KEY, or say --local',
+      'no base URL is given, and verdicts of the local service go into a history only with --local: set SLUICE_BASE_URL and SLUICE_API_KEY, or add --local',
     );
   }
   return History.open({

@@ -38,7 +38,7 @@ export function preflightOf(
   const isAsked = !options.has('yes');
   if (isAsked && !isInteractive(person)) {
     throw new ConfigurationError(
-      '--preflight asks at the terminal before it launches, and there is none: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
+      '--preflight needs a terminal, where it asks before the launch: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
     );
   }
   return {

@@ -123,7 +123,7 @@ function withBareOptions(
 function refuseOneDash(argument: string, definitions: readonly OptionDefinition[]): void {
   const [, name] = /^-([a-z][a-z-]+)(?:=|$)/.exec(argument) ?? [];
   if (!definitions.some((definition) => definition.name === name)) return;
-  throw new ConfigurationError(`-${name ?? ''} is no option; did you mean --${name ?? ''}?`);
+  throw new ConfigurationError(`-${name ?? ''} is not an option; did you mean --${name ?? ''}?`);
 }
 
 function tokenize(
@@ -216,6 +216,6 @@ export function onlyBatch(input: CommandInput<never>): string {
 export function parseUuid(text: string, called: Called): string {
   if (uuidForm.test(text)) return text.toLowerCase();
   throw new ConfigurationError(
-    `${JSON.stringify(text)} is no uuid of a batch; ${programName(called)} batch list shows them`,
+    `${JSON.stringify(text)} is not the uuid of a batch; ${programName(called)} batch list shows them`,
   );
 }

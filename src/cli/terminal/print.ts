@@ -58,7 +58,7 @@ export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);
 }
 
-export const jsonOption = { name: 'json', help: 'As JSON.' } as const satisfies OptionDefinition;
+export const jsonOption = { name: 'json', help: 'Print JSON.' } as const satisfies OptionDefinition;
 
 export async function printAnswer(
   { options, stdout }: Pick<CommandInput<'json'>, 'options' | 'stdout'>,

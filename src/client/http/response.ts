@@ -149,7 +149,7 @@ export function readExport(
     ? 'compressed, which was not asked for'
     : answer.status === 200
       ? undefined
-      : `of status ${answer.status}, which is no whole export`;
+      : `of status ${answer.status}, which is not a whole export`;
   if (problem !== undefined) {
     answer.body.destroy();
     throw oddAnswer(request, problem);

@@ -47,7 +47,7 @@ export const section1: readonly Clause[] = [
   read('1.7', 'the account holds an email and a phone credit balance', async (subject) => {
     for (const type of verificationTypes) {
       const balance = await subject.balance(type);
-      expectThat(Number.isFinite(balance), `there is no ${type} balance`);
+      expectThat(Number.isFinite(balance), `the ${type} balance is missing`);
     }
   }),
   spend('1.8', '1 email credit per email address verified', async (subject) =>
@@ -104,7 +104,7 @@ export const section1: readonly Clause[] = [
   notObservable(
     '1.16',
     'phone numbers are recommended in E.164',
-    'a recommendation to whoever uploads',
+    'a recommendation to those who upload',
   ),
 ];
 

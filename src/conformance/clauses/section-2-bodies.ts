@@ -236,7 +236,7 @@ export const section2Bodies: readonly Clause[] = [
       const { uuid } = await subject.verified('email');
       const answer = await subject.ask('GET', `/v1/batch/${uuid}/export?format=xlsx`);
       expectThat(answer.contentType.startsWith(xlsxType), `it is ${answer.contentType}`);
-      expectThat(answer.bytes[0] === 0x50 && answer.bytes[1] === 0x4b, 'it is no ZIP archive');
+      expectThat(answer.bytes[0] === 0x50 && answer.bytes[1] === 0x4b, 'it is not a ZIP archive');
     },
   ),
   notShown('2.9 sections', 'shape of the details and statistics of an export'),

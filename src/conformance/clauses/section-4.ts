@@ -63,17 +63,17 @@ export const section4: readonly Clause[] = [
       const json = { type: 'email', target_country: 'US' };
       objectOf(await subject.ask('PUT', path, { json }), 'the answer');
       expectRefused(await subject.ask('PUT', path), 'an update without a body');
-      expectRefused(await subject.ask('PUT', path, { text: '{' }), 'a body that is no JSON');
+      expectRefused(await subject.ask('PUT', path, { text: '{' }), 'a body that is not JSON');
     },
   ),
   free('4 PATCH /v1/batch/{batch_uuid}', 'object with status', async (subject) => {
     const path = `/v1/batch/${await subject.spare()}`;
     const { status } = objectOf(await subject.ask('PATCH', path), 'the answer');
-    expectThat(typeof status === 'string', 'there is no status in it');
+    expectThat(typeof status === 'string', 'it has no status');
   }),
   spend('4 POST /v1/batch/{batch_uuid}', 'object with status', async (subject) => {
     const { launch } = await subject.verified('email');
-    expectThat(typeof launch['status'] === 'string', 'there is no status in it');
+    expectThat(typeof launch['status'] === 'string', 'it has no status');
   }),
   free(
     '4 DELETE /v1/batch/{batch_uuid}',

@@ -69,7 +69,7 @@ export const sections5To9: readonly Clause[] = [
       throw new NotReached(`what produces 400 is not shown; this gave ${answer.status}`);
     }
     const { message } = asObject(answer.json, 'the body');
-    expectThat(typeof message === 'string', 'its message is no string');
+    expectThat(typeof message === 'string', 'its message is not a string');
   }),
   read('7 401', 'Unauthorized: JSON object with message, on all keyed endpoints', async (subject) =>
     expectUnauthorized(subject, null),
@@ -97,7 +97,7 @@ export const sections5To9: readonly Clause[] = [
     const answer = await subject.upload(subject.form({}, 'a,b\n'));
     if (answer.status !== 200) throw new NotReached(`a file with commas: ${answer.status}`);
     const { status } = asObject(answer.json, 'the body');
-    expectThat(typeof status === 'string', 'there is no status in it');
+    expectThat(typeof status === 'string', 'it has no status');
   }),
   notObservable(
     '7 rule 4',

@@ -182,7 +182,7 @@ function checkPrefixes(prefixed: readonly string[], verified: readonly string[])
   const other = prefixed.find((name) => !verified.includes(name));
   if (other === undefined) return;
   throw new ConfigurationError(
-    `a prefix is given for ${JSON.stringify(other)}, which is no verified column`,
+    `a prefix is given for ${JSON.stringify(other)}, which is not a verified column`,
   );
 }
 

@@ -36,7 +36,7 @@ function columnNotFound(header: readonly string[], given: string): Configuration
   const damaged = header.findIndex((name) => isDamaged(name, given));
   if (damaged !== -1) {
     return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
+      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
       { code: 'column_not_found' },
     );
   }

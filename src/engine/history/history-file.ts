@@ -255,7 +255,7 @@ function unknownEntries(path: string): StateError {
 
 function unknownForm(path: string): StateError {
   return new StateError(
-    `${path} is no history that this version of Sluice knows: name another file`,
+    `${path} is not a history that this version of Sluice knows: name another file`,
     { code: 'state_damaged' },
   );
 }

@@ -39,7 +39,7 @@ export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest 
   for (const [verdict, days] of Object.entries(given)) {
     if (!verdicts.some((known) => known === verdict)) {
       throw new ConfigurationError(
-        `there is no verdict ${JSON.stringify(verdict)}: the verdicts are ${verdicts.slice(0, -1).join(', ')} and ${verdicts.at(-1)}`,
+        `unknown verdict ${JSON.stringify(verdict)}: the verdicts are ${verdicts.slice(0, -1).join(', ')} and ${verdicts.at(-1)}`,
       );
     }
     if (days === undefined || days >= 0) continue;

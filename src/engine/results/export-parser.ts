@@ -300,7 +300,7 @@ class ExportParser {
       text = this.#keyDecoder.decode(bytes.subarray(start, end));
     } catch {
       // Without the cause: it may hold the bytes.
-      throw brokenExport('a key is no UTF-8', this.#bytes);
+      throw brokenExport('a key is not UTF-8', this.#bytes);
     }
     return text.includes('\\') ? String(JSON.parse(`"${text}"`)) : text;
   }

@@ -106,7 +106,7 @@ const lookMs = 100;
  */
 async function stopAll(store: RunStore, shared: SharedStore, signal: AbortSignal): Promise<void> {
   const { name } = shared;
-  if (!store.state.run) throw new ConfigurationError(`there is no ${name}`);
+  if (!store.state.run) throw new ConfigurationError(`${name} does not exist`);
   await store.record({
     entry: 'stopped',
     code: 'abandoned',

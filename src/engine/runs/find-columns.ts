@@ -10,7 +10,7 @@ export interface SampledList extends FoundColumns {
   readonly rows: number;
   /** Whether they are all. */
   readonly isWhole: boolean;
-  /** Whether a cell is no text in the encoding in which the list was read. */
+  /** Whether a cell is not text in the encoding in which the list was read. */
   readonly hasNoText: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface FindColumnsOptions {
   /** How many rows are looked at. @default 3000 */
   readonly rows?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Called with the names of a workbook's sheets, also where the one that is read is no list. */
+  /** Called with the names of a workbook's sheets, also where the one that is read is not a list. */
   readonly onSheets?: ((names: readonly string[]) => void) | undefined;
 }
 
@@ -52,7 +52,7 @@ export async function findColumns(
   for await (const chunk of reading.chunks) {
     for (let row = 0; row < chunk.length; row += 1) {
       const texts = columns.map((column) => chunk.text(row, column));
-      // A list or an object in a cell is no text in any encoding.
+      // A list or an object in a cell is not text in any encoding.
       hasNoText ||= texts.some(
         (text, column) => text === invalidText && typeof chunk.value?.(row, column) !== 'object',
       );

@@ -56,7 +56,7 @@ export interface RunStatus {
 /** What a journal says that was read. */
 export function statusOf(state: RunState, stateDir: string): RunStatus {
   const { run, plan, stopped } = state;
-  if (!run) throw new ConfigurationError(`there is no run in ${stateDir}`);
+  if (!run) throw new ConfigurationError(`no run found in ${stateDir}`);
   const batches = [...state.batches.values()].map((entry) => entry.state);
   const planned = { email: 0, phone: 0 };
   for (const { type, addresses } of plan?.batches ?? []) planned[kindOf(type)] += addresses;

@@ -153,7 +153,7 @@ async function settleAll(
       matched.numbers.forEach((number, at) => outcomes.replace(number, matched.outcomes[at]));
     }
     if (hasOthers && !hasRecords) {
-      throw new ContractError(`${name} is no export: it has no record`, {
+      throw new ContractError(`${name} is not an export: it has no record`, {
         operation: 'exportBatch',
       });
     }

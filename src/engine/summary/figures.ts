@@ -122,7 +122,7 @@ export interface CountryProblems {
   readonly calling_codes?: { readonly column: string; readonly rows: number } | undefined;
   /** Rows whose country is not understood, or not one of the service's. */
   readonly not_understood: number;
-  /** Those of them whose cell is no text in the input's encoding. */
+  /** Those of them whose cell is not text in the input's encoding. */
   readonly no_text: number;
   /**
    * Whether the column seems to hold countries. If it does not, the values are masked, as they may be

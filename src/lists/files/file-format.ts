@@ -48,7 +48,7 @@ export function parseFileFormat(name: string): FileFormat {
   const format = endings.get(name.toLowerCase());
   if (format !== undefined) return format;
   throw new ConfigurationError(
-    `there is no format ${JSON.stringify(name)} here: choose ${fileFormats.join(', ')}`,
+    `unknown format ${JSON.stringify(name)}: choose ${fileFormats.join(', ')}`,
   );
 }
 

@@ -78,7 +78,7 @@ export function destinationSink(
   );
   if (options.format === undefined && other !== undefined) {
     throw new ConfigurationError(
-      `cannot write ${place.name}: ${other} is no format of an output; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (${optionName('sink.format')})`,
+      `cannot write ${place.name}: ${other} is not an output format; end its name in .csv, .tsv, .jsonl, .txt, .xlsx or .parquet (or one of these and .gz), or name the format (${optionName('sink.format')})`,
     );
   }
   const written = options.format ?? format ?? 'csv';

@@ -202,7 +202,7 @@ function refuseNoText(first: Buffer, name: string): void {
   }
   if (!isBinary(first)) return;
   throw new InputError(
-    `${name} is no text: name its encoding with ${optionName('encoding')} if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
+    `${name} is not text: name its encoding with ${optionName('encoding')} if it is one such as utf-16le, or export the list as CSV, Excel or Parquet`,
     { line: 1 },
   );
 }

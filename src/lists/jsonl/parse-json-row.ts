@@ -36,7 +36,7 @@ export function parseJsonRow(
       !isRounded && odd.some((form) => form.test(text)) ? parseExactly(text) : JSON.parse(text);
   } catch {
     // Its message would quote the line.
-    throw refuse('this is no JSON; each line has to hold one object, with nothing after it');
+    throw refuse('this is not JSON; each line has to hold one object, with nothing after it');
   }
   if (!isJsonObject(value)) throw refuse('this is JSON, but no object with names and values');
   return isUtf8(bytes) ? value : (withInvalidText(value) as JsonRow);

@@ -76,7 +76,7 @@ async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<Fi
   const head = await file.read(0, 16);
   if (file.size < 12 || !head.subarray(0, mark.length).equals(mark)) {
     const is = describeFile(head);
-    if (is === undefined) throw new InputError(`${file.name} is no Parquet file`);
+    if (is === undefined) throw new InputError(`${file.name} is not a Parquet file`);
     const isEmpty = head.length === 0;
     throw new InputError(`${file.name} cannot be read as Parquet: it is ${is}`, { isEmpty });
   }
@@ -173,7 +173,7 @@ export async function checkWritten(
   } catch (cause) {
     if (!isSluiceError(cause) || cause.code === 'missing_dependency') throw cause;
     throw new OutputError(
-      `${file.name} was not written: read back, it is no Parquet file as it should be (${cause.message})`,
+      `${file.name} was not written: read back, it is not a Parquet file as it should be (${cause.message})`,
       { cause },
     );
   } finally {

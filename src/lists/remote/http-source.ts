@@ -67,7 +67,7 @@ interface WebAddress {
 
 function parseWebAddress(text: string): WebAddress {
   // The text is not repeated: it may hold a password.
-  if (!URL.canParse(text)) throw new ConfigurationError('the address of the input is no URL');
+  if (!URL.canParse(text)) throw new ConfigurationError('the address of the input is not a URL');
   const url = new URL(text);
   const name = `${url.origin}${url.pathname}`;
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isLoopbackHost(url.hostname))) {
@@ -186,7 +186,7 @@ function refusal(name: string, answer: Dispatcher.ResponseData): Error {
     });
     return new TransientError(`the server answers ${status}`, { retryAfterMs });
   }
-  if (status === 404 || status === 410) return unreadable(name, 'there is no such list');
+  if (status === 404 || status === 410) return unreadable(name, 'list not found');
   if (status === 401 || status === 403) {
     return unreadable(name, `the server wants other credentials, or none are enough (${status})`);
   }

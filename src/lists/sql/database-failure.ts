@@ -56,7 +56,7 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
 /** Why a server cannot be spoken to. */
 export const connectionWords: readonly (readonly [code: string, words: string])[] = [
   ['ECONNREFUSED', 'nothing listens there'],
-  ['ENOTFOUND', 'there is no such host'],
+  ['ENOTFOUND', 'host not found'],
   ['ETIMEDOUT', 'it does not answer'],
   ['ECONNRESET', 'the connection was lost'],
   ['EPIPE', 'the connection was lost'],

@@ -236,7 +236,7 @@ export function decodeEntities(text: string): string {
       return character;
     }
     const code = what.startsWith('#x') ? Number.parseInt(what.slice(2), 16) : Number(what.slice(1));
-    if (code > 0x10_ff_ff) throw new XmlError('an entity is no character');
+    if (code > 0x10_ff_ff) throw new XmlError('an entity is not a character');
     return String.fromCodePoint(code);
   });
 }

@@ -51,7 +51,7 @@ function listOf(ranges: readonly string[]): BlockList {
     const family = isIPv4(address) ? 'ipv4' : isIPv6(address) ? 'ipv6' : undefined;
     if (family === undefined || Number(bits) > (family === 'ipv4' ? 32 : 128)) {
       throw new ConfigurationError(
-        `${JSON.stringify(range)} is no range of addresses; write one as 10.0.0.0/8`,
+        `${JSON.stringify(range)} is not a range of addresses; write one as 10.0.0.0/8`,
       );
     }
     list.addSubnet(address, Number(bits), family);

@@ -106,7 +106,7 @@ function checkUrl(text: string): void {
   try {
     url = new URL(text.replaceAll(/\{(?:number|digits)\}/g, '0'));
   } catch {
-    throw new ConfigurationError('phone provider: url is no URL');
+    throw new ConfigurationError('phone provider: url is not a URL');
   }
   const isHere = url.hostname === 'localhost' || isLoopback(url.hostname);
   if (url.protocol !== 'https:' && !(url.protocol === 'http:' && isHere)) {

@@ -138,7 +138,7 @@ const providerFile = z.array(
           .string()
           .regex(
             /^socks5:\/\/(?:[^\s:@/]+:[^\s@/]*@)?[^\s:@/]+:\d{1,5}$/,
-            'is no socks5://host:port',
+            'is not a socks5://host:port',
           )
           .optional(),
       })

@@ -67,7 +67,7 @@ export class ReplyReader {
     const [, digits, separator = ' ', words = ''] = lineForm.exec(text) ?? [];
     const code = Number(digits);
     if (digits === undefined || (this.#code !== undefined && this.#code !== code)) {
-      throw new SmtpFailure('protocol', 'the server sent what is no reply');
+      throw new SmtpFailure('protocol', 'the server sent something that is not a reply');
     }
     this.#code = code;
     this.#lines.push(words);

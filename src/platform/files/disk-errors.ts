@@ -2,11 +2,11 @@ import { InputError, OutputError } from '../errors/errors.js';
 import { isSluiceError } from '../errors/is-sluice-error.js';
 
 const words = new Map([
-  ['ENOENT', 'there is no such file or folder'],
+  ['ENOENT', 'file or folder not found'],
   ['EACCES', 'permission denied'],
   ['EPERM', 'permission denied'],
   ['EISDIR', 'it is a folder'],
-  ['ENOTDIR', 'a part of its path is no folder'],
+  ['ENOTDIR', 'a part of its path is not a folder'],
   ['ELOOP', 'its links lead in a circle'],
   ['ENAMETOOLONG', 'its name is too long'],
   ['EMFILE', 'too many files are open'],
@@ -17,7 +17,7 @@ const words = new Map([
   ['EFBIG', 'it would grow larger than a file may be'],
   ['EIO', 'the device failed'],
   ['ENXIO', 'nothing is at the other end'],
-  ['EPIPE', 'whoever was reading it has gone'],
+  ['EPIPE', 'its reader has closed it'],
   ['ERR_STREAM_PREMATURE_CLOSE', 'it closed before its end'],
   ['ERR_STREAM_DESTROYED', 'it was closed'],
   ['ERR_STREAM_WRITE_AFTER_END', 'it was ended'],

@@ -218,13 +218,13 @@ export const notices = {
     when: 'Another session locks the table: the results could not be tried in it.',
     example: { table: 'contacts' },
     sentence: ({ table }) =>
-      `another session holds a lock on ${table}: whether it takes the results is not known yet`,
+      `another session locks ${table}: whether it takes the results is not known yet`,
   }),
   unguarded_column: define({
     when: 'A column of the input is not in the table.',
     example: { column: 'note', table: 'contacts' },
     sentence: ({ column, table }) =>
-      `column ${JSON.stringify(column)} is no column of ${table} as it is there: a row whose cell changes while it is verified is not noticed`,
+      `column ${JSON.stringify(column)} is not in ${table}: a change of its cell while the row is verified is not noticed`,
   }),
   names_shortened: define({
     when: 'Names of columns are too long for the database.',

@@ -142,7 +142,7 @@ export const adviceCatalogue = {
     sentence: ({ column, cells }) => missingDigitsSentence(cells, column),
   }),
   no_text: define({
-    when: 'Cells are no text in the encoding of the list.',
+    when: 'Cells are not text in the encoding of the list.',
     example: { input: 'list.csv', cells: 12 },
     variants: [{ cells: 1 }, { input: 'list.jsonl' }],
     sentence: ({ input, cells }) => `${noTextSentence(cells, input)}; then run again`,

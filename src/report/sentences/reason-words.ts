@@ -34,7 +34,7 @@ export const notSubmittedWords = {
   invisible_character: {
     words: 'invisible character',
     meaning:
-      'a character that nobody sees is inside the email (a zero-width or no-break space): type it again',
+      'an invisible character is inside the email (a zero-width or no-break space): type it again',
   },
   domain_invalid: {
     words: 'no mail domain',
@@ -48,7 +48,7 @@ export const notSubmittedWords = {
   invalid_encoding: {
     words: 'no UTF-8 text',
     get meaning() {
-      return `its bytes are no text: name their ${optionName('encoding')}; in code, it is a Date, an object or an array`;
+      return `its bytes are not text: name their ${optionName('encoding')}; in code, it is a Date, an object or an array`;
     },
   },
   too_long: { words: 'too long', meaning: 'over 254 characters for emails, 64 for phones' },

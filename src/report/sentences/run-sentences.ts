@@ -149,7 +149,7 @@ export const runSentences = {
 
   // What to do about an error, behind its message
   may_be_charged: define({
-    when: 'One address was sent to be verified, and nobody knows what became of it.',
+    when: 'One address was sent to be verified, and its outcome is not known.',
     example: {},
     sentence: () => 'it may have been charged, and asking again may pay again',
   }),

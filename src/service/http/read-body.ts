@@ -112,7 +112,7 @@ function refusal(cause: unknown): Error {
 function createParser(request: IncomingMessage, maxFileBytes: number): BusboyInstance {
   const contentType = request.headers['content-type'] ?? '';
   if (!/^multipart\/form-data\b/i.test(contentType)) {
-    throw badRequest('the body is no multipart/form-data');
+    throw badRequest('the body is not multipart/form-data');
   }
   try {
     return new Busboy({
@@ -122,7 +122,7 @@ function createParser(request: IncomingMessage, maxFileBytes: number): BusboyIns
       isPartAFile: (name) => name === fileField,
     });
   } catch {
-    throw badRequest('the body is no multipart/form-data with a boundary');
+    throw badRequest('the body is not multipart/form-data with a boundary');
   }
 }
 
@@ -168,6 +168,6 @@ export async function readJson(request: IncomingMessage): Promise<unknown> {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes));
   } catch {
-    throw badRequest('the body is no JSON');
+    throw badRequest('the body is not JSON');
   }
 }

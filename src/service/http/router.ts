@@ -54,7 +54,7 @@ export function createRouter<Handler>(routes: readonly Route<Handler>[]): Router
 export function parseUuid(given: string | undefined): string {
   const parsed = batchUuid.safeParse(given);
   if (parsed.success) return parsed.data.toLowerCase();
-  throw validationError([{ field: 'batch_uuid', message: 'is no uuid' }]);
+  throw validationError([{ field: 'batch_uuid', message: 'is not a uuid' }]);
 }
 
 function fits(pattern: readonly string[], parts: readonly string[]): boolean {

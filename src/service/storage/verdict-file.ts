@@ -108,7 +108,7 @@ export class VerdictFile {
       try {
         return parseVerdict(JSON.parse(line));
       } catch (cause) {
-        const message = `${path}, line ${index + 1} is no verdict: ${advice}`;
+        const message = `${path}, line ${index + 1} is not a verdict: ${advice}`;
         throw new StateError(message, { code: 'state_damaged', cause });
       }
     });

@@ -109,10 +109,10 @@ describe('sluice batch', () => {
   });
 
   it.each([
-    ['json', '<html>Log in</html>', 'is no JSON object'],
+    ['json', '<html>Log in</html>', 'is not a JSON object'],
     ['json', '{"a@example.com":{"valid":tr', 'is cut short'],
     ['json', '', 'is empty'],
-    ['xlsx', '{}', 'is no spreadsheet'],
+    ['xlsx', '{}', 'is not a spreadsheet'],
   ])('takes no %s export that is %j', async (format, text, said) => {
     const service = await startService({
       faults: { faults: [{ operation: 'exportBatch', what: { answer: { status: 200, text } } }] },
@@ -141,7 +141,7 @@ describe('sluice batch', () => {
     ['a byte-order mark', '\uFEFFa@example.com\n', /line 1: holds a byte-order mark/],
     ['a control character', 'a\u0001@example.com\n', /line 1: holds a control character/],
     ['nothing at all', '', /the file is empty/],
-    ['bytes that are no text', Buffer.from([0x61, 0xff, 0x0a]), /is not UTF-8/],
+    ['bytes that are not text', Buffer.from([0x61, 0xff, 0x0a]), /is not UTF-8/],
   ])('refuses a file with %s before anything is sent', async (_, text, said) => {
     const path = await textFile(text);
     const service = { baseUrl: 'http://127.0.0.1:9', apiKey: 'key' };
@@ -151,11 +151,11 @@ describe('sluice batch', () => {
 
   it.each([
     ['status', 'name one batch by its uuid'],
-    ['status not-a-uuid', '"not-a-uuid" is no uuid of a batch'],
+    ['status not-a-uuid', '"not-a-uuid" is not the uuid of a batch'],
     ['list --limit 5000', '--limit must be from 1 to 1000'],
     ['list --from yesterday', '--from takes a day such as 2026-11-01'],
     ['list --form 2026-11-01', 'batch list has no option --form; did you mean --from?'],
-    [`update ${nobody} --country US`, 'say what the addresses are'],
+    [`update ${nobody} --country US`, '--type is required'],
     [`update ${nobody} --type emial --country US`, 'did you mean email?'],
     [
       `update ${nobody} --type email --country XX`,

@@ -58,14 +58,14 @@ describe('--config', () => {
   });
 
   it.each([
-    [{ contry: 'US' }, 'there is no option "contry"; did you mean country?'],
-    [{ '--email': 'email' }, 'there is no option "--email"; did you mean email?'],
-    [{ config: 'other.json' }, 'there is no option "config"'],
+    [{ contry: 'US' }, 'unknown option "contry"; did you mean country?'],
+    [{ '--email': 'email' }, 'unknown option "--email"; did you mean email?'],
+    [{ config: 'other.json' }, 'unknown option "config"'],
     [{ quiet: 'yes' }, '"quiet" must be true or false'],
     [{ country: ['US', 'DE'] }, '"country" must be a text or a number'],
     [{ email: [{}] }, '"email" must be a text, or a list of texts'],
     [['email'], 'must hold one JSON object'],
-    ['{"email": ', 'is no JSON'],
+    ['{"email": ', 'is not JSON'],
   ])('refuses %j', async (content, said) => {
     const error: unknown = await read(content).catch((reason: unknown) => reason);
     expect(errorText(error)).toContain(said);

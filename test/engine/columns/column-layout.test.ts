@@ -38,7 +38,7 @@ describe('columns of a header', () => {
 
   test('are named by position, or read in their encoding, where their names are no UTF-8', () => {
     expect(() => layOutColumns(['id', 'Stra\uFFFDe'], { email: ['straße'] })).toThrow(
-      /no column "straße", but "Stra\uFFFDe", which is no UTF-8 text: .*`encoding`, .* position, #2$/,
+      /no column "straße", but "Stra\uFFFDe", which is not UTF-8 text: .*`encoding`, .* position, #2$/,
     );
     expect(() => layOutColumns(['id', 'Stra\uFFFDe'], { email: ['strafe2'] })).toThrow(
       /did you mean/,

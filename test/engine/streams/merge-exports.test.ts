@@ -74,6 +74,6 @@ test('says which export cannot be read', async () => {
   const error = await caught(merged(['/no/such/export.json']));
   expect(error).toMatchObject({
     code: 'input_unreadable',
-    message: /\/no\/such\/export\.json: there is no such file/,
+    message: /\/no\/such\/export\.json: file or folder not found/,
   });
 });

@@ -75,7 +75,7 @@ describe('a file that was cut short', () => {
   it('is refused in UTF-16 in the middle of a character', async () => {
     const text = Buffer.from('\ufeffemail\na@example.com\n', 'utf16le').subarray(0, -1);
     const error = await failure(await source('a.csv', text));
-    expect(error.message).toContain('no valid UTF-16LE');
+    expect(error.message).toContain('not valid UTF-16LE');
   });
 });
 
@@ -107,8 +107,8 @@ describe('a file of another kind', () => {
     ['a.csv', 'PK\u0003\u0004rest of it', 'is not CSV: it is a zip archive'],
     ['a.jsonl', 'PAR1\u0015rest of it', 'is not JSONL: it is a Parquet file'],
     ['a.txt', '\u0028\u00b5\u002f\u00fdrest', 'is not TXT: it is zstd-compressed'],
-    ['a.xlsx', 'email\na@example.com\n', 'is no XLSX workbook: it is no zip archive'],
-    ['a.parquet', 'email\na@example.com\n', 'is no Parquet file'],
+    ['a.xlsx', 'email\na@example.com\n', 'is not an XLSX workbook'],
+    ['a.parquet', 'email\na@example.com\n', 'is not a Parquet file'],
     ['a.xlsx', '', 'it is empty; check what makes the list'],
     ['a.parquet', '', 'it is empty; check what makes the list'],
     ['a.csv.bz2', 'BZh91AY&SYrest', 'is not CSV: it is bzip2-compressed; unpack it first'],
@@ -126,8 +126,8 @@ describe('a file of another kind', () => {
     ['a.csv', '%PDF-1.7\n%\xe2\xe3\n', 'is not CSV: it is a PDF document'],
     ['a.csv', '\x89PNG\r\n\x1a\n', 'is not CSV: it is a picture (PNG)'],
     ['a.csv', '<!DOCTYPE html>\n<html>', 'is not CSV: it is a web page'],
-    ['a.csv', '\0\0a\0\0\0i\0d\0,\0e\0\n\0', 'is no text: name its encoding'],
-    ['a.csv', Buffer.from(noise).toString('latin1'), 'no text'],
+    ['a.csv', '\0\0a\0\0\0i\0d\0,\0e\0\n\0', 'is not text: name its encoding'],
+    ['a.csv', Buffer.from(noise).toString('latin1'), 'is not text'],
     ['a.xlsx', '\xd0\xcf\x11\xe0'.padEnd(32, '\0'), 'an old binary Office document (.xls)'],
     ['a.list', '[{"email":"a@example.com"}]', 'is one JSON array; make it JSON lines'],
   ])('%s: says what it is', async (name, content, words) => {
@@ -138,9 +138,9 @@ describe('a file of another kind', () => {
 
 describe('JSON lines', () => {
   it.each([
-    ['{"email":"a"}\n{"email":\n', 2, 'this is no JSON'],
+    ['{"email":"a"}\n{"email":\n', 2, 'this is not JSON'],
     ['{"email":"a"}\n\n["a"]\n', 3, 'this is JSON, but no object'],
-    ['{"email":"a"}\n{"email":"a"} {"email":"b"}\n', 2, 'this is no JSON'],
+    ['{"email":"a"}\n{"email":"a"} {"email":"b"}\n', 2, 'this is not JSON'],
     [`{"email":"a"}\n{"x":${'['.repeat(100_000)}${']'.repeat(100_000)}}\n`, 2, 'more than 200'],
   ])('%# tell the line that is wrong, and none of its content', async (content, line, words) => {
     const error = await failure(await source('a.jsonl', content));
@@ -212,7 +212,7 @@ describe('an option', () => {
     ['a.jsonl', { delimiter: ';' }, 'a jsonl input has no delimiter to be named'],
     ['a.jsonl', { header: false }, 'a jsonl input names its columns in every case'],
     ['a.csv', { sheet: 2 }, 'a csv input has no sheet to be named'],
-    ['a.csv', { encoding: 'klingon' }, 'there is no encoding "klingon" here'],
+    ['a.csv', { encoding: 'klingon' }, 'unknown encoding "klingon"'],
     ['a.csv', { quote: '' }, '"" cannot be the quote of a CSV file'],
   ])('that %s does not know is refused at once (%o)', (name, options, words) => {
     expect(() => fileSource(at(name), options)).toThrow(ConfigurationError);
@@ -231,11 +231,9 @@ describe('an option', () => {
   });
 
   it('for an output of another kind than it can have is asked for', async () => {
-    expect(() => fileSink(at('out.json'))).toThrow('.json is no format of an output');
-    expect(() => fileSink(at('out.foo'))).toThrow(
-      '.foo is no format of an output; end its name in',
-    );
-    expect(() => fileSink(at('out.csv.zip'))).toThrow('.zip is no format');
+    expect(() => fileSink(at('out.json'))).toThrow('.json is not an output format');
+    expect(() => fileSink(at('out.foo'))).toThrow('.foo is not an output format; end its name in');
+    expect(() => fileSink(at('out.csv.zip'))).toThrow('.zip is not an output format');
     for (const name of ['out', 'out.2026-11-23', 'out.CSV.gz']) fileSink(at(name));
     fileSink(at('out.foo'), { format: 'jsonl' });
     expect(() => fileSink(at('out.tsv'), { delimiter: ';' })).toThrow('no other delimiter');

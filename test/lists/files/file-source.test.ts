@@ -95,9 +95,9 @@ describe('fileSource', () => {
   it('says which file is missing or a folder', async () => {
     await mkdir(at('folder'));
     for (const [path, words] of [
-      [at('none.csv'), 'there is no such file'],
+      [at('none.csv'), 'file or folder not found'],
       [at('folder'), 'it is a folder'],
-      [at('none/none.csv'), 'there is no such file'],
+      [at('none/none.csv'), 'file or folder not found'],
     ] as const) {
       const create = () => fileSource(path);
       expect(create).toThrow(InputError);
@@ -108,7 +108,7 @@ describe('fileSource', () => {
     await rm(at('a.csv'));
     await expect(source.open({ wanted })).rejects.toMatchObject({
       code: 'input_unreadable',
-      message: expect.stringContaining('there is no such file') as unknown,
+      message: expect.stringContaining('file or folder not found') as unknown,
     });
   });
 

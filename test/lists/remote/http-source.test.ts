@@ -193,13 +193,13 @@ function growing(): ServedList {
 describe('addresses and answers', () => {
   it.each([
     ['http://lists.example.com/a.csv', 'by http:// only from this machine'],
-    ['https://', 'the address of the input is no URL'],
+    ['https://', 'the address of the input is not a URL'],
   ])('refuses %s', (address, message) => {
     expect(() => httpSource(address)).toThrow(message);
   });
 
   it.each<[number, Record<string, string>, string]>([
-    [404, {}, 'there is no such list'],
+    [404, {}, 'list not found'],
     [403, {}, 'credentials'],
     [418, {}, 'the server answers 418'],
     [200, { 'content-type': 'text/html; charset=utf-8' }, 'a web page (a login page?)'],

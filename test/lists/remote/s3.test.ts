@@ -77,7 +77,7 @@ describe('objects in a bucket', () => {
     ]);
     expect(await found('s3://lists/none.csv')).toEqual(['s3://lists/none.csv']);
     await expect(found('s3://lists/p/*.tsv')).rejects.toThrow('no object matches it');
-    await expect(found('s3://none/p/*.tsv')).rejects.toThrow('there is no such bucket');
+    await expect(found('s3://none/p/*.tsv')).rejects.toThrow('bucket not found');
   });
 
   it('are read on where the connection broke, and refused when they change', async () => {
@@ -101,9 +101,9 @@ describe('objects in a bucket', () => {
   it('that cannot be read say why', async () => {
     await start();
     await expect(readIds(s3Source('s3://lists/none.csv'))).rejects.toThrow(
-      'cannot read s3://lists/none.csv: there is no such object',
+      'cannot read s3://lists/none.csv: object not found',
     );
-    await expect(readIds(s3Source('s3://none/a.csv'))).rejects.toThrow('there is no such bucket');
+    await expect(readIds(s3Source('s3://none/a.csv'))).rejects.toThrow('bucket not found');
     vi.stubEnv('AWS_ACCESS_KEY_ID', 'WRONG');
     await expect(readIds(s3Source('s3://lists/a.csv'))).rejects.toThrow(
       'the credentials are refused',
@@ -194,10 +194,10 @@ describe('an output in a bucket', () => {
     await start();
     await expect(s3Sink('s3://none/out.csv').check(1)).rejects.toMatchObject({
       code: 'output_failed',
-      message: 'cannot write s3://none/out.csv: there is no such bucket',
+      message: 'cannot write s3://none/out.csv: bucket not found',
     });
     expect(() => s3Sink('s3://lists/folder/')).toThrow('it is a folder');
-    expect(() => s3Sink('s3://lists/out.zip')).toThrow('.zip is no format');
+    expect(() => s3Sink('s3://lists/out.zip')).toThrow('.zip is not an output format');
   });
 
   it('in parts has a manifest that names them, and replaces those of an earlier run', async () => {

@@ -28,7 +28,7 @@ describe('a fault plan', () => {
   });
 
   it.each([
-    ['{', 'is no JSON'],
+    ['{', 'is not JSON'],
     ['[]', 'its top'],
     [{ faults: [], more: 1 }, 'Unrecognized key: "more"'],
     [{ faults: [{ operation: 'launch', what: reset }] }, 'faults.0.operation'],

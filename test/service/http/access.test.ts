@@ -114,7 +114,7 @@ describe('paths', () => {
       const answer = await wire.send(method, target, sent);
       expect([answer.status, answer.json.errors]).toEqual([
         422,
-        [{ field: 'batch_uuid', message: 'is no uuid' }],
+        [{ field: 'batch_uuid', message: 'is not a uuid' }],
       ]);
     }
   });

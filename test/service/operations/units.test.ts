@@ -89,7 +89,7 @@ describe('verifying one record', () => {
   it('refuses what is no JSON with 400, and what is no object with 422', async () => {
     const { wire } = await withService();
     const raw = await wire.send('POST', '/v1/unit', { body: '{"email":' });
-    expect([raw.status, raw.json]).toEqual([400, { message: 'the body is no JSON' }]);
+    expect([raw.status, raw.json]).toEqual([400, { message: 'the body is not JSON' }]);
     expect((await unit(wire, ['a@b.example'])).status).toBe(422);
     expect((await unit(wire, null)).status).toBe(422);
   });

@@ -185,7 +185,7 @@ function readNames(): ReadonlyMap<string, CountryCode> {
   const names = new Map<string, CountryCode>();
   for (const line of countryNames) {
     const [code = '', threeLetters = ''] = line.split(' ', 2);
-    if (!isCountryCode(code)) throw new Error(`${code} is no country of the service`);
+    if (!isCountryCode(code)) throw new Error(`${code} is not a country of the service`);
     names.set(plain(threeLetters), code);
     for (const name of namesIn(line)) {
       names.set(plain(name), code);

@@ -190,7 +190,7 @@ export class MemberScanner {
         } else if (byte === byteOrderMark[0] && at + this.chunkOffset === 0) {
           this.#openWord(byteOrderMark);
         } else {
-          throw this.#refuse('it is no JSON object', at);
+          throw this.#refuse('it is not a JSON object', at);
         }
         return undefined;
       default:
@@ -279,7 +279,7 @@ export class MemberScanner {
   }
 
   #unexpected(at: number): Error {
-    return this.#refuse('it is no legal JSON', at);
+    return this.#refuse('it is not valid JSON', at);
   }
 
   #refuse(what: string, at: number): Error {

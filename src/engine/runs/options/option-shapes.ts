@@ -131,7 +131,7 @@ export const runShape = {
   fresh: {
     ...flagged(flag, {
       name: 'fresh',
-      group: 'Going on',
+      group: 'Resuming',
       help: 'Drop an unfinished run found in the state directory.',
     }),
     excludes: {
@@ -142,7 +142,7 @@ export const runShape = {
   onChange: {
     ...flagged(oneOf(changeWays), {
       name: 'on-change',
-      group: 'Going on',
+      group: 'Resuming',
       help: 'If the list of an unfinished run has changed: carry (use what was paid), stop, or auto (default: carry if at least half of it is of use).',
     }),
     excludes: anotherRun,
@@ -151,19 +151,19 @@ export const runShape = {
   moved: {
     ...flagged(flag, {
       name: 'moved',
-      group: 'Going on',
+      group: 'Resuming',
       help: 'The state directory was moved or restored, and no other process continues its run.',
     }),
     excludes: ofOneProcess,
   },
   retryFailed: flagged(flag, {
     name: 'retry-failed',
-    group: 'Going on',
+    group: 'Resuming',
     help: 'After a run that ended with 3: send only its failed addresses again.',
   }),
   partial: flagged(flag, {
     name: 'partial',
-    group: 'Going on',
+    group: 'Resuming',
     help: 'If the service or the credits stop the run: write the output, with unfinished rows as failed.',
   }),
   openHistory: {

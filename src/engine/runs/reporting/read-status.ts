@@ -48,7 +48,7 @@ export async function readRunStatus(place: string | SharedStore): Promise<RunSta
     what: 'a state directory, or a store that processes share',
   });
   const stored = await place.look();
-  if (!stored) throw new ConfigurationError(`there is no ${place.name}`);
+  if (!stored) throw new ConfigurationError(`${place.name} does not exist`);
   return sharedStatusOf(stored, place.name);
 }
 
@@ -59,7 +59,7 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
     if (state) return statusOf(state, path);
   }
   throw new ConfigurationError(
-    `there is no unfinished run in ${stateDir} or ${ofOutput}: it has finished, or never began`,
+    `no unfinished run in ${stateDir} or ${ofOutput}: it has finished, or never began`,
   );
 }
 

@@ -149,7 +149,7 @@ export class SharedRun implements RunLocation {
     if (run.retryFailed !== true) return finished?.summary;
     if (!store.state.run) {
       throw new ConfigurationError(
-        `there is no ${name}: ${optionName('retryFailed')} goes with the same command that ended with failed addresses`,
+        `${name} does not exist: use ${optionName('retryFailed')} with the command that ended with failed addresses`,
       );
     }
     return finished && !isRetriable(finished.summary) ? finished.summary : undefined;

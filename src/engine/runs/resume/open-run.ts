@@ -126,7 +126,7 @@ export class DirectoryRun implements RunLocation {
     const { state } = this.store;
     if (this.#wantsRetry && !state.run) {
       throw new ConfigurationError(
-        `there is no run with failed addresses in ${this.store.path}: ${optionName('retryFailed')} goes with the same command that ended with them`,
+        `no run with failed addresses in ${this.store.path}: use ${optionName('retryFailed')} with the command that ended with them`,
       );
     }
     if (!state.finished || this.#wantsRetry) return undefined;

@@ -79,7 +79,7 @@ export function sharedStatusOf(
 ): SharedRunStatus {
   const state = replayJournal(entries, name);
   const isAlive = workers.some((worker) => worker.isAlive);
-  if (!state.run && !isAlive) throw new ConfigurationError(`there is no ${name}`);
+  if (!state.run && !isAlive) throw new ConfigurationError(`${name} does not exist`);
   const { finished } = state;
   return {
     run,

@@ -26,7 +26,7 @@ export function parseEncoding(name: string): TextEncoding {
   const encoding = otherNames.get(lower) ?? textEncodings.find((known) => known === lower);
   if (encoding !== undefined) return encoding;
   throw new ConfigurationError(
-    `there is no encoding ${JSON.stringify(name)} here: choose ${textEncodings.join(', ')}`,
+    `unknown encoding ${JSON.stringify(name)}: choose ${textEncodings.join(', ')}`,
   );
 }
 
@@ -90,7 +90,7 @@ export function createTranscodeReader(
       text = decode(piece);
     } catch (cause) {
       throw new InputError(
-        `${name}, near line ${grouped(line)}: the text is no valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with ${optionName('encoding')})`,
+        `${name}, near line ${grouped(line)}: the text is not valid ${encoding.toUpperCase()}; it is damaged, cut short, or in another encoding (name it with ${optionName('encoding')})`,
         { line, cause },
       );
     }

@@ -56,7 +56,7 @@ export async function readPartsManifest(folder: string): Promise<PartsManifest> 
   const parsed = partsManifest.safeParse(parseJson(text));
   if (parsed.success && parsed.data.kinds.length === parsed.data.columns.length) return parsed.data;
   throw new ConfigurationError(
-    `${path} is no manifest of parts, or one of an earlier version of Sluice: write the parts again`,
+    `${path} is not a manifest of parts, or one of an earlier version of Sluice: write the parts again`,
   );
 }
 

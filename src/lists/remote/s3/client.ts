@@ -79,9 +79,9 @@ export function nameOfObject({ bucket, key }: S3Address): string {
 }
 
 const words = new Map([
-  ['NoSuchKey', 'there is no such object'],
-  ['NotFound', 'there is no such object'],
-  ['NoSuchBucket', 'there is no such bucket'],
+  ['NoSuchKey', 'object not found'],
+  ['NotFound', 'object not found'],
+  ['NoSuchBucket', 'bucket not found'],
   ['NoSuchUpload', 'its upload was aborted by another process, or by a rule of the bucket'],
   ['AccessDenied', 'access is denied'],
   ['InvalidAccessKeyId', 'the credentials are refused'],

@@ -32,7 +32,7 @@ export class TableRows {
     const broken = cells.findIndex((cell) => !isPrintable(cell));
     if (broken === -1) return cells;
     throw this.#refuse(
-      `holds in column ${String(broken + 1)} bytes that are no valid text, and only an output in the input's own format can take them over: name the input's encoding with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`,
+      `holds in column ${String(broken + 1)} bytes that are not valid text, and only an output in the input's own format can take them over: name the input's encoding with ${optionName('encoding')}, such as windows-1252, which many programs on Windows write`,
     );
   }
 

@@ -179,7 +179,7 @@ export class JsonText {
 
   /**
    * The double that has the value of a number which it would print otherwise: `1.50`. `undefined` where
-   * the text is no number, or no double has its value.
+   * the text is not a number, or no double has its value.
    */
   get number(): number | undefined {
     if (!/^-?\d/.test(this.text)) return undefined;

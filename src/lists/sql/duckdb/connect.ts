@@ -154,8 +154,8 @@ function noteOpen(path: string, isWritten: boolean): () => void {
 const misuses = new Set(['Catalog', 'Binder', 'Parser', 'Not implemented', 'Permission']);
 
 const systemWords = new Map([
-  ['ENOENT', 'there is no such file'],
-  ['ENOTDIR', 'there is no such file'],
+  ['ENOENT', 'file not found'],
+  ['ENOTDIR', 'file not found'],
   ['EACCES', 'permission denied'],
 ]);
 
@@ -167,7 +167,7 @@ const known: readonly (readonly [RegExp, string])[] = [
     "it is no DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'",
   ],
   [/^IO Error: .*version number/i, 'it was written by another version of DuckDB'],
-  [/^IO Error: .*(?:No such file|does not exist)/i, 'there is no such file'],
+  [/^IO Error: .*(?:No such file|does not exist)/i, 'file not found'],
   [/^IO Error: .*Permission denied/i, 'permission denied'],
   [/No space left|^Out of Memory Error: .*(?:temp|disk)/i, 'no space is left on the device'],
   [/^Out of Memory/i, 'it takes more memory than it may'],

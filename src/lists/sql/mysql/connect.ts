@@ -141,7 +141,7 @@ export type MysqlField = FieldPacket;
 const words = new Map([
   ...connectionWords,
   ['ER_ACCESS_DENIED_ERROR', 'the user or the password is refused'],
-  ['ER_BAD_DB_ERROR', 'there is no such database'],
+  ['ER_BAD_DB_ERROR', 'database not found'],
   ['ER_CON_COUNT_ERROR', 'it has too many connections'],
   ['ER_SERVER_SHUTDOWN', 'the server was shut down'],
   ['PROTOCOL_CONNECTION_LOST', 'the connection was lost'],
@@ -149,8 +149,8 @@ const words = new Map([
 
 /** What keeps rows out; without words of ours, the server's are shown as far as they hold no cell. */
 const refusals = new Map<string, readonly [kind: Refusal['kind'], words?: string]>([
-  ['ER_BAD_NULL_ERROR', ['null', 'there is no value']],
-  ['ER_NO_DEFAULT_FOR_FIELD', ['null', 'there is no value']],
+  ['ER_BAD_NULL_ERROR', ['null', 'the value is missing']],
+  ['ER_NO_DEFAULT_FOR_FIELD', ['null', 'the value is missing']],
   ['ER_TRUNCATED_WRONG_VALUE_FOR_FIELD', ['misfit', 'a cell does not fit']],
   ['ER_TRUNCATED_WRONG_VALUE', ['misfit', 'a cell does not fit']],
   ['ER_WARN_DATA_OUT_OF_RANGE', ['misfit', 'a cell does not fit']],

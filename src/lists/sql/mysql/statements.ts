@@ -178,7 +178,7 @@ export async function locate(
   if (second !== undefined) return { within: [first], table: second };
   const [[schema] = []] = await connection.query('SELECT DATABASE()');
   if (typeof schema === 'string') return { within: [schema], table: first };
-  throw new ConfigurationError(`there is no database for ${first}`);
+  throw new ConfigurationError(`no database is named for the table ${first}`);
 }
 
 export async function findTable(

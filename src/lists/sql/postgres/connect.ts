@@ -138,18 +138,18 @@ const words = new Map([
   ...connectionWords,
   ['28P01', 'the user or the password is refused'],
   ['28000', 'the user is refused'],
-  ['3D000', 'there is no such database'],
+  ['3D000', 'database not found'],
   ['53300', 'it has too many connections'],
   ['53100', 'its disk is full'],
   ['P0001', 'a trigger refuses a row'],
-  ['55P03', 'another session holds a lock on the table'],
-  ['40P01', 'another session holds a lock on the table'],
+  ['55P03', 'another session locks the table'],
+  ['40P01', 'another session locks the table'],
   ['57014', 'the statement was cancelled, by its timeout or by a person'],
   ['57P01', 'the server was shut down'],
   ['57P02', 'the server crashed'],
   ['57P03', 'the server is starting up or shutting down'],
   ['EAI_AGAIN', 'the name of the host cannot be looked up now'],
-  ['ENOENT', 'there is no such socket'],
+  ['ENOENT', 'socket not found'],
 ]);
 
 /** Classes of SQLSTATE whose messages name tables, columns and settings, and no cell. */

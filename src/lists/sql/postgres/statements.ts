@@ -172,7 +172,7 @@ export async function locate(
     [quoteName(first)],
   );
   if (found) return { within: [found], table: first };
-  throw new ConfigurationError(`there is no schema for the table ${first}`);
+  throw new ConfigurationError(`no schema is named for the table ${first}`);
 }
 
 export async function findTable(

@@ -122,13 +122,13 @@ function stop(database: Database.Database, rows: Iterator<unknown>): void {
 const words = new Map([
   ['SQLITE_BUSY', 'another process is writing it'],
   ['SQLITE_LOCKED', 'another process is writing it'],
-  ['SQLITE_NOTADB', 'it is no SQLite database'],
+  ['SQLITE_NOTADB', 'it is not an SQLite database'],
   ['SQLITE_CORRUPT', 'it is damaged'],
   ['SQLITE_FULL', 'no space is left on the device'],
   ['SQLITE_READONLY', 'it is read-only'],
   ['SQLITE_CANTOPEN', 'it cannot be opened'],
   ['SQLITE_TOOBIG', 'a cell is too large'],
-  ['ENOENT', 'there is no such file'],
+  ['ENOENT', 'file not found'],
   ['EACCES', 'permission denied'],
 ]);
 

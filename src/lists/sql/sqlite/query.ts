@@ -80,6 +80,6 @@ function cellOf(type: unknown, value: unknown): unknown {
 
 function brokenText(column: string): InputError {
   return new InputError(
-    `a cell of the column ${JSON.stringify(column)} is text with bytes that are no valid UTF-8: leave it out of the query, or cast it to a blob`,
+    `a cell of the column ${JSON.stringify(column)} is text with bytes that are not valid UTF-8: leave it out of the query, or cast it to a blob`,
   );
 }

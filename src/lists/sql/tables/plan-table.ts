@@ -171,7 +171,7 @@ function typeOfKind({ typeOf }: Pick<Dialect, 'typeOf'>, kind: Kind): string {
 }
 
 function refuseOther(name: string, { isTable }: ExistingTable, isWelcome: boolean): void {
-  if (!isTable) throw new ConfigurationError(`${name} is no table`);
+  if (!isTable) throw new ConfigurationError(`${name} is not a table`);
   if (isWelcome) return;
   throw new ConfigurationError(
     `the table ${name} is there already, and it is not written over: name another one, drop it, or give its key column (${optionName('key')})`,

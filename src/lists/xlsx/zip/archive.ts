@@ -61,7 +61,7 @@ export class Archive {
     } catch (error) {
       this.#file.signal?.throwIfAborted();
       if (isSluiceError(error)) throw error;
-      const why = error instanceof XmlError ? error.message : 'a part of it is no XML';
+      const why = error instanceof XmlError ? error.message : 'a part of it is not XML';
       throw this.broken(why);
     }
   }

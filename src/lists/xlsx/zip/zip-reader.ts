@@ -40,9 +40,9 @@ const smallBytes = 16 * 1024 * 1024;
 export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<string, ZipEntry>> {
   const head = await file.read(0, 16);
   if (head.length < 4 || head.readUInt32LE() !== 0x04_03_4b_50) {
-    const is = describeFile(head) ?? 'no zip archive';
+    const is = describeFile(head) ?? 'not a zip archive';
     const isEmpty = head.length === 0;
-    throw new InputError(`${file.name} is no XLSX workbook: it is ${is}`, { isEmpty });
+    throw new InputError(`${file.name} is not an XLSX workbook: it is ${is}`, { isEmpty });
   }
   const { from, bytes, count } = await findDirectory(file);
   if (bytes > mostDirectoryBytes || from + bytes > file.size) {

@@ -41,9 +41,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
 
     const again = await work().ended;
     expect(again).toMatchObject({ code: 0 });
-    expect(again.stderr).toContain(
-      'had finished before, and nothing was read, sent or written now',
-    );
+    expect(again.stderr).toContain('has already finished: nothing was read, sent or written');
     expect(again.stderr).toMatch(/^sluice: that run wrote /m);
     expect(again.stderr).not.toMatch(/^sluice: wrote /m);
     const status = await place.start('status', ...inStore, '--run', place.run).ended;

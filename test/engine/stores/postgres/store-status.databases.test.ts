@@ -70,7 +70,7 @@ describe('a store that is only looked at', () => {
   test('is not made by that, and has no run that nobody has begun', async () => {
     expect(await findPostgresRuns({ connectionString, schema })).toEqual([]);
     await expect(statusOf('none')).rejects.toMatchObject({
-      message: expect.stringContaining('there is no run "none"') as string,
+      message: expect.stringContaining('run "none"') as string,
     });
     expect(await askPostgres('SELECT to_regnamespace($1) AS made', [schema])).toEqual([
       { made: null },

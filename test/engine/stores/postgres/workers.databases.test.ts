@@ -83,7 +83,7 @@ describe('sluice verify --workers', () => {
     letGo();
     const { code, stderr } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stderr).toContain('the first goes on alone');
+    expect(stderr).toContain('only the first is left');
     await place.expectPaidOnce();
   });
 

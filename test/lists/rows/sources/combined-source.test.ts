@@ -108,7 +108,7 @@ describe('a list of several files', () => {
       /b\.csv has no column "email"; its columns are: id\./,
     ],
     ['an empty file', { 'b.csv': '' }, /b\.csv is empty/],
-    ['another format than it says', { 'b.parquet': 'email\n' }, /b\.parquet is no Parquet file/],
+    ['another format than it says', { 'b.parquet': 'email\n' }, /b\.parquet is not a Parquet file/],
   ])('refuses before the first row: %s', async (_, more, message) => {
     const sources = await files({ 'a.csv': 'id,email\n1,ann@example.com\n', ...more });
     await expect(read(combinedSource(sources), ['email'])).rejects.toThrow(message);
