@@ -70,7 +70,7 @@ export {
   findColumns,
   type FindColumnsOptions,
   type SampledList,
-} from './engine/runs/find-columns.js';
+} from './engine/columns/find-columns.js';
 
 // Files, and rows of a program
 export { fileSource, streamSource } from './lists/files/file-source.js';

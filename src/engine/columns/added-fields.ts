@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { type VerificationType, verificationTypes } from '../../contract/enums.js';
-import { closestColumn } from './find-column.js';
+import { closestColumn } from './column-lookup.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { optionName } from '../../platform/text/option-name.js';
 import { emailRecord, phoneRecord, recordFields } from '../../contract/records.js';

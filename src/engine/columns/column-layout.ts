@@ -9,7 +9,7 @@ import {
   type FieldOptions,
 } from './added-fields.js';
 import type { AddedColumn } from '../../lists/rows/sink.js';
-import { findColumn, noColumn } from './find-column.js';
+import { findColumn, noColumn } from './column-lookup.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /**

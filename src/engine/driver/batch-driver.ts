@@ -5,7 +5,7 @@ import type { BatchStatusAnswer } from '../../contract/bodies.js';
 import { batchStatuses } from '../../contract/enums.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
 import { countVerified, findCharge, type Charge, signOfAnother } from '../batches/status-answer.js';
-import type { DriveOptions } from './driver-options.js';
+import type { DriveOptions } from './drive-ports.js';
 import {
   classifyError,
   hasFailed,

@@ -14,13 +14,8 @@ import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
 import { isWithoutAnswer } from './batch-errors.js';
 import { openExport } from './batch-requests.js';
-import {
-  type CollectedExport,
-  defaults,
-  type DriveOptions,
-  type DriveSettings,
-  namePrefixOf,
-} from './driver-options.js';
+import type { CollectedExport, DriveOptions } from './drive-ports.js';
+import { defaults, type DriveSettings } from './driver-options.js';
 import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
@@ -114,7 +109,7 @@ export class BatchPool {
       ...ports,
       service,
       runId,
-      namePrefix: namePrefixOf(settings),
+      namePrefix: settings.batchName ?? defaults.batchName,
       settings: settings.settings ?? {},
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,

@@ -13,7 +13,8 @@ import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { BatchPool } from './batch-pool.js';
-import { type CollectedExport, defaults, type DriveSettings } from './driver-options.js';
+import type { CollectedExport } from './drive-ports.js';
+import { defaults, type DriveSettings } from './driver-options.js';
 
 interface CollectOptions extends DriveSettings {
   readonly history: ResultHistory;

@@ -1,4 +1,3 @@
-import type { VerificationService } from '../../client/client.js';
 import {
   type BatchParametersInput,
   uploadForm,
@@ -20,17 +19,8 @@ import {
   shapeOfSchema,
 } from '../../platform/option-kinds.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import type { BatchState } from '../batches/batch-state.js';
-import type { Batch } from '../batches/batch.js';
-import type { BatchClaim, BatchProgress } from '../batches/claim.js';
-import type { ExportTally } from '../batches/export-check.js';
-import type { UploadRegistry } from '../batches/uploads/list-uploads.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
-import type { DoubtOptions } from '../plan/column-quality.js';
 import type { CountryOptions } from '../plan/plan.js';
-import type { LaunchGate, RefusedSizes } from './launch-limits.js';
-import type { OneAccount } from './one-account.js';
-import type { PollEstimator } from './poll-learning.js';
 
 /** What is sent to the service with every batch of a run, besides its batch group. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
@@ -74,68 +64,6 @@ export interface DriveSettings {
   readonly clock?: Clock | undefined;
   /** Numbers from 0 to below 1, which vary the waits; for tests. @default `Math.random` */
   readonly random?: (() => number) | undefined;
-}
-
-export interface CollectedExport extends ExportTally {
-  /** Makes its results safe: it is what was asked for. */
-  keep(): Promise<void> | void;
-}
-
-export interface DriveOptions {
-  readonly service: VerificationService;
-  /** Part of every batch's name: identifies this run. */
-  readonly runId: string;
-  readonly namePrefix: string;
-  readonly settings: BatchSettings;
-  readonly pollIntervalMs: number;
-  /** Longest time in one stage, in milliseconds. */
-  readonly stageDeadlineMs: number;
-  /** What the batches of a run learn from each other of how long stages take. @default nothing */
-  readonly pace?: PollEstimator;
-  readonly gate: LaunchGate;
-  readonly claim: BatchClaim;
-  /** Which uuids the uploads of the run have. */
-  readonly uuids: UploadRegistry;
-  /** Whose the batches are. @default it is not asked */
-  readonly account?: OneAccount;
-  /** What the service has refused for its size, in all batches of the run. */
-  readonly refusedSizes: RefusedSizes;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly signal: AbortSignal;
-  /**
-   * Called before each step that may have an effect and after each answer, and waited for: where runs
-   * are durable, it returns when the event are on disk.
-   */
-  record(progress: BatchProgress): Promise<void> | void;
-  /**
-   * Reads the export of a finished batch to its end.
-   *
-   * @throws ContractError, TransportError when the export was not whole: it is fetched again
-   */
-  collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
-  /**
-   * Whether a batch is left to the service from the moment it verifies it.
-   * @default it is waited for
-   */
-  leavesLaunched?(): boolean;
-  /**
-   * Asked before each launch whether to go on with another upload of the batch, which another process
-   * made or launched.
-   * @default there is no other process
-   */
-  lookAgain?(batch: Batch, state: BatchState): Promise<BatchState>;
-  /** The service calls a batch by a word that its specification does not have; each time that it does. */
-  onUnknownStatus?(status: string, name: string): void;
-  /** Makes a request when it is its turn. @default at once */
-  inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
-  /**
-   * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
-   * too large: that says nothing about the others.
-   */
-  onPrepared?(): void;
-  /** Called with what stops the run as soon as it is known: what is written down of it may wait for its turn. */
-  onFatal?(error: unknown): void;
 }
 
 const columnsGroup = 'Columns and country';
@@ -295,8 +223,6 @@ export const driveShape = {
   random: called,
 } satisfies OptionShape<DriveSettings>;
 
-export const doubtShape: OptionShape<DoubtOptions> = { onDoubtfulColumns: called };
-
 export const aClient = withMethods('a Client', 'uploadBatch', 'launchBatch', 'exportBatch');
 export const aHistory = withMethods('an opened History', 'recall', 'keep');
 
@@ -308,7 +234,3 @@ export const defaults = {
   maxWaitingBytes: 512 * 1024 * 1024,
   batchName: 'sluice',
 } as const;
-
-export function namePrefixOf({ batchName }: Pick<DriveSettings, 'batchName'>): string {
-  return batchName ?? defaults.batchName;
-}

@@ -7,13 +7,11 @@ import { aFolder, flag, signal as aSignal } from '../../platform/option-kinds.js
 import { systemClock } from '../../platform/waiting/clock.js';
 import { parseBatchName, uuidKey } from '../batches/batch.js';
 import { deleteListed, type Deletions } from '../batches/uploads/delete-uploads.js';
-import { isVisible } from '../batches/uploads/list-uploads.js';
 import { aClient, defaults } from '../driver/driver-options.js';
 import { StateDirectory } from '../stores/directory/state-directory.js';
-import type { RunEntry } from '../stores/journal-entries.js';
 import type { RunStore, SharedStore } from '../stores/run-store.js';
 import { aStore } from './options/option-shapes.js';
-import { optionName } from '../../platform/text/option-name.js';
+import { checkAccount } from './resume/compare-run.js';
 
 export interface AbandonRunOptions {
   /** Where the run is, unless it is in a store. */
@@ -133,41 +131,4 @@ async function checkService(
     });
   }
   await checkAccount(client, run, store, signal);
-}
-
-/**
- * Whether a key is of the account that a run was begun with, as far as the service shows: under another
- * account's all its batches look deleted. One that sees one of them is a new key of the same account.
- */
-export async function isOfAccount(
-  client: Client,
-  run: RunEntry,
-  { state }: RunStore,
-  signal: AbortSignal,
-): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
-  if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
-  const uuids = [{ batches: state.batches }, ...state.earlier]
-    .flatMap(({ batches }) => [...batches.values()])
-    .map((entry) => ('uuid' in entry.state ? entry.state.uuid : undefined))
-    .filter((uuid) => uuid !== undefined);
-  for (const uuid of uuids) if (await isVisible(client, uuid, signal)) return 'replaced';
-  return uuids.length === 0 ? 'unknown' : 'other';
-}
-
-/** Notices another account before anything is paid again. */
-export async function checkAccount(
-  client: Client,
-  state: RunEntry,
-  store: RunStore,
-  signal: AbortSignal,
-): Promise<void> {
-  const found = await isOfAccount(client, state, store, signal);
-  if (found === 'replaced') {
-    await store.record({ entry: 'account', account: await client.keyFingerprint(state.seed) });
-  }
-  if (found !== 'other') return;
-  throw new StateError(
-    `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}, which pays again`,
-    { code: 'state_mismatch' },
-  );
 }

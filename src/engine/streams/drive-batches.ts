@@ -21,7 +21,8 @@ import {
   namesInDoubt,
 } from '../batches/uploads/delete-uploads.js';
 import { BatchPool, type BatchPoolOptions, type DrivePorts } from '../driver/batch-pool.js';
-import { type CollectedExport, defaults } from '../driver/driver-options.js';
+import type { CollectedExport } from '../driver/drive-ports.js';
+import { defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';

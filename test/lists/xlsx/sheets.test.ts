@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import ExcelJS from 'exceljs';
 import { expect, it } from 'vitest';
-import { findColumn } from '../../../src/engine/columns/find-column.js';
+import { findColumn } from '../../../src/engine/columns/column-lookup.js';
 import { fileSink, fileSource, partsSink, streamSink } from '../../../src/index.js';
 import type { OpenSourceOptions } from '../../../src/lists/rows/source.js';
 import { useTemporaryFolder } from '../files/temporary-folder.js';

@@ -1,6 +1,6 @@
 import { ClaimRevokedError } from '../../batches/claim.js';
 import { batchLabel, type Batch } from '../../batches/batch.js';
-import type { CollectedExport } from '../../driver/driver-options.js';
+import type { CollectedExport } from '../../driver/drive-ports.js';
 import { tallyOf } from '../../batches/export-check.js';
 import type { EndedBatch } from '../../batches/batch-state.js';
 import type { ExportOpener } from '../../plan/result-join.js';

@@ -3,7 +3,6 @@ import {
   aHistory,
   columnShape,
   countryShape,
-  doubtShape,
   driveShape,
 } from '../../driver/driver-options.js';
 import { flagged, type OptionShape, type Wanted } from '../../../platform/check-options.js';
@@ -73,7 +72,7 @@ const listShape = {
   ...countryShape,
   ...otherColumns,
   ...driveShape,
-  ...doubtShape,
+  onDoubtfulColumns: called,
   source: aSource,
   sink: required(aSinkInput),
   limit: flagged(count, {

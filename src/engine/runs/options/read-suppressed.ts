@@ -8,7 +8,7 @@ import { notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { counted } from '../../../platform/text/shown-numbers.js';
 import { judgeColumns } from '../../columns/detect-columns.js';
-import { findColumn } from '../../columns/find-column.js';
+import { findColumn } from '../../columns/column-lookup.js';
 import { type CountryOptions, readCountry } from '../../plan/plan.js';
 import { isDomain, Suppressed } from '../../plan/suppressed.js';
 import { type RunProgress, noticed } from '../reporting/run-progress.js';

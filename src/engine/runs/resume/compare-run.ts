@@ -1,7 +1,10 @@
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entries.js';
+import type { RunStore } from '../../stores/run-store.js';
+import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /** What comes of these is compared: they may be called otherwise on another machine. */
@@ -29,6 +32,43 @@ export function refuseOthers(differing: readonly string[]): void {
   if (differing.length === 0) return;
   throw new StateError(
     `the unfinished run in the state directory was sent with other options; these differ: ${differing.join(', ')}. Nothing was sent now. Give the same again to go on, or start over with ${optionName('fresh')}, which pays again`,
+    { code: 'state_mismatch' },
+  );
+}
+
+/**
+ * Whether a key is of the account that a run was begun with, as far as the service shows: under another
+ * account's all its batches look deleted. One that sees one of them is a new key of the same account.
+ */
+export async function isOfAccount(
+  client: Client,
+  run: RunEntry,
+  { state }: RunStore,
+  signal: AbortSignal,
+): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
+  if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
+  const uuids = [{ batches: state.batches }, ...state.earlier]
+    .flatMap(({ batches }) => [...batches.values()])
+    .map((entry) => ('uuid' in entry.state ? entry.state.uuid : undefined))
+    .filter((uuid) => uuid !== undefined);
+  for (const uuid of uuids) if (await isVisible(client, uuid, signal)) return 'replaced';
+  return uuids.length === 0 ? 'unknown' : 'other';
+}
+
+/** Notices another account before anything is paid again. */
+export async function checkAccount(
+  client: Client,
+  state: RunEntry,
+  store: RunStore,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await isOfAccount(client, state, store, signal);
+  if (found === 'replaced') {
+    await store.record({ entry: 'account', account: await client.keyFingerprint(state.seed) });
+  }
+  if (found !== 'other') return;
+  throw new StateError(
+    `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_mismatch' },
   );
 }

@@ -5,22 +5,14 @@ import { ConfigurationError, StateError } from '../../../platform/errors/errors.
 import type { Source } from '../../../lists/rows/source.js';
 import { version } from '../../../platform/version.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
-import { isOfAccount } from '../abandon-run.js';
-import {
-  checkBeforeSending,
-  checkListSize,
-  readSized,
-  decisionsOf,
-  newRun,
-  openInTurn,
-  serviceOf,
-} from './new-run.js';
+import { checkBeforeSending, decisionsOf, newRun, openInTurn, serviceOf } from './new-run.js';
 import { collectLeft, keepBatches } from './earlier-results.js';
 import type { History } from '../../history/history.js';
 import { onDisk } from '../../../platform/files/disk-errors.js';
 import { openRecall } from '../planning/recalled-results.js';
+import { checkListSize, readSized } from '../planning/list-size.js';
 import type { PlannedInput } from '../planning/plan-input.js';
-import { differingShared, findChange, othersThanFinished } from './compare-run.js';
+import { differingShared, findChange, isOfAccount, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
 import type { OpenedRun, RunLocation } from './open-run.js';
 import type { ResolvedRun } from '../options/run-options.js';

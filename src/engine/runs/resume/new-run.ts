@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Client } from '../../../client/client.js';
 import type { CreditBalance } from '../../../contract/bodies.js';
 import type { Flag, Wanted } from '../../../platform/check-options.js';
-import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
-import { optionName } from '../../../platform/text/option-name.js';
-import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import type { History } from '../../history/history.js';
 import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
@@ -13,11 +10,7 @@ import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
 import { balanceNotices, budgetNotices } from '../credits.js';
 import { runShape } from '../options/option-shapes.js';
 import type { ResolvedRun } from '../options/run-options.js';
-import {
-  readIntoBatches,
-  type PlanInputOptions,
-  type PlannedInput,
-} from '../planning/plan-input.js';
+import type { PlannedInput } from '../planning/plan-input.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
@@ -138,50 +131,4 @@ export async function openInTurn(
     await clock.sleep(lockedMs, signal);
   }
   return undefined;
-}
-
-type SizedList = Pick<
-  ResolvedRun,
-  'source' | 'limit' | 'minRows' | 'maxShrink' | 'rowsBefore' | 'history'
->;
-
-/**
- * Refuses a list that has fewer rows than it should: an export that broke off must not take the place of a
- * good output. It is compared with the last run that had rows, so one empty night does not excuse the next.
- */
-export async function checkListSize(run: SizedList, rows: number): Promise<void> {
-  const why = await whyTooFew(run, rows);
-  if (why !== undefined) {
-    throw suspect(`${run.source.name} has ${counted(rows, 'row')}, and ${why}`);
-  }
-}
-
-/** Reads a list. One without even a header has no rows: too few, where some are asked for. */
-export async function readSized(options: PlanInputOptions): Promise<PlannedInput> {
-  try {
-    return await readIntoBatches(options);
-  } catch (error) {
-    const isEmpty = error instanceof InputError && error.isEmpty;
-    const why = isEmpty ? await whyTooFew(options, 0) : undefined;
-    throw why === undefined ? error : suspect(`${(error as InputError).message}; ${why}`);
-  }
-}
-
-async function whyTooFew(
-  { source, limit, minRows = 0, maxShrink, rowsBefore, history }: SizedList,
-  rows: number,
-): Promise<string | undefined> {
-  if (limit !== undefined) return undefined;
-  if (rows < minRows) return `${optionName('minRows')} is ${grouped(minRows)}`;
-  if (maxShrink === undefined) return undefined;
-  const before = history?.rowsBefore(source.name) ?? (await rowsBefore?.());
-  if (before === undefined || rows * 100 >= before * (100 - maxShrink)) return undefined;
-  const lost = Math.floor((100 * (before - rows)) / before);
-  return `it had ${grouped(before)} in the run before: it has lost ${lost} %, and ${optionName('maxShrink')} allows ${maxShrink} %`;
-}
-
-function suspect(what: string): InputError {
-  return new InputError(`${what}. Nothing was sent, and the output is untouched`, {
-    code: 'input_suspect',
-  });
 }

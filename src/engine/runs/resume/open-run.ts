@@ -8,8 +8,8 @@ import type { RunStore } from '../../stores/run-store.js';
 import type { Client } from '../../../client/client.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Source } from '../../../lists/rows/source.js';
-import { checkAccount } from '../abandon-run.js';
-import { beginRun, checkListSize, decisionsOf, readSized, serviceOf } from './new-run.js';
+import { checkListSize, readSized } from '../planning/list-size.js';
+import { beginRun, decisionsOf, serviceOf } from './new-run.js';
 import { checkDiskSpace } from '../planning/external-dedup-plan.js';
 import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
@@ -19,6 +19,7 @@ import { hasSent, resultsToFetch, type RunState } from '../../stores/run-state.j
 import { openRecall } from '../planning/recalled-results.js';
 import type { PlannedInput, PlanInputOptions } from '../planning/plan-input.js';
 import {
+  checkAccount,
   differingSettings,
   findChange,
   hasSameOutput,

@@ -15,7 +15,7 @@ import { isOf, adoptUploads, RunUploads } from '../../batches/uploads/adopt-uplo
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { systemClock } from '../../../platform/waiting/clock.js';
-import { defaults, namePrefixOf, type DriveSettings } from '../../driver/driver-options.js';
+import { defaults, type DriveSettings } from '../../driver/driver-options.js';
 import { entryOf, type RunState } from '../../stores/run-state.js';
 import type { RunEntry, StateLocation } from '../../stores/journal-entries.js';
 import type { RunSettings } from '../options/run-options.js';
@@ -217,7 +217,11 @@ export class Reconciliation {
   }
 
   nameOf(batch: Batch, { attempt }: BatchState): string {
-    return batchName(namePrefixOf(this.#options), { runId: this.runId, batch, attempt });
+    return batchName(this.#options.batchName ?? defaults.batchName, {
+      runId: this.runId,
+      batch,
+      attempt,
+    });
   }
 
   /** Whether uploads are there that the run does not continue with and may delete. */

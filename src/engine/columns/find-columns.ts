@@ -1,4 +1,4 @@
-import { judgeColumns, type FoundColumns } from '../columns/detect-columns.js';
+import { judgeColumns, type FoundColumns } from './detect-columns.js';
 import { limitedSource } from '../../lists/rows/sources/derived-sources.js';
 import { guardedSource } from '../../lists/rows/guarded-ends.js';
 import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';

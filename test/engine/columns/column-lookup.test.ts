@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { closestColumn, findColumn } from '../../../src/engine/columns/find-column.js';
+import { closestColumn, findColumn } from '../../../src/engine/columns/column-lookup.js';
 
 it.each([
   // A name that has the word in it is meant, however near another is.
