@@ -15,16 +15,14 @@ create function sluice.claim(
   p_lease_ms bigint, p_batches text[], p_types text[], p_addresses bigint[])
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, false);
   v_proven boolean;
   v_batch text;
   v_epoch bigint;
   v_losses int;
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, false);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   -- A source is copied before the run is begun.
   if not sluice.is_open(p_run) and (
@@ -87,14 +85,12 @@ create function sluice.record(
   p_paid boolean, p_proven boolean)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
   v_held sluice.batch;
   v_reserved bigint;
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, true);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   v_held := sluice.held(p_run, p_batch, p_epoch, p_owner);
   if v_held.batch is null then
@@ -138,13 +134,11 @@ create function sluice.confirm(
   p_batch text, p_epoch bigint, p_written bigint, p_lease_ms bigint)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, false);
   v_call bigint;
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, false);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   update sluice.batch set lease_until = clock_timestamp() + p_lease_ms * interval '1 ms'
   where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner
@@ -160,15 +154,13 @@ create function sluice.reserve(
   p_batch text, p_epoch bigint, p_written bigint)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, false);
   v_held sluice.batch;
   v_most numeric;
   v_credits bigint;
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, false);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   v_held := sluice.held(p_run, p_batch, p_epoch, p_owner);
   if v_held.batch is null then
@@ -205,13 +197,11 @@ create function sluice.keep_results(
   p_batch text, p_epoch bigint, p_written bigint, p_call bigint, p_part int, p_is_last boolean, p_bytes bytea)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, false);
   v_held sluice.batch;
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, false);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   v_held := sluice.held(p_run, p_batch, p_epoch, p_owner);
   if v_held.batch is null then
@@ -238,12 +228,10 @@ create function sluice.keep_copy(
   p_batch text, p_epoch bigint, p_written bigint, p_part int, p_checksum bigint, p_bytes bytea)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, false);
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, false);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   perform from sluice.batch
   where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner and not ended
@@ -262,12 +250,10 @@ create function sluice.end_copy(
   p_batch text, p_epoch bigint, p_written bigint, p_parts int, p_of text)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, true);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   update sluice.batch set ended = true
   where run = p_run and batch = p_batch and epoch = p_epoch and owner = p_owner;

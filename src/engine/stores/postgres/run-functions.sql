@@ -31,15 +31,17 @@ create function sluice.is_open(p_run text) returns boolean language sql as $$
     and not exists (select from sluice.batch where run = p_run and batch = 'output' and ended)
 $$;
 
--- Why a process may not go on with what it knows; null where it may. p_seen is the number of the latest
--- entry that it has seen: it is there, but where the end of the run has dropped it. Under p_locks others
--- write nothing of the run until the transaction ends: so entries are seen in the order of their numbers.
-create function sluice.refusal(p_run text, p_life uuid, p_timeline text, p_seen bigint, p_locks boolean)
-returns text language plpgsql as $$
+-- Begins a step, and says why a process may not go on with what it knows; null where it may. p_seen is the
+-- number of the latest entry that it has seen: it is there, but where the end of the run has dropped it. Under
+-- p_locks others write nothing of the run until the transaction ends: so entries are seen in the order of their
+-- numbers.
+create function sluice.enter(p_run text, p_life uuid, p_timeline text, p_seen bigint, p_locks boolean)
+returns json language plpgsql as $$
 declare
   v_life uuid;
   v_latest bigint;
 begin
+  perform sluice.durably();
   if p_locks then
     select life into v_life from sluice.run where run = p_run for no key update;
   else
@@ -47,16 +49,16 @@ begin
     select life into v_life from sluice.run where run = p_run for key share;
   end if;
   if sluice.timeline() <> p_timeline then
-    return 'restored';
+    return '{"refused": "restored"}';
   end if;
   if v_life is distinct from p_life then
-    return 'gone';
+    return '{"refused": "gone"}';
   end if;
   select coalesce(max(seq), 0) into v_latest from sluice.journal where run = p_run;
   if p_seen > v_latest or (
     p_seen > 0 and p_seen < v_latest and sluice.is_open(p_run)
     and not exists (select from sluice.journal where run = p_run and seq = p_seen)) then
-    return 'restored';
+    return '{"refused": "restored"}';
   end if;
   return null;
 end $$;
@@ -90,12 +92,10 @@ create function sluice.begin(
   p_call bigint, p_entry json, p_plan json)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, true);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   if not exists (select from sluice.journal where run = p_run) then
     insert into sluice.journal (run, owner, call, entry) values (p_run, p_owner, p_call, p_entry);
@@ -113,12 +113,10 @@ create function sluice.keep_recalled(
   p_part int, p_bytes bytea)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, true);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   if p_part = 0 then
     delete from sluice.recalled where run = p_run and owner = p_owner;
@@ -135,12 +133,10 @@ create function sluice.reopen(
   p_call bigint, p_batches text[], p_entries json[], p_paid boolean[])
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, true);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   if not exists (
       select from sluice.journal where run = p_run and seq > p_seen and batch is not null)
@@ -172,12 +168,10 @@ create function sluice.append(
   p_call bigint, p_entry json, p_resumes boolean, p_limits boolean, p_most numeric)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, true);
 begin
-  perform sluice.durably();
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, true);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
   if p_resumes then
     update sluice.batch set losses = 0 where run = p_run and losses > 0;
@@ -201,15 +195,14 @@ create function sluice.beat(
   p_lease_ms bigint, p_batches text[], p_epochs bigint[], p_host text, p_pid int, p_figures jsonb)
 returns json language plpgsql as $$
 declare
-  v_refused text;
+  v_refused json := sluice.enter(p_run, p_life, p_timeline, p_seen, false);
   v_held text[];
   v_account text;
 begin
-  perform set_config('synchronous_commit', 'off', true);
-  v_refused := sluice.refusal(p_run, p_life, p_timeline, p_seen, false);
   if v_refused is not null then
-    return json_build_object('refused', v_refused);
+    return v_refused;
   end if;
+  perform set_config('synchronous_commit', 'off', true);
   with held as (
     select b.batch
     from unnest(p_batches, p_epochs) as t(batch, epoch)
