@@ -2,9 +2,14 @@ import type { VerificationService } from '../../client/client.js';
 import { beforeDeadline, type Clock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/promises.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
-import { batchLabel } from '../batches/batch.js';
+import { batchLabel, uuidKey } from '../batches/batch.js';
 import type { BatchProgress } from '../batches/claim.js';
-import { deleteBatch, isInDoubt } from '../batches/uploads/delete-uploads.js';
+import {
+  deleteBatch,
+  deleteUnwanted,
+  isInDoubt,
+  longestCheckMs,
+} from '../batches/uploads/delete-uploads.js';
 import type { SettledParcel } from './drive-batches.js';
 
 interface SettledDeletionsOptions {
@@ -28,6 +33,8 @@ export class SettledDeletions {
   /** Labels of those whose launch is in doubt: none of them is deleted. */
   readonly #doubtful = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
+  /** By key of the uuid: names of those that the service says to have deleted. */
+  readonly #deleted = new Map<string, string>();
 
   constructor(options: SettledDeletionsOptions) {
     this.#options = options;
@@ -49,9 +56,19 @@ export class SettledDeletions {
     this.#pending.add(work);
   }
 
-  /** Resolves when all that settled is deleted or reported. */
+  /** Resolves when all that settled is deleted or reported: what the list has all the same, too. */
   async done(): Promise<void> {
     await Promise.all(this.#pending);
+    if (this.#deleted.size === 0) return;
+    const { service, clock, onLeftBehind } = this.#options;
+    const names = new Set(this.#deleted.values());
+    const left = await deleteUnwanted(
+      service,
+      ({ name }) => names.has(name),
+      { signal: this.#stop.signal, clock, deadlineMs: longestCheckMs, timeoutMs: longestCheckMs },
+      (uuid) => this.#deleted.has(uuidKey(uuid)),
+    );
+    if (left && left.length > 0) onLeftBehind?.(left);
   }
 
   /** The same for a stream that ends early, within a time; reports what it leaves, those under way included. */
@@ -77,6 +94,8 @@ export class SettledDeletions {
     );
     const name = this.#names.get(label);
     this.#names.delete(label);
-    if (end !== 'gone' && name !== undefined) onLeftBehind?.([name]);
+    if (name === undefined) return;
+    if (end === 'gone') this.#deleted.set(uuidKey(batchUuid), name);
+    else onLeftBehind?.([name]);
   }
 }

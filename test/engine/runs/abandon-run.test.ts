@@ -18,10 +18,12 @@ const other = { name: 'theirs', key: 'the-key-of-others' };
 /** A run that has launched one of its two batches, and what goes on with it under another key. */
 async function begunRun(): Promise<{
   readonly service: Awaited<ReturnType<typeof withService>>['service'];
+  readonly stateDir: string;
   readonly goOn: (apiKey: string, changes?: Given<RunOptions>) => Promise<unknown>;
 }> {
   const folder = await withFolder();
   const { service } = await withService({ accounts: [old, other] });
+  const stateDir = join(folder, 'run');
   await writeFile(join(folder, 'list.csv'), 'email\ngood1@sluice.test\ngood2@sluice.test\n');
   const goOn = async (apiKey: string, changes: Given<RunOptions> = {}): Promise<unknown> => {
     const client = new Client({ baseUrl: service.baseUrl, apiKey });
@@ -30,7 +32,7 @@ async function begunRun(): Promise<{
       source: fileSource(join(folder, 'list.csv')),
       sink: fileSink(join(folder, 'out.csv')),
       client,
-      stateDir: join(folder, 'run'),
+      stateDir,
       email: ['email'],
       country: 'US',
       batchSize: 1,
@@ -39,7 +41,7 @@ async function begunRun(): Promise<{
     }).catch((error: unknown) => error);
   };
   expect(await goOn(old.key, { maxCredits: 1 })).toMatchObject({ code: 'budget_exhausted' });
-  return { service, goOn };
+  return { service, stateDir, goOn };
 }
 
 async function paid(service: { ledger(): AsyncIterable<{ readonly address: string }> }) {
@@ -63,6 +65,22 @@ it('goes on with a new key of the same account', async () => {
   await service.setAccounts([{ ...old, key: 'the-key-from-now-on' }, other]);
   expect(await goOn('the-key-from-now-on')).toMatchObject({ rows: 2 });
   expect(await paid(service)).toHaveLength(2);
+});
+
+it('counts no batch as deleted that the service says to have deleted and still has', async () => {
+  const { service, stateDir } = await begunRun();
+  class Pretending extends Client {
+    override async deleteBatch() {
+      return Promise.resolve({});
+    }
+  }
+  const client = new Pretending({ baseUrl: service.baseUrl, apiKey: old.key });
+  onTestFinished(async () => client.close());
+  const { deleted, left, launched } = await abandonRun({ stateDir, client });
+  const listed = (await client.listBatches()).map(({ name }) => name);
+  expect(deleted).toBe(0);
+  expect([...left, ...launched].toSorted()).toEqual(listed.toSorted());
+  expect(left).toHaveLength(1);
 });
 
 it('lets go of a state directory or a store that cannot be cleared', async () => {

@@ -245,6 +245,16 @@ describe('with deleteBatches', () => {
     expect([rows.length, paid, batches]).toEqual([people.length, people.length, []]);
   });
 
+  it('names what the service says to have deleted and still has', async () => {
+    const told: string[] = [];
+    const { batches } = await streamPast(
+      [{ operation: 'deleteBatch', what: { answer: { json: {} } } }],
+      () => ({ deleteBatches: true, onLeftBehind: (names) => told.push(...names) }),
+    );
+    expect(batches.length).toBeGreaterThan(0);
+    expect(told.toSorted()).toEqual(batches.map(({ name }) => name).toSorted());
+  });
+
   it.each<[string, FaultPlan['faults'][number]]>([
     [
       'could not be deleted',

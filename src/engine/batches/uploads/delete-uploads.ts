@@ -1,3 +1,4 @@
+import type { CallOptions } from '../../../client/call-options.js';
 import type { VerificationService } from '../../../client/client.js';
 import type { BatchStatus } from '../../../contract/enums.js';
 import { DeadlineError } from '../../../platform/errors/errors.js';
@@ -11,9 +12,12 @@ import {
   mayHaveLaunched,
 } from '../batch-state.js';
 import { type Batch, batchLabel, parseBatchName, uuidKey } from '../batch.js';
-import { type ListOptions, readList } from './list-uploads.js';
+import { isVisible, type ListOptions, readList } from './list-uploads.js';
 
 type Deleting = Pick<VerificationService, 'batchStatus' | 'deleteBatch' | 'listBatches'>;
+
+/** How long a request may take that only shows whether what the service said is true. */
+export const longestCheckMs = 10_000;
 
 interface ListedUpload {
   readonly batch_uuid: string;
@@ -55,7 +59,7 @@ function keptFor(status: string): 'launched' | 'left' | undefined {
  * are safe. All deletions of a run go through here. The status is read right before, because a process that
  * asks may know an old one, or another process may have launched the batch since.
  *
- * @param timeoutMs how long each request may take. @default as long as the service is waited for
+ * @param only how long and how often it is tried. @default as long as the service is waited for
  *
  * @throws the signal's reason
  */
@@ -64,9 +68,9 @@ export async function deleteBatch(
   uuid: string,
   areResultsSafe: boolean,
   signal: AbortSignal,
-  timeoutMs?: number,
+  only: Pick<CallOptions, 'timeoutMs' | 'maxRetries'> = {},
 ): Promise<'gone' | 'left' | 'launched'> {
-  const end = await tryToDelete(service, uuid, areResultsSafe, { signal, timeoutMs });
+  const end = await tryToDelete(service, uuid, areResultsSafe, { ...only, signal });
   return end === 'not_found' ? 'gone' : end;
 }
 
@@ -75,7 +79,7 @@ async function tryToDelete(
   service: Deleting,
   uuid: string,
   areResultsSafe: boolean,
-  call: { readonly signal: AbortSignal; readonly timeoutMs?: number | undefined },
+  call: CallOptions & { readonly signal: AbortSignal },
 ): Promise<'gone' | 'left' | 'launched' | 'not_found'> {
   let isAsked = false;
   try {
@@ -114,21 +118,25 @@ export async function deleteListed(
     if (isUnwanted(upload)) unwanted.set(uuidKey(upload.batch_uuid), upload);
   });
   const names = { left: [] as string[], launched: [] as string[] };
-  const gone = new Set<string>();
-  let isAnyNotFound = false;
+  /** By key: whether the service was asked to delete it; else its status did not find it. */
+  const gone = new Map<string, boolean>();
   for (const { batch_uuid: uuid, name, status } of unwanted.values()) {
     const isSafe = areResultsSafe(uuid);
     const kept = isSafe ? undefined : keptFor(status);
     const end = kept ?? (await tryToDelete(service, uuid, isSafe, { signal }));
-    isAnyNotFound ||= end === 'not_found';
-    if (end === 'gone' || end === 'not_found') gone.add(uuidKey(uuid));
+    if (end === 'gone' || end === 'not_found') gone.set(uuidKey(uuid), end === 'gone');
     else names[end].push(name);
   }
-  // Another process may have deleted it, or the service does not find what it has.
-  if (isAnyNotFound) {
-    await readList(service, options, ({ batch_uuid: uuid, name }) => {
-      if (gone.delete(uuidKey(uuid))) names.left.push(name);
-    });
+  if (gone.size === 0) return { deleted: 0, ...names };
+  // The service may not find what it has, or not do what it says: what it lists is there, unless the list is late.
+  const stillListed: ListedUpload[] = [];
+  await readList(service, options, (upload) => {
+    if (gone.has(uuidKey(upload.batch_uuid))) stillListed.push(upload);
+  });
+  for (const { batch_uuid: uuid, name } of stillListed) {
+    const wasAsked = gone.get(uuidKey(uuid));
+    if (wasAsked === true && !(await isVisible(service, uuid, signal))) continue;
+    if (gone.delete(uuidKey(uuid))) names.left.push(name);
   }
   return { deleted: gone.size, ...names };
 }
@@ -143,9 +151,10 @@ export async function deleteUnwanted(
   service: Deleting,
   isUnwanted: (upload: ListedUpload) => boolean,
   options: ListOptions,
+  areResultsSafe?: (uuid: string) => boolean,
 ): Promise<readonly string[] | undefined> {
   try {
-    const { left, launched } = await deleteListed(service, isUnwanted, options);
+    const { left, launched } = await deleteListed(service, isUnwanted, options, areResultsSafe);
     return [...left, ...launched];
   } catch (error) {
     options.signal.throwIfAborted();
@@ -202,11 +211,14 @@ export async function deleteOrphans(
     readonly keepsFailed?: boolean;
     /** Whether uploads were cut off just now: the list may have them later. */
     readonly isCutOff?: boolean;
+    /** Keys of the uuids that the service says to have deleted: whether that is true, its list shows. */
+    readonly deleted?: ReadonlySet<string>;
   } & ListOptions,
 ): Promise<readonly string[]> {
   const { isGivenUp, hasSurplus, keepsFailed = false, isCutOff = false } = options;
+  const { deleted = new Set() } = options;
   const suspects = batches.filter(({ state }) => mayHaveOrphans(state, isGivenUp, keepsFailed));
-  if (!hasSurplus && suspects.length === 0) return [];
+  if (!hasSurplus && suspects.length + deleted.size === 0) return [];
   /** By label: the upload that stays. */
   const kept = new Map(
     batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
@@ -223,9 +235,14 @@ export async function deleteOrphans(
       part: lines && { start: lines.start, of: lines.end },
     });
     listed.add(label).add(name);
+    if (deleted.has(uuidKey(batch_uuid))) return true;
     return kept.has(label) ? kept.get(label) !== uuidKey(batch_uuid) : hasSurplus;
   };
-  const left = await deleteUnwanted(service, isUnwanted, options);
+  const isDeleted = (uuid: string): boolean => deleted.has(uuidKey(uuid));
+  // A list that is read for what is deleted alone is not worth a long wait.
+  const timeoutMs = hasSurplus || suspects.length > 0 ? undefined : longestCheckMs;
+  const read = { ...options, timeoutMs };
+  const left = await deleteUnwanted(service, isUnwanted, read, isDeleted);
   if (!left) return namesOf(suspects, runId);
   const isAwaited = ({ batch, state }: LeftBatch): boolean =>
     isCutOff && state.stage === 'uploading' && !listed.has(batchLabel(batch));

@@ -12,6 +12,8 @@ export interface ListOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly deadlineMs: number;
+  /** How long each request may take. @default as long as the service is waited for */
+  readonly timeoutMs?: number | undefined;
 }
 
 /**
@@ -21,11 +23,11 @@ export interface ListOptions {
  */
 export async function readList(
   service: Pick<VerificationService, 'listBatches'>,
-  { signal, clock, deadlineMs: ms }: ListOptions,
+  { signal, clock, deadlineMs: ms, timeoutMs }: ListOptions,
   take: (item: BatchSummary) => void,
 ): Promise<void> {
   const scan = async (within: AbortSignal): Promise<void> => {
-    for await (const item of scanBatches(service, { signal: within })) take(item);
+    for await (const item of scanBatches(service, { signal: within, timeoutMs })) take(item);
   };
   const toError = (): Error => new DeadlineError(`the list of batches has no end in ${ms} ms`);
   await beforeDeadline(scan, { clock, ms, signal, toError });
@@ -110,7 +112,7 @@ export class UploadRegistry {
 
 /** The word of the service on where a batch is; `undefined` where the account has none. */
 export async function findStatus(
-  client: VerificationService,
+  client: Pick<VerificationService, 'batchStatus'>,
   uuid: string,
   signal: AbortSignal,
 ): Promise<string | undefined> {

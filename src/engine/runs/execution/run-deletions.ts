@@ -18,8 +18,14 @@ interface ExportedBatch {
   readonly state: BatchState & { readonly stage: 'exported' };
 }
 
-/** How long a deletion may hold up the batches that wait for the place of the one that is deleted. */
-const longestDeletionMs = 10_000;
+/**
+ * How a batch is deleted while others wait for its place: tried again, deletions that always fail would look
+ * like an outage of the service, and all requests would wait for its end.
+ */
+const briefly = { timeoutMs: 10_000, maxRetries: 0 };
+
+/** After so many in a row that failed, no more are deleted until all is collected. */
+const mostRefused = 3;
 
 /** Deletes from the service what a run needs no more, and names what stays there all the same. */
 export class RunDeletions {
@@ -30,6 +36,9 @@ export class RunDeletions {
   readonly #left: string[] = [];
   /** Whose results are safe, and that were not deleted when they came: asked for again when all is collected. */
   readonly #undeleted: ExportedBatch[] = [];
+  #refusedInRow = 0;
+  /** Keys of the uuids that the service says to have deleted. */
+  readonly #deleted = new Set<string>();
 
   constructor(options: DriveRunOptions, log: BatchLog, drive: BatchPool) {
     this.#options = options;
@@ -39,16 +48,19 @@ export class RunDeletions {
 
   /** The results of a batch are safe, and settled. */
   async exported(exported: ExportedBatch): Promise<void> {
-    const { client, run, store } = this.#options;
+    const { run, store } = this.#options;
     // Where others work on the run, too, the process that ends it deletes them: others may be gone by then.
     if (run.deleteBatches !== true || store.isShared) return;
     if (this.#mustStay(exported.batch)) {
       await this.#delete(exported);
       return;
     }
-    const isFailing = this.#undeleted.length > 0;
-    const briefMs = Math.min(longestDeletionMs, (client.giveUpAfterMs ?? Infinity) / 2);
-    if (isFailing || !(await this.#isDeleted(exported, briefMs))) this.#undeleted.push(exported);
+    if (this.#refusedInRow < mostRefused && (await this.#isDeleted(exported, briefly))) {
+      this.#refusedInRow = 0;
+      return;
+    }
+    this.#refusedInRow += 1;
+    this.#undeleted.push(exported);
   }
 
   async retry(): Promise<void> {
@@ -74,6 +86,7 @@ export class RunDeletions {
       hasSurplus: hasSurplus ?? reconciliation.hasSurplus(this.#log.uuids()),
       ...this.#patience,
       keepsFailed: !isGivenUp && run.deleteBatches !== true,
+      deleted: this.#deleted,
     });
     this.#left.push(...names);
   }
@@ -107,13 +120,13 @@ export class RunDeletions {
   async tidy(confirm: () => Promise<void>): Promise<void> {
     const { run, store } = this.#options;
     if (!store.isShared) return;
-    await confirm();
-    await this.deleteOrphans({ isGivenUp: false });
     for (const { batch, state } of this.#log.batches()) {
       if (run.deleteBatches !== true || state.stage !== 'exported') continue;
       await confirm();
       await this.#delete({ batch, state });
     }
+    await confirm();
+    await this.deleteOrphans({ isGivenUp: false });
     this.report();
   }
 
@@ -128,12 +141,16 @@ export class RunDeletions {
     this.#left.push(this.#options.reconciliation.nameOf(exported.batch, exported.state));
   }
 
-  async #isDeleted({ batch, state }: ExportedBatch, timeoutMs?: number): Promise<boolean> {
+  async #isDeleted(
+    { batch, state }: ExportedBatch,
+    only?: Parameters<typeof deleteBatch>[4],
+  ): Promise<boolean> {
     const { client, run } = this.#options;
     if (this.#mustStay(batch)) return false;
     const end = await this.#drive.inTurn(async () =>
-      deleteBatch(client, state.uuid, true, run.signal, timeoutMs),
+      deleteBatch(client, state.uuid, true, run.signal, only),
     );
+    if (end === 'gone') this.#deleted.add(uuidKey(state.uuid));
     return end === 'gone';
   }
 

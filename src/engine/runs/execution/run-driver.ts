@@ -1,5 +1,6 @@
 import type { Batch } from '../../batches/batch.js';
 import { deleteBatch, isBeforeLaunch } from '../../batches/uploads/delete-uploads.js';
+import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { BatchPool } from '../../driver/batch-pool.js';
 import { elected, isAtEnd, mayHaveLaunched, type BatchState } from '../../batches/batch-state.js';
 import { replaced } from '../../batches/transitions.js';
@@ -146,14 +147,12 @@ class RunDrive {
       }));
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.state(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
+    if (isWhole) await this.#deletions.retry();
     // What looks like an orphan to one of many processes may be what another goes on with.
     if ((isWhole || isRefused) && !store.isShared) {
       await this.#deletions.deleteOrphans({ isGivenUp: isRefused });
     }
-    if (isWhole) {
-      await this.#deletions.retry();
-      await this.#deletions.deleteEarlier();
-    }
+    if (isWhole) await this.#deletions.deleteEarlier();
     this.#deletions.report();
     return this.#endOf(stoppedBy, isWhole);
   }
@@ -245,7 +244,8 @@ class RunDrive {
       const end = await this.#drive.inTurn(async () =>
         deleteBatch(client, state.uuid, false, run.signal),
       );
-      if (end === 'gone') {
+      // What the service says to have deleted and still has may be launched yet.
+      if (end === 'gone' && !(await isVisible(client, state.uuid, run.signal))) {
         await this.#giveUp({ ...driven, state: noted });
         continue;
       }

@@ -79,11 +79,21 @@ export type RunProgress =
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
 
-/** Takes a run's progress, and publishes it on the process's channels, too. */
+/**
+ * Takes a run's progress, and publishes it on the process's channels, too. What stays on the service is named
+ * once, however often its deletion is tried.
+ */
 export function observedProgress(
   onProgress: ((progress: RunProgress) => void) | undefined,
 ): (progress: RunProgress) => void {
+  const left = new Set<string>();
   return (progress) => {
+    if (progress.stage === 'left_behind') {
+      const names = progress.names.filter((name) => !left.has(name));
+      for (const name of names) left.add(name);
+      if (names.length > 0) onProgress?.({ stage: 'left_behind', names });
+      return;
+    }
     const { run } = currentScope();
     if (run !== undefined && isCounted(progress)) {
       publish('sluice:run:stage', { run, stage: progress.stage, rows: progress.rows });

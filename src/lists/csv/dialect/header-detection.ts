@@ -2,6 +2,7 @@ import { InputError } from '../../../platform/errors/errors.js';
 import type { PeekReader } from '../../files/bytes/byte-reader.js';
 import { markBytesOf } from '../../files/file-signature.js';
 import { lineFeedByte } from '../csv-format.js';
+import { emptyInput } from '../csv-scanner.js';
 import {
   sampleRows,
   type SampledRow,
@@ -89,7 +90,12 @@ async function lookForTable(reader: PeekReader, input: CsvInput): Promise<Look> 
     if (isPlain || bytes.length >= mostLookedAt) look = found;
     return look !== undefined;
   });
-  return look ?? lookAt(first, input, true);
+  if (look) return look;
+  // Of blank lines alone the first would be a header without a name.
+  if (first.length > 0 && first.toString('latin1', markBytesOf(first)).trim() === '') {
+    throw emptyInput(input.name);
+  }
+  return lookAt(first, input, true);
 }
 
 /** @param isWhole whether nothing follows these bytes */

@@ -356,9 +356,11 @@ describe('a list that has changed since its run stopped', () => {
     expect(new Set(paid).size).toBe(paid.length);
   });
 
-  it('sends nothing in the place of what may still be launched, and is not deleted', async () => {
-    const refused = { answer: { status: 403 } };
-    const nights = await beginInDoubt([{ operation: 'deleteBatch', times: 2, what: refused }]);
+  it.each([
+    ['is not deleted', { status: 403 }],
+    ['is said to be deleted', { json: {} }],
+  ])('sends nothing in the place of what may still be launched, and %s', async (_, answer) => {
+    const nights = await beginInDoubt([{ operation: 'deleteBatch', times: 2, what: { answer } }]);
     const before = (await uploads(nights)).length;
     await expect(nights.runWith(changed)).rejects.toMatchObject({ code: 'service_unavailable' });
     expect(await uploads(nights)).toHaveLength(before);

@@ -41,6 +41,15 @@ const cells = [
 ];
 const header = ['Name', 'Email', 'Note'];
 
+it('says of blank lines alone that the list is empty, as where some rows are asked for', async () => {
+  for (const text of ['\n\n\n', '\ufeff\r\n \r\n']) {
+    await expect(read('blank.csv', text)).rejects.toMatchObject({
+      message: expect.stringContaining('is empty: check what makes the list') as string,
+      isEmpty: true,
+    });
+  }
+});
+
 describe('lines above the header', () => {
   it.each<[string, number | undefined, string]>([
     ['none', undefined, ''],
