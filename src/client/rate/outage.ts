@@ -13,6 +13,8 @@ export type ServiceOutage =
       readonly forMs: number;
       /** How long it is tried again before requests are given up; absent while it is only silent. */
       readonly leftMs: number | undefined;
+      /** How long it lets nothing through, where its headers say so and it fails at nothing. */
+      readonly pausedMs?: number | undefined;
     }
   /** It answers again. */
   | { readonly state: 'over'; readonly forMs: number };
@@ -30,6 +32,7 @@ export class OutageWatch {
   readonly #giveUp: GiveUpPolicy;
   readonly #listener: (outage: ServiceOutage) => void;
   readonly #isAsked: () => boolean;
+  readonly #pausedMs: () => number;
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
@@ -37,16 +40,24 @@ export class OutageWatch {
   #reports = 0;
   readonly #alarm: Alarm;
 
-  /** @param ports.isAsked whether the service has a request to answer: requests also wait for a rate */
+  /**
+   * @param ports.isAsked whether the service has a request to answer: requests also wait for a rate
+   * @param ports.pausedMs for how long the service has asked to be sent nothing
+   */
   constructor(
     clock: Clock,
     giveUp: GiveUpPolicy,
-    ports: { readonly report: (outage: ServiceOutage) => void; readonly isAsked: () => boolean },
+    ports: {
+      readonly report: (outage: ServiceOutage) => void;
+      readonly isAsked: () => boolean;
+      readonly pausedMs: () => number;
+    },
   ) {
     this.#clock = clock;
     this.#giveUp = giveUp;
     this.#listener = ports.report;
     this.#isAsked = ports.isAsked;
+    this.#pausedMs = ports.pausedMs;
     this.#alarm = new Alarm(clock, () => {
       this.#look();
       this.#watch();
@@ -92,13 +103,15 @@ export class OutageWatch {
     // A clock of fractions may wake a hair too early: it would be woken for the same hair for ever.
     if (forMs + 1 < firstMs + this.#reports * againMs) return;
     const { failing } = this.#giveUp;
-    if (!failing && !this.#isAsked()) {
+    const pausedMs = failing || this.#isAsked() ? 0 : this.#pausedMs();
+    if (!failing && !this.#isAsked() && pausedMs <= 0) {
       this.#since = now;
       return;
     }
     this.#reports += 1;
     const leftMs = failing && Math.max(0, failing.giveUpAt - now);
-    this.#report({ state: 'waiting', error: failing?.error, forMs, leftMs });
+    const paused = pausedMs > 0 && { pausedMs };
+    this.#report({ state: 'waiting', error: failing?.error, forMs, leftMs, ...paused });
   }
 
   #report(outage: ServiceOutage): void {
@@ -136,10 +149,12 @@ export function describeOutage(
   if (outage.state === 'over') {
     return { reason: null, line: `${host} answers again, after ${duration(forSeconds)}` };
   }
-  const { error, leftMs } = outage;
+  const { error, leftMs, pausedMs } = outage;
   const reason = error
     ? describeFailure(baseUrl, error)
-    : `${host} has not answered for ${duration(forSeconds)}`;
+    : pausedMs === undefined
+      ? `${host} has not answered for ${duration(forSeconds)}`
+      : `${host} lets nothing more through for ${duration(Math.ceil(pausedMs / 1000))}, by its limit of requests`;
   const left =
     leftMs === undefined
       ? 'still waiting'

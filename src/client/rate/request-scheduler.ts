@@ -85,6 +85,7 @@ export class RequestScheduler {
       new OutageWatch(clock, this.#giveUp, {
         report: onOutage,
         isAsked: () => this.#running > 0,
+        pausedMs: () => this.#limiter.pausedUntil - clock.now(),
       });
   }
 

@@ -14,6 +14,7 @@ import {
 import { createGunzipReader } from './bytes/gzip.js';
 import { type JsonlMemory, openJsonl } from '../jsonl/jsonl-reading.js';
 import { openCsv } from '../csv/csv-reading.js';
+import type { OnNotice } from '../../platform/text/notices.js';
 import { parseJson } from '../../platform/json.js';
 import {
   openRandomFile,
@@ -50,7 +51,8 @@ export async function openReading(
   options: ReadingOptions,
   opening: OpenSourceOptions,
 ): Promise<SourceReading> {
-  const raw = new PeekReader(await input.openReader(opening.signal));
+  const onNotice: OnNotice = (given) => opening.onNotice?.(given);
+  const raw = new PeekReader(await input.openReader(opening.signal, onNotice));
   return closeOnError(raw, async () => {
     const { reader, isInflated } = await inflate(raw, input.name);
     return closeOnError(reader, async () => {

@@ -6,6 +6,7 @@ import { type ByteInput, createStreamReader, type ByteReader } from '../files/by
 import type { OptionShape } from '../../platform/check-options.js';
 import { clock, count } from '../../platform/option-kinds.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
+import { notice, type OnNotice } from '../../platform/text/notices.js';
 import type { Readable } from 'node:stream';
 
 /** What identifies the content of an object among all that it had or will have. */
@@ -86,6 +87,8 @@ export const remoteShape: OptionShape<RemoteOptions> = {
 
 const defaultMaxBytes = 2 ** 40;
 const defaultMostFailures = 6;
+/** A wait that is longer is reported. */
+const longestSilenceMs = 4000;
 const waits = { firstMs: 500, longestMs: 30_000 };
 
 /**
@@ -97,8 +100,8 @@ export function remoteInput(object: RemoteObject, options: RemoteOptions = {}): 
   return {
     name: object.name,
     isRepeatable: true,
-    async openReader(signal) {
-      const reader = new RemoteReader(object, pin, options, signal);
+    async openReader(signal, onNotice) {
+      const reader = new RemoteReader(object, pin, { ...options, onNotice }, signal);
       await reader.begin();
       return reader;
     },
@@ -116,24 +119,29 @@ interface Pin {
 class RemoteReader implements ByteReader {
   readonly #object: RemoteObject;
   readonly #pin: Pin;
-  readonly #options: RemoteOptions;
+  readonly #options: RemoteOptions & { readonly onNotice?: OnNotice | undefined };
+  readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   /** Of the bytes so far: what is read over has to be the same. */
   readonly #hash = createHash('sha256');
   #at = 0;
   #failures = 0;
+  /** When a byte has come, or it was opened. */
+  #movedAt: number;
   #body: ByteReader | undefined;
 
   constructor(
     object: RemoteObject,
     pin: Pin,
-    options: RemoteOptions,
+    options: RemoteOptions & { readonly onNotice?: OnNotice | undefined },
     signal: AbortSignal | undefined,
   ) {
     this.#object = object;
     this.#pin = pin;
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#movedAt = this.#clock.now();
     this.#signal = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
   }
 
@@ -153,6 +161,7 @@ class RemoteReader implements ByteReader {
       }
       this.#take(piece);
       this.#failures = 0;
+      this.#movedAt = this.#clock.now();
       return piece;
     });
   }
@@ -180,15 +189,21 @@ class RemoteReader implements ByteReader {
     const trouble = passing(error);
     if (!trouble) throw error;
     this.#failures += 1;
-    const { mostFailures = defaultMostFailures, clock = systemClock } = this.#options;
+    const { mostFailures = defaultMostFailures, onNotice } = this.#options;
     if (this.#failures >= mostFailures) {
       throw new InputError(
         `cannot read ${this.#object.name}: ${trouble.message} (${this.#failures} attempts)`,
         { code: 'input_unreadable', cause: trouble.cause },
       );
     }
+    const { name: input } = this.#object;
     const wait = backoffMs(this.#failures, waits, Math.random);
-    await clock.sleep(Math.max(wait, trouble.retryAfterMs ?? 0), this.#signal);
+    const waitMs = Math.max(wait, trouble.retryAfterMs ?? 0);
+    if (this.#clock.now() + waitMs - this.#movedAt >= longestSilenceMs) {
+      const [attempt, attempts] = [this.#failures + 1, mostFailures];
+      onNotice?.(notice('input_waiting', { input, why: trouble.message, attempt, attempts }));
+    }
+    await this.#clock.sleep(waitMs, this.#signal);
   }
 
   async #connect(): Promise<void> {

@@ -33,6 +33,17 @@ function define<Fields>(definition: NoticeDefinition<Fields>): NoticeDefinition<
 /** Every notice of a run, by its code. */
 export const notices = {
   // The input
+  input_waiting: define({
+    when: 'The server of the list has given nothing for some seconds: it is asked again.',
+    example: {
+      input: 'https://lists.example.com/contacts.csv',
+      why: 'no answer within 30 s',
+      attempt: 2,
+      attempts: 6,
+    },
+    sentence: ({ input, why, attempt, attempts }) =>
+      `${input}: ${why}; trying again (attempt ${attempt} of ${attempts})`,
+  }),
   sheets_empty: define({
     when: 'Sheets that were asked for have no rows.',
     example: { input: 'list.xlsx', sheets: ['Notes'] },

@@ -45,6 +45,24 @@ it('tells of a silent service within five seconds, each minute, and when it answ
   expect(clock.sleeping).toBe(0);
 });
 
+it('tells how long a service lets nothing through by its headers', async () => {
+  const { clock, told, acquire } = watched();
+  const limits = { limit: 100, remaining: 0, resetMs: 60_000 };
+  (await acquire()).settle({ kind: 'answered', limits });
+  const waiting = acquire();
+  await clock.advance(5000);
+  expect(told).toEqual([
+    { state: 'waiting', error: undefined, forMs: 4000, leftMs: undefined, pausedMs: 56_000 },
+  ]);
+  const baseUrl = 'https://verify.example.com';
+  expect(told.map((outage) => describeOutage({ baseUrl }, outage).line)).toEqual([
+    'verify.example.com lets nothing more through for 56 s, by its limit of requests; still waiting',
+  ]);
+  await clock.advance(55_000);
+  (await waiting).settle({ kind: 'answered' });
+  expect(told.at(-1)).toEqual({ state: 'over', forMs: 60_000 });
+});
+
 it('tells of failures with the time that is left, over all attempts of a request', async () => {
   const { clock, told, acquire } = watched(60_000);
   const error = notReached('ECONNREFUSED');

@@ -117,6 +117,22 @@ describe('a list on a web server', () => {
     expect(gone.requests).toHaveLength(6);
   });
 
+  it('says what is waited for where nothing comes for some seconds', async () => {
+    const later = { 'retry-after': '60' };
+    const web = await withWebServer((request, response) => response.writeHead(503, later).end());
+    const told: unknown[] = [];
+    const opening = httpSource(`${web.origin}/list.csv`, { clock, mostFailures: 3 }).open({
+      onNotice: (given) => told.push(given),
+      wanted: () => [],
+    });
+    await expect(opening).rejects.toMatchObject({ code: 'input_unreadable' });
+    const fields = { input: `${web.origin}/list.csv`, why: 'the server answers 503', attempts: 3 };
+    expect(told).toMatchObject([
+      { code: 'input_waiting', fields: { ...fields, attempt: 2 } },
+      { code: 'input_waiting', fields: { ...fields, attempt: 3 } },
+    ]);
+  });
+
   it.each<[string, ServedList]>([
     ['in the middle of a reading, by its ETag', changing(true)],
     ['in the middle of a reading, by its bytes where it has no ETag', changing(false)],

@@ -3,6 +3,7 @@ import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { refuseReading } from '../../../platform/files/disk-errors.js';
+import type { OnNotice } from '../../../platform/text/notices.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 
 /** Bytes of an input, piece by piece. */
@@ -163,7 +164,8 @@ export interface ByteInput {
   readonly path?: string;
   /** Whether it is opened as often as asked without being a file here. @default only with a path */
   readonly isRepeatable?: boolean;
-  openReader(signal?: AbortSignal): Promise<ByteReader>;
+  /** @param onNotice called with what keeps the bytes waiting */
+  openReader(signal?: AbortSignal, onNotice?: OnNotice): Promise<ByteReader>;
 }
 
 /** Whether an input gives its bytes more than once. */
