@@ -743,6 +743,24 @@ describe('sluice verify without a column, at a terminal', () => {
     expect(await linesOf('list.verified.csv')).toBe(3);
   });
 
+  it('shows each warning once: what was above the question is not below it', async () => {
+    const rows = Array.from({ length: 30 }, (_, at) => `good${at}@sluice.test,Ada ${at}\n`);
+    await write('list.csv', `Our contacts\n\nmail,name\n${rows.join('')}\nTotal,30\n`);
+    await write('list.verified.txt', 'of the last run');
+    await chmod(join(folder, 'list.csv'), 0o600);
+    await chmod(join(folder, 'list.verified.txt'), 0o644);
+    const asked = await answerInProcess(
+      ['verify', 'list.csv', '--country', 'US', '-o', 'list.verified.txt'],
+      { cwd: folder, answers: [[/Start\?/, '\r']] },
+    );
+    expect(asked.code, asked.seen).toBe(0);
+    const events = ['local_service', 'header_found', 'footer_found', 'hidden_results', 'kept_open'];
+    for (const event of events as readonly Parameters<typeof eventsOf>[1][]) {
+      expect(eventsOf(asked, event), event).toHaveLength(1);
+    }
+    expect(asked.seen).toContain('3 warnings');
+  });
+
   it('writes rows to the terminal where that is asked for', async () => {
     await write('list.csv', german);
     const args = ['--email', 'E-Mail', '--country', 'DE', '--local', '-o', '-'];

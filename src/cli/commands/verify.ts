@@ -1,6 +1,6 @@
 import { RunReports, showLocation } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
-import { defineCommand, type CommandInput, programName } from '../command.js';
+import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
 import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
 import {
   asWritten,
@@ -10,6 +10,8 @@ import {
   standard,
 } from '../endpoints/locations.js';
 import { prepareJob, type RunParts } from '../job/prepare-job.js';
+import type { Message } from '../messages/message.js';
+import { messageKey } from '../terminal/logger.js';
 import { progressMode } from '../terminal/progress-lines.js';
 import { Reporter } from '../terminal/reporter.js';
 import { openReports, runDurably, runShared, stream } from '../job/run-list.js';
@@ -57,9 +59,13 @@ export const verifyCommand = defineCommand<VerifyOption>({
   },
 });
 
-async function verifyList(input: CommandInput<VerifyOption>, isCostShown = false): Promise<number> {
+/** @param shown what a person has read of it who has agreed to the cost. @default nobody was asked */
+async function verifyList(
+  input: CommandInput<VerifyOption>,
+  shown?: ReadonlySet<string>,
+): Promise<number> {
   const to = locationOf(input.options.text('output') ?? standard, input);
-  return reportIfStopped(input, to, verifyTo, isCostShown);
+  return reportIfStopped(input, to, verifyTo, shown);
 }
 
 /** A list is looked at first: what runs then is the command that was shown. */
@@ -69,8 +75,13 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
     ...input,
     options: withAdded(input.options, added, input.cwd),
   });
+  const shown = new Set<string>();
   let isCostShown = false;
-  return reportIfStopped(input, to, async (_, _input, { reporter }) =>
+  const onMessage = (message: Message): void => {
+    shown.add(messageKey(message));
+    input.onMessage?.(message);
+  };
+  const work: typeof verifyTo = async (_, _input, { reporter }) =>
     show(input, {
       reporter,
       person: terminal(input),
@@ -79,20 +90,19 @@ async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide):
         isCostShown = true;
         return estimated;
       },
-      verify: async (added) => verifyList(withMore(added), isCostShown),
-    }),
-  );
+      verify: async (added) => verifyList(withMore(added), isCostShown ? shown : undefined),
+    });
+  return reportIfStopped({ ...input, onMessage }, to, work, shown);
 }
 
 async function reportIfStopped(
   input: CommandInput<VerifyOption>,
   to: Location,
   work: typeof verifyTo,
-  isCostShown = false,
+  shown?: ReadonlySet<string>,
 ): Promise<number> {
   const { options, env, positionals, stdout, stderr, clock, onMessage } = input;
   const reporter = new Reporter(stderr, {
-    isTargetShown: isCostShown,
     isQuiet: options.has('quiet'),
     isVerbose: options.has('verbose'),
     isJson: options.has('json-log'),
@@ -104,7 +114,7 @@ async function reportIfStopped(
     isTerminal: stderr.isTTY,
     env,
     clock,
-    ...(onMessage && { onMessage }),
+    ...omitUndefined({ onMessage, shown }),
   });
   const reports = await openReports(input, to);
   const run: RunContext = {
@@ -115,7 +125,7 @@ async function reportIfStopped(
   };
   try {
     await refuseUnquoted(input);
-    return await work(to, input, { run, reporter, reports, isCostShown });
+    return await work(to, input, { run, reporter, reports, isCostShown: shown !== undefined });
   } catch (error) {
     return reportStopped(error, run, reporter, reports);
   }

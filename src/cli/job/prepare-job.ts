@@ -74,7 +74,7 @@ export async function prepareJob(
   const ends = await findListEnds(from, to, input);
   const { sink, maxUnknown } = await keepOutput(ends.sink, { from, to }, input);
   const hidden = hiddenResults(from, to, options);
-  if (hidden && isCostShown !== true) reporter.report([hidden]);
+  if (hidden) reporter.report([hidden]);
   run.noMoreOpenThan = await ends.source.permissions?.();
   const { noMoreOpenThan } = run;
   if (noMoreOpenThan) {
@@ -126,7 +126,7 @@ export async function prepareJob(
         reporter.progress(progress);
         const isPlanned = progress.stage === 'read' && progress.toSend > 0;
         // One that streams has said it before.
-        if (isPlanned && !run.isStreaming && isCostShown !== true) {
+        if (isPlanned && !run.isStreaming) {
           reporter.report(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
         }
       },

@@ -16,6 +16,13 @@ export interface LoggerOptions extends Pick<Surroundings, 'clock' | 'onMessage'>
   readonly isTerminal?: boolean;
   /** @default 'lines' */
   readonly mode?: ProgressMode;
+  /** Keys of what a person has read above: it counts, and is not shown again. */
+  readonly shown?: ReadonlySet<string>;
+}
+
+/** Equal for two messages that say the same. */
+export function messageKey({ event, fields }: Message): string {
+  return JSON.stringify([event, fields]);
 }
 
 /** Puts messages on standard error: as text or as JSON, and none twice in a row. */
@@ -36,14 +43,15 @@ export class Logger implements MessageLog {
   }
 
   log(one: Message): void {
-    const { event, severity, fields } = one;
+    const { severity } = one;
+    const key = messageKey(one);
     if (severity === 'info') {
-      if (this.#options.isQuiet === true) return;
-      const same = JSON.stringify([event, fields]);
-      if (same === this.#latest) return;
-      this.#latest = same;
+      if (this.#options.isQuiet === true || key === this.#latest) return;
+      this.#latest = key;
     }
     if (severity === 'warning') this.#warnings += 1;
+    // A notice answers a person, and does so each time.
+    if (severity !== 'notice' && this.#options.shown?.has(key) === true) return;
     this.#latestMs = this.#options.clock.now();
     this.#options.onMessage?.(one);
     if (this.isJson) this.#put(this.#asJson(one));

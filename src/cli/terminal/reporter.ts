@@ -47,8 +47,6 @@ const batchLineEveryMs = 60_000;
 
 export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
-  /** Whether it was said that the local service verifies. @default false */
-  readonly isTargetShown?: boolean;
   /** Gives what a terminal shows. @default none */
   readonly env?: NodeJS.ProcessEnv;
 }
@@ -64,11 +62,10 @@ export class Reporter {
   readonly #heldUp = new HeldUpBatches();
   #differences = 0;
   #isRepeated = false;
-  #isTargetShown: boolean;
+  #isTargetShown = false;
 
   constructor(out: Writable, options: ReporterOptions) {
     this.#out = out;
-    this.#isTargetShown = options.isTargetShown ?? false;
     this.#options = options;
     if (options.mode === 'live' && options.isJson !== true) {
       const terminal = out as NodeJS.WriteStream;
