@@ -2,7 +2,7 @@ import { mkdir, readFile, readdir, realpath, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { ParsedOptions } from '../../src/cli/command.js';
-import { dropOldRun } from '../../src/cli/job/confirm-discard.js';
+import { dropOldRun } from '../../src/cli/job/questions.js';
 import { readRunStatus, type RunStatus } from '../../src/index.js';
 import { besidePath } from '../../src/platform/files/whole-file.js';
 import type { Service } from '../../src/service/index.js';

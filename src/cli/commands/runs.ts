@@ -24,7 +24,7 @@ import {
   type ConnectionOption,
 } from '../connect.js';
 import { resolvePath } from '../endpoints/locations.js';
-import { confirmDiscard, leftMessages } from '../job/confirm-discard.js';
+import { confirmDiscard, leftMessages } from '../job/questions.js';
 import { exitCodes } from '../process/exit-code.js';
 import { errorText } from '../messages/describe-error.js';
 import { message } from '../messages/message.js';

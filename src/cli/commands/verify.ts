@@ -1,7 +1,14 @@
 import { RunReports, showLocation } from '../../index.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
-import { dryRun, estimateJob, type EstimatedJob } from '../job/dry-run.js';
+import {
+  dryRun,
+  estimateJob,
+  type EstimatedJob,
+  runDurably,
+  runShared,
+  stream,
+} from '../job/run-job.js';
 import {
   asWritten,
   type Location,
@@ -9,12 +16,11 @@ import {
   refuseUnquoted,
   standard,
 } from '../endpoints/locations.js';
-import { prepareJob, type RunParts } from '../job/prepare-job.js';
+import { prepareJob, type RunParts, openReports } from '../job/prepare-job.js';
 import type { Message } from '../messages/message.js';
 import { messageKey } from '../terminal/logger.js';
 import { progressMode } from '../terminal/progress-lines.js';
 import { Reporter } from '../terminal/reporter.js';
-import { openReports, runDurably, runShared, stream } from '../job/run-list.js';
 import { isHeldBack, stateDirectoryOf } from '../endpoints/list-ends.js';
 import { reportStopped, type RunContext } from '../messages/failure-messages.js';
 import {

@@ -5,12 +5,9 @@ import {
   type DatabaseKind,
   defaultStateDir,
   type FileOptions,
-  isSameList,
-  listSink,
   listSource,
   type Sink,
   type Source,
-  streamSink,
   streamSource,
 } from '../../index.js';
 import {
@@ -30,7 +27,7 @@ import {
   resolvePath,
   standard,
 } from './locations.js';
-import { filesOfOutput, verdictOutput } from './output-files.js';
+import { filesOfOutput, verdictOutput, findOutput, isSamePlace } from './output.js';
 
 export interface ListEnds {
   readonly source: Source;
@@ -101,29 +98,6 @@ async function refuseSameFile(inputs: readonly Location[], output: Location): Pr
         : `the output ${to} is one of the inputs: give the output another name or another folder with -o`,
     );
   }
-}
-
-export async function isSamePlace(input: Location, output: Location): Promise<boolean> {
-  if ([input, output].some((each) => isDatabase(each) || each.path === standard)) return false;
-  return isSameList(listAt(input), listAt(output));
-}
-
-/** @param namedAs name whose ending decides the format. @default the place's own */
-export function findOutput(
-  location: Location,
-  { options, stdout }: CommandInput<VerifyOption>,
-  namedAs?: string,
-): Sink {
-  const { 'output-format': format, 'part-size': partBytes } = options.values(verifyOptions);
-  const form = {
-    ...omitUndefined({ format, namedAs, partBytes }),
-    neutralizeFormulas: options.has('neutralize-formulas'),
-  };
-  if (location.path !== standard) return listSink(listAt(location), form);
-  if (form.partBytes === undefined) {
-    return streamSink(stdout, { ...form, name: 'standard output', ends: false });
-  }
-  throw new ConfigurationError('parts go into a folder: name it with -o');
 }
 
 function fileOptions(options: ParsedOptions<VerifyOption>, outputPath: string): FileOptions {

@@ -18,7 +18,7 @@ import {
   standard,
 } from '../endpoints/locations.js';
 import { exitCodes } from '../process/exit-code.js';
-import type { EstimatedJob } from '../job/dry-run.js';
+import type { EstimatedJob } from '../job/run-job.js';
 import { message } from '../messages/message.js';
 import { verifyOptions, type VerifyOption } from '../options/verify-options.js';
 import { ask, type Person } from '../terminal/ask-person.js';

@@ -1,21 +1,30 @@
 import { asksNetwork, engineOf } from '../options/engine-options.js';
 import { stat } from 'node:fs/promises';
-import { terminal } from '../terminal/ask-person.js';
+import { terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
   moreOpenFiles,
   type Estimate,
-  type RunReports,
+  RunReports,
   type Sink,
   type Summary,
+  type ColumnChoice,
+  type CountryChoice,
+  type RunOptions,
 } from '../../index.js';
-import { askAboutColumns } from '../options/launch-options.js';
-import type { CommandInput } from '../command.js';
+import { askAboutColumns, findPaidOutput, type PaidOutput } from './questions.js';
+import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { openHistory } from '../options/history-options.js';
-import { hiddenResults, keepOutput } from '../endpoints/kept-output.js';
-import { findListEnds, isSamePlace, refuseAllColumns } from '../endpoints/list-ends.js';
+import {
+  hiddenResults,
+  keepOutput,
+  isSamePlace,
+  rowsOfOutput,
+  filesOfOutput,
+} from '../endpoints/output.js';
+import { findListEnds, refuseAllColumns, type ListEnds } from '../endpoints/list-ends.js';
 import {
   besideLocation,
   findInputs,
@@ -24,16 +33,32 @@ import {
   locationOf,
   removeAt,
   type Location,
+  resolvePath,
+  standard,
 } from '../endpoints/locations.js';
-import { findPaidOutput } from './confirm-discard.js';
-import { rowsOfOutput, filesOfOutput } from '../endpoints/output-files.js';
 import type { Reporter } from '../terminal/reporter.js';
 import { message } from '../messages/message.js';
 import { limitMessages, trialMessages } from '../messages/end-messages.js';
-import { filesAmong, type Job, sharedOptions } from './run-list.js';
 import type { RunState } from '../messages/failure-messages.js';
 import { givenOptions } from '../options/library-options.js';
 import type { VerifyOption } from '../options/verify-options.js';
+import { countryOptions } from '../guide/choose-country.js';
+import { batchSettings } from '../options/batch-options.js';
+import { print } from '../terminal/print.js';
+
+export interface Job {
+  readonly shared: RunSettings;
+  readonly target: Target;
+  readonly input: CommandInput<VerifyOption>;
+  readonly person: Person;
+  readonly reporter: Reporter;
+  readonly rowsBefore: () => Promise<number | undefined>;
+  /** @returns the output that it writes again, if what was paid for it is paid again */
+  readonly findPaid: () => Promise<PaidOutput | undefined>;
+  /** Called when the run begins: from then on its state directory is this process's own. */
+  readonly begin: () => Promise<void>;
+  readonly reportSummary: (summary: Summary) => Promise<void>;
+}
 
 export interface RunParts {
   readonly run: RunState;
@@ -184,4 +209,76 @@ function withEngine(target: Target, { options, env }: CommandInput<VerifyOption>
   return target.kind === 'local' && asksNetwork(options)
     ? { ...target, engine: async () => engineOf(options, env) }
     : target;
+}
+
+type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
+
+/** Asking the service in one's own process costs nobody anything. */
+const localPollIntervalMs = 25;
+
+export function sharedOptions(
+  { options, signal }: CommandInput<VerifyOption>,
+  target: Target,
+  ends: ListEnds,
+): RunSettings {
+  refuseWithoutTarget(options);
+  return {
+    ...ends,
+    ...(target.kind === 'local' && { pollIntervalMs: localPollIntervalMs, serviceName: 'local' }),
+    ...givenOptions(options),
+    settings: batchSettings(options),
+    signal,
+    // Which columns and countries there are, no compiler can see.
+  } as RunSettings;
+}
+
+function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
+  if (!options.has('email') && !options.has('phone')) {
+    throw new ConfigurationError(
+      'name the columns to verify: --email <column>, --phone <column>, or both',
+    );
+  }
+  const isOfEmailsAlone = options.has('email-country') && !options.has('phone');
+  if (!countryOptions.some((name) => options.has(name)) && !isOfEmailsAlone) {
+    throw new ConfigurationError(
+      'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
+      { code: 'country_missing' },
+    );
+  }
+}
+
+/** @throws ConfigurationError, OutputError before anything is read */
+export async function openReports(
+  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
+  to: Location,
+): Promise<RunReports> {
+  const report = options.text('report');
+  const summary = options.text('summary');
+  if (report === standard) {
+    throw new ConfigurationError('--report needs the name of a file, such as report.html');
+  }
+  if (summary === standard && to.path === standard) {
+    throw new ConfigurationError(
+      '--summary - and the output cannot both be standard output: give the output a file with -o',
+    );
+  }
+  return RunReports.open({
+    // A trial writes none, and leaves that of the last night.
+    report: options.has('dry-run') ? undefined : report,
+    summary: summary === standard ? async (text) => print(text, stdout) : summary,
+    besides: filesAmong([
+      ...positionals.map((path) => resolvePath(cwd, path)),
+      pathOf(to),
+      options.text('rejects'),
+    ]),
+    asksNetwork: asksNetwork(options),
+    isShared: options.has('store'),
+    keepsQuality: options.has('keep-quality'),
+    hasHistory: options.has('history') || undefined,
+    isRepeated: options.has('key'),
+  });
+}
+
+export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+  return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

@@ -11,7 +11,7 @@ import type { VerifyOption } from '../options/verify-options.js';
 import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import { Reporter } from '../terminal/reporter.js';
 import { prepareJob } from './prepare-job.js';
-import { runShared } from './run-list.js';
+import { runShared } from './run-job.js';
 
 /** What a worker is started with, beside its environment. Never on its command line, which all may read. */
 type WorkerTask = {

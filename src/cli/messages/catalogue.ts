@@ -1,6 +1,11 @@
+import {
+  type ReadOnly,
+  type SentenceDefinition,
+  oneOf,
+  orNull,
+} from '../../platform/text/sentence.js';
 import { describeStart, type ComparedExport, type Estimate, type Preflight } from '../../index.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
-import { oneOf, orNull } from '../../platform/text/sentence.js';
 import { counted, earlierCreditsSentence, grouped } from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
@@ -21,7 +26,36 @@ import {
   waitingWords,
 } from './sentences.js';
 import { type ColumnFigures, endLine } from './end-table.js';
-import { error, info, made, notice, warning } from './define-event.js';
+
+/** `info` is left out with `--quiet`, `notice` is not; a `warning` asks somebody to look. */
+export type Severity = 'info' | 'notice' | 'warning' | 'error';
+
+/** One kind of event: a line for a person, or some, with a severity and a form. */
+export interface EventDefinition<in out Fields> extends Omit<
+  SentenceDefinition<Fields>,
+  'sentence'
+> {
+  readonly severity: Severity;
+  readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
+  /** What is to be copied: below the sentence, on a line that nothing breaks. */
+  readonly copied?: (fields: ReadOnly<Fields>) => string;
+  /** What a terminal has before it: there, lines do not name the program. */
+  readonly mark?: string;
+}
+
+function definer(severity: Severity) {
+  return <Fields>(
+    definition: Omit<EventDefinition<Fields>, 'severity'>,
+  ): EventDefinition<Fields> => ({ severity, ...definition });
+}
+
+export const info = definer('info');
+export const notice = definer('notice');
+export const warning = definer('warning');
+export const error = definer('error');
+
+/** Sentences that another part has made: of an error, an advice, the library. */
+export const made = ({ message }: { readonly message: string }): string => message;
 
 const status = {
   state: 'out.csv.sluice',

@@ -8,7 +8,7 @@ import {
 } from '../../index.js';
 import { counted, duration, grouped } from '../../platform/text/shown-numbers.js';
 import { message, type Message } from './message.js';
-import type { Severity } from './define-event.js';
+import type { Severity } from './catalogue.js';
 import { shareText } from './end-table.js';
 
 /** `contacts.csv: 281 rows, 65 % valid, 2 warnings`: all of a run in a line. */

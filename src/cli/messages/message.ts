@@ -1,6 +1,5 @@
-import { catalogue } from './catalogue.js';
+import { catalogue, type EventDefinition, type Severity } from './catalogue.js';
 import type { ReadOnly } from '../../platform/text/sentence.js';
-import type { EventDefinition, Severity } from './define-event.js';
 
 type Catalogue = typeof catalogue;
 export type EventName = keyof Catalogue;

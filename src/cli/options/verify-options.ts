@@ -1,18 +1,9 @@
-import { emailQualities } from '../../contract/index.js';
-import { type Verdict, verdicts } from '../../index.js';
 import { defineOptions, type NameOf, type OptionType } from '../command.js';
-import { connectionOptions } from '../connect.js';
-import { descriptionOption, parameterOptions } from './batch-options.js';
-import { configOption } from './config-file.js';
-import { engineOptions } from './engine-options.js';
-import { historyOptions } from './history-options.js';
-import { launchOptions } from './launch-options.js';
-import { libraryOptionsOf } from './library-options.js';
 import {
+  needsState,
   choice,
   fileFormat,
   needs,
-  needsState,
   notWith,
   parseWords,
   path,
@@ -22,6 +13,14 @@ import {
   whole,
   wordList,
 } from './option-types.js';
+import { emailQualities } from '../../contract/index.js';
+import { type Verdict, verdicts } from '../../index.js';
+import { connectionOptions } from '../connect.js';
+import { descriptionOption, parameterOptions } from './batch-options.js';
+import { configOption } from './config-file.js';
+import { engineOptions } from './engine-options.js';
+import { historyOptions } from './history-options.js';
+import { libraryOptionsOf } from './library-options.js';
 import { storeOptions } from './store-options.js';
 
 const keepType: OptionType<{
@@ -164,6 +163,24 @@ export const formOptions = defineOptions(
   ],
   { group: 'Input', rules: [forFileInput] },
 );
+
+const launchOptions = defineOptions([
+  {
+    name: 'dry-run',
+    isCommon: true,
+    help: 'Read and count only: print what would be sent and what it would cost.',
+  },
+  {
+    name: 'preflight',
+    rules: [needsState],
+    help: 'Upload and prepare (free), show the price, and ask before the launch.',
+  },
+  {
+    name: 'yes',
+    alsoCalled: ['onDoubtfulColumns'],
+    help: 'Answer yes to every question: the launch of --preflight, columns or changes that look wrong, paid results to be dropped.',
+  },
+]);
 
 /** The options of `sluice verify`, in the groups and in the order in which its help shows them. */
 export const verifyOptions = [

@@ -22,7 +22,7 @@ import {
   progressMessage,
 } from '../messages/progress-messages.js';
 import { type FieldsOf, message, type Message } from '../messages/message.js';
-import type { Severity } from '../messages/define-event.js';
+import type { Severity } from '../messages/catalogue.js';
 import {
   adviceMessages,
   comparedMessages,

@@ -1,7 +1,7 @@
 import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { askAboutColumns } from '../../../src/cli/options/launch-options.js';
+import { askAboutColumns } from '../../../src/cli/job/questions.js';
 import {
   Client,
   estimateRun,

@@ -1,22 +1,24 @@
-import { stat } from 'node:fs/promises';
 import {
-  abandonRun,
   ConfigurationError,
+  type RunOptions,
+  abandonRun,
   describeStatus,
   isSluiceError,
   readRunStatus,
-  type RunOptions,
   type RunStatus,
   showLocation,
   type Sink,
 } from '../../index.js';
+import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
+import { message, type FieldsOf, type Message, sentencesOf } from '../messages/message.js';
+import { carriedMessage } from '../messages/progress-messages.js';
+import type { Reporter } from '../terminal/reporter.js';
+import { counted } from '../../platform/text/shown-numbers.js';
+import { stat } from 'node:fs/promises';
 import { isDatabase, type Location, pathOf } from '../endpoints/locations.js';
-import { type FieldsOf, message, type Message, sentencesOf } from '../messages/message.js';
 import { keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
-import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
-import type { Reporter } from '../terminal/reporter.js';
 
 /**
  * Says what is lost with an unfinished run that was paid for, and has the person at the terminal agree to
@@ -222,5 +224,68 @@ export function withPaidAgain(
     const found = paid();
     if (progress.stage !== 'read' || isResumed || progress.toSend === 0 || !found) return;
     report(paidAgain(found, progress.toSend));
+  };
+}
+
+/** @throws ConfigurationError when nobody is there who could be asked */
+export function preflightOf(
+  options: ParsedOptions<'preflight' | 'yes'>,
+  person: Person,
+  {
+    reporter,
+    signal,
+  }: { readonly reporter: Pick<Reporter, 'report'>; readonly signal: AbortSignal },
+): Pick<RunOptions, 'onPrepared'> {
+  if (!options.has('preflight')) return {};
+  const isAsked = !options.has('yes');
+  if (isAsked && !isInteractive(person)) {
+    throw new ConfigurationError(
+      '--preflight needs a terminal, where it asks before the launch: add --yes to launch without being asked, or count first with --dry-run; nothing was sent',
+    );
+  }
+  return {
+    onPrepared: async (preflight) => {
+      reporter.report([message('prepared', preflight)]);
+      if (!isAsked) return true;
+      return agrees('Launch them?', person, signal);
+    },
+  };
+}
+
+/** Of so many cells one that is right would be among them. */
+const judgedCells = 10;
+
+/**
+ * What is done about columns that hardly look like what they are verified as: it is said, and the person
+ * at the terminal is asked. Where nobody is there, a column without one cell that is right ends the run.
+ */
+export function askAboutColumns(
+  options: ParsedOptions<'dry-run' | 'yes'>,
+  person: Person,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+): NonNullable<RunOptions['onDoubtfulColumns']> {
+  return async (columns) => {
+    reporter.doubtful(columns);
+    if (options.has('yes') || options.has('dry-run')) return true;
+    if (isInteractive(person)) return agrees('Verify them all the same?', person, signal);
+    return columns.every(({ filled, malformed }) => malformed < filled || filled < judgedCells);
+  };
+}
+
+/** Whether a run is carried over of which not all that was paid is of use. Where nobody is there, it is. */
+export function askAboutCarrying(
+  options: ParsedOptions<'yes'>,
+  person: Person,
+  { reporter, signal }: { readonly reporter: Reporter; readonly signal: AbortSignal },
+): Pick<RunOptions, 'onCarry'> {
+  if (options.has('yes') || !isInteractive(person)) return {};
+  return {
+    onCarry: async (carried) => {
+      reporter.report([carriedMessage(carried)]);
+      reporter.close();
+      const unused = carried.paidAddresses - carried.usedAddresses;
+      const question = `${counted(unused, 'paid result')} of that run would be lost. Go on?`;
+      return agrees(question, person, signal);
+    },
   };
 }

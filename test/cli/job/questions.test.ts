@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { confirmDiscard } from '../../../src/cli/job/confirm-discard.js';
+import { ParsedOptions } from '../../../src/cli/command.js';
+import { confirmDiscard, preflightOf } from '../../../src/cli/job/questions.js';
 import type { Message } from '../../../src/cli/messages/message.js';
 import { ConfigurationError, type RunStatus } from '../../../src/index.js';
 import { personAtTerminal } from '../person-at-terminal.js';
@@ -45,4 +46,39 @@ it('needs --yes where nobody is at a terminal, and says what is lost all the sam
 
 it('says nothing of a finished run whose record nothing depends on', async () => {
   expect(await abandon('n', { forgets: false })).toEqual({ heard: '', warned: [] });
+});
+
+const preflight = {
+  email: { batches: 2, addresses: 30, counts: { valid: 28, wrong: 1, duplicate: 1 } },
+  phone: null,
+  balance: { email_credit: 20, phone_credit: 0 },
+};
+
+async function askBeforeLaunch(answer: string): Promise<{
+  readonly mayLaunch: unknown;
+  readonly asked: string;
+  readonly told: readonly Message[];
+}> {
+  const options = new ParsedOptions(new Map([['preflight', [true] as const]]));
+  const told: Message[] = [];
+  const person = personAtTerminal(answer);
+  const { onPrepared } = preflightOf(options, person, {
+    reporter: { report: (messages) => told.push(...messages) },
+    signal: new AbortController().signal,
+  });
+  const mayLaunch = await onPrepared?.(preflight);
+  return { mayLaunch, asked: person.heard(), told };
+}
+
+it.each([
+  ['y', true],
+  ['Yes', true],
+  ['n', false],
+  ['', false],
+  ['yesterday', false],
+])('takes %j before a launch for %s', async (answer, mayLaunch) => {
+  const { mayLaunch: isLaunched, asked, told } = await askBeforeLaunch(answer);
+  expect(isLaunched).toBe(mayLaunch);
+  expect(told).toMatchObject([{ event: 'prepared', severity: 'notice', fields: preflight }]);
+  expect(asked).toContain('[y/N]');
 });

@@ -1,45 +1,112 @@
 import {
-  type ColumnChoice,
   ConfigurationError,
-  type CountryChoice,
   run,
-  type RunOptions,
-  RunReports,
   type SharedStore,
   streamRun,
   type Summary,
+  describeStatus,
+  estimateRun,
+  type DoubtfulColumn,
+  type Estimate,
+  type RunReports,
 } from '../../index.js';
-import { type CommandInput, omitUndefined, type ParsedOptions, programName } from '../command.js';
-import { connect, type Connection, type Target } from '../connect.js';
-import type { ListEnds } from '../endpoints/list-ends.js';
-import { countryOptions } from '../guide/choose-country.js';
-import { type Location, pathOf, resolvePath, standard } from '../endpoints/locations.js';
-import { trialMessages } from '../messages/end-messages.js';
-import { message } from '../messages/message.js';
-import { batchSettings } from '../options/batch-options.js';
-import { asksNetwork } from '../options/engine-options.js';
+import { omitUndefined, programName } from '../command.js';
+import { connect, type Connection } from '../connect.js';
+import { trialMessages, adviceMessages } from '../messages/end-messages.js';
+import { message, type FieldsOf, type Message } from '../messages/message.js';
 import { waitLockOption } from '../options/history-options.js';
-import { askAboutCarrying, preflightOf } from '../options/launch-options.js';
-import { givenOptions, givenOptionsOfKeptRuns } from '../options/library-options.js';
+import {
+  askAboutCarrying,
+  preflightOf,
+  agreeToPayAgain,
+  dropOldRun,
+  type PaidOutput,
+  withPaidAgain,
+  findStatus,
+  paidAgain,
+} from './questions.js';
+import { givenOptionsOfKeptRuns } from '../options/library-options.js';
 import { checkRules } from '../options/option-types.js';
-import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
-import type { Person } from '../terminal/ask-person.js';
-import { print } from '../terminal/print.js';
-import type { Reporter } from '../terminal/reporter.js';
-import { agreeToPayAgain, dropOldRun, type PaidOutput, withPaidAgain } from './confirm-discard.js';
+import { verifyOptions } from '../options/verify-options.js';
+import type { Job } from './prepare-job.js';
+import { describeCredits } from '../../platform/text/shown-numbers.js';
 
-export interface Job {
-  readonly shared: RunSettings;
-  readonly target: Target;
-  readonly input: CommandInput<VerifyOption>;
-  readonly person: Person;
-  readonly reporter: Reporter;
-  readonly rowsBefore: () => Promise<number | undefined>;
-  /** @returns the output that it writes again, if what was paid for it is paid again */
-  readonly findPaid: () => Promise<PaidOutput | undefined>;
-  /** Called when the run begins: from then on its state directory is this process's own. */
-  readonly begin: () => Promise<void>;
-  readonly reportSummary: (summary: Summary) => Promise<void>;
+const mostExamples = 3;
+
+/** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
+export async function dryRun(
+  job: Job,
+  stateDir: string | undefined,
+  reports: RunReports,
+): Promise<Estimate> {
+  const { estimate, more, doubtful } = await estimateJob(job, stateDir, reports);
+  job.reporter.doubtful(doubtful);
+  job.reporter.report([message('estimate', estimate), ...more]);
+  return estimate;
+}
+
+export interface EstimatedJob {
+  readonly estimate: Estimate;
+  /** Cells that would be sent as something else, what to put right, and what is paid for twice. */
+  readonly more: readonly Message[];
+  /** Whether it writes an output again and pays for all addresses, whatever was paid for that. */
+  readonly isPaidAgain: boolean;
+  readonly doubtful: readonly DoubtfulColumn[];
+}
+
+export async function estimateJob(
+  { shared, target, input: { options }, reporter, findPaid }: Job,
+  stateDir: string | undefined,
+  reports: RunReports,
+): Promise<EstimatedJob> {
+  reporter.target(target);
+  const connection =
+    target.kind === 'service'
+      ? await connect(target, options, undefined, { onOutage: reporter.outage })
+      : undefined;
+  try {
+    const examples = new Map<string, FieldsOf<'changed_cells'>['cells'][number]>();
+    const doubtful: DoubtfulColumn[] = [];
+    // A preview of cells is for the person who asks; logs hold none.
+    const isShown = !options.has('quiet') && !options.has('json-log');
+    const estimate = await estimateRun({
+      ...shared,
+      onDoubtfulColumns: (columns) => {
+        doubtful.push(...columns);
+        return true;
+      },
+      onChangedCell: ({ column, cell, submitted }) => {
+        if (!isShown || examples.size >= mostExamples) return;
+        examples.set(JSON.stringify([column, cell]), { column, cell, submitted });
+      },
+      ...(connection && { client: connection.client }),
+    });
+    const unfinished = stateDir === undefined ? undefined : await unfinishedRun(stateDir);
+    const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
+    const paid = await findPaid();
+    const isPaidAgain = paid !== undefined && unfinished === undefined && addresses > 0;
+    const before = isPaidAgain ? paidAgain(paid, addresses) : unfinished;
+    const more = [
+      ...(examples.size === 0 ? [] : [message('changed_cells', { cells: [...examples.values()] })]),
+      ...adviceMessages(reports.adviceOn(estimate), 'notice'),
+      ...trialMessages(estimate, options.has('history'), 'notice'),
+      ...(before === undefined ? [] : [before]),
+    ];
+    return { estimate, more, isPaidAgain, doubtful };
+  } finally {
+    await connection?.close();
+  }
+}
+
+/** What is paid already is not paid again, and the estimate does not know of it. */
+async function unfinishedRun(stateDir: string): Promise<Message | undefined> {
+  const status = await findStatus(stateDir);
+  if (!status || status.isFinished) return undefined;
+  return message('unfinished_run', {
+    state: stateDir,
+    paid: describeCredits(status.launchedCredits) ?? null,
+    next: describeStatus(status).next,
+  });
 }
 
 /** A signal that also fires when the work fails beside the run. */
@@ -191,76 +258,4 @@ export async function runShared(
     await workers?.stop();
     await connection?.close();
   }
-}
-
-type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
-
-/** Asking the service in one's own process costs nobody anything. */
-const localPollIntervalMs = 25;
-
-export function sharedOptions(
-  { options, signal }: CommandInput<VerifyOption>,
-  target: Target,
-  ends: ListEnds,
-): RunSettings {
-  refuseWithoutTarget(options);
-  return {
-    ...ends,
-    ...(target.kind === 'local' && { pollIntervalMs: localPollIntervalMs, serviceName: 'local' }),
-    ...givenOptions(options),
-    settings: batchSettings(options),
-    signal,
-    // Which columns and countries there are, no compiler can see.
-  } as RunSettings;
-}
-
-function refuseWithoutTarget(options: ParsedOptions<VerifyOption>): void {
-  if (!options.has('email') && !options.has('phone')) {
-    throw new ConfigurationError(
-      'name the columns to verify: --email <column>, --phone <column>, or both',
-    );
-  }
-  const isOfEmailsAlone = options.has('email-country') && !options.has('phone');
-  if (!countryOptions.some((name) => options.has(name)) && !isOfEmailsAlone) {
-    throw new ConfigurationError(
-      'a target country is needed: --country <CC> for all rows, --country-column <column>, or --country-from <phone column>',
-      { code: 'country_missing' },
-    );
-  }
-}
-
-/** @throws ConfigurationError, OutputError before anything is read */
-export async function openReports(
-  { options, positionals, cwd, stdout }: CommandInput<VerifyOption>,
-  to: Location,
-): Promise<RunReports> {
-  const report = options.text('report');
-  const summary = options.text('summary');
-  if (report === standard) {
-    throw new ConfigurationError('--report needs the name of a file, such as report.html');
-  }
-  if (summary === standard && to.path === standard) {
-    throw new ConfigurationError(
-      '--summary - and the output cannot both be standard output: give the output a file with -o',
-    );
-  }
-  return RunReports.open({
-    // A trial writes none, and leaves that of the last night.
-    report: options.has('dry-run') ? undefined : report,
-    summary: summary === standard ? async (text) => print(text, stdout) : summary,
-    besides: filesAmong([
-      ...positionals.map((path) => resolvePath(cwd, path)),
-      pathOf(to),
-      options.text('rejects'),
-    ]),
-    asksNetwork: asksNetwork(options),
-    isShared: options.has('store'),
-    keepsQuality: options.has('keep-quality'),
-    hasHistory: options.has('history') || undefined,
-    isRepeated: options.has('key'),
-  });
-}
-
-export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
-  return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

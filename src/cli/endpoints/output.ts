@@ -1,0 +1,273 @@
+import { stat } from 'node:fs/promises';
+import {
+  ConfigurationError,
+  fileFormats,
+  parseFileFormat,
+  verdictFolder,
+  verdicts,
+  verdictSink,
+  type Sink,
+  type Verdict,
+  isSluiceError,
+  listSink,
+  listSource,
+  checkOutputPath,
+  splitSink,
+  type KeepRule,
+  type MaxUnknown,
+  isSameList,
+  streamSink,
+} from '../../index.js';
+import { type ParsedOptions, type CommandInput, omitUndefined } from '../command.js';
+import { verifyOptions, type VerifyOption, keepOptions } from '../options/verify-options.js';
+import {
+  isDatabase,
+  type Location,
+  standard,
+  besideLocation,
+  locationOf,
+  listAt,
+} from './locations.js';
+import { message, type Message } from '../messages/message.js';
+
+/** @param namedAs name whose ending decides the format. @default the place's own */
+export function findOutput(
+  location: Location,
+  { options, stdout }: CommandInput<VerifyOption>,
+  namedAs?: string,
+): Sink {
+  const { 'output-format': format, 'part-size': partBytes } = options.values(verifyOptions);
+  const form = {
+    ...omitUndefined({ format, namedAs, partBytes }),
+    neutralizeFormulas: options.has('neutralize-formulas'),
+  };
+  if (location.path !== standard) return listSink(listAt(location), form);
+  if (form.partBytes === undefined) {
+    return streamSink(stdout, { ...form, name: 'standard output', ends: false });
+  }
+  throw new ConfigurationError('parts go into a folder: name it with -o');
+}
+
+export async function isSamePlace(input: Location, output: Location): Promise<boolean> {
+  if ([input, output].some((each) => isDatabase(each) || each.path === standard)) return false;
+  return isSameList(listAt(input), listAt(output));
+}
+
+type SplitOption = 'split-by' | 'input-format' | 'output-format' | 'neutralize-formulas';
+
+export function verdictOutput(
+  inputs: readonly Location[],
+  output: Location,
+  options: ParsedOptions<SplitOption>,
+): Sink {
+  if (output.path === standard || isDatabase(output) || output.kind === 'web') {
+    throw new ConfigurationError(
+      '--split-by writes a file for each verdict into a folder: name the folder with -o',
+    );
+  }
+  const neutralizeFormulas = options.has('neutralize-formulas');
+  const ending = endingOf(inputs, options);
+  if (output.kind === 'file') {
+    return verdictFolder(output.path, { ending, neutralizeFormulas });
+  }
+  const folder = asFolder(output.url);
+  const sinkOf = (verdict: Verdict): Sink =>
+    listSink(`${folder}${verdict}.${ending}`, { neutralizeFormulas });
+  return verdictSink(folder, {
+    valid: sinkOf('valid'),
+    wrong: sinkOf('wrong'),
+    unknown: sinkOf('unknown'),
+    none: sinkOf('none'),
+  });
+}
+
+export function filesOfOutput(
+  inputs: readonly Location[],
+  output: Location,
+  options: ParsedOptions<SplitOption>,
+): readonly Location[] {
+  if (!options.has('split-by')) return [output];
+  const ending = endingOf(inputs, options);
+  return verdicts.map((verdict) => {
+    const name = `${verdict}.${ending}`;
+    const path = `${asFolder(output.path)}${name}`;
+    return output.kind === 'file'
+      ? { kind: 'file', path }
+      : { ...output, path, url: `${asFolder(output.url)}${name}` };
+  });
+}
+
+function endingOf(
+  [input]: readonly Location[],
+  options: ParsedOptions<'input-format' | 'output-format'>,
+): string {
+  const given = options.text('output-format') ?? options.text('input-format');
+  if (given !== undefined) return parseFileFormat(given);
+  const path =
+    input === undefined || isDatabase(input)
+      ? ''
+      : input.kind === 'file'
+        ? input.path
+        : new URL(input.url).pathname;
+  const [, ending = ''] = /\.([a-z]+)(?:\.gz)?$/i.exec(path) ?? [];
+  const format = ending.toLowerCase() === 'ndjson' ? 'jsonl' : ending.toLowerCase();
+  return fileFormats.find((known) => known === format) ?? 'csv';
+}
+
+function asFolder(name: string): string {
+  return name.endsWith('/') ? name : `${name}/`;
+}
+
+/**
+ * The rows of the output that is there, with the rejects beside it: what the list had at least. `undefined`
+ * where there is none that is a file, or none that can be read.
+ */
+export async function rowsOfOutput(
+  sink: Sink,
+  options: ParsedOptions<VerifyOption>,
+): Promise<number | undefined> {
+  const { 'output-format': format } = options.values(verifyOptions);
+  let sum: number | undefined;
+  for (const { name } of sink.outputs?.() ?? [sink]) {
+    if ((await stat(name).catch(() => undefined))?.isFile() !== true) continue;
+    const rows = await countRows(name, {
+      header: !options.has('no-header'),
+      ...(format !== undefined && { format }),
+    });
+    if (rows !== undefined) sum = (sum ?? 0) + rows;
+  }
+  return sum;
+}
+
+async function countRows(
+  path: string,
+  form: NonNullable<Parameters<typeof listSource>[1]>,
+): Promise<number | undefined> {
+  try {
+    const reading = await listSource(path, form).open({ wanted: () => [] });
+    let rows = 0;
+    for await (const chunk of reading.chunks) rows += chunk.length;
+    return rows;
+  } catch (error) {
+    if (isSluiceError(error)) return undefined;
+    throw error;
+  }
+}
+
+const lineColumn = 'value';
+
+function isTextFile(path: string): boolean {
+  return /\.txt(?:\.gz)?$/i.test(path);
+}
+
+/**
+ * Said before anything is sent: a TXT output has the verified column alone, so that results show in it only
+ * where they decide which rows are written.
+ */
+export function hiddenResults(
+  from: readonly Location[],
+  { path }: Location,
+  options: ParsedOptions<VerifyOption>,
+): Message | undefined {
+  const format = options.text('output-format');
+  const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
+  const decides = Object.keys(options.decisions(verifyOptions, 'rows of the output')).length > 0;
+  // A table under such a name stays one.
+  const verified = [...options.texts('email'), ...options.texts('phone')];
+  const mayBeTable =
+    format === undefined &&
+    from.every((input) => isTextFile(input.path)) &&
+    verified.some((name) => name !== lineColumn);
+  if (!isText || decides || mayBeTable) return undefined;
+  return message('hidden_results', { output: path });
+}
+
+interface KeptOutput {
+  readonly sink: Sink;
+  /** A good output removes what an earlier run has left in the place of a suspect one. */
+  readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
+}
+
+/** Sends the rows that are not to be kept elsewhere, and a suspect output beside its place. */
+export async function keepOutput(
+  sink: Sink,
+  { from, to }: { readonly from: readonly Location[]; readonly to: Location },
+  input: CommandInput<VerifyOption>,
+): Promise<KeptOutput> {
+  const { options } = input;
+  const keep = keepRule(options);
+  const given = options.text('rejects');
+  const rejects = given === undefined ? undefined : locationOf(given, { ...input, env: {} });
+  if (rejects) await checkRejects(rejects, { from, to }, input);
+  const unique = options.has('unique') ? (options.text('unique') ?? true) : undefined;
+  const split = (output: Sink, ending: string): Sink => {
+    if (!keep && unique === undefined) return output;
+    const others = rejects && findOutput(besideLocation(rejects, ending), input, given);
+    return splitSink({ output, keep, unique, ...(others && { rejects: others }) });
+  };
+  const { 'max-unknown': percent } = options.values(keepOptions);
+  if (percent !== undefined) await checkSuspectPlace(to, sink);
+  return {
+    sink: {
+      ...split(sink, ''),
+      decides: {
+        ...options.decisions(verifyOptions, 'output', 'rows of the output'),
+        ...sink.decides,
+      },
+    },
+    ...(percent !== undefined && {
+      maxUnknown: {
+        percent,
+        suspect: split(findOutput(besideLocation(to, '.suspect'), input, to.path), '.suspect'),
+      },
+    }),
+  };
+}
+
+function keepRule(options: ParsedOptions<VerifyOption>): KeepRule | undefined {
+  const { keep = [], 'keep-quality': quality } = options.values(keepOptions);
+  const ofAll = keep.filter(({ column }) => column === undefined);
+  if (ofAll.length > 1) {
+    throw new ConfigurationError(
+      '--keep takes one list for all columns, such as valid,unknown, and one for each <column>=',
+    );
+  }
+  const columns = keep.flatMap(({ column, words }) =>
+    column === undefined ? [] : [[column, words] as const],
+  );
+  if (keep.length === 0 && !quality) return undefined;
+  return omitUndefined({
+    verdicts: ofAll[0]?.words,
+    columns: columns.length === 0 ? undefined : Object.fromEntries(columns),
+    quality,
+  });
+}
+
+async function checkRejects(
+  rejects: Location,
+  { from, to }: { readonly from: readonly Location[]; readonly to: Location },
+  { options, cwd }: CommandInput<VerifyOption>,
+): Promise<void> {
+  const { path, kind } = rejects;
+  if (path === standard || isDatabase(rejects) || kind === 'web') {
+    throw new ConfigurationError('--rejects takes the path of a file, or an s3:// address');
+  }
+  if (kind === 'file') await checkOutputPath(path);
+  const summary = options.text('summary');
+  const others = [
+    ...from.map((place) => ['input', place] as const),
+    ...filesOfOutput(from, to, options).map((place) => ['output', place] as const),
+    ...(summary === undefined ? [] : [['summary', locationOf(summary, { env: {}, cwd })] as const]),
+  ];
+  for (const [what, other] of others) {
+    if (!(await isSamePlace(rejects, other))) continue;
+    throw new ConfigurationError(`--rejects ${path} is the ${what}: give the rejects another name`);
+  }
+}
+
+async function checkSuspectPlace(to: Location, sink: Sink): Promise<void> {
+  if (!isDatabase(to) && (await sink.mayBeginEarly?.()) === true) return;
+  throw new ConfigurationError(
+    '--max-unknown writes a suspect output beside its place, which only a file has: name one with -o',
+  );
+}
