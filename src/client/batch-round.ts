@@ -11,8 +11,8 @@ import { batchStatuses, type BatchStatus } from '../contract/enums.js';
 import type { OperationName } from '../contract/operations.js';
 import { limits } from '../contract/limits.js';
 import type { UploadFormInput } from '../contract/parameters.js';
-import { checkOptions, type OptionShape } from '../platform/check-options.js';
-import { called, duration } from '../platform/option-kinds.js';
+import { checkOptions, checkValue, type OptionShape } from '../platform/check-options.js';
+import { called, duration, record } from '../platform/option-kinds.js';
 import { ContractError, DeadlineError, InputError } from '../platform/errors/errors.js';
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
@@ -65,6 +65,8 @@ const mostLooks = 4;
 const mostMisses = 10;
 /** Preparations and launches of one batch. */
 const mostTries = 10;
+/** Readings of the status after a preparation that was answered with `error`, before it is asked for again. */
+const looksUnprepared = 3;
 /** Readings that call a launched batch ready, before it is launched once more. */
 const readiesAfterLaunch = 3;
 
@@ -118,6 +120,7 @@ export class BatchRound {
 
   /** Uploads a file, and brings its batch to its end. */
   async verifyFile(file: UploadFile, parameters: FileParameters): Promise<FinishedBatch> {
+    checkValue('parameters', parameters, { ...record, what: '{ type, target_country, … }' });
     const suffix = `-${randomBytes(8).toString('hex')}`;
     const most = limits.nameLength.max - suffix.length;
     // A lost upload is found by its name, which no other batch may have.
@@ -176,6 +179,7 @@ export class BatchRound {
     let tries = 0;
     let readies = 0;
     let isPrepared = false;
+    let looks = looksUnprepared;
     let isLaunched = false;
     for (;;) {
       const answer = await this.#statusOf(batchUuid, missesLeft > 0);
@@ -184,11 +188,15 @@ export class BatchRound {
       else if (answer.status === 'verification_done' || answer.status === 'internal_error') {
         return { status: answer.status as FinishedBatch['status'], batchUuid, answer };
       } else if (status === 'parsing_content' && !isPrepared) {
-        const prepared = await this.#prepare(batchUuid);
-        if (prepared === 'parse_error') return { status: prepared, batchUuid, answer };
-        isPrepared = prepared !== 'error';
-        if (!isPrepared) tries += 1;
-        if (tries >= mostTries) throw this.#stuck(batchUuid, 'prepareBatch', tries);
+        looks += 1;
+        if (looks > looksUnprepared) {
+          const prepared = await this.#prepare(batchUuid);
+          if (prepared === 'parse_error') return { status: prepared, batchUuid, answer };
+          isPrepared = prepared !== 'error';
+          looks = 0;
+          if (!isPrepared) tries += 1;
+          if (tries >= mostTries) throw this.#stuck(batchUuid, 'prepareBatch', tries);
+        }
       } else if (status === 'ready_for_verification') {
         readies += 1;
         if (!isLaunched || readies > readiesAfterLaunch) {

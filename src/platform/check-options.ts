@@ -7,8 +7,12 @@ export interface Wanted {
   /** In words, as they follow "must be". */
   readonly what: string;
   readonly isRight: (value: unknown) => boolean;
+  /** Those of an object that is right: an error names the first that is missing. @default none */
+  readonly methods?: readonly string[] | undefined;
   /** @default false: the option may be left out */
   readonly isRequired?: boolean;
+  /** Taken, but named in no message. @default false */
+  readonly isInternal?: boolean;
   /** Of an object: what each of its own options must be. @default nothing is checked */
   readonly members?: Readonly<Record<string, Wanted>>;
   /** Other options that it does not go with, and why. */
@@ -82,7 +86,8 @@ export function checkOptions(
   if (typeof options !== 'object' || options === null) {
     throw new ConfigurationError(`options must be an object, not ${printValue(options)}`);
   }
-  checkNames(options, Object.keys(shape), within);
+  const internal = Object.keys(shape).filter((name) => shape[name]?.isInternal);
+  checkNames(options, Object.keys(shape), { within, internal });
   const wanted = Object.entries(shape).map(
     ([name, is]) => [name, within === undefined ? name : `${within}.${name}`, is] as const,
   );
@@ -120,31 +125,55 @@ export function exclusion(
   return `${optionName(name)} does not work with ${optionName(other)}: ${excludes[other]?.() ?? ''}`;
 }
 
-export function checkValue(path: string, value: unknown, { what, isRight }: Wanted): void {
+export function checkValue(
+  path: string,
+  value: unknown,
+  { what, isRight, methods = [] }: Wanted,
+): void {
   if (isRight(value)) return;
-  throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}`);
+  const missing = isObject(value) && methods.find((method) => !hasMethod(value, method));
+  const lack = missing ? ` without ${missing}()` : '';
+  throw new ConfigurationError(`${path} must be ${what}, not ${printValue(value)}${lack}`);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function hasMethod(value: object, name: string): boolean {
+  return typeof Reflect.get(value, name) === 'function';
 }
 
 /**
  * Checks the names of options alone.
  *
- * @param within what these are the options of
+ * @param more.within what these are the options of
+ * @param more.internal those of the known ones that no message names
  */
-export function checkNames(options: object, known: readonly string[], within?: string): void {
+export function checkNames(
+  options: object,
+  known: readonly string[],
+  more: {
+    readonly within?: string | undefined;
+    readonly internal?: readonly string[];
+  } = {},
+): void {
+  const { within, internal = [] } = more;
   const unknown = Object.entries(options).find(
     ([name, value]) => value !== undefined && !known.includes(name),
   );
   if (!unknown) return;
   const [name] = unknown;
   const given = name.toLowerCase();
-  const near = known
+  const shown = known.filter((name) => !internal.includes(name));
+  const near = shown
     .map((other) => ({ other, distance: distanceTo(other.toLowerCase(), given) }))
     .filter(({ distance }) => distance <= Math.max(2, Math.floor(name.length / 3)))
     .toSorted((a, b) => a.distance - b.distance);
   const nearest = near.filter(({ distance }) => distance === near[0]?.distance);
   const advice =
     nearest.length === 0
-      ? `the options are ${known.join(', ')}`
+      ? `the options are ${shown.join(', ')}`
       : `did you mean ${nearest.map(({ other }) => other).join(' or ')}?`;
   const subject = within === undefined ? '' : `${within}: `;
   throw new ConfigurationError(`${subject}unknown option ${JSON.stringify(name)}; ${advice}`);

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { Wanted, AsText } from './check-options.js';
+import { type AsText, hasMethod, type Wanted } from './check-options.js';
 
 /** The same, and it must be given. */
 export function required(wanted: Wanted): Wanted {
@@ -113,10 +113,11 @@ export function recordOf(what: string, { isRight }: Wanted): Wanted {
 export function withMethods(what: string, ...methods: readonly string[]): Wanted {
   return {
     what,
+    methods,
     isRight: (value) =>
       typeof value === 'object' &&
       value !== null &&
-      methods.every((method) => typeof Reflect.get(value, method) === 'function'),
+      methods.every((method) => hasMethod(value, method)),
   };
 }
 

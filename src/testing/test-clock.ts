@@ -2,6 +2,9 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
 import { onAbort } from '../platform/waiting/promises.js';
 
+/** In real time: less than the limit of a test in the usual runners. */
+const remindAfterMs = 2000;
+
 interface Sleeper {
   readonly at: number;
   readonly wake: () => void;
@@ -21,6 +24,8 @@ export class TestClock implements Clock {
   readonly #wallStart: number;
   readonly #sleepers = new Set<Sleeper>();
   #now = 0;
+  #isMoved = false;
+  #reminds = false;
 
   /** @param wallStart the date that it begins with, in milliseconds since the epoch */
   constructor(wallStart = Date.UTC(2026, 10, 21)) {
@@ -42,6 +47,8 @@ export class TestClock implements Clock {
 
   async sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
+    if (!this.#reminds) setTimeout(() => this.#remind(), remindAfterMs).unref();
+    this.#reminds = true;
     return new Promise((resolve, reject) => {
       const sleeper: Sleeper = {
         at: this.#now + ms,
@@ -62,6 +69,7 @@ export class TestClock implements Clock {
 
   /** Moves on, waking sleepers in the order of their time, and lets all that follows happen. */
   async advance(ms: number): Promise<void> {
+    this.#isMoved = true;
     const until = this.#now + ms;
     await turn();
     for (;;) {
@@ -77,11 +85,12 @@ export class TestClock implements Clock {
 
   /**
    * Moves from wake to wake until the work is done: for work in which nothing else takes time, such as one
-   * with a double of the client.
+   * with a double of the client. An answer over HTTP takes time: limits of hours pass before it comes.
    *
    * @throws what the work throws; an error when nothing is left to happen
    */
   async runUntil<T>(work: Promise<T>): Promise<T> {
+    this.#isMoved = true;
     let isDone = false;
     const mark = (): void => {
       isDone = true;
@@ -92,10 +101,21 @@ export class TestClock implements Clock {
       if (isDone) return work;
       const next = this.#next();
       if (next === undefined)
-        throw new Error('nothing is left to happen, and the work is not done');
+        throw new Error(
+          'nothing is left to happen on the clock, and the work is not done: it waits for something else, such as an answer over HTTP, or has another clock',
+        );
       this.#now = Math.max(this.#now, next.at);
       next.wake();
     }
+  }
+
+  /** Else a test that forgets to move it ends at its own limit, which says nothing of the clock. */
+  #remind(): void {
+    if (this.#isMoved || this.#sleepers.size === 0) return;
+    process.emitWarning(
+      'a test clock is waited for, and nobody has moved it: call its advance() or runUntil()',
+      { type: 'SluiceWarning', code: 'SLUICE_TEST_CLOCK' },
+    );
   }
 
   #next(): Sleeper | undefined {

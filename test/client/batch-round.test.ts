@@ -92,6 +92,42 @@ describe('verifyFile', () => {
     expect(await chargesOf(service)).toHaveLength(0);
   });
 
+  test('prepares again only after some looks, as the service may be parsing already', async () => {
+    const what = { answer: { json: { status: 'error' } } } as const;
+    const { service, client } = await withHastyClient({
+      parseDelayMs: 10,
+      faults: {
+        faults: [
+          { operation: 'prepareBatch', when: 'after', requests: [1], what },
+          { operation: 'batchStatus', requests: [99], what },
+        ],
+      },
+    });
+    const done = await client.verifyFile(file, parameters, { pollIntervalMs: 1 });
+    expect(done.status).toBe('verification_done');
+    const [prepared, looked] = service.faults();
+    expect(prepared).toMatchObject({ fired: 1 });
+    expect(looked?.requests).toBeGreaterThan(3 * ((prepared?.requests ?? 0) - 1));
+  });
+
+  test('names what is not given', async () => {
+    const { client } = await withHastyClient();
+    const call = client.verifyFile as (...given: unknown[]) => Promise<unknown>;
+    expect(await caught(call.call(client, file))).toMatchObject({
+      code: 'invalid_option',
+      message: 'parameters must be { type, target_country, … }, not undefined',
+    });
+    expect(await caught(call.call(client, 'list.txt', parameters))).toMatchObject({
+      message: expect.stringContaining('a file is { sizeBytes, open }'),
+    });
+    const unit = client.verifyUnit as (given?: unknown) => Promise<unknown>;
+    for (const given of [undefined, null, 'ana@example.org']) {
+      expect(await caught(unit.call(client, given))).toMatchObject({
+        message: expect.stringContaining('verifyUnit needs an object such as { type: "email"'),
+      });
+    }
+  });
+
   test('ends where credits are short, and goes on by its batch_uuid', async () => {
     const { service, client } = await withHastyClient({
       faults: {

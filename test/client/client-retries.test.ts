@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { brotliCompressSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { createServer, type ServerResponse } from 'node:http';
 import { buffer, text } from 'node:stream/consumers';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -174,8 +174,20 @@ describe('an odd answer that says yes', () => {
     const server = await startServer((_, response) => response.end('<html>'));
     const error = await caught(createTestClient(server.baseUrl).launchBatch(uuid));
     expect(error).toBeInstanceOf(ContractError);
-    expect(error).toMatchObject({ retryable: false });
+    expect(error).toMatchObject({ retryable: false, status: 200, body: '<html>' });
     expect(server.seen).toHaveLength(1);
+  });
+
+  test('keeps a verdict that was paid for, without its address', async () => {
+    const server = await startServer((_, response) =>
+      sendJson(response, 200, { state: 'done', email: 'ana@example.org', valid: true }),
+    );
+    const client = createTestClient(server.baseUrl);
+    const error = await caught(client.verifyUnit({ type: 'email', email: 'ana@example.org' }));
+    expect(error).toMatchObject({
+      code: 'broken_contract',
+      body: { state: 'done', email: expect.not.stringContaining('ana'), valid: true },
+    });
   });
 
   test('is forgotten once a right one comes', async () => {
@@ -186,7 +198,8 @@ describe('an odd answer that says yes', () => {
   });
 
   test.each<[string, string, (body: Buffer) => Buffer]>([
-    ['is packed in a way that nobody asked for', 'zstd', (body) => body],
+    ['is packed in a way that nobody knows', 'compress', (body) => body],
+    ['is not packed with zstd though it says so', 'zstd', (body) => body],
     ['is not packed though it says so', 'gzip', (body) => body],
     ['is cut short where it is unpacked', 'gzip', (body) => gzipSync(body).subarray(0, -12)],
     ['unpacks to far too much', 'br', () => brotliCompressSync(Buffer.alloc(1_000_000))],
@@ -214,10 +227,11 @@ test.each([
   ['gzip', gzipSync],
   ['x-gzip', gzipSync],
   ['br', brotliCompressSync],
+  ['deflate', deflateSync],
 ])('an answer that is packed with %s is unpacked, and a refusal too', async (coding, pack) => {
   const long = Buffer.from(JSON.stringify(Array.from({ length: 9999 }, (_, index) => index)));
   const server = await startServer(({ headers, url }, response) => {
-    expect(headers['accept-encoding']).toContain(coding.replace('x-', ''));
+    expect(headers['accept-encoding']).toBe('gzip, br');
     const head = { 'content-encoding': coding };
     if (url.includes('/export')) response.writeHead(200, head).end(pack(long));
     else if (url.includes('/credits'))
@@ -229,6 +243,18 @@ test.each([
   const { body } = await client.exportBatch(uuid, { format: 'json' });
   expect(await buffer(body)).toEqual(long);
   expect(await caught(client.launchBatch(uuid))).toMatchObject({ serviceMessage: 'too old' });
+});
+
+test('interim answers that were not asked for are passed over', async () => {
+  const server = await startServer((_, response, count) => {
+    if (count === 1) response.writeContinue();
+    else response.writeEarlyHints({ link: '</style.css>; rel=preload' });
+    sendJson(response, 200, credits);
+  });
+  const client = createTestClient(server.baseUrl);
+  expect(await client.credits()).toEqual(credits);
+  expect(await client.credits()).toEqual(credits);
+  expect(server.seen).toHaveLength(2);
 });
 
 test('a packed export that breaks off fails as one that is not packed', async () => {

@@ -12,6 +12,7 @@ import {
   findRuns,
   History,
   listSource,
+  mergeExports,
   partsSink,
   readRunStatus,
   rowsSource,
@@ -204,6 +205,7 @@ const cases: readonly [string, () => unknown, string][] = [
     async () => run(any({ signal: new AbortController() })),
     'signal must be an AbortSignal, not an object',
   ],
+  ['run', async () => run(any({ file: 3 })), 'there is no option "file"; the options are '],
   [
     'run',
     async () => run(any({ stateDirectory: 'x' })),
@@ -280,6 +282,16 @@ const cases: readonly [string, () => unknown, string][] = [
     'findColumns',
     async () => findColumns(any('a.csv')),
     'source must be a source such as fileSource',
+  ],
+  [
+    'splitSink',
+    () => splitSink(any({ output: { name: 'mine', open() {} }, keep: { verdicts: ['valid'] } })),
+    'such as fileSink("verified.csv"), not an object without check()',
+  ],
+  [
+    'mergeExports',
+    () => mergeExports([{ email: 'a@b.example' }], any('export.json'), { email: ['email'] }),
+    'exports must be an array of paths, such as ["export.json"], or of functions',
   ],
   [
     'verdictFolder',

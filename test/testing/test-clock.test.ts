@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { Client } from '../../src/client/client.js';
 import { createFastClock, createTestClock } from '../../src/testing/index.js';
 import { withService } from '../service/with-service.js';
@@ -27,6 +27,24 @@ it('a test clock ends a sleep with the reason of its signal, and no work that wa
   await expect(sleeping).rejects.toBe('stop');
   expect(clock.sleeping).toBe(0);
   await expect(clock.runUntil(new Promise(() => undefined))).rejects.toThrow('nothing is left');
+});
+
+it('a test clock that nobody moves says so, once', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  try {
+    const warn = vi.spyOn(process, 'emitWarning').mockReturnValue();
+    const [moved, forgotten] = [createTestClock(), createTestClock()];
+    const sleeps = [moved.sleep(60_000), forgotten.sleep(60_000), forgotten.sleep(60_000)];
+    await moved.advance(1);
+    vi.advanceTimersByTime(60_000);
+    expect(warn.mock.calls).toEqual([
+      [expect.stringContaining('nobody has moved it'), expect.anything()],
+    ]);
+    await Promise.all([moved.advance(60_000), forgotten.advance(60_000), ...sleeps]);
+  } finally {
+    vi.useRealTimers();
+    vi.restoreAllMocks();
+  }
 });
 
 it('a fast clock takes a batch through its waits', async () => {

@@ -35,7 +35,7 @@ export function createDispatcher(options: {
     connect: (target: Connecting.Options, done: Connecting.Callback): void => {
       connector(target, (...[error, socket]) => {
         if (error) done(error, null);
-        else done(null, makePatient(socket));
+        else done(null, withoutContinue(makePatient(socket)));
       });
     },
   };
@@ -86,5 +86,23 @@ function makePatient<S extends Socket>(socket: S): S {
   socket._write = (chunk, encoding, done) => write(chunk, encoding, afterReading(done));
   const writeMany = socket._writev?.bind(socket);
   if (writeMany) socket._writev = (chunks, done) => writeMany(chunks, afterReading(done));
+  return socket;
+}
+
+const continues = /^HTTP\/1\.[01] 100[ \r]/;
+
+/**
+ * Makes a socket show an interim answer 100 as a 102. A client ignores those that it did not ask for (RFC 9110,
+ * 15.2); undici does so with all but 100, at which it drops the connection, and with it an answer that may be paid
+ * for.
+ */
+function withoutContinue<S extends Socket>(socket: S): S {
+  const read = socket.read.bind(socket);
+  socket.read = (size) => {
+    const chunk: unknown = read(size);
+    if (chunk instanceof Buffer && continues.test(chunk.toString('latin1', 0, 13)))
+      chunk.write('102', 9);
+    return chunk;
+  };
   return socket;
 }

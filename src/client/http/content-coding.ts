@@ -1,27 +1,29 @@
 import { pipeline, type Readable, Transform } from 'node:stream';
-import {
-  type BrotliDecompress,
-  createBrotliDecompress,
-  createGunzip,
-  type Gunzip,
-} from 'node:zlib';
+import zlib from 'node:zlib';
 import type { WireAnswer } from './exchange.js';
 import type { WireRequest } from './request.js';
 import { oddAnswer } from './response.js';
 
-/** The codings of answers that every request asks for. */
-const decoders: Readonly<Record<string, () => Gunzip | BrotliDecompress>> = {
-  gzip: createGunzip,
+type Decoder = zlib.Gunzip | zlib.BrotliDecompress;
+
+/** Of Node 22.15 and newer. */
+const { createZstdDecompress } = zlib as { readonly createZstdDecompress?: () => Decoder };
+
+/** Gzip and Brotli are asked for. An answer that comes in another coding all the same may be paid for. */
+const decoders: Readonly<Record<string, (() => Decoder) | undefined>> = {
+  gzip: zlib.createGunzip,
   // The older name of the same.
-  'x-gzip': createGunzip,
-  br: createBrotliDecompress,
+  'x-gzip': zlib.createGunzip,
+  br: zlib.createBrotliDecompress,
+  deflate: zlib.createInflate,
+  zstd: createZstdDecompress,
 };
 
 /** An export unpacks to 40 to 120 times its bytes, a bomb to thousands of times. */
 const mostRatio = 1000;
 
 /**
- * The answer with its body unpacked, if it is packed in a way that was asked for.
+ * The answer with its body unpacked, if it is packed in a way that is known.
  *
  * @param freeBytes so many bytes may unpack from however few
  */
@@ -32,24 +34,30 @@ export function unpacked(request: WireRequest, answer: WireAnswer, freeBytes: nu
   return {
     status: answer.status,
     header: (name) => (name === 'content-encoding' ? undefined : answer.header(name)),
-    body: new UnpackedBody(answer.body, create(), { request, coding, freeBytes }),
+    body: new UnpackedBody(answer.body, create(), {
+      request,
+      status: answer.status,
+      coding,
+      freeBytes,
+    }),
   };
 }
 
 interface UnpackedBodyOptions {
   readonly request: WireRequest;
+  readonly status: number;
   readonly coding: string;
   readonly freeBytes: number;
 }
 
 /** Fails as the packed body does, or with ContractError when that is broken or unpacks to far too much. */
 class UnpackedBody extends Transform {
-  readonly #decoder: Gunzip | BrotliDecompress;
+  readonly #decoder: Decoder;
   readonly #options: UnpackedBodyOptions;
   #bytes = 0;
   #isBroken = false;
 
-  constructor(packed: Readable, decoder: Gunzip | BrotliDecompress, options: UnpackedBodyOptions) {
+  constructor(packed: Readable, decoder: Decoder, options: UnpackedBodyOptions) {
     super();
     this.#decoder = decoder;
     this.#options = options;
@@ -81,7 +89,7 @@ class UnpackedBody extends Transform {
   }
 
   #odd(what: string): Error {
-    const { request, coding } = this.#options;
-    return oddAnswer(request, `packed with ${coding}, and ${what}`);
+    const { request, coding, status } = this.#options;
+    return oddAnswer(request, `packed with ${coding}, and ${what}`, { status });
   }
 }

@@ -4,7 +4,7 @@ import { verificationTypes, type VerificationType } from '../../contract/enums.j
 import { operations, type Operation, type OperationName } from '../../contract/operations.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkNames } from '../../platform/check-options.js';
-import { shapeOfSchema } from '../../platform/option-kinds.js';
+import { record, shapeOfSchema } from '../../platform/option-kinds.js';
 import type { BaseUrl } from '../client-options.js';
 import type { SentLines } from '../redaction.js';
 import { createMultipart, type FieldValue, type UploadFile } from './multipart.js';
@@ -146,25 +146,30 @@ function addBody(
 function checkedFile(operation: OperationName, file: UploadFile | undefined): UploadFile {
   const sizeBytes: unknown = file?.sizeBytes;
   if (!Number.isSafeInteger(sizeBytes) || Number(sizeBytes) < 0) {
-    throw new ConfigurationError(`${operation}: file.sizeBytes must be a number of bytes`);
+    throw new ConfigurationError(
+      `${operation}: file.sizeBytes must be a number of bytes: a file is { sizeBytes, open }, such as { sizeBytes: bytes.length, open: () => [bytes] }`,
+    );
   }
   if (typeof file?.open === 'function') return file;
-  throw new ConfigurationError(`${operation}: file.open must be a function`);
+  throw new ConfigurationError(
+    `${operation}: file.open must be a function, such as () => createReadStream("list.txt")`,
+  );
 }
 
 /** The value with the contract's defaults filled in; its message names the field and not the value. */
 function checked(operation: OperationName, schema: z.ZodObject, value: unknown): unknown {
   const shape = shapeOfSchema(schema);
-  const given = value ?? {};
   const takesAll = schema.def.catchall !== undefined;
-  if (!takesAll && typeof given === 'object') checkNames(given, Object.keys(shape), operation);
+  const given: unknown = takesAll ? value : (value ?? {});
+  const names = Object.keys(shape);
+  if (!takesAll && record.isRight(given)) checkNames(given as object, names, { within: operation });
   const parsed = schema.safeParse(given);
   if (parsed.success) return parsed.data;
   const field = parsed.error.issues[0]?.path[0];
   const wanted = shape[String(field)];
-  throw new ConfigurationError(
-    wanted === undefined
-      ? `${operation} needs an object`
-      : `${operation}: ${String(field)} must be ${wanted.what}`,
-  );
+  if (wanted) throw new ConfigurationError(`${operation}: ${String(field)} must be ${wanted.what}`);
+  const form = takesAll
+    ? '{ type: "email", email: "ana@example.org", target_country: "US" }'
+    : `{ ${names.join(', ')} }`;
+  throw new ConfigurationError(`${operation} needs an object such as ${form}`);
 }

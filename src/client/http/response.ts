@@ -18,6 +18,8 @@ const maxErrorBytes = 64 * 1024;
 
 const mostDepth = 64;
 
+const unknownCoding = 'compressed in a way that is not known, and was not asked for';
+
 export interface ReadOptions {
   readonly maxAnswerBytes: number;
   readonly redact: (text: string) => string;
@@ -83,47 +85,57 @@ export async function readJson<Schema extends z.ZodType>(
   schema: Schema,
   options: ReadOptions,
 ): Promise<z.output<Schema>> {
-  const odd = (what: string): ContractError => {
+  const { redact, maxAnswerBytes } = options;
+  const odd = async (what: string, bytes?: Uint8Array): Promise<ContractError> => {
     answer.body.destroy();
-    return oddAnswer(request, sanitized(options.redact(what)), requestIdOf(answer, options.redact));
+    const read = bytes?.subarray(0, maxErrorBytes);
+    return oddAnswer(request, sanitized(redact(what)), {
+      status: answer.status,
+      requestId: requestIdOf(answer, redact),
+      // It may be the verdict that was paid for.
+      body: read && (await readServiceAnswer(read, redact, request.sent)).body,
+    });
   };
-  if (isCompressed(answer)) throw odd('compressed, which was not asked for');
-  const { bytes, isCut } = await readBounded(answer.body, options.maxAnswerBytes);
-  if (isCut) throw odd(`longer than ${options.maxAnswerBytes} bytes`);
-  if (isDeeperThan(bytes, mostDepth)) throw odd(`nested deeper than ${mostDepth} levels`);
-  const parsed = schema.safeParse(
-    parseBody(request, answer, bytes, { odd, redact: options.redact }),
-  );
+  if (isCompressed(answer)) throw await odd(unknownCoding);
+  const { bytes, isCut } = await readBounded(answer.body, maxAnswerBytes);
+  if (isCut) throw await odd(`longer than ${maxAnswerBytes} bytes`, bytes);
+  const read = parseBody(request, answer, bytes, redact);
+  if ('problem' in read) throw await odd(read.problem, bytes);
+  const parsed = schema.safeParse(read.value);
   if (parsed.success) return parsed.data;
+  if (bytes.length === 0) throw await odd('empty');
   const issue = parsed.error.issues[0];
   const where = issue?.path.map(String).join('.') ?? '';
-  throw odd(`of another shape (${where === '' ? 'the whole' : where}: ${issue?.message})`);
+  const problem = `of another shape (${where === '' ? 'the whole' : where}: ${issue?.message})`;
+  throw await odd(problem, bytes);
 }
 
 function parseBody(
   request: WireRequest,
   answer: WireAnswer,
   bytes: Uint8Array,
-  { odd, redact }: Pick<ReadOptions, 'redact'> & { readonly odd: (what: string) => ContractError },
-): unknown {
+  redact: ReadOptions['redact'],
+): { readonly value: unknown } | { readonly problem: string } {
+  if (isDeeperThan(bytes, mostDepth)) return { problem: `nested deeper than ${mostDepth} levels` };
   // What deletes or updates has nothing to say but that it is done.
   const isOnlyDone = request.operation === 'deleteBatch' || request.operation === 'updateBatch';
-  if (bytes.length === 0 && (answer.status === 204 || isOnlyDone)) return {};
+  if (bytes.length === 0 && (answer.status === 204 || isOnlyDone)) return { value: {} };
   let text: string;
   try {
     text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {
-    throw odd('not UTF-8');
+    return { problem: 'not UTF-8' };
   }
   try {
     // A service that repeats the key, in a status say, must not have it printed for it.
-    return JSON.parse(text, (_name, value: unknown) =>
-      typeof value === 'string' ? redact(value) : value,
+    const value: unknown = JSON.parse(text, (_name, each: unknown) =>
+      typeof each === 'string' ? redact(each) : each,
     );
+    return { value };
   } catch {
     // Of the format operation's answer nothing is shown, so not that it is JSON either.
-    if (request.operation === 'format') return redact(text);
-    throw odd(bytes.length === 0 ? 'empty' : 'not JSON');
+    if (request.operation === 'format') return { value: redact(text) };
+    return { problem: bytes.length === 0 ? 'empty' : 'not JSON' };
   }
 }
 
@@ -146,13 +158,13 @@ export function readExport(
   format: 'json' | 'xlsx',
 ): ExportAnswer {
   const problem = isCompressed(answer)
-    ? 'compressed, which was not asked for'
+    ? unknownCoding
     : answer.status === 200
       ? undefined
       : `of status ${answer.status}, which is not a whole export`;
   if (problem !== undefined) {
     answer.body.destroy();
-    throw oddAnswer(request, problem);
+    throw oddAnswer(request, problem, { status: answer.status });
   }
   const { contentTypes } = operations.exportBatch.response;
   return {
@@ -161,16 +173,21 @@ export function readExport(
   };
 }
 
+/** What is still packed here. */
 function isCompressed(answer: WireAnswer): boolean {
   const encoding = answer.header('content-encoding')?.trim().toLowerCase() ?? '';
   return encoding !== '' && encoding !== 'identity';
 }
 
-export function oddAnswer(request: WireRequest, what: string, requestId?: string): ContractError {
+export function oddAnswer(
+  request: WireRequest,
+  what: string,
+  of: Pick<ContractError, 'status'> & Partial<Pick<ContractError, 'requestId' | 'body'>>,
+): ContractError {
   const shown = `${request.subject}: the answer of ${request.origin} is ${what}`;
   return new ContractError(shown, {
+    ...of,
     operation: request.operation,
-    requestId,
     retryable: operations[request.operation].repeatable,
   });
 }

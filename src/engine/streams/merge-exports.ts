@@ -1,10 +1,20 @@
 import { createReadStream } from 'node:fs';
 import type { VerificationType } from '../../contract/enums.js';
 import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
-import { type RowsInput, type RowsOf, someRows } from '../../lists/rows/sources/rows-source.js';
+import {
+  isRows,
+  type RowsInput,
+  type RowsOf,
+  someRows,
+} from '../../lists/rows/sources/rows-source.js';
 import { ContractError } from '../../platform/errors/errors.js';
 import { refuseReading } from '../../platform/files/disk-errors.js';
-import { checkOptions, checkValue, type OptionShape } from '../../platform/check-options.js';
+import {
+  checkOptions,
+  checkValue,
+  type OptionShape,
+  type Wanted,
+} from '../../platform/check-options.js';
 import { type Needed, signal } from '../../platform/option-kinds.js';
 import type { Batch } from '../batches/batch.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
@@ -37,6 +47,11 @@ interface MergeSettings extends ColumnOptions, CountryOptions {
 }
 
 const mergeShape: OptionShape<MergeSettings> = { ...columnShape, ...countryShape, signal };
+
+const someExports: Wanted = {
+  what: 'an array of paths, such as ["export.json"], or of functions that open an export',
+  isRight: isRows,
+};
 
 /** No export says so, and an email has one result whatever its country is. */
 const anyCountry = 'US';
@@ -82,6 +97,7 @@ export function mergeExports<
   EnrichedRow<Input, Email, Phone, Prefix, Chosen, SureFields<Given>, OpenFields<Given>>
 > {
   checkValue('rows', rows, someRows);
+  checkValue('exports', exports, someExports);
   checkOptions(options, mergeShape);
   const { signal: _, ...columns } = options as MergeSettings;
   const plan = new StreamPlan(

@@ -224,13 +224,18 @@ export class ContractError extends SluiceError {
   readonly operation: string;
   /** The request may have been carried out: the answer says so, and not how. */
   readonly sent = 'unknown';
+  /** HTTP status, where the answer itself is the trouble, and not what it means. */
+  readonly status: number | undefined;
   /** As of an ApiError. */
   readonly requestId: string | undefined;
+  readonly #body: unknown;
 
   constructor(
     message: string,
     options: {
       readonly operation: string;
+      readonly status?: number | undefined;
+      readonly body?: unknown;
       readonly requestId?: string | undefined;
       readonly retryable?: boolean;
       readonly cause?: unknown;
@@ -238,7 +243,14 @@ export class ContractError extends SluiceError {
   ) {
     super(message, { ...options, code: 'broken_contract' });
     this.operation = options.operation;
+    this.status = options.status;
     this.requestId = options.requestId;
+    this.#body = options.body;
+  }
+
+  /** As of an ApiError; absent of an export. */
+  get body(): unknown {
+    return this.#body;
   }
 }
 

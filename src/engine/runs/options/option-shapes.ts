@@ -59,6 +59,7 @@ const suppressLists: Wanted = {
 const aSinkInput: Wanted = {
   what: 'a path, a URL, or a sink such as fileSink("verified.csv")',
   isRight: (value) => (isLocationName(value) && String(value) !== '') || aSink.isRight(value),
+  methods: aSink.methods,
 };
 
 export const aStore = withMethods('a store that processes share', 'open', 'look');
@@ -200,7 +201,7 @@ export const runShape = {
   beforeRemoval: { ...called, excludes: ofOneProcess },
   lastAct: { ...called, excludes: ofOneProcess },
   decides: record,
-  files: record,
+  files: { ...record, isInternal: true },
   partitionFrom: amount,
 } satisfies OptionShape<RunSettings>;
 
