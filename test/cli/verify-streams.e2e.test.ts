@@ -292,7 +292,7 @@ describe('what is said', () => {
     const ended = await runInProcess(['verify', '-', ...columns, '--quiet'], { input: listOf(2) });
     expect(ended.code).toBe(0);
     expect(ended.stderr).toMatch(
-      /^sluice: warning: no base URL is given: the local service verifies[^\n]*\n.*: 2 rows, 100 % valid, 1 warning\n$/,
+      /^sluice: warning: no base URL is given: the local service verifies[^\n]*\n.*: 2 rows, 100 % of 2 emails valid, 1 warning\n$/,
     );
     const onPurpose = await runInProcess(['verify', '-', ...columns, '--quiet', '--local'], {
       input: listOf(2),

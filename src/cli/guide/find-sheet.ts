@@ -115,7 +115,7 @@ function describe(list: SampledList | undefined): string {
 /** @param withCells whether examples may be shown: at a person's own terminal, and in no log */
 export function foundMessages(
   list: string,
-  { contacts, country, leftOut, optedOut, rows, isWhole }: SampledList,
+  { contacts, country, leftOut, rows, isWhole }: SampledList,
   withCells: boolean,
 ): readonly Message[] {
   const all = [...contacts, ...(country ? [{ ...country, type: 'country' }] : [])];
@@ -126,9 +126,6 @@ export function foundMessages(
     ),
     ...leftOut.map(({ name: column, title, why }) =>
       message('left_out_column', { column, title, why }),
-    ),
-    ...optedOut.map(({ name: column, title, rows: out }) =>
-      message('opted_out', { column, title, rows: out, of: rows }),
     ),
   ];
 }

@@ -172,12 +172,6 @@ export const catalogue = {
     sentence: ({ column, title, why }) =>
       `left out: column ${columnName(column, title)} (${why === 'fax' ? 'fax numbers' : 'addresses of your own people, by its name'}; name it to verify it too)`,
   }),
-  opted_out: notice({
-    when: 'A column says of `rows` of the rows that were looked at that they have opted out: they are verified like all others.',
-    example: { column: 'HasOptedOutOfEmail', title: 'HasOptedOutOfEmail', rows: 12, of: 3000 },
-    sentence: ({ column, title, rows, of }) =>
-      `column ${columnName(column, title)}: ${grouped(rows)} of ${counted(of, 'row')} ${rows === 1 ? 'has' : 'have'} opted out, and will be verified and paid for: remove them from the list, or name a list of their addresses with --suppress`,
-  }),
   column: notice({
     when: 'No column looks like addresses: each column of the list.',
     example: { column: 'id', title: 'id', examples: ['1'] },
@@ -726,7 +720,7 @@ export const catalogue = {
   }),
   verdict: info({
     when: 'The last line: all of a run in one. A log has it in `finished`.',
-    example: { verdict: 'list.csv: 281 rows, 65 % valid, 2 warnings' },
+    example: { verdict: 'list.csv: 281 rows, 66 % of 276 emails valid, 2 warnings' },
     sentence: ({ verdict }) => verdict,
     mark: 'sluice: ',
   }),

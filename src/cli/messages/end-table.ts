@@ -112,10 +112,13 @@ const indents = { whole: '', part: '  ', reason: '  ', 'of reason': '    ' } as 
 /** The table, for a terminal so wide; columns that do not fit beside the others come below them. */
 export function endTable(columns: readonly EndColumn[], width: number): string {
   const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
-  const cells = columns.map((column) => [
-    shortened(column.name),
-    ...shown.map(({ figure }) => cellOf(column, figure)),
-  ]);
+  const cells = columns.map((column) => {
+    const counts = shown.map(({ figure }) => cellOf(column, figure));
+    const name = shortened(column.name);
+    // It ends where the counts end, as far as the column is no wider for that.
+    const left = Math.max(0, ...counts.map(textWidth)) - textWidth(name);
+    return [name + noShare.slice(0, Math.max(0, left)), ...counts];
+  });
   const widths = cells.map((column) => Math.max(...column.map(textWidth)) + gap);
   const labelsWith = (name: (figure: Figure) => string): readonly string[] => [
     '',

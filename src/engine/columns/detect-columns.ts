@@ -48,8 +48,6 @@ export interface FoundColumns {
   readonly contacts: readonly ContactColumn[];
   /** Columns of addresses that one would not verify: of fax machines, and of people who keep the list. */
   readonly leftOut: readonly (SampledColumn & { readonly why: 'fax' | 'own_people' })[];
-  /** Columns that say of some rows that nobody may write to them or call them, and of how many. */
-  readonly optedOut: readonly (SampledColumn & { readonly rows: number })[];
   /** The column that holds a country row by row, and whether some of its cells are empty. */
   readonly country: (SampledColumn & { readonly hasEmpty: boolean }) | undefined;
   /** The country of most rows, and where that is known from. */
@@ -108,9 +106,6 @@ export function judgeColumns(
         ? [{ ...column.sampled(), why: column.role }]
         : [],
     ),
-    optedOut: columns
-      .map((column) => ({ ...column.sampled(), rows: column.optedOut }))
-      .filter(({ rows: some }) => some > 0),
     country: country && {
       ...country.sampled(),
       hasEmpty: country.filled.length < rows.length,
@@ -126,12 +121,6 @@ export function judgeColumns(
     all: columns.map((column) => column.sampled()),
   };
 }
-
-/** A column's name, without all but its letters. */
-const optOutNames =
-  /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|desabonn|desinscri|disiscri/;
-const optOutMark = /^(?:1|true|yes|y|x|ja|oui|s[iì]|sí|wahr|vrai|vero|verdadero)$/i;
-const optOutStatus = /^(?:unsubscribed|opted[ -]?out|abgemeldet|désabonnée?|désinscrite?)$/i;
 
 type Role = VerificationType | 'fax' | 'own_people' | undefined;
 
@@ -158,19 +147,6 @@ class Column {
   #cellOf(row: readonly CellText[]): string {
     const cell = row[this.#at];
     return typeof cell === 'string' ? trimCell(cell) : '';
-  }
-
-  /** Of how many rows it says that they have opted out. */
-  get optedOut(): number {
-    if (this.role !== undefined) return 0;
-    const letters = this.#title
-      .normalize('NFD')
-      .replaceAll(/[^\p{L}]/gu, '')
-      .toLowerCase();
-    const isNamed = optOutNames.test(letters);
-    return this.filled.filter(
-      (cell) => optOutStatus.test(cell) || (isNamed && (optOutMark.test(cell) || isDate(cell))),
-    ).length;
   }
 
   isIn(row: readonly CellText[]): boolean {
@@ -286,7 +262,7 @@ function isSurelyPhone(cell: string): boolean {
   );
 }
 
-function isDate(text: string): boolean {
+export function isDate(text: string): boolean {
   return /^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}(?:$|[ T])/.test(text);
 }
 

@@ -59,7 +59,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const found = await sourceOf(options.source, options.sink);
   const source = askedSource(namedSource(found, namedColumns(options)), options);
   await sink?.check(countVerified(options));
-  const { reading, layout } = await openList(source, asked);
+  const { reading, layout } = await openList(source, { ...asked, suppressed });
   const { columns } = layout;
   const plan = new Plan({
     ...options,

@@ -119,6 +119,35 @@ export const notices = {
     variants: [{ unread: 1 }, { cells: 0, unread: 0 }],
     sentence: suppressListSentence,
   }),
+  opted_out: define({
+    when: 'Columns say of rows that they have opted out, and there is no `--suppress`: they are verified like all others. `of_rows` where only the first rows were looked at.',
+    example: {
+      columns: [{ column: 'HasOptedOutOfEmail', rows: 12 }],
+      rows: 12,
+      of_rows: orNull(1000),
+    },
+    variants: [
+      {
+        columns: [
+          { column: 'HasOptedOutOfEmail', rows: 12 },
+          { column: 'DoNotCall', rows: 7 },
+        ],
+        rows: 15,
+        of_rows: null,
+      },
+      { columns: [{ column: 'HasOptedOutOfEmail', rows: 1 }], rows: 1, of_rows: null },
+    ],
+    sentence({ columns, rows, of_rows: of }) {
+      const some =
+        of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
+      const [only, ...more] = columns;
+      const where =
+        only && more.length === 0
+          ? only.column
+          : columns.map(({ column, rows: own }) => `${column} ${grouped(own)}`).join(', ');
+      return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and will be verified and paid for: remove them from the list, or name a list of their addresses with ${optionName('suppress')}`;
+    },
+  }),
   no_calling_codes: define({
     when: 'The column of `--country-from` has no calling codes.',
     example: { column: 'mobile', cells: 100 },

@@ -38,7 +38,7 @@ describe('the end of a run on a terminal', () => {
   it('is a table, with a column for each verified one', () => {
     expect(endTable(endColumns(exampleSummary()), 80)).toBe(
       [
-        '                                      email       mobile',
+        '                                email        mobile',
         'rows                            1,000        1,000',
         'verified                          950  95 %    950  95 %',
         '  valid                           600  60 %    600  60 %',
@@ -105,7 +105,7 @@ describe('the end of a run on a terminal', () => {
 
 const failed = 'sluice: warning: the output is written, but some rows failed';
 const verdict =
-  'sluice: contacts.csv: 1,000 rows, emails 60 % valid, phones 60 % valid, 20 failed, 1 warning';
+  'sluice: contacts.csv: 1,000 rows, 61 % of 980 emails valid, 61 % of 980 phones valid, 20 failed, 1 warning';
 
 /** An advice that is longer than a line of the terminal, and one that is not. */
 const advice = [
@@ -190,7 +190,7 @@ describe('a run', () => {
       'sluice: mobile: rows 4, verified 1, valid 1, wrong 0, unknown 0, no result 1 (no_record 1), not submitted 2 (empty 2), failed 0, unique addresses 2, credits 1',
       'sluice: wrote 4 rows to out.csv',
       `sluice: ${unknown}`,
-      'sluice: list.csv: 4 rows, emails 38 % valid, phones 25 % valid',
+      'sluice: list.csv: 4 rows, 60 % of 5 emails valid, 50 % of 2 phones valid',
       '',
     ]);
     const summary = JSON.parse(await readFile(join(cwd, 'summary.json'), 'utf8')) as Summary;

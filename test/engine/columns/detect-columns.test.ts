@@ -7,13 +7,12 @@ function judge(table: string) {
     .trim()
     .split('\n')
     .map((line) => line.split('|').map((cell) => cell.trim()));
-  const { contacts, country, leftOut, optedOut, mostly } = judgeColumns(header, rows);
+  const { contacts, country, leftOut, mostly } = judgeColumns(header, rows);
   return {
     email: contacts.filter(({ type }) => type === 'email').map(({ name }) => name),
     phone: contacts.filter(({ type }) => type === 'phone').map(({ name }) => name),
     country: country?.name,
     leftOut: leftOut.map(({ name }) => name),
-    optedOut: optedOut.map(({ name, rows: out }) => `${name}: ${out}`),
     mostly: mostly?.country,
   };
 }
@@ -32,19 +31,7 @@ Mr.|Bo|Bolt|2 Low St|Leeds|LS|LS1 4AP|United Kingdom|+44 20 7946 0999|+44 20 794
       phone: ['Phone', 'Mobile'],
       country: 'Mailing Country',
       leftOut: ['Fax', 'Contact Owner', 'Last Modified By'],
-      optedOut: ['Email Opt Out: 1', 'Do Not Call: 1'],
       mostly: 'GB',
-    },
-  ],
-  [
-    'people who have unsubscribed',
-    `
-Email|Unsubscribed from all email|Email Marketing Status|UNSUB_TIME|Accepts Email Marketing
-ada@acme.example|false|subscribed||yes
-bo@bolt.example|true|Unsubscribed|2024-11-12 08:00:00|no`,
-    {
-      email: ['Email'],
-      optedOut: ['Unsubscribed from all email: 1', 'Email Marketing Status: 1', 'UNSUB_TIME: 1'],
     },
   ],
   [

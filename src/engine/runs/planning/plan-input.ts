@@ -7,8 +7,10 @@ import {
   type ColumnOptions,
   layOutColumns,
 } from '../../columns/column-layout.js';
+import { withOptOuts } from '../../columns/opt-outs.js';
 import { sampleCells } from '../../columns/sample-cells.js';
 import { Plan } from '../../plan/plan.js';
+import type { Suppressed } from '../../plan/suppressed.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -96,8 +98,10 @@ export async function openList(
     signal,
     onProgress,
     onHeaderFound,
+    suppressed,
     ...options
   }: ColumnOptions & {
+    readonly suppressed: Suppressed | undefined;
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RunProgress) => void) | undefined;
     readonly onHeaderFound?: (found: FoundHeader) => void;
@@ -119,7 +123,12 @@ export async function openList(
       return wantedPositions(layout);
     },
   });
-  return { reading, layout: layout ?? layOutColumns(reading.header, options) };
+  // Anyone who suppresses addresses knows who has opted out.
+  const isOptOutSaid = onProgress !== undefined && suppressed === undefined;
+  return {
+    reading: isOptOutSaid ? withOptOuts(reading, (found) => onProgress(noticed(found))) : reading,
+    layout: layout ?? layOutColumns(reading.header, options),
+  };
 }
 
 async function planAll(

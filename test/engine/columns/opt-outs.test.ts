@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest';
+import { estimateRun, rowsSource, type SuppressList } from '../../../src/index.js';
+
+const address = { email: 'good1@sluice.test' };
+
+/** What is said before a list is sent. */
+async function noticed(
+  rows: readonly object[],
+  suppress: readonly SuppressList[] = [],
+): Promise<readonly object[]> {
+  const notices: object[] = [];
+  await estimateRun({
+    source: rowsSource(rows.map((row) => ({ ...address, ...row }))),
+    email: ['email'],
+    country: 'US',
+    suppress,
+    onProgress(progress) {
+      if (progress.stage === 'notice' && progress.code === 'opted_out')
+        notices.push(progress.fields);
+    },
+  });
+  return notices;
+}
+
+describe('rows that have opted out', () => {
+  it('are counted before anything is sent, once for all columns that say so', async () => {
+    const rows = [
+      { 'Do Not Call': '0', Status: 'subscribed', UNSUB_TIME: '', Note: '1' },
+      { 'Do Not Call': '1', Status: 'Unsubscribed', UNSUB_TIME: '', Note: '1' },
+      { 'Do Not Call': '0', Status: 'subscribed', UNSUB_TIME: '2024-11-12 08:00:00', Note: '1' },
+    ];
+    const columns = [
+      { column: 'Do Not Call', rows: 1 },
+      { column: 'Status', rows: 1 },
+      { column: 'UNSUB_TIME', rows: 1 },
+    ];
+    expect(await noticed(rows)).toEqual([{ columns, rows: 2, of_rows: null }]);
+    const consents = [{ 'Accepts Email Marketing': 'yes' }, { 'Accepts Email Marketing': 'no' }];
+    expect(await noticed(consents)).toMatchObject([{ rows: 1 }]);
+    expect(await noticed(consents.slice(0, 1))).toEqual([]);
+  });
+
+  it('are counted in the first rows of a long list', async () => {
+    const rows = Array.from({ length: 1200 }, () => ({ HasOptedOutOfEmail: 'true' }));
+    const columns = [{ column: 'HasOptedOutOfEmail', rows: 1000 }];
+    expect(await noticed(rows)).toEqual([{ columns, rows: 1000, of_rows: 1000 }]);
+  });
+
+  it('are left to those who suppress addresses', async () => {
+    const suppress = [{ source: rowsSource([{ email: 'other@sluice.test' }]) }];
+    expect(await noticed([{ HasOptedOutOfEmail: 'true' }], suppress)).toEqual([]);
+  });
+});
