@@ -101,9 +101,10 @@ function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: Ran
     throw new InputError(`${file.name}, row group ${String(at + 1)}: ${why}`);
   };
   let bytes = 0;
-  for (const { meta_data: data, file_path: otherFile } of columns) {
+  for (const { meta_data: data, crypto_metadata: encryption, file_path: otherFile } of columns) {
     if (otherFile) return refuse('a column lies in another file');
-    if (!data) return refuse('a column has no metadata, as in encrypted files');
+    if (encryption) return refuse('a column is encrypted; write the file without encryption first');
+    if (!data) return refuse('a column has no metadata');
     bytes += Number(data.total_uncompressed_size);
     const start = Number(startOf(data));
     const end = start + Number(data.total_compressed_size);

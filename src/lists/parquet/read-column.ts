@@ -1,4 +1,4 @@
-import type { ColumnMetaData, DecodedArray, SchemaElement } from 'hyparquet';
+import type { ColumnMetaData, DecodedArray, PageHeader, SchemaElement } from 'hyparquet';
 import type { Hyparquet } from './hyparquet.js';
 import type { CopiedChunk, StoredValues } from './parquet-column.js';
 import { isList, nodeOf, type SchemaNode } from './schema-node.js';
@@ -102,9 +102,10 @@ interface Page {
 
 function* pagesOf(
   { bytes, data }: CopiedChunk,
-  { path }: Leaf,
+  leaf: Leaf,
   { pages, compressors }: Hyparquet,
 ): Generator<Page> {
+  const { path } = leaf;
   const decoder = decoderOf(data, path, compressors);
   const reader = { view: viewOf(bytes), offset: 0 };
   let dictionary: DecodedArray | undefined;
@@ -126,7 +127,7 @@ function* pagesOf(
     } else if (first || second) {
       const page = first
         ? pages.readDataPage(inflate(), first, decoder)
-        : pages.readDataPageV2(part, header, decoder);
+        : pages.readDataPageV2(part, withNullsOf(leaf, header, { part, pages }), decoder);
       const isCoded = (first ?? second)?.encoding.endsWith('_DICTIONARY') === true;
       yield {
         definitionLevels: page.definitionLevels,
@@ -135,6 +136,22 @@ function* pagesOf(
       };
     }
   }
+}
+
+/** Arrow counts no null for a list that is absent or empty, and such a page holds no value for it. */
+function withNullsOf(
+  { level, depth }: Leaf,
+  header: PageHeader,
+  { part, pages }: { readonly part: Uint8Array; readonly pages: Hyparquet['pages'] },
+): PageHeader {
+  const { data_page_header_v2: second } = header;
+  if (!second || depth === 0) return header;
+  const levels = new Uint8Array(second.num_values);
+  const from = { view: viewOf(part), offset: second.repetition_levels_byte_length };
+  const bits = 32 - Math.clz32(level);
+  pages.readRleBitPackedHybrid(from, bits, levels, second.definition_levels_byte_length);
+  const nulls = levels.reduce((sum, one) => sum + (one === level ? 0 : 1), 0);
+  return { ...header, data_page_header_v2: { ...second, num_nulls: nulls } };
 }
 
 function decode(codes: DecodedArray, dictionary: DecodedArray | undefined): unknown[] {

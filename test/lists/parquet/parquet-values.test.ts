@@ -33,7 +33,7 @@ const schema: SchemaElement[] = [
 const columns = {
   email: ['a@example.com', null, 'c@example.com'],
   money: [123456789012345678n, -5n, null],
-  seen: [1_700_000_000_123_456n, 1_700_000_000_000_000n, null],
+  seen: [1_700_000_000_123_456n, 1_700_006_400_000_000n, null],
   day: [new Date('2024-02-29'), null, new Date('1950-01-01')],
   tags: [['x', 'y'], [], null],
   count: [2n ** 60n + 1n, 7n, -1n],
@@ -187,6 +187,33 @@ describe('what a page says of itself', () => {
   });
 });
 
+describe('a file of pyarrow', () => {
+  it('has what is in lists also where its pages count no null for an empty list', async () => {
+    // data_page_version='2.0'
+    const file =
+      'UEFSMRUGFZoBFZoBXBUKFQAVChUAFQQVABIcAAAACgELAAAAYUB4LmV4YW1wbGULAAAAYUB4LmV4YW1wbGULAAAAYUB4LmV4YW1wbGULAAAAYUB4LmV4YW1wbGULAAAAYUB4LmV4YW1wbGUVBhUkFSRcFQ4VBBUKFQAVCBUEEhwAAAADIgNkIA4BAAAAAgAAAAMAAAAVBBlsNQAYBnNjaGVtYRUEABUMJQIYBWVtYWlsJQBMHAAAADUCGAR0YWdzFQIVBkw8AAAANQQYBGxpc3QVAgA1AhgHZWxlbWVudBUCABUCJQIYAXgAFgoZHBksJgAcFQwZJQYAGRgFZW1haWwVABYKFs4BFs4BJghJHBUAFQAVAgA8Fm4ZBhkmAAoAAAAmABwVAhklBgAZSAR0YWdzBGxpc3QHZWxlbWVudAF4FQAWDhZUFlQm1gFJHBUAFQAVAgA8KSYKBBlWAgICAgYAAAAWogIWCiYIFqICACggcGFycXVldC1jcHAtYXJyb3cgdmVyc2lvbiAyNS4wLjEZLBwAABwAAAAFAQAAUEFSMQ==';
+    const write = () => writeFile(at('in.parquet'), file, 'base64');
+    const lines = (await copy('out.jsonl', write)).toString().trimEnd().split('\n');
+    expect(lines.map((line) => (JSON.parse(line) as { tags: unknown }).tags)).toEqual([
+      [{ x: 1 }, { x: 2 }],
+      [],
+      null,
+      [null, { x: 3 }],
+      [{ x: null }],
+    ]);
+  });
+
+  it('says that it is encrypted also where its footer is not', async () => {
+    // plaintext_footer=True
+    const file =
+      'UEFSMS8AAAA+W0/+1dsOC2VoQmmHPO0RUJiGbjoe8C0pxEikWOSNMzj5Oapl2S5tEdh+eqFbYzEAAAAgwhnEcpF0lu/UQrV0zquL5XMBDhgjwvaUTj7uDE83OWvZ6AgcLGYP7JcK7JMUJjnuFQQZLDUAGAZzY2hlbWEVAgAVDCUCGAVlbWFpbCUATBwAAAAWAhkcGRwmABwVDBklBgAZGAVlbWFpbBUAFgIWkAEW0AEmCHwWFhkGGSYAAgAAXCwZGAVlbWFpbBiXAXsia2V5TWF0ZXJpYWxUeXBlIjoiUEtNVDEiLCJpbnRlcm5hbFN0b3JhZ2UiOnRydWUsImlzRm9vdGVyS2V5IjpmYWxzZSwibWFzdGVyS2V5SUQiOiJjIiwid3JhcHBlZERFSyI6IktoaitHeEZYYzlmdEtDbGQ4bVByM3c9PSIsImRvdWJsZVdyYXBwaW5nIjpmYWxzZX0AABhOSgAAACQFITijHz1dxr5td7Llj5fNuzj9DnBx4/rlTmsMwpzsj6SzjUAfavJREAZXwuGrY4Wbvan0d6zX0/qHPXFQDkc7LyS41vqjOFzVABaQARYCJggW0AEUAAAoIHBhcnF1ZXQtY3BwLWFycm93IHZlcnNpb24gMjUuMC4xGRwcAAAcHCgIMf3KhT9h+KESAAAYywF7ImtleU1hdGVyaWFsVHlwZSI6IlBLTVQxIiwiaW50ZXJuYWxTdG9yYWdlIjp0cnVlLCJpc0Zvb3RlcktleSI6dHJ1ZSwia21zSW5zdGFuY2VJRCI6IkRFRkFVTFQiLCJrbXNJbnN0YW5jZVVSTCI6IkRFRkFVTFQiLCJtYXN0ZXJLZXlJRCI6ImYiLCJ3cmFwcGVkREVLIjoiN0o1aTAwTjlOWE9rMXdkWHlYQ3kvQT09IiwiZG91YmxlV3JhcHBpbmciOmZhbHNlfQBxbxUsDarhduq1HLdQNezZ63nU7Rt460Bs4rkkdgIAAFBBUjE=';
+    await writeFile(at('in.parquet'), file, 'base64');
+    await expect(fileSource(at('in.parquet')).open({ wanted: () => [0] })).rejects.toThrow(
+      'a column is encrypted',
+    );
+  });
+});
+
 describe('columns of one name', () => {
   it('keep each its own values', async () => {
     const column = (name: string, data: unknown[]) =>
@@ -312,7 +339,7 @@ describe('Parquet to CSV', () => {
       [
         'email,money,seen,day,tags,count,email_valid',
         'a@example.com,12345678901234.5678,2023-11-14T22:13:20.123456Z,2024-02-29,"[""x"",""y""]",1152921504606846977,true',
-        ',-0.0005,2023-11-14T22:13:20.000Z,,[],7,true',
+        ',-0.0005,2023-11-15T00:00:00.000Z,,[],7,true',
         'c@example.com,,,1950-01-01,,-1,true',
         '',
       ].join('\n'),
