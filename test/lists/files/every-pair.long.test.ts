@@ -48,20 +48,19 @@ const formats = Object.keys(otherPrograms) as OtherFormat[];
 const ends = [...formats, 'rows'] as const;
 type End = (typeof ends)[number];
 
-/** A date as it is printed: the day alone at midnight. */
 function printed(value: unknown): string {
-  if (!(value instanceof Date)) return value === null || value === undefined ? '' : String(value);
-  return value.toISOString().replace('T00:00:00.000Z', '');
+  if (value instanceof Date) return value.toISOString();
+  return value === null || value === undefined ? '' : String(value);
 }
 
 /** What a cell is once it was read from the source: only some formats have types. */
 function asRead(value: unknown, source: End, sink: End): unknown {
   if (source === 'xlsx' && value instanceof Date && sink !== 'xlsx' && sink !== 'parquet') {
-    // A workbook's times have no zone.
-    return printed(value).replace('.000Z', '');
+    // A workbook's times have no zone, and are days at midnight.
+    return printed(value).replace(/(?:T00:00:00)?\.000Z$/, '');
   }
   if (source === 'csv' || source === 'tsv' || source === 'csv.gz') {
-    return value instanceof Date ? value.toISOString() : printed(value);
+    return printed(value);
   }
   return source === 'jsonl' && value instanceof Date ? value.toISOString() : value;
 }

@@ -7,7 +7,7 @@ const maxDepth = 256;
 
 /**
  * A value as it stands where all cells are text: nothing for null and what is absent, `true` and
- * `false`, dates in ISO 8601 and UTC (the day alone at midnight), nested values as JSON, bytes as the
+ * `false`, moments in ISO 8601 and UTC, nested values as JSON, bytes as the
  * text that they are or else in base64. `undefined` when it has no form at all.
  */
 export function printValue(value: unknown): string | undefined {
@@ -105,9 +105,7 @@ function printPlain(value: object): string | undefined {
 }
 
 function printDate(date: Date): string {
-  if (Number.isNaN(date.getTime())) return '';
-  const text = date.toISOString();
-  return text.endsWith('T00:00:00.000Z') ? text.slice(0, -'T00:00:00.000Z'.length) : text;
+  return Number.isNaN(date.getTime()) ? '' : date.toISOString();
 }
 
 /** Tab, line feed, carriage return. */
