@@ -53,7 +53,7 @@ export async function kindTable(modules) {
     ...rows,
     '',
     '- A decimal without bounds (`numeric` of PostgreSQL) has the digits of its row where bounds are needed, more where its values need them.',
-    '- A column of a database goes into a new table of the same database with the type that it has there.',
+    '- A column of PostgreSQL, SQLite or DuckDB goes into a new table of the same database with the type that it has there.',
     "- Values that only their source knows (`infinity`, `NaN`, `0000-00-00`, a year beyond 9999, 24 o'clock) make a column text where the output has no such value. A moment outside of 1970 to 2037 does so in MySQL and MariaDB.",
     '- In a workbook each cell is a number, a date or text of its own: integers from 2⁵³ on, decimals of more than 15 digits, times finer than a millisecond and dates before March 1900 are text there.',
     '- A column whose cells have nothing in common, as JSON lines, workbooks, SQLite and rows in code may have one, is text in Parquet and in tables.',

@@ -28,9 +28,11 @@ const kinds = new Map<number, KindName>([
 
 const geometry = 255;
 
-/** Whether a column is one of booleans, which are small integers there: others may be in it too. */
-export function isBooleanField(field: MysqlField): boolean {
-  return field.columnType === 1 && field.columnLength === 1;
+const [tinyInteger, bits] = [1, 16];
+
+/** Whether a column is one of booleans: single bits, or small integers, among which others may be. */
+export function isBooleanField({ columnType, columnLength }: MysqlField): boolean {
+  return columnLength === 1 && (columnType === tinyInteger || columnType === bits);
 }
 
 /** Whether cells are places and shapes, for which no text is there unless the query makes one. */

@@ -75,9 +75,7 @@ async function* printRows(
 }
 
 function printerFor(field: MysqlField): (cell: unknown) => string {
-  if (isBooleanField(field)) {
-    return (cell) => writeAny(cell === '0' || cell === '1' ? cell === '1' : numberOrNull(cell));
-  }
+  if (isBooleanField(field)) return (cell) => writeAny(booleanOf(cell));
   const kind = kindOfField(field);
   if (kind !== 'any' && kind.name === 'timestamptz') {
     // Zeros are no moment, and have no zone.
@@ -87,6 +85,9 @@ function printerFor(field: MysqlField): (cell: unknown) => string {
   return writeValue;
 }
 
-function numberOrNull(cell: unknown): number | null {
-  return cell === null ? null : Number(cell);
+/** Also of a single bit, which is a byte. */
+function booleanOf(cell: unknown): boolean | number | null {
+  if (cell === null) return null;
+  const number = Number(cell instanceof Uint8Array ? cell[0] : cell);
+  return number === 0 || number === 1 ? number === 1 : number;
 }

@@ -27,8 +27,8 @@ export const mariadb: Database = {
   numbers,
   values: {
     statements: (table) => [
-      `CREATE TABLE ${table} (b BIGINT, d DECIMAL(10,2), f DOUBLE, yes BOOLEAN, t TEXT, bytes BLOB, day DATE, at DATETIME, ts TIMESTAMP NULL, vb VARBINARY(4))`,
-      `INSERT INTO ${table} VALUES (9007199254740993, 1.50, 1.5, true, 'a\\tb\\n\\\\N "🎈', x'00ff', '2001-02-03', '2026-11-21 10:00:00', NULL, 'ab'), (NULL, NULL, NULL, 2, '', NULL, NULL, NULL, NULL, NULL)`,
+      `CREATE TABLE ${table} (b BIGINT, d DECIMAL(10,2), f DOUBLE, yes BOOLEAN, bit BIT(1), t TEXT, bytes BLOB, day DATE, at DATETIME, ts TIMESTAMP NULL, vb VARBINARY(4))`,
+      `INSERT INTO ${table} VALUES (9007199254740993, 1.50, 1.5, true, b'1', 'a\\tb\\n\\\\N "🎈', x'00ff', '2001-02-03', '2026-11-21 10:00:00', NULL, 'ab'), (NULL, NULL, NULL, 2, b'0', '', NULL, NULL, NULL, NULL, NULL)`,
     ],
     query: (table) => `SELECT * FROM ${table};`,
     rows: [
@@ -37,6 +37,7 @@ export const mariadb: Database = {
         '1.50',
         1.5,
         true,
+        true,
         'a\tb\n\\N "🎈',
         Buffer.from([0, 255]),
         '2001-02-03',
@@ -44,7 +45,7 @@ export const mariadb: Database = {
         null,
         Buffer.from('ab'),
       ],
-      [null, null, null, 2, '', null, null, null, null, null],
+      [null, null, null, 2, false, '', null, null, null, null, null],
     ],
   },
   refusedQueries: [
