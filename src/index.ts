@@ -143,7 +143,8 @@ export type { Clock } from './platform/waiting/clock.js';
 
 // The three Transforms that verify() is made of
 export { rowsToBatches } from './engine/streams/rows-to-batches.js';
-export { driveBatches, type Parcel, type SettledParcel } from './engine/streams/drive-batches.js';
+export { driveBatches } from './engine/streams/drive-batches.js';
+export type { Parcel, SettledParcel } from './engine/streams/parcel.js';
 export { joinResults } from './engine/streams/join-results.js';
 export type { BatchEnding } from './engine/plan/result-join.js';
 export type { MatchedExport } from './engine/results/match-export.js';

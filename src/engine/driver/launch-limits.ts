@@ -36,7 +36,7 @@ export class LaunchGate {
   }
 
   /** Whether nothing more of a batch's type is launched. */
-  isClosedTo({ group }: Pick<Batch, 'group'>): boolean {
+  isClosedTo({ group }: Batch): boolean {
     return this.#isClosedToAll || this.#usedUp.has(group.type);
   }
 
@@ -58,10 +58,7 @@ export class LaunchGate {
   }
 
   /** Reserves the credits of a launch; `false` when it may not take place. */
-  async reserve(
-    batch: Pick<Batch, 'group' | 'addresses'>,
-    claim: Pick<BatchClaim, 'reserve'>,
-  ): Promise<boolean> {
+  async reserve(batch: Batch, claim: Pick<BatchClaim, 'reserve'>): Promise<boolean> {
     const { group, addresses } = batch;
     if (!this.#isOpenTo(batch)) return false;
     const reservation = await claim.reserve(this.#maxCredits);
@@ -83,7 +80,7 @@ export class LaunchGate {
     this.#closedBy = reason instanceof BudgetError ? (this.#closedBy ?? reason) : reason;
   }
 
-  #isOpenTo(batch: Pick<Batch, 'group'>): boolean {
+  #isOpenTo(batch: Batch): boolean {
     return !this.#isHeld && !this.isClosedTo(batch);
   }
 }

@@ -6,7 +6,8 @@ import {
 import { InputError } from '../../platform/errors/errors.js';
 import type { BatchStorage, LineBytes } from './batch-cutter.js';
 import { NumberList } from './address-book.js';
-import { headBytes, lengthBits, DedupMerge, type PlaceLine, wholeRecords } from './dedup-merge.js';
+import { wholeRecords } from '../../platform/files/whole-records.js';
+import { headBytes, lengthBits, DedupMerge, type PlaceLine } from './dedup-merge.js';
 
 /** Words of a record of a partition: three of the hash, then the cell plus one, as in a table's slots. */
 const slotWords = 4;

@@ -15,7 +15,7 @@ import type { PlannedBeside } from './resume/plan-beside.js';
 import { outputIdOf } from '../stores/journal-entries.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
-import type { OpenedRun, RunLocation } from './resume/open-run.js';
+import type { OpenedRun, RunLocation } from './resume/run-location.js';
 import type { JoinClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/read-status.js';
 import { rowsLeftAlone, summarize } from '../summary/build-summary.js';

@@ -10,7 +10,7 @@ import {
   isInDoubt,
   longestCheckMs,
 } from '../batches/uploads/delete-uploads.js';
-import type { SettledParcel } from './drive-batches.js';
+import type { SettledParcel } from './parcel.js';
 
 interface SettledDeletionsOptions {
   readonly service: VerificationService;

@@ -1,9 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Duplex } from 'node:stream';
-import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
-import { kindOfRow } from '../../lists/rows/chunks/object-chunk.js';
-import { ConfigurationError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
+import type { OnNotice } from '../../platform/text/notices.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { checkOptions } from '../../platform/check-options.js';
@@ -20,7 +18,7 @@ import {
   mayHaveOrphans,
   namesInDoubt,
 } from '../batches/uploads/delete-uploads.js';
-import { BatchPool, type BatchPoolOptions, type DrivePorts } from '../driver/batch-pool.js';
+import { BatchPool } from '../driver/batch-pool.js';
 import type { CollectedExport } from '../driver/drive-ports.js';
 import { defaults } from '../driver/driver-options.js';
 import type { BatchEnding, ExportOpener } from '../plan/result-join.js';
@@ -28,9 +26,9 @@ import type { MatchedExport } from '../results/match-export.js';
 import type { RowStream } from './enriched-row.js';
 import type { LaunchNotes } from './launch-notes.js';
 import { fetchExport } from '../plan/memory-export.js';
+import { type Parcel, parcelKinds, type SettledParcel, strangerError } from './parcel.js';
 import { PatientDuplex } from './patient-duplex.js';
 import { type DriveBatchesOptions, verifyShape } from './stream-options.js';
-import type { StreamPlan } from './stream-plan.js';
 
 /**
  * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
@@ -91,12 +89,13 @@ export class DriveBatches extends PatientDuplex {
   readonly #notes: LaunchNotes | undefined;
 
   constructor(
-    options: DriveBatchesOptions &
-      Pick<BatchPoolOptions, 'keepsBatches'> &
-      Pick<DrivePorts, 'onNotice'> & {
-        /** Does work as that of a run. */
-        readonly inRun?: (work: () => void) => void;
-      },
+    options: DriveBatchesOptions & {
+      /** Whether batches stay on the service when they are at their end. @default false */
+      readonly keepsBatches?: boolean;
+      readonly onNotice?: OnNotice | undefined;
+      /** Does work as that of a run. */
+      readonly inRun?: (work: () => void) => void;
+    },
     /** What outlasts the process of what is sent. */
     notes?: LaunchNotes,
   ) {
@@ -312,53 +311,4 @@ interface SentBatch extends LeftBatch {
   /** Name of its latest upload. */
   readonly sentAs: string;
   readonly lost: readonly string[];
-}
-
-/** Rows on their way, with a ticket for each verified cell. */
-export interface RowsParcel {
-  readonly kind: 'rows';
-  /** Whose rows they are. */
-  readonly plan: StreamPlan;
-  /** The number of the first of them, from 0. */
-  readonly firstRow: number;
-  readonly chunk: RowChunk;
-  readonly tickets: Uint32Array;
-}
-
-/** A batch that wants to go through the service. */
-interface BatchParcel {
-  readonly kind: 'batch';
-  readonly batch: Batch;
-}
-
-/** A batch at its end, or a part of one that was too large for the service. */
-export interface SettledParcel {
-  readonly kind: 'settled';
-  readonly batch: Batch;
-  readonly batchUuid: string | undefined;
-  readonly charge: Charge | undefined;
-  readonly ending: BatchEnding;
-  /** Whether its export was held to what the service counted: an export of your own is held to the batch. */
-  readonly isChecked?: boolean | undefined;
-}
-
-/** The last parcel, when nothing more may be launched: the error that ends the stream behind it. */
-interface StoppedParcel {
-  readonly kind: 'stopped';
-  readonly error: SluiceError;
-}
-
-/** What travels between the three Transforms: rows and batches, in one stream. */
-export type Parcel = RowsParcel | BatchParcel | SettledParcel | StoppedParcel;
-
-const parcelKinds: ReadonlySet<unknown> = new Set<Parcel['kind']>([
-  'rows',
-  'batch',
-  'settled',
-  'stopped',
-]);
-
-/** What is no parcel would be lost on the way. */
-export function strangerError(what: string, item: unknown): ConfigurationError {
-  return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`);
 }

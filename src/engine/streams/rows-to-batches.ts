@@ -3,7 +3,7 @@ import { ObjectChunk, type Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 import { Alarm } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
-import type { Parcel } from './drive-batches.js';
+import type { Parcel } from './parcel.js';
 import type { RowStream } from './enriched-row.js';
 import { checkPlan, type StreamPlan } from './stream-plan.js';
 

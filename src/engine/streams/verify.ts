@@ -1,5 +1,5 @@
 import { pipeline, type Duplex } from 'node:stream';
-import type { DrivePorts } from '../driver/batch-pool.js';
+import type { OnNotice } from '../../platform/text/notices.js';
 import { checkHistoryService } from '../plan/result-cache.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
@@ -7,7 +7,8 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import { SettledDeletions } from './delete-settled.js';
-import { cleanUpMs, DriveBatches, type SettledParcel } from './drive-batches.js';
+import { cleanUpMs, DriveBatches } from './drive-batches.js';
+import type { SettledParcel } from './parcel.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
@@ -193,7 +194,8 @@ export function verifyChunks(
   return new Verify(plan, joinChunks(plan), { ...options, isPartOfRun: true });
 }
 
-interface PlanningOptions extends Pick<DrivePorts, 'onNotice'> {
+interface PlanningOptions {
+  readonly onNotice?: OnNotice | undefined;
   /** Called when all rows are in, and their batches made. */
   readonly onPlanned?: () => void;
   /** Whether it belongs to a run that reports itself. */

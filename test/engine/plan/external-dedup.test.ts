@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { laterTicket } from '../../../src/engine/plan/address-book.js';
 import { ExternalDedup } from '../../../src/engine/plan/external-dedup.js';
-import { FirstCells, wholeRecords } from '../../../src/engine/plan/dedup-merge.js';
+import { FirstCells } from '../../../src/engine/plan/dedup-merge.js';
 import { MemoryStorage } from '../../../src/engine/plan/batch-cutter.js';
 import type { CellText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import { linesOf, Planning } from './planning.js';
@@ -123,13 +123,5 @@ describe('FirstCells', () => {
         expect(cells.map((_, cell) => first.before(cell))).toEqual(counts);
       }),
     );
-  });
-});
-
-describe('wholeRecords', () => {
-  it('refuses a stream that ends within a record', async () => {
-    const pieces = wholeRecords([Buffer.from([1, 2, 3])], 2, () => 2);
-    expect(await pieces.next()).toMatchObject({ value: Buffer.from([1, 2]) });
-    await expect(pieces.next()).rejects.toThrow('ends within a record');
   });
 });

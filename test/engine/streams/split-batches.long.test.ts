@@ -3,12 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { describe, expect, it } from 'vitest';
 import type { BatchProgress } from '../../../src/engine/batches/claim.js';
 import type { Row } from '../../../src/lists/rows/chunks/object-chunk.js';
-import {
-  driveBatches,
-  type Parcel,
-  type SettledParcel,
-} from '../../../src/engine/streams/drive-batches.js';
+import { driveBatches } from '../../../src/engine/streams/drive-batches.js';
 import { joinResults } from '../../../src/engine/streams/join-results.js';
+import type { Parcel, SettledParcel } from '../../../src/engine/streams/parcel.js';
 import { rowsToBatches } from '../../../src/engine/streams/rows-to-batches.js';
 import { StreamPlan } from '../../../src/engine/streams/stream-plan.js';
 import { verify } from '../../../src/engine/streams/verify.js';

@@ -7,7 +7,8 @@ import type { Batch } from '../../../src/engine/batches/batch.js';
 import { BudgetError, ConfigurationError } from '../../../src/platform/errors/errors.js';
 import { ObjectChunk, type Row } from '../../../src/lists/rows/chunks/object-chunk.js';
 import type { JoinedRows } from '../../../src/lists/rows/sink.js';
-import { driveBatches, type Parcel } from '../../../src/engine/streams/drive-batches.js';
+import { driveBatches } from '../../../src/engine/streams/drive-batches.js';
+import type { Parcel } from '../../../src/engine/streams/parcel.js';
 import {
   joinChunks,
   joinResults,

@@ -14,7 +14,7 @@ import { checkListSize, readSized } from '../planning/list-size.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import { differingShared, findChange, isOfAccount, othersThanFinished } from './compare-run.js';
 import { outputIdOf, type RunEntry, type StoppedEntry } from '../../stores/journal-entries.js';
-import type { OpenedRun, RunLocation } from './open-run.js';
+import type { OpenedRun, RunLocation } from './run-location.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { makeScratch, type PrivateScratch } from '../../stores/scratch.js';
 import type { BegunRun, SharedRunStore, SharedStore } from '../../stores/run-store.js';

@@ -14,21 +14,17 @@ import { findStatus } from '../../batches/uploads/list-uploads.js';
 import { isOf, adoptUploads, RunUploads } from '../../batches/uploads/adopt-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import { systemClock } from '../../../platform/waiting/clock.js';
-import { defaults, type DriveSettings } from '../../driver/driver-options.js';
+import { defaults } from '../../driver/driver-options.js';
 import { entryOf, type RunState } from '../../stores/run-state.js';
 import type { RunEntry, StateLocation } from '../../stores/journal-entries.js';
-import type { RunSettings } from '../options/run-options.js';
+import type { ResolvedRun } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import { isElsewhere } from '../../stores/directory/folders.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-type ReconciledStore = Pick<RunStore, 'state' | 'record' | 'isShared' | 'isRestarted'> &
-  Partial<Pick<StateDirectory, 'place'>>;
-
-type ReconcileOptions = DriveSettings &
-  Pick<RunSettings, 'deleteBatches' | 'moved'> & { readonly signal: AbortSignal };
+/** Where it is a state directory, it says where it is. */
+type ReconciledStore = RunStore & { readonly place?: StateDirectory['place'] };
 
 /**
  * What the service has of a run, beside what the journal knows. A journal may be older than the service:
@@ -39,7 +35,7 @@ export class Reconciliation {
   readonly uploads: RunUploads;
   readonly #service: VerificationService;
   readonly #store: ReconciledStore;
-  readonly #options: ReconcileOptions;
+  readonly #options: ResolvedRun;
   readonly #here: StateLocation | undefined;
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
@@ -60,10 +56,10 @@ export class Reconciliation {
     service: VerificationService,
     run: RunEntry,
     store: ReconciledStore,
-    options: ReconcileOptions,
+    options: ResolvedRun,
     here: StateLocation | undefined,
   ) {
-    const { signal, clock = systemClock, batchDeadlineMs, moved = false } = options;
+    const { signal, clock, batchDeadlineMs, moved = false } = options;
     const deadlineMs = batchDeadlineMs ?? defaults.batchDeadlineMs;
     this.runId = run.id;
     this.uploads = new RunUploads(service, run.id, { signal, clock, deadlineMs });
@@ -82,7 +78,7 @@ export class Reconciliation {
     service: VerificationService,
     run: RunEntry,
     store: ReconciledStore,
-    options: ReconcileOptions,
+    options: ResolvedRun,
   ): Promise<Reconciliation> {
     return new Reconciliation(service, run, store, options, await store.place?.());
   }
@@ -182,7 +178,7 @@ export class Reconciliation {
   }
 
   /** @param keeping keys of the uuids of the uploads that the run continues with */
-  reportChanges(keeping: () => ReadonlySet<string>, onProgress: RunSettings['onProgress']): void {
+  reportChanges(keeping: () => ReadonlySet<string>, onProgress: ResolvedRun['onProgress']): void {
     const learned = [...this.#learned];
     this.#learned.clear();
     // What is unused to one of many processes may be what another continues with.

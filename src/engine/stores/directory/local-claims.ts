@@ -22,12 +22,12 @@ interface LocalClaimPorts {
 
 /** Claims of the one process that has a run to itself: it has every batch that it wants at once. */
 export class LocalRunClaims {
-  readonly #state: Pick<RunState, 'batches' | 'times'>;
+  readonly #state: RunState;
   readonly #ports: LocalClaimPorts;
   readonly #claims = new LocalClaims();
   readonly #claimed = new Set<string>();
 
-  constructor(state: Pick<RunState, 'batches' | 'times'>, ports: LocalClaimPorts) {
+  constructor(state: RunState, ports: LocalClaimPorts) {
     this.#state = state;
     this.#ports = ports;
   }
