@@ -210,6 +210,8 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     const german = { cwd: folder, env: { LANG: 'de_DE.UTF-8' } };
     const others = await runInProcess(['verify', 'list.csv'], german);
     expect(commandIn(others.stderr)).toContain('--country-column Land --country DE -o');
+    const given = await runInProcess(['verify', 'list.csv', '--country', 'AT'], german);
+    expect(commandIn(given.stderr)).toContain('--country AT --email mail --country-column Land -o');
     // Rows without a number have no calling code, and their emails no country.
     await write('list.csv', 'mail,phone\na@x.example,+49 30 1234567\nb@x.example,\n');
     const coded = await runInProcess(['verify', 'list.csv'], { cwd: folder, env: { LANG: 'C' } });

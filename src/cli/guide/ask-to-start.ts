@@ -88,7 +88,7 @@ export async function askToStart(
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
   // What is doubtful stands right above the question, whose answer by Enter follows from it.
   reporter.doubtful(counted.doubtful);
-  const isYesNeeded = counted.isPaidAgain || counted.doubtful.length > 0;
+  const isYesNeeded = isYesNeededFor(counted);
   const yes = isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
   for (let tries = 0; tries < mostTries; tries += 1) {
     const answer = await ask(question(trial && rows, counted), person, signal);
@@ -108,17 +108,22 @@ export async function askToStart(
   return exitCodes.usage;
 }
 
-function question(
-  rowsOfLongList: number | undefined,
-  { isPaidAgain, doubtful }: EstimatedJob,
-): string {
-  const isYesNeeded = isPaidAgain || doubtful.length > 0;
+/** Whether Enter is not enough: for what is doubtful, paid again, or more than the account has. */
+function isYesNeededFor({ isPaidAgain, doubtful, estimate }: EstimatedJob): boolean {
+  const isShort = (['email', 'phone'] as const).some(
+    (type) => (estimate[type]?.credits ?? 0) > (estimate.balance?.[type] ?? Infinity),
+  );
+  return isPaidAgain || doubtful.length > 0 || isShort;
+}
+
+function question(rowsOfLongList: number | undefined, counted: EstimatedJob): string {
+  const isYesNeeded = isYesNeededFor(counted);
   if (rowsOfLongList !== undefined) {
     const choice = isYesNeeded ? '[y/a/N]' : '[Y/a/n]';
     return `Start? y: a trial of ${trialRows} rows, a: all ${grouped(rowsOfLongList)}, n: nothing ${choice}`;
   }
   if (!isYesNeeded) return 'Start? [Y/n]';
-  return isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
+  return counted.isPaidAgain ? 'Start, and pay for them again? [y/N]' : 'Start all the same? [y/N]';
 }
 
 export function showCommand(

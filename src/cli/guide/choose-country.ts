@@ -41,6 +41,12 @@ export function chooseCountry(
   const isGiven =
     countryOptions.some((name) => given.includes(name)) ||
     (isEmailsOnly && given.includes('email-country'));
+  const isColumnGiven = given.includes('country-column') || given.includes('country-from');
+  if (given.includes('country') && !isColumnGiven && country) {
+    // What a list says of its rows is not read as of another country.
+    const added = [['country-column', country.name] as const];
+    return { added, why: 'row by row, of that column; as given where it is empty' };
+  }
   if (isGiven) return { added: [], why: 'as given' };
   const locale = byLocale(env);
   const isKnown =
@@ -92,7 +98,10 @@ function evidence({ country, from, of, known, same }: FoundCountry): string {
   const have = known === 1 ? 'has' : 'have';
   const share = same === known ? (known > 1 ? 'all of ' : 'of ') : `${grouped(same)} of `;
   const what = isOfNumbers ? 'calling code' : 'country';
-  const others = known === of ? '' : `; the ${of - known === 1 ? 'other has' : 'others have'} none`;
+  const others =
+    known === of || !isOfNumbers
+      ? ''
+      : `; the ${of - known === 1 ? 'other has' : 'others have'} none`;
   return `${some} ${have} a ${what}, ${share}${country}${others}`;
 }
 

@@ -165,8 +165,17 @@ export async function prepareJob(
     person,
     reporter,
     rowsBefore: async () => rowsOfOutput(sink, options),
-    findPaid: async () =>
-      isCostShown ? undefined : findPaidOutput(to, ends.sink, target, options),
+    async findPaid() {
+      // Anyone who joins a run pays for nothing again.
+      const isJoined = run.store
+        ? run.store.look().then(
+            (begun) => begun !== undefined,
+            () => true,
+          )
+        : options.has('store');
+      if (isCostShown === true || (await isJoined)) return undefined;
+      return findPaidOutput(to, ends.sink, target, options);
+    },
     begin: async () => reports.begin(),
     reportSummary,
   };

@@ -165,9 +165,9 @@ export async function findPaidOutput(
   to: Location,
   sink: Sink,
   target: Target,
-  options: ParsedOptions<'history' | 'store' | 'into' | 'key'>,
+  options: ParsedOptions<'history' | 'into' | 'key'>,
 ): Promise<PaidOutput | undefined> {
-  if (target.kind === 'local' || options.has('history') || options.has('store')) return undefined;
+  if (target.kind === 'local' || options.has('history')) return undefined;
   if (isDatabase(to)) {
     // Without a key, a table that is there is refused.
     const isWritten = options.has('key') && (await sink.hasWritten?.().catch(() => false)) === true;
@@ -194,14 +194,14 @@ export function paidAgain(paid: PaidOutput, addresses: number): Message {
  */
 export async function agreeToPayAgain(
   findPaid: () => Promise<PaidOutput | undefined>,
-  stateDir: string,
+  stateDir: string | undefined,
   person: Person,
   signal: AbortSignal,
 ): Promise<void> {
   const paid = isInteractive(person) ? await findPaid() : undefined;
   if (!paid) return;
   const { output, is_updated: isUpdated } = paid;
-  const status = await findStatus(stateDir);
+  const status = stateDir === undefined ? undefined : await findStatus(stateDir);
   // What is paid for and was not read is asked for first, and used.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;
   const question = `${output} ${isUpdated ? 'has results' : 'is there'}. This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;

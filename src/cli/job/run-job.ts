@@ -10,7 +10,7 @@ import {
   type Estimate,
   type RunReports,
 } from '../../index.js';
-import { omitUndefined, programName } from '../command.js';
+import { omitUndefined, type ParsedOptions, programName } from '../command.js';
 import { connect, type Connection } from '../connect.js';
 import { trialMessages, adviceMessages } from '../messages/end-messages.js';
 import { message, type FieldsOf, type Message } from '../messages/message.js';
@@ -27,7 +27,7 @@ import {
 } from './questions.js';
 import { givenOptionsOfKeptRuns } from '../options/library-options.js';
 import { checkRules } from '../options/option-types.js';
-import { verifyOptions } from '../options/verify-options.js';
+import { type VerifyOption, verifyOptions } from '../options/verify-options.js';
 import type { Job } from './prepare-job.js';
 import { describeCredits } from '../../platform/text/shown-numbers.js';
 
@@ -163,10 +163,7 @@ export async function runDurably(
   const { signal, onFailure } = failingSignal(shared.signal);
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
-  const isAsked = !(['yes', 'preflight', 'retry-failed'] as const).some((name) =>
-    options.has(name),
-  );
-  if (isAsked) await agreeToPayAgain(findPaid, stateDir, person, signal);
+  if (isAskedAboutPaid(options)) await agreeToPayAgain(findPaid, stateDir, person, signal);
   if (options.has('fresh')) {
     await dropOldRun(stateDir, { target, options, person, reporter, signal });
   }
@@ -207,8 +204,12 @@ export async function runDurably(
   }
 }
 
+function isAskedAboutPaid(options: ParsedOptions<VerifyOption>): boolean {
+  return !(['yes', 'preflight', 'retry-failed'] as const).some((name) => options.has(name));
+}
+
 export async function runShared(
-  { shared, target, input, person, reporter, rowsBefore, begin, reportSummary }: Job,
+  { shared, target, input, person, reporter, findPaid, rowsBefore, begin, reportSummary }: Job,
   {
     store,
     isHeldBack,
@@ -233,7 +234,14 @@ export async function runShared(
   const { options, signal } = input;
   const launch = preflightOf(options, person, { reporter, signal });
   reporter.target(target);
+  const paid = await findPaid();
+  if (isAskedAboutPaid(options)) await agreeToPayAgain(async () => paid, undefined, person, signal);
   let connection: Connection | undefined;
+  const onProgress = withPaidAgain(
+    shared.onProgress,
+    () => paid,
+    (text) => reporter.report([text]),
+  );
   try {
     await run({
       ...shared,
@@ -244,7 +252,7 @@ export async function runShared(
         return connection.client;
       },
       onProgress: (progress) => {
-        shared.onProgress?.(progress);
+        onProgress(progress);
         if (progress.stage === 'read') workers?.start();
       },
       store,

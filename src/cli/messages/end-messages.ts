@@ -66,6 +66,7 @@ export function endMessages(
   ];
 }
 
+/** What keeps the next run from paying again is shown also when quiet. */
 export function adviceMessages(
   advice: readonly Advice[],
   severity: Severity = 'info',
@@ -73,7 +74,11 @@ export function adviceMessages(
   return advice
     .filter(({ code }) => code !== 'fewer_rows')
     .map(({ code, fields, message: text }) =>
-      message('next', { ...fields, code, message: text }, severity),
+      message(
+        'next',
+        { ...fields, code, message: text },
+        code === 'retry_failed' ? 'notice' : severity,
+      ),
     );
 }
 
