@@ -47,6 +47,15 @@ const faces = [
   // What a value must be, in a text or in a program.
   join('platform', 'check-options.ts'),
   join('platform', 'option-kinds.ts'),
+  // What a list is called, where an output goes, and how both are shown: of no use to a program.
+  join('engine', 'batches', 'export-check.ts'),
+  join('engine', 'history', 'history-options.ts'),
+  join('engine', 'stores', 'directory', 'folders.ts'),
+  join('lists', 'location.ts'),
+  join('lists', 'files', 'file-format.ts'),
+  join('lists', 'files', 'outputs', 'output-file.ts'),
+  join('lists', 'files', 'outputs', 'output-path.ts'),
+  join('lists', 'rows', 'values', 'kinds.ts'),
   ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
   join('lists', 'remote', 's3', 'index.ts'),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) =>

@@ -57,8 +57,7 @@ export type {
   WorkerStatus,
   WorkerFigures,
 } from './engine/stores/shared/shared-status.js';
-export { checkRunFolder } from './engine/stores/directory/folders.js';
-export { describeStart, describeStatus, type DescribedRun } from './report/run-end.js';
+export { describeStatus, type DescribedRun } from './report/run-end.js';
 export { RunReports, type StoppedReports } from './report/run-reports.js';
 export type { RunReportsOptions, StoppedOptions } from './report/report-options.js';
 export type { Advice } from './report/sentences/advice-catalogue.js';
@@ -76,12 +75,7 @@ export {
 export { fileSource, streamSource } from './lists/files/file-source.js';
 export type { FileOptions } from './lists/files/file-options.js';
 export { fileSink, streamSink, type FileSinkOptions } from './lists/files/file-sink.js';
-export {
-  columnsFor,
-  fileFormats,
-  parseFileFormat,
-  type FileFormat,
-} from './lists/files/file-format.js';
+export type { FileFormat } from './lists/files/file-format.js';
 export { verdictFolder, verdictSink } from './engine/runs/output/verdict-sink.js';
 export { partsSink, type PartsSinkOptions } from './lists/files/partitions/parts-sink.js';
 export {
@@ -111,18 +105,9 @@ export {
 export type { SuppressList } from './engine/runs/options/read-suppressed.js';
 export { verdicts, type Verdict } from './engine/results/outcome-table.js';
 
-// Files that appear whole
-export { writeOutputFile, type OutputFileOptions } from './lists/files/outputs/output-file.js';
-export { checkOutputPath, type OutputTarget } from './lists/files/outputs/output-path.js';
-export { moreOpenFiles } from './lists/files/outputs/output-path.js';
-
 // Results of earlier runs
 export { History } from './engine/history/history.js';
-export {
-  type HistoryOptions,
-  maxAgesOf,
-  type MaxAgeDays,
-} from './engine/history/history-options.js';
+export type { HistoryOptions, MaxAgeDays } from './engine/history/history-options.js';
 export type { HistoryResult, HistoryStats } from './engine/history/history-lookup.js';
 export type { ResultHistory } from './engine/plan/result-cache.js';
 
@@ -155,7 +140,7 @@ export type { BatchProgress } from './engine/batches/claim.js';
 export type { BatchSettings } from './engine/driver/driver-options.js';
 export type { FailedReason, BatchState } from './engine/batches/batch-state.js';
 export type { Charge } from './engine/batches/status-answer.js';
-export { exportDiffers, type ComparedExport } from './engine/batches/export-check.js';
+export type { ComparedExport } from './engine/batches/export-check.js';
 
 // Sources and sinks of one's own
 export type {
@@ -184,22 +169,14 @@ export type {
   SinkWriting,
   TextColumn,
 } from './lists/rows/sink.js';
-export { JsonText } from './lists/rows/values/kinds.js';
-export { printKind, type Kind } from './lists/rows/values/kinds.js';
+export { JsonText, type Kind } from './lists/rows/values/kinds.js';
 export type { FilePermissions } from './platform/files/file-system.js';
 
 // What is published on the process's channels
 export { diagnosticsChannels, type DiagnosticsEvents } from './platform/observability.js';
 
 // Where lists are
-export {
-  defaultStateDir,
-  isSameList,
-  parseLocation,
-  showLocation,
-  type DatabaseKind,
-  type ListLocation,
-} from './lists/location.js';
+export { defaultStateDir } from './lists/location.js';
 export { findLists, listSink, listSource, type ListSinkOptions } from './lists/named-lists.js';
 export { httpSource } from './lists/remote/http-source.js';
 export type { RemoteOptions } from './lists/remote/remote-input.js';

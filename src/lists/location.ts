@@ -36,11 +36,6 @@ const aLocation: Wanted = {
  * What kind of place a name means: a path, or a URL (`file:`, `https:`, `s3:`, or that of a database).
  *
  * @throws ConfigurationError `invalid_option` for a URL of anything else
- *
- * @example
- * ```ts
- * console.log(parseLocation('s3://lists/contacts.csv').kind); // s3
- * ```
  */
 export function parseLocation(name: string | URL): ListLocation {
   checkValue('list', name, aLocation);
@@ -74,26 +69,12 @@ export function locationName(place: ListLocation): string {
   return place.kind === 'file' ? place.path : place.url;
 }
 
-/**
- * A name as it may be printed: only the scheme of a URL, which may hold a password or a signature.
- *
- * @example
- * ```ts
- * console.log(showLocation('https://ada:secret@example.com/list.csv')); // https://…
- * ```
- */
+/** A name as it may be printed: only the scheme of a URL, which may hold a password or a signature. */
 export function showLocation(name: string): string {
   return name.replace(/^([a-z][a-z0-9+.-]*:\/\/).*$/is, '$1…');
 }
 
-/**
- * Whether two names mean the same list: one file, by whatever links, or one URL.
- *
- * @example
- * ```ts
- * console.log(await isSameList('contacts.csv', './contacts.csv')); // true
- * ```
- */
+/** Whether two names mean the same list: one file, by whatever links, or one URL. */
 export async function isSameList(one: string | URL, other: string | URL): Promise<boolean> {
   const [first, second] = [parseLocation(one), parseLocation(other)];
   if (first.kind === 'file' && second.kind === 'file') return isSameFile(first.path, second.path);

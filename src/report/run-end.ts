@@ -2,7 +2,6 @@ import type { RunStatus } from '../engine/stores/run-status.js';
 import { type Estimate, hasFailed, type RunEnd, type Summary } from '../engine/summary/summary.js';
 import type { Sink } from '../lists/rows/sink.js';
 import { withMembers } from '../lists/rows/guarded-ends.js';
-import { startText } from '../platform/text/shown-numbers.js';
 import { adviceOf, dutiesOf, isNotFinished } from './advice.js';
 import { adviceOnEstimate } from './cell-advice.js';
 import type { AdviceOptions } from './report-options.js';
@@ -86,22 +85,6 @@ export function nextOf(status: RunStatus): RunSentence {
     waiting: batches - done - running,
     open_credits: openCredits,
   });
-}
-
-/**
- * When a run began, as a person at this machine says it: `03:15`, and the day where it is another.
- *
- * @example
- * ```ts
- * const status = await readRunStatus('verified.csv.sluice').catch(() => undefined);
- * if (status) console.log('the run began at', describeStart(status));
- * ```
- */
-export function describeStart(
-  { startedAt }: Pick<RunStatus, 'startedAt'>,
-  now = new Date(),
-): string {
-  return startText(startedAt, now);
 }
 
 /** What has to be there before the same command gets further, by exit code. */

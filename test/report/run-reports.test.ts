@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunReports, summaryFileSchema } from '../../src/index.js';
 import { runSentence } from '../../src/report/sentences/run-sentences.js';
-import {
-  describeStart,
-  describeStatus,
-  nextAfter,
-  nextOf,
-  soFar,
-} from '../../src/report/run-end.js';
+import { describeStatus, nextAfter, nextOf, soFar } from '../../src/report/run-end.js';
+import { startText } from '../../src/platform/text/shown-numbers.js';
 import type { RunStatus } from '../../src/engine/stores/run-status.js';
 import { withFolder } from '../service/with-service.js';
 import { exampleSummary } from './page/example-report.js';
@@ -178,7 +173,7 @@ describe('a run in words', () => {
   });
 
   it('says the day where it is not this one', () => {
-    expect(describeStart(status, new Date(2026, 10, 21, 23))).toBe('03:15');
-    expect(describeStart(status, new Date(2026, 10, 22, 1))).toBe('2026-11-21 03:15');
+    expect(startText(status.startedAt, new Date(2026, 10, 21, 23))).toBe('03:15');
+    expect(startText(status.startedAt, new Date(2026, 10, 22, 1))).toBe('2026-11-21 03:15');
   });
 });

@@ -6,7 +6,9 @@ import {
   exportFormats,
   type ExportFormat,
 } from '../../contract/index.js';
-import { ContractError, isSluiceError, checkOutputPath, writeOutputFile } from '../../index.js';
+import { ContractError, isSluiceError } from '../../index.js';
+import { checkOutputPath } from '../../lists/files/outputs/output-path.js';
+import { writeOutputFile } from '../../lists/files/outputs/output-file.js';
 import { printableLine } from '../../platform/text/printable.js';
 import {
   defineCommand,

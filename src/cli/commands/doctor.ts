@@ -2,14 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import {
-  ApiError,
-  checkRunFolder,
-  Client,
-  type RequestReport,
-  TransportError,
-  version,
-} from '../../index.js';
+import { ApiError, Client, type RequestReport, TransportError, version } from '../../index.js';
+import { checkRunFolder } from '../../engine/stores/directory/folders.js';
 import { printableLine } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import {

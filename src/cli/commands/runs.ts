@@ -2,7 +2,6 @@ import {
   abandonRun,
   ConfigurationError,
   type DescribedRun,
-  describeStart,
   describeStatus,
   findRuns,
   type FoundRun,
@@ -14,7 +13,13 @@ import {
   type WorkerStatus,
 } from '../../index.js';
 import { printableLine } from '../../platform/text/printable.js';
-import { counted, duration, grouped, moment } from '../../platform/text/shown-numbers.js';
+import {
+  counted,
+  duration,
+  grouped,
+  moment,
+  startText,
+} from '../../platform/text/shown-numbers.js';
 import { type CommandInput, defineCommand } from '../command.js';
 import {
   chooseTarget,
@@ -101,7 +106,7 @@ function linesOf(run: FoundRun): readonly string[] {
   const { stateDir, status } = run;
   const { soFar, next } = describeStatus(status);
   return [
-    `${stateDir}, begun ${describeStart(status)}`,
+    `${stateDir}, begun ${startText(status.startedAt)}`,
     `  ${status.input} to ${status.output}, by ${status.service}`,
     `  ${soFar}`,
     `  the same command ${next}`,
@@ -141,7 +146,7 @@ function linesOfShared(found: FoundSharedRun): readonly string[] {
   const { soFar, next } = describeShared(status);
   const { run, state, stopped, input, output, service } = status;
   return [
-    `${run}, begun ${describeStart(status)}, ${state}`,
+    `${run}, begun ${startText(status.startedAt)}, ${state}`,
     ...(input === '' ? [] : [`  ${input} to ${output}, by ${service}`]),
     ...(stopped ? [`  stopped: ${stopped.message}`] : []),
     `  ${soFar}; ${alive(status)}`,

@@ -1,4 +1,5 @@
-import { RunReports, showLocation } from '../../index.js';
+import { RunReports } from '../../index.js';
+import { showLocation } from '../../lists/location.js';
 import { terminal } from '../terminal/ask-person.js';
 import { defineCommand, type CommandInput, omitUndefined, programName } from '../command.js';
 import {

@@ -1,8 +1,6 @@
 import {
-  columnsFor,
   combinedSource,
   ConfigurationError,
-  type DatabaseKind,
   defaultStateDir,
   type FileOptions,
   listSource,
@@ -10,6 +8,8 @@ import {
   type Source,
   streamSource,
 } from '../../index.js';
+import { columnsFor } from '../../lists/files/file-format.js';
+import type { DatabaseKind } from '../../lists/location.js';
 import {
   type CommandInput,
   type ParsedOptions,

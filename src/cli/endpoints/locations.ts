@@ -1,15 +1,13 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { rm, stat } from 'node:fs/promises';
 import { join, parse, resolve, sep } from 'node:path';
+import { ConfigurationError, findLists, InputError } from '../../index.js';
 import {
-  ConfigurationError,
   type DatabaseKind,
-  findLists,
-  InputError,
   type ListLocation,
   parseLocation,
   showLocation,
-} from '../../index.js';
+} from '../../lists/location.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 import { shellQuote } from '../../platform/text/printable.js';
 import {

@@ -1,8 +1,6 @@
 import { stat } from 'node:fs/promises';
 import {
   ConfigurationError,
-  fileFormats,
-  parseFileFormat,
   verdictFolder,
   verdicts,
   verdictSink,
@@ -11,13 +9,14 @@ import {
   isSluiceError,
   listSink,
   listSource,
-  checkOutputPath,
   splitSink,
   type KeepRule,
   type MaxUnknown,
-  isSameList,
   streamSink,
 } from '../../index.js';
+import { fileFormats, parseFileFormat } from '../../lists/files/file-format.js';
+import { checkOutputPath } from '../../lists/files/outputs/output-path.js';
+import { isSameList } from '../../lists/location.js';
 import { type ParsedOptions, type CommandInput, omitUndefined } from '../command.js';
 import { verifyOptions, type VerifyOption, keepOptions } from '../options/verify-options.js';
 import {

@@ -1,5 +1,6 @@
 import { basename } from 'node:path';
-import { ConfigurationError, parseCountry, showLocation } from '../../index.js';
+import { ConfigurationError, parseCountry } from '../../index.js';
+import { showLocation } from '../../lists/location.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import {

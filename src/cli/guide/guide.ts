@@ -1,13 +1,8 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import {
-  ConfigurationError,
-  findColumns,
-  showLocation,
-  type SampledList,
-  type Source,
-} from '../../index.js';
+import { ConfigurationError, findColumns, type SampledList, type Source } from '../../index.js';
+import { showLocation } from '../../lists/location.js';
 import { inFileName } from '../../platform/text/printable.js';
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';

@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import { terminal, type Person } from '../terminal/ask-person.js';
 import {
   ConfigurationError,
-  moreOpenFiles,
   type Estimate,
   RunReports,
   type Sink,
@@ -12,6 +11,7 @@ import {
   type CountryChoice,
   type RunOptions,
 } from '../../index.js';
+import { moreOpenFiles } from '../../lists/files/outputs/output-path.js';
 import { askAboutColumns, findPaidOutput, type PaidOutput } from './questions.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
 import { chooseTarget, type Target } from '../connect.js';

@@ -6,9 +6,9 @@ import {
   isSluiceError,
   readRunStatus,
   type RunStatus,
-  showLocation,
   type Sink,
 } from '../../index.js';
+import { showLocation } from '../../lists/location.js';
 import { agrees, isInteractive, type Person } from '../terminal/ask-person.js';
 import type { ParsedOptions } from '../command.js';
 import { message, type FieldsOf, type Message, sentencesOf } from '../messages/message.js';

@@ -4,9 +4,14 @@ import {
   oneOf,
   orNull,
 } from '../../platform/text/sentence.js';
-import { describeStart, type ComparedExport, type Estimate, type Preflight } from '../../index.js';
+import type { ComparedExport, Estimate, Preflight } from '../../index.js';
 import { shellQuote, shownCell } from '../../platform/text/printable.js';
-import { counted, earlierCreditsSentence, grouped } from '../../platform/text/shown-numbers.js';
+import {
+  counted,
+  earlierCreditsSentence,
+  grouped,
+  startText,
+} from '../../platform/text/shown-numbers.js';
 import {
   foreignNumbersSentence,
   missingPlusSentence,
@@ -358,8 +363,8 @@ export const catalogue = {
     },
     sentence: ({ by, started_at: startedAt, is_finished: isFinished, so_far: soFar }) =>
       isFinished
-        ? `${by} drops the record of the run of ${describeStart({ startedAt })}, which is finished: the same command then pays for all of it again`
-        : `${by} drops the run of ${describeStart({ startedAt })} and what it has paid: ${soFar}`,
+        ? `${by} drops the record of the run of ${startText(startedAt)}, which is finished: the same command then pays for all of it again`
+        : `${by} drops the run of ${startText(startedAt)} and what it has paid: ${soFar}`,
   }),
   uploads_kept: info({
     when: 'Batches of the dropped run stay on the service.',
@@ -415,7 +420,7 @@ export const catalogue = {
       const { started_at: startedAt, change, unfinished } = fields;
       const { paid_addresses: paid, failed_addresses: failed } = fields;
       const { paid_batches: batches, used_batches: used, used_addresses: addresses } = fields;
-      const what = `the list or its options changed since the run of ${describeStart({ startedAt })} (${change})`;
+      const what = `the list or its options changed since the run of ${startText(startedAt)} (${change})`;
       const nothing =
         failed === 0 ? 'nothing was paid for it' : 'it has no results that were paid for';
       const again =
@@ -435,7 +440,7 @@ export const catalogue = {
     when: 'An unfinished run is resumed, of which something was sent.',
     example: status,
     sentence: ({ started_at: startedAt, so_far: soFar }) =>
-      `resuming the run of ${describeStart({ startedAt })}: ${soFar}`,
+      `resuming the run of ${startText(startedAt)}: ${soFar}`,
   }),
   already_finished: warning({
     when: 'The name of a shared run had finished: nothing is done.',

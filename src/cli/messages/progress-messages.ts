@@ -3,10 +3,10 @@ import {
   type CarriedRun,
   describeStatus,
   type DoubtfulColumn,
-  printKind,
   type RunProgress,
   type RunStatus,
 } from '../../index.js';
+import { printKind } from '../../lists/rows/values/kinds.js';
 import { isExportWrong, type WaitingReason } from './sentences.js';
 import { type FieldsOf, message, type Message } from './message.js';
 

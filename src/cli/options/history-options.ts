@@ -2,11 +2,11 @@ import {
   Client,
   ConfigurationError,
   History,
-  maxAgesOf,
   verdicts,
   type MaxAgeDays,
   type Verdict,
 } from '../../index.js';
+import { maxAgesOf } from '../../engine/history/history-options.js';
 import {
   defineOptions,
   type OptionDefinition,

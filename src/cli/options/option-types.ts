@@ -1,5 +1,6 @@
 import { parseTarget } from '../../contract/index.js';
-import { ConfigurationError, fileFormats, parseCountry, parseFileFormat } from '../../index.js';
+import { ConfigurationError, parseCountry } from '../../index.js';
+import { fileFormats, parseFileFormat } from '../../lists/files/file-format.js';
 import type { Flag, Wanted } from '../../platform/check-options.js';
 import {
   amount as anAmount,

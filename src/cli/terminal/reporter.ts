@@ -1,15 +1,15 @@
 import type { Writable } from 'node:stream';
-import {
-  exportDiffers,
-  type Advice,
-  type Client,
-  type DoubtfulColumn,
-  type RunEnd,
-  type RunProgress,
-  type RunStatus,
-  type ServiceOutage,
-  type Summary,
+import type {
+  Advice,
+  Client,
+  DoubtfulColumn,
+  RunEnd,
+  RunProgress,
+  RunStatus,
+  ServiceOutage,
+  Summary,
 } from '../../index.js';
+import { exportDiffers } from '../../engine/batches/export-check.js';
 import type { Target } from '../connect.js';
 import { technicalPart } from '../messages/describe-error.js';
 import {

@@ -66,14 +66,7 @@ function countMissing(facts: ExportFacts): number {
   return Math.max(0, (isCountGiven ? Math.min(counted, addresses) : wellFormed) - named);
 }
 
-/**
- * Whether what came differs from what the service counted, or is partly of no use.
- *
- * @example
- * ```ts
- * console.log(exportDiffers({ counted: 3, named: 3, strangers: 0, conflicting: 0 })); // false
- * ```
- */
+/** Whether what came differs from what the service counted, or is partly of no use. */
 export function exportDiffers({
   counted,
   named,

@@ -5,7 +5,7 @@ import { amount, clock, record, required, signal, text } from '../../platform/op
 import type { Clock } from '../../platform/waiting/clock.js';
 import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outcome-table.js';
 
-/** How old a result may be, in days: one number, as {@link maxAgesOf} takes it, or by verdict. */
+/** How old a result may be, in days: by verdict, or one number, under which an `unknown` is kept for 20 hours. */
 export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
 
 /** Less than a day: a nightly job asks again for what the night before left open. */
@@ -14,11 +14,6 @@ const longestUnknownDays = 20 / 24;
 /**
  * Ages by verdict where one number is given: an `unknown` is never kept longer than 20 hours unless its own
  * age says so.
- *
- * @example
- * ```ts
- * console.log({ ...maxAgesOf(90), unknown: 1 }); // { valid: 90, wrong: 90, unknown: 1, none: 90 }
- * ```
  */
 export function maxAgesOf(days = 30): Readonly<Record<Verdict, number>> {
   const unknown = Math.min(days, longestUnknownDays);

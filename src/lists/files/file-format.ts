@@ -38,11 +38,6 @@ export function formatOfPath(path: string): NamedFormat {
  * The format of that name (`ndjson` is `jsonl`).
  *
  * @throws ConfigurationError `invalid_option`
- *
- * @example
- * ```ts
- * console.log(parseFileFormat('ndjson')); // jsonl
- * ```
  */
 export function parseFileFormat(name: string): FileFormat {
   const format = endings.get(name.toLowerCase());
@@ -57,13 +52,6 @@ export function parseFileFormat(name: string): FileFormat {
  * copied as JSON need no common header.
  *
  * @param output its path or URL; a format that is given counts in place of its ending
- *
- * @example
- * ```ts
- * const columns = columnsFor('verified.csv');
- * console.log(columns, columnsFor('verified.jsonl')); // all first
- * const source = fileSource('contacts.csv', { columns });
- * ```
  */
 export function columnsFor(output: string | URL | undefined, format?: FileFormat): 'first' | 'all' {
   const written = format ?? (output && formatOfPath(String(output)).format);

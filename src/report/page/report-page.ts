@@ -1,9 +1,15 @@
-import { describeStart, describeStatus } from '../run-end.js';
+import { describeStatus } from '../run-end.js';
 import type { RunStatus } from '../../engine/stores/run-status.js';
 import type { ColumnSummary } from '../../engine/summary/figures.js';
 import type { RunEnd, StoppedSummary, Summary } from '../../engine/summary/summary.js';
 import { html, type Html, nothing, page } from '../../platform/html.js';
-import { counted, duration, grouped, moment } from '../../platform/text/shown-numbers.js';
+import {
+  counted,
+  duration,
+  grouped,
+  moment,
+  startText,
+} from '../../platform/text/shown-numbers.js';
 import { version } from '../../platform/version.js';
 import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
@@ -201,5 +207,5 @@ function statusCards(status: RunStatus | undefined): Html {
   const { rows, batches, done } = status;
   return html`${rows === null ? nothing : card(grouped(rows), 'rows')}
   ${card(`${grouped(done)} of ${grouped(batches)}`, 'batches done')}
-  ${card(describeStart(status), 'begun')}`;
+  ${card(startText(status.startedAt), 'begun')}`;
 }

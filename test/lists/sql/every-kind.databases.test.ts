@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { printKind, type Kind } from '../../../src/index.js';
+import type { Kind } from '../../../src/index.js';
+import { printKind, integerForm } from '../../../src/lists/rows/values/kinds.js';
 import { parseCivil } from '../../../src/lists/rows/values/civil-time.js';
-import { integerForm } from '../../../src/lists/rows/values/kinds.js';
 import { carry } from './carry.js';
 import { sinks } from './kind-sinks.js';
 import { sources, type Column } from './kind-sources.js';

@@ -134,11 +134,6 @@ export async function lockDirectory(
  * Whether a run could keep its state in a folder: it can be written, and has locks. Leaves nothing there.
  *
  * @throws OutputError where it cannot be written; ConfigurationError where its file system has no locks
- *
- * @example
- * ```ts
- * await checkRunFolder('.'); // throws where no run could keep its state
- * ```
  */
 export async function checkRunFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK | constants.X_OK).catch((cause: unknown) => {

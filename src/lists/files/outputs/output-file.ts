@@ -56,11 +56,6 @@ export async function createOutputFile(
  * Writes such a file from its first byte to its last.
  *
  * @throws ConfigurationError, OutputError; what the bytes fail with
- *
- * @example
- * ```ts
- * await writeOutputFile('answer.json', [Buffer.from('{"ok":true}\n')]);
- * ```
  */
 export async function writeOutputFile(
   path: string,

@@ -34,12 +34,6 @@ export interface OutputTarget {
  *
  * @throws ConfigurationError `invalid_option` for a folder, or when its folder is missing; OutputError
  *   when it may not be written
- *
- * @example
- * ```ts
- * const { kind } = await checkOutputPath('verified.csv');
- * console.log(kind); // file
- * ```
  */
 export async function checkOutputPath(
   path: string,
@@ -156,12 +150,6 @@ export function mostOpenFolder(than: FilePermissions | undefined, gid: number): 
 /**
  * Which files of a run keep permissions under which others may read what they may not in another file: one
  * that is there already keeps its own.
- *
- * @example
- * ```ts
- * const permissions = await fileSource('contacts.csv').permissions?.();
- * if (permissions) console.log(await moreOpenFiles(['verified.csv'], permissions)); // []
- * ```
  */
 export async function moreOpenFiles(
   paths: readonly string[],

@@ -43,14 +43,7 @@ export interface Kind {
   readonly scale?: number;
 }
 
-/**
- * A kind as people read it: `decimal(10,2)`.
- *
- * @example
- * ```ts
- * console.log(printKind({ name: 'decimal', precision: 10, scale: 2 })); // decimal(10,2)
- * ```
- */
+/** A kind as people read it: `decimal(10,2)`. */
 export function printKind({ name, precision, scale }: Kind): string {
   switch (name) {
     case 'decimal':
