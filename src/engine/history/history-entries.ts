@@ -152,6 +152,11 @@ export class HistoryEntries {
     return known;
   }
 
+  /** When the latest batch was verified. */
+  latestMs(): number {
+    return this.#originList.reduce((latest, { atMs }) => Math.max(latest, atMs), -Infinity);
+  }
+
   forEach(visit: (hash: HashWords, place: number) => void): void {
     this.#table.forEach(visit);
   }

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { FileHandle } from 'node:fs/promises';
-import { StateError } from '../../platform/errors/errors.js';
+import { OutputError, StateError } from '../../platform/errors/errors.js';
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { LogFile, type LogContent } from '../../platform/files/log-file.js';
 import { partPath } from '../../platform/files/whole-file.js';
@@ -134,7 +134,8 @@ export class HistoryFile {
     // What a kill has left of a rewrite; earlier versions had another name for it.
     for (const left of [partPath(path), `${path}.new`]) await files.rm(left, { force: true });
     let head: HistoryHead | undefined;
-    const log = await LogFile.open(files, path, { name: `the history ${path}` }, async (handle) =>
+    const options = { name: `the history ${path}`, refuseOthers: () => changedByAnother(path) };
+    const log = await LogFile.open(files, path, options, async (handle) =>
       readFrames(handle, path, (frame) => {
         if (head) {
           if (!take(frame)) throw unknownEntries(path);
@@ -237,6 +238,13 @@ function isTornHead(bytes: Buffer): boolean {
   const mark = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);
   const torn = mark.findIndex((byte, at) => byte !== bytes[at]);
   return torn === -1 || bytes.subarray(torn).every((byte) => byte === 0);
+}
+
+/** Results that it takes in may be lost: a run that ended all the same would have them nowhere. */
+function changedByAnother(path: string): OutputError {
+  return new OutputError(
+    `the history ${path} was removed, replaced or changed while it was in use: make sure that nothing else writes it`,
+  );
 }
 
 function damaged(path: string, at: number): StateError {

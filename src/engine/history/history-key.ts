@@ -14,6 +14,8 @@ interface HistoryKey {
   /** Identifies the key, in the history itself. */
   readonly fingerprint: string;
   readonly lock: FileLock;
+  /** Whether it was there, and no history beside it. */
+  readonly isLost: boolean;
 }
 
 export function historyKeyPath(path: string): string {
@@ -39,16 +41,17 @@ export async function takeHistoryKey(
     return await onDisk(`read the history's key ${keyPath}`, async () => {
       let text = (await files.readFile(keyPath)).toString('latin1');
       const isBegun = await exists();
+      const isLost = keyForm.test(text) && !isBegun;
       if (!keyForm.test(text)) {
         // Written before the history itself: without one, it is what a kill has left of it.
         if (isBegun) throw missingKey(path, keyPath);
         text = await writeKey(files, keyPath);
-      } else if (!isBegun) {
+      } else if (isLost) {
         // The process that wrote it may have been killed before it was safe.
         await syncKey(files, keyPath);
       }
       const seed = Buffer.from(text.trim(), 'hex');
-      return { seed, fingerprint: fingerprintOf(seed), lock };
+      return { seed, fingerprint: fingerprintOf(seed), lock, isLost };
     });
   } catch (error) {
     await lock.release();

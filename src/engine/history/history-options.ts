@@ -49,14 +49,25 @@ export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest 
   };
 }
 
-/** Whether a result is not too old; age 0 is too old for all. */
-export function isFresh(
-  outcome: Outcome,
-  atMs: number,
-  { oldest, nowMs }: { readonly oldest: Oldest; readonly nowMs: number },
-): boolean {
+interface KnownAge {
+  readonly oldest: Oldest;
+  readonly nowMs: number;
+}
+
+/** Whether a result may stand for its address. */
+export function isFresh(outcome: Outcome, atMs: number, age: KnownAge): boolean {
+  return !isTooOld(outcome, atMs, age) && !isAhead(atMs, age.nowMs);
+}
+
+/** Age 0 is too old for all. */
+export function isTooOld(outcome: Outcome, atMs: number, { oldest, nowMs }: KnownAge): boolean {
   const limit = oldest[verdictOf(outcome)];
-  return atMs >= limit && limit < nowMs && atMs <= nowMs + mostAheadMs;
+  return atMs < limit || limit >= nowMs;
+}
+
+/** Whether a result is of the days to come, by this machine's clock. */
+export function isAhead(atMs: number, nowMs: number): boolean {
+  return atMs > nowMs + mostAheadMs;
 }
 
 export interface HistoryOptions {

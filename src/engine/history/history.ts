@@ -12,6 +12,7 @@ import type { FileLock } from '../../platform/files/file-lock.js';
 import { checkOptions } from '../../platform/check-options.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { InTurn } from '../../platform/waiting/promises.js';
+import { notice, type Notice } from '../../platform/text/notices.js';
 import { onDisk } from '../../platform/files/disk-errors.js';
 import type { Summary } from '../summary/summary.js';
 import { FrameBuilder, HistoryEntries, type HistoryOrigin } from './history-entries.js';
@@ -26,7 +27,8 @@ import { historyKeyPath, takeHistoryKey } from './history-key.js';
 import {
   historyShape,
   type HistoryOptions,
-  isFresh,
+  isAhead,
+  isTooOld,
   oldestOf,
   type Oldest,
 } from './history-options.js';
@@ -71,6 +73,8 @@ export class History implements ResultHistory {
   readonly #launched: LaunchedBatches;
   readonly #turns = new InTurn();
   #entries: HistoryEntries;
+  /** Whether its key was there, and nothing of it. */
+  readonly #isLost: boolean;
   #isClosed = false;
 
   private constructor(
@@ -80,6 +84,7 @@ export class History implements ResultHistory {
       readonly head: HistoryHead;
       readonly lock: FileLock;
       readonly seed: Uint8Array;
+      readonly isLost: boolean;
       readonly entries: HistoryEntries;
       readonly runs: PastRuns;
       readonly launched: LaunchedBatches;
@@ -92,6 +97,7 @@ export class History implements ResultHistory {
     this.#lock = opened.lock;
     this.#clock = options.clock ?? systemClock;
     this.#runs = opened.runs;
+    this.#isLost = opened.isLost;
     this.#launched = opened.launched;
     this.#entries = opened.entries;
     this.#age = opened.age;
@@ -160,6 +166,18 @@ export class History implements ResultHistory {
   /** Number of addresses. */
   get size(): number {
     return this.#entries.size;
+  }
+
+  /** What is odd about it: what it held, or holds, is paid for again. */
+  notices(): readonly Notice[] {
+    const { nowMs } = this.#age;
+    const latestMs = this.#entries.latestMs();
+    return [
+      ...(this.#isLost ? [notice('history_lost', { history: this.#path })] : []),
+      ...(isAhead(latestMs, nowMs)
+        ? [notice('history_ahead', { latest: dateOf(latestMs), now: dateOf(nowMs) })]
+        : []),
+    ];
   }
 
   recall(outcomes: OutcomeTable, withOrigin: boolean): HistoryRecall {
@@ -290,7 +308,7 @@ export class History implements ResultHistory {
   }
 
   /**
-   * Drops the results that are too old to stand for an address.
+   * Drops the results that are too old to stand for an address. One of the days to come stays: the clock may be wrong.
    *
    * @returns how many
    * @throws OutputError
@@ -300,7 +318,7 @@ export class History implements ResultHistory {
     await this.#rewrite((place) => {
       const outcome = this.#entries.outcome(this.#entries.outcomeAt(place));
       const { atMs } = this.#entries.origin(this.#entries.originAt(place));
-      return isFresh(outcome, atMs, this.#age);
+      return !isTooOld(outcome, atMs, this.#age);
     });
     return before - this.size;
   }
@@ -416,4 +434,8 @@ export class History implements ResultHistory {
     );
     this.#entries = kept;
   }
+}
+
+function dateOf(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 10);
 }

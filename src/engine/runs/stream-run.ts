@@ -61,6 +61,7 @@ export async function streamRun<From extends SourceInput, Given = unknown>(
     { kind: 'streaming', input: ends.source.name, output: ends.sink.name },
     async () => {
       checkHistoryService(options.history, options.serviceName ?? options.client.baseUrl);
+      for (const each of options.history?.notices() ?? []) onProgress(noticed(each));
       await ends.sink.check(countVerified(options));
       const release = await holdSinks([ends.sink]);
       try {

@@ -233,6 +233,20 @@ export const notices = {
     example: {},
     sentence: () => 'another process uses the history: waiting for it',
   }),
+  history_ahead: define({
+    when: 'The history has results of the days to come, by the clock of this machine: they are not used.',
+    isWarning: true,
+    example: { latest: '2026-11-28', now: '2025-11-28' },
+    sentence: ({ latest, now }) =>
+      `the history has results of ${latest}, and by the clock of this machine it is ${now}: results of the days to come are not used, and are paid for again; check the clock`,
+  }),
+  history_lost: define({
+    when: 'The key of the history is there, and nothing of the history itself: it begins again.',
+    isWarning: true,
+    example: { history: 'nightly.history' },
+    sentence: ({ history }) =>
+      `the history ${history} is missing or empty, though its key is there: it begins again, and what it held is paid for again unless a copy of it is put back`,
+  }),
   launched_left: define({
     when: 'An earlier stream with this history has launched batches and left them.',
     example: { batches: 3 },

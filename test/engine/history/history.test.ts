@@ -1,4 +1,12 @@
-import { copyFile, open as openFile, readFile, rm, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  copyFile,
+  open as openFile,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -41,6 +49,11 @@ const files: FileSystem = {
 };
 
 const group = groupNumber({ type: 'email', country: 'US' });
+
+async function copyOf(file: string): Promise<string> {
+  await copyFile(file, `${file}.copy`);
+  return `${file}.copy`;
+}
 
 /** Has a history keep a batch. */
 async function keep(
@@ -154,6 +167,30 @@ describe('a history', () => {
     await keep(history, 'u', { a: 'valid' }, Date.now() + 3 * 86_400_000);
     await keep(history, 'v', { b: 'valid' }, Date.now() + 3_600_000);
     expect(ask(history, ['a', 'b'])).toEqual({ a: undefined, b: 'good' });
+    expect(history.notices()).toMatchObject([{ code: 'history_ahead', isWarning: true }]);
+    expect(await history.prune()).toBe(0);
+  });
+
+  it('says that it begins anew where its key is there, and nothing else of it', async () => {
+    const first = await open();
+    expect(first.notices()).toEqual([]);
+    await first.close();
+    await rm(path);
+    const second = await open();
+    expect(second.notices()).toMatchObject([{ code: 'history_lost', isWarning: true }]);
+    await second.close();
+    expect((await open()).notices()).toEqual([]);
+  });
+
+  it.each<[string, () => Promise<unknown>]>([
+    ['removed', async () => rm(path)],
+    ['replaced', async () => rename(await copyOf(path), path)],
+    ['changed', async () => appendFile(path, 'x')],
+  ])('takes nothing in when it was %s meanwhile', async (_, change) => {
+    const history = await open();
+    await keep(history, 'u', { a: 'valid' });
+    await change();
+    await expect(keep(history, 'v', { b: 'valid' })).rejects.toThrow('while it was in use');
   });
 
   it('forgets an address in every batch group, and in its file', async () => {

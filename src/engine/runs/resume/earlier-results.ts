@@ -146,6 +146,7 @@ export async function collectLeft(
   { onProgress, ...settings }: ResolvedRun,
 ): Promise<void> {
   const owner = {};
+  for (const each of history.notices()) onProgress?.(noticed(each));
   try {
     await collectLaunched(owner, {
       ...settings,
