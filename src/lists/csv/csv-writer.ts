@@ -1,9 +1,13 @@
 import { markBytesOf } from '../files/file-signature.js';
 import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
-import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
-import type { FormatWriting } from '../files/writer-sink.js';
+import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
 import { TableRows, tableValidator } from '../rows/chunks/table-rows.js';
-import type { JoinedRows, OpenSinkOptions, OutputCell } from '../rows/sink.js';
+import {
+  type JoinedRows,
+  type OpenSinkOptions,
+  type OutputCell,
+  OutcomeForms,
+} from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import { printValue } from '../rows/values/print-value.js';
 import { TxtReading } from '../text/txt.js';

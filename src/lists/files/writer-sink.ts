@@ -8,13 +8,18 @@ import {
   type OutputFiles,
 } from './outputs/output-path.js';
 import { ofLibrary } from '../rows/guarded-ends.js';
-import type { ColumnsToValidate, RowValidator, Sink } from '../rows/sink.js';
+import type {
+  ColumnsToValidate,
+  JoinedRows,
+  OpenSinkOptions,
+  RowValidator,
+  Sink,
+} from '../rows/sink.js';
 import type { SourceReading } from '../rows/source.js';
 import type { FilePermissions } from '../../platform/files/file-system.js';
-import type { CreateWriter } from './rows-writer.js';
 
-/** Where the bytes of a sink go. */
-export interface OutputDestination {
+/** Where what a sink writes goes: bytes, or parts. */
+export interface OutputDestination<Output = ByteOutput> {
   /** How messages call it; holds no password. */
   readonly name: string;
   /** Says early what would fail late. */
@@ -24,7 +29,7 @@ export interface OutputDestination {
   /** As that of a sink. */
   hold?: Sink['hold'];
   /** @param permissions those of the input's file, where there is one */
-  open(permissions: FilePermissions | undefined): Promise<ByteOutput>;
+  open(permissions: FilePermissions | undefined): Promise<Output>;
 }
 
 /** A file as the place of a sink. */
@@ -49,6 +54,27 @@ export function fileDestination(path: string, files?: OutputFiles): OutputDestin
   };
 }
 
+/** Turns rows into the bytes of a format. */
+export interface RowsWriter {
+  /** As `givesBack` of a `SinkWriting`. */
+  readonly givesBack?: boolean;
+  write(rows: JoinedRows): Promise<void>;
+  /** Writes what is left; the output is not finished by it. */
+  end(): Promise<void>;
+}
+
+/** What a writing of one file is given. */
+interface OpenWriterOptions extends OpenSinkOptions {
+  /** Nobody else asks for the cells of the reading's rows. @default somebody may */
+  readonly isOnlyReader?: boolean;
+}
+
+/** Begins to write a format. */
+export type CreateWriter = (
+  output: ByteOutput,
+  opening: OpenWriterOptions,
+) => RowsWriter | Promise<RowsWriter>;
+
 /** How rows become the bytes of one format. */
 export interface FormatWriting {
   readonly create: CreateWriter;
@@ -64,17 +90,27 @@ export interface FormatWriting {
   ): RowValidator | undefined | Promise<RowValidator | undefined>;
 }
 
-export function writerSink(place: OutputDestination, writing: FormatWriting): Sink {
+/** What sinks of one format have in common, wherever it goes. */
+export function formatSink(
+  place: OutputDestination<unknown>,
+  writing: FormatWriting,
+): Omit<Sink, 'open'> {
   return {
     ...ofLibrary,
     name: place.name,
-    ...(writing.maxRows !== undefined && { maxRows: writing.maxRows }),
     async check(verifiedColumns) {
       await writing.check?.(verifiedColumns);
       await place.check();
     },
     ...(place.hold && { hold: place.hold }),
     validate: (reading, columns) => writing.validate?.(reading, columns),
+  };
+}
+
+export function writerSink(place: OutputDestination, writing: FormatWriting): Sink {
+  return {
+    ...formatSink(place, writing),
+    ...(writing.maxRows !== undefined && { maxRows: writing.maxRows }),
     mayBeginEarly: async () => (await place.isHeldBack?.()) ?? false,
     async open(opening) {
       const output = await place.open(opening.permissions);

@@ -1,15 +1,14 @@
 import { CombinedChunk } from '../rows/sources/combine-headers.js';
 import { integerForm, type Kind } from '../rows/values/kinds.js';
 import type { RowChunk } from '../rows/chunks/row-chunk.js';
-import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
+import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../rows/sink.js';
 import { printJson } from '../rows/values/print-value.js';
 import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import { JsonlChunk } from './jsonl-chunk.js';
 import { lineEnd } from '../files/bytes/line-feed.js';
-import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import { refuseRepeatedNames, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
 import { reportTextCells } from '../rows/values/kind-tally.js';
-import type { FormatWriting } from '../files/writer-sink.js';
+import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
 
 const lineFeed = Buffer.from('\n');
 const closing = Buffer.from('}');

@@ -1,5 +1,4 @@
-import type { Hyparquet } from './hyparquet.js';
-import type { CopiedChunk, StoredValues } from './parquet-column.js';
+import { type CopiedChunk, type Hyparquet, type StoredValues, viewOf } from './hyparquet.js';
 
 /** A page of a column: its bytes, or the values that its rows share. */
 interface Page {
@@ -141,8 +140,4 @@ function plainValues(page: Uint8Array, count: number): readonly Uint8Array[] {
     if (offset > page.length) throw new Error('parquet value ends after its page');
     return page.subarray(offset - length, offset);
   });
-}
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,6 +1,6 @@
 import type { ColumnChunk, RowGroup } from 'hyparquet';
 import type { ByteWriter } from 'hyparquet-writer';
-import type { CopiedChunk } from './parquet-column.js';
+import type { CopiedChunk } from './hyparquet.js';
 import type { ParquetChunk, StoredGroup } from './stored-group.js';
 
 /** A row group of the input that has fewer rows is not copied as it is: small groups become large ones. */

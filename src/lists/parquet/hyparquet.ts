@@ -1,4 +1,4 @@
-import type { Compressors, DataReader, PageHeader } from 'hyparquet';
+import type { ColumnChunk, Compressors, DataReader, PageHeader } from 'hyparquet';
 import { InputError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
@@ -97,6 +97,24 @@ function boundedCompressors(compressors: Compressors): Compressors {
       },
     ]),
   );
+}
+
+/** The values of a column in a row group as they are stored; an array is one, too. */
+export interface StoredValues {
+  readonly length: number;
+  at(row: number): unknown;
+}
+
+/** A part of a column as it is in the file. */
+export interface CopiedChunk {
+  readonly data: NonNullable<ColumnChunk['meta_data']>;
+  /** Where it begins in its file. */
+  readonly start: bigint;
+  readonly bytes: Uint8Array;
+}
+
+export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
+  return new DataView(buffer, byteOffset, byteLength);
 }
 
 /** A damaged file shows as whatever goes wrong first in reading it; its words may hold cells. */

@@ -14,7 +14,7 @@ import {
   startOf,
   StoredGroup,
 } from './stored-group.js';
-import { type ParquetColumn, parquetColumns } from './parquet-column.js';
+import { type ParquetColumn, parquetColumns } from './parquet-values.js';
 
 /** So many rows of a row group travel together. */
 const chunkRows = 4096;

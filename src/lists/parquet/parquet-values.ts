@@ -1,10 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { SchemaElement } from 'hyparquet';
 import { printDays, printTime, printTimestamp, printInterval } from '../rows/values/civil-time.js';
-import { printDecimal, shortSingle, textOfBytes } from '../rows/values/print-value.js';
+import { bufferOf, printDecimal, shortSingle, textOfBytes } from '../rows/values/print-value.js';
 import { JsonText, type Kind } from '../rows/values/kinds.js';
 import { clockOf, holdsBytes, kindOfElement } from './parquet-form.js';
 import {
+  isFlat,
   isList,
   isMap,
   isObject,
@@ -76,7 +77,7 @@ function readClock(nanos: bigint, { name }: Kind): Date | string {
 /** Months, days and milliseconds, the least byte first. */
 function readInterval(value: unknown): unknown {
   if (!(value instanceof Uint8Array) || value.length !== 12) return value;
-  const bytes = Buffer.from(value.buffer, value.byteOffset, value.byteLength);
+  const bytes = bufferOf(value);
   return printInterval({
     months: bytes.readUInt32LE(0),
     days: bytes.readUInt32LE(4),
@@ -136,7 +137,7 @@ function readUntyped(value: unknown): unknown {
 }
 
 function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return bufferOf(bytes).toString('utf8');
 }
 
 /** What becomes of the values of a column. */
@@ -231,4 +232,39 @@ function ofMembers(children: readonly SchemaNode[], change: Change): ReadLogical
 
 function ofEach(change: ReadLogical | undefined): ReadLogical | undefined {
   return change && ((value) => (Array.isArray(value) ? value.map((item) => change(item)) : value));
+}
+
+/** A column of a Parquet file. */
+export interface ParquetColumn {
+  readonly name: string;
+  /** The schema's elements of this column: one, or that of a group and those of all in it. */
+  readonly elements: readonly SchemaElement[];
+  readonly read: ReadLogical;
+  /** What the schema says that it holds; `undefined` where only each value shows it. */
+  readonly kind: Kind | undefined;
+}
+
+/** The columns of a schema, in order. */
+export function parquetColumns(schema: readonly SchemaElement[]): readonly ParquetColumn[] {
+  const columns: ParquetColumn[] = [];
+  for (let at = 1; at < schema.length;) {
+    const next = endOfElement(schema, at);
+    const elements = schema.slice(at, next);
+    const [first] = elements;
+    if (first === undefined) break;
+    const isValue = isFlat(elements);
+    const read = isValue ? logicalReader(first) : nestedReader(elements);
+    const kind: Kind | undefined = isValue ? kindOfElement(first) : { name: 'json' };
+    columns.push({ name: first.name, elements, read, kind });
+    at = next;
+  }
+  return columns;
+}
+
+function endOfElement(schema: readonly SchemaElement[], at: number): number {
+  let next = at + 1;
+  for (let child = 0; child < (schema[at]?.num_children ?? 0); child += 1) {
+    next = endOfElement(schema, next);
+  }
+  return next;
 }

@@ -2,11 +2,10 @@ import type { SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
-import { OutcomeForms, type RowsWriter } from '../files/rows-writer.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
-import type { FormatWriting } from '../files/writer-sink.js';
+import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
 import { refuseRepeatedNames, TableRows, tableValidator } from '../rows/chunks/table-rows.js';
-import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
+import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../rows/sink.js';
 import {
   type ColumnFacts,
   factsOfKind,

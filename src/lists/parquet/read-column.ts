@@ -1,6 +1,5 @@
 import type { ColumnMetaData, DecodedArray, PageHeader, SchemaElement } from 'hyparquet';
-import type { Hyparquet } from './hyparquet.js';
-import type { CopiedChunk, StoredValues } from './parquet-column.js';
+import { type CopiedChunk, type Hyparquet, type StoredValues, viewOf } from './hyparquet.js';
 import { isList, nodeOf, type SchemaNode } from './schema-node.js';
 
 type Holder = Record<number | string, unknown>;
@@ -250,7 +249,3 @@ function readLeaf(pages: Iterable<Page>, leaf: Leaf, rows: unknown[]): void {
 }
 
 const unequal = 'parquet parts of a column have other rows or lists';
-
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
-  return new DataView(buffer, byteOffset, byteLength);
-}

@@ -77,3 +77,8 @@ export function isMap({ element, children: [entries, ...others] }: SchemaNode): 
     others.length === 0
   );
 }
+
+/** Whether a column has one value a row, and nothing in it. */
+export function isFlat(elements: readonly SchemaElement[]): boolean {
+  return elements.length === 1 && elements[0]?.repetition_type !== 'REPEATED';
+}

@@ -1,15 +1,10 @@
 import type { ColumnChunk, FileMetaData, RowGroup } from 'hyparquet';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { readByteColumn } from './byte-column.js';
-import { attempt, type Hyparquet } from './hyparquet.js';
-import {
-  type CopiedChunk,
-  isFlat,
-  type ParquetColumn,
-  type StoredValues,
-} from './parquet-column.js';
+import { attempt, type CopiedChunk, type Hyparquet, type StoredValues } from './hyparquet.js';
+import type { ParquetColumn } from './parquet-values.js';
 import { readColumn } from './read-column.js';
-import { elementsToRead } from './schema-node.js';
+import { elementsToRead, isFlat } from './schema-node.js';
 import { textOfValue } from '../rows/values/print-value.js';
 import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';

@@ -6,17 +6,17 @@ import type { RandomFile } from '../../platform/files/random-file.js';
 import type { RowValidator } from '../rows/sink.js';
 import type { loadHyparquetWriter } from './hyparquet.js';
 import { checkWritten } from './parquet-reading.js';
-import { int96Nanos, storedChanger } from './parquet-values.js';
+import { int96Nanos, type ParquetColumn, storedChanger } from './parquet-values.js';
 import {
   bare,
   elementsToWrite,
+  isFlat,
   isList,
   isVariant,
   nodeOf,
   type SchemaNode,
 } from './schema-node.js';
 import { ParquetChunk } from './stored-group.js';
-import { isFlat, type ParquetColumn } from './parquet-column.js';
 
 type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
 

@@ -1,5 +1,5 @@
 import { JsonText, type Kind, type KindName } from '../rows/values/kinds.js';
-import { printJson, printValue } from '../rows/values/print-value.js';
+import { bufferOf, printJson, printValue } from '../rows/values/print-value.js';
 
 /*
  * Cells as they travel between databases: in the text form of PostgreSQL's COPY, which has one for every
@@ -47,10 +47,7 @@ export function writeValue(value: unknown): string {
       return String(value);
     default:
       if (value === null || value === undefined) return nullText;
-      if (value instanceof Uint8Array) {
-        const { buffer, byteOffset, byteLength } = value;
-        return `\\\\x${Buffer.from(buffer, byteOffset, byteLength).toString('hex')}`;
-      }
+      if (value instanceof Uint8Array) return `\\\\x${bufferOf(value).toString('hex')}`;
       return writeText(printValue(value) ?? '');
   }
 }

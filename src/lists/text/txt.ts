@@ -4,8 +4,7 @@ import { carriageReturnByte, csvError } from '../csv/csv-format.js';
 import { BlockOutput, type ByteOutput } from '../files/outputs/byte-output.js';
 import type { ByteReader } from '../files/bytes/byte-reader.js';
 import { lineEnd, LineFeed, type Lines } from '../files/bytes/line-feed.js';
-import type { RowsWriter } from '../files/rows-writer.js';
-import type { FormatWriting } from '../files/writer-sink.js';
+import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
 import {
   closableChunks,
   type CellText,

@@ -1,7 +1,6 @@
 import { InputError } from '../../platform/errors/errors.js';
-import { OutcomeForms } from '../files/rows-writer.js';
 import type { TableRows } from '../rows/chunks/table-rows.js';
-import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
+import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../rows/sink.js';
 import type { Kind } from '../rows/values/kinds.js';
 import { printValue } from '../rows/values/print-value.js';
 import { numberCell } from './number-format.js';

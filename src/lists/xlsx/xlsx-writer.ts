@@ -1,8 +1,7 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
-import type { RowsWriter } from '../files/rows-writer.js';
 import type { ByteOutput } from '../files/outputs/byte-output.js';
-import type { FormatWriting } from '../files/writer-sink.js';
+import type { FormatWriting, RowsWriter } from '../files/writer-sink.js';
 import { TableRows, tableValidator } from '../rows/chunks/table-rows.js';
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import { printValue } from '../rows/values/print-value.js';

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { InputError, OutputError } from '../../../src/platform/errors/errors.js';
 import { csvWriting } from '../../../src/lists/csv/csv-writer.js';
 import { streamSource } from '../../../src/lists/files/file-source.js';
-import type { RowsWriter } from '../../../src/lists/files/rows-writer.js';
+import type { RowsWriter } from '../../../src/lists/files/writer-sink.js';
 import { ObjectChunk } from '../../../src/lists/rows/chunks/object-chunk.js';
 import { invalidText, type RowChunk } from '../../../src/lists/rows/chunks/row-chunk.js';
 import type { OpenSinkOptions, OutputCell } from '../../../src/lists/rows/sink.js';

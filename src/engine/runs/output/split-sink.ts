@@ -8,8 +8,13 @@ import { verdictOf, verdicts, type Verdict } from '../../results/outcome-table.j
 import { caseless } from '../../../lists/rows/sources/combine-headers.js';
 import { aSink } from '../../../lists/rows/guarded-ends.js';
 import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
-import type { AddedCells, OpenSinkOptions, OutputCell, Sink } from '../../../lists/rows/sink.js';
-import { OutcomeForms } from '../../../lists/files/rows-writer.js';
+import {
+  type AddedCells,
+  type OpenSinkOptions,
+  type OutputCell,
+  type Sink,
+  OutcomeForms,
+} from '../../../lists/rows/sink.js';
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { optionName } from '../../../platform/text/option-name.js';
 

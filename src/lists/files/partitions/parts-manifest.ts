@@ -8,7 +8,7 @@ import type { SourceReading } from '../../rows/source.js';
 import { describeSystemError } from '../../../platform/files/disk-errors.js';
 import { parseJson } from '../../../platform/json.js';
 import { isParquetReading } from '../../parquet/stored-group.js';
-import { isFlat } from '../../parquet/parquet-column.js';
+import { isFlat } from '../../parquet/schema-node.js';
 import { parquetForm } from '../../parquet/parquet-form.js';
 import { manifestMark, manifestName } from './parts-folder.js';
 import { optionName } from '../../../platform/text/option-name.js';

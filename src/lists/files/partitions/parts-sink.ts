@@ -2,15 +2,17 @@ import { createHash, type Hash } from 'node:crypto';
 import { checkOptions, type OptionShape } from '../../../platform/check-options.js';
 import { count, required } from '../../../platform/option-kinds.js';
 import { ConfigurationError } from '../../../platform/errors/errors.js';
-import type { FilePermissions } from '../../../platform/files/file-system.js';
-import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { JoinedRows, OpenSinkOptions, Sink, SinkWriting } from '../../rows/sink.js';
 import { createGzipOutput } from '../bytes/gzip.js';
 import type { FileFormat } from '../file-format.js';
 import { fileSinkShape, writingOf, type FileSinkOptions } from '../file-sink.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
-import type { RowsWriter } from '../rows-writer.js';
-import type { FormatWriting } from '../writer-sink.js';
+import {
+  formatSink,
+  type FormatWriting,
+  type OutputDestination,
+  type RowsWriter,
+} from '../writer-sink.js';
 import {
   checkPartsFolder,
   createPartsFolder,
@@ -72,20 +74,11 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
   );
 }
 
-/** Where parts go. */
-interface PartsDestination {
-  /** How messages call it; holds no password. */
-  readonly name: string;
-  /** Says early what would fail late. */
-  check(): Promise<void>;
-  /** As that of a sink. */
-  hold?: Sink['hold'];
-  /** @param permissions those of the input's file, where there is one */
-  open(permissions: FilePermissions | undefined): Promise<PartsFolder>;
-}
-
 /** The same at any place. */
-export function partsSinkAt(place: PartsDestination, options: PartsSinkOptions): Sink {
+export function partsSinkAt(
+  place: OutputDestination<PartsFolder>,
+  options: PartsSinkOptions,
+): Sink {
   const { partBytes, format: given = 'csv' } = options;
   if (!Number.isSafeInteger(partBytes) || partBytes < leastPartBytes) {
     throw new ConfigurationError(`a part has at least ${leastPartBytes} bytes, not ${partBytes}`);
@@ -96,15 +89,8 @@ export function partsSinkAt(place: PartsDestination, options: PartsSinkOptions):
   }
   const writing = writingOf(format, { ...options, format, isBareTable: true });
   return {
-    ...ofLibrary,
-    name: place.name,
+    ...formatSink(place, writing),
     decides: { 'part-size': String(partBytes), 'part-format': format },
-    async check(verifiedColumns) {
-      await writing.check?.(verifiedColumns);
-      await place.check();
-    },
-    ...(place.hold && { hold: place.hold }),
-    validate: (reading, columns) => writing.validate?.(reading, columns),
     async open(opening) {
       if (format === 'parquet' && opening.runId === undefined) {
         throw new ConfigurationError(

@@ -98,7 +98,7 @@ function printObject(value: object): string {
 function printPlain(value: object): string | undefined {
   if (value instanceof Date) return printDate(value);
   if (value instanceof Uint8Array) {
-    return textOfBytes(value) ?? viewOf(value).toString('base64');
+    return textOfBytes(value) ?? bufferOf(value).toString('base64');
   }
   const isBoxed = value instanceof String || value instanceof Number || value instanceof Boolean;
   return isBoxed ? String(value.valueOf()) : undefined;
@@ -114,10 +114,11 @@ const textControls: ReadonlySet<number> = new Set([9, 10, 13]);
 /** The text that bytes are; numbers and structures that happen to be UTF-8 show by their control characters. */
 export function textOfBytes(bytes: Uint8Array): string | undefined {
   const isText = isUtf8(bytes) && bytes.every((byte) => byte >= 32 || textControls.has(byte));
-  return isText ? viewOf(bytes).toString('utf8') : undefined;
+  return isText ? bufferOf(bytes).toString('utf8') : undefined;
 }
 
-function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
+/** The same bytes. */
+export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 

@@ -1,7 +1,6 @@
-import { OutcomeForms } from '../../files/rows-writer.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
-import type { JoinedRows, OpenSinkOptions } from '../../rows/sink.js';
+import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../../rows/sink.js';
 import { writeValue } from '../cell-text.js';
 import type { TablePlan } from '../tables/table-plan.js';
 import { addedValue, plainText } from '../tables/row-values.js';

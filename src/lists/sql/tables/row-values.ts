@@ -1,9 +1,14 @@
 import { createHash } from 'node:crypto';
-import { OutcomeForms } from '../../files/rows-writer.js';
 import { TableRows } from '../../rows/chunks/table-rows.js';
 import { JsonText } from '../../rows/values/kinds.js';
 import { printValue } from '../../rows/values/print-value.js';
-import type { AddedColumn, JoinedRows, OpenSinkOptions, OutputCell } from '../../rows/sink.js';
+import {
+  type AddedColumn,
+  type JoinedRows,
+  type OpenSinkOptions,
+  type OutputCell,
+  OutcomeForms,
+} from '../../rows/sink.js';
 import { writeAny } from '../cell-text.js';
 import type { Staging } from '../dialect.js';
 import type { TablePlan } from './table-plan.js';
