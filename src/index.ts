@@ -1,7 +1,8 @@
 // In the order of docs/reference/library.md, which lists each name.
 
 // Rows in a stream
-export { verify, type TypedVerify } from './engine/streams/verify.js';
+export { verify } from './engine/streams/verify.js';
+export type { TypedVerify } from './engine/streams/typed-options.js';
 export { verifyRows } from './engine/streams/verify-rows.js';
 export {
   verifyAddress,

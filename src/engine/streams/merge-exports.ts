@@ -34,7 +34,7 @@ import {
 import { RowQueue } from './row-queue.js';
 import { StreamPlan } from './stream-plan.js';
 import type { TargetChoice } from './stream-options.js';
-import type { Prefixes, TypedColumns } from './verify.js';
+import type { Prefixes, TypedColumns } from './typed-options.js';
 
 /** A JSON export: the path of its file, or what opens it from its first byte, as often as it is called. */
 export type SavedExport =

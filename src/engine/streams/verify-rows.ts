@@ -15,7 +15,8 @@ import { joinResults } from './join-results.js';
 import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { type StreamPlan, checkRow } from './stream-plan.js';
 import type { TargetChoice, VerifySettings } from './stream-options.js';
-import { planOf, type Refused, Verify, type Prefixes, type TypedOptions } from './verify.js';
+import type { Prefixes, Refused, TypedOptions } from './typed-options.js';
+import { planOf, Verify } from './verify.js';
 import { beginRows } from '../../lists/rows/sources/read-once.js';
 
 /**

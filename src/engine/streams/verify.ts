@@ -1,7 +1,6 @@
 import { pipeline, type Duplex } from 'node:stream';
 import type { OnNotice } from '../../platform/text/notices.js';
 import { checkHistoryService } from '../plan/result-cache.js';
-import type { ColumnOptions } from '../columns/column-layout.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { checkOptions } from '../../platform/check-options.js';
@@ -9,22 +8,15 @@ import type { Needed } from '../../platform/option-kinds.js';
 import { SettledDeletions } from './delete-settled.js';
 import { cleanUpMs, DriveBatches } from './drive-batches.js';
 import type { SettledParcel } from './parcel.js';
-import type { CountryCode } from '../../contract/countries.js';
 import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';
 import { LaunchNotes } from './launch-notes.js';
 import { PatientDuplex } from './patient-duplex.js';
-import type {
-  EnrichedRow,
-  OpenFields,
-  PhoneColumn,
-  RowStream,
-  SureFields,
-  TextColumn,
-} from './enriched-row.js';
+import type { EnrichedRow, OpenFields, RowStream, SureFields } from './enriched-row.js';
 import { type TargetChoice, type VerifySettings, verifyShape } from './stream-options.js';
+import type { NoRowType, Prefixes, Refused, TypedOptions, TypedVerify } from './typed-options.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
 import { batchProgress, RowCount } from './progress.js';
@@ -76,102 +68,6 @@ export function verify(
 ): Duplex | ((options: never) => Duplex) {
   return given.length === 0 ? createVerify : createVerify(given[0]);
 }
-
-/**
- * Takes the options of `verify()` where the rows have a type of their own: all else follows from the
- * options, as no call can have some of its types given and the others inferred.
- */
-export type TypedVerify<Input extends object> = <
-  const Email extends TextColumn<Input> = never,
-  const Phone extends PhoneColumn<Input> = never,
-  const Prefix extends Prefixes = {},
-  const Chosen extends AddedField = never,
-  const Given = unknown,
->(
-  options: TypedOptions<Input, Email, Phone, Prefix, Chosen> &
-    Needed<Given, TargetChoice> &
-    Refused<Given>,
-) => RowStream<
-  Input,
-  EnrichedRow<Input, Email, Phone, Prefix, Chosen, SureFields<Given>, OpenFields<Given>>
->;
-
-/** Options whose values decide the type of the rows. */
-export interface TypedColumns<Input, Email, Phone, Prefix, Chosen> extends ColumnOptions<
-  OneOf<Email, TextColumn<Input>, GenericRows>,
-  OneOf<Phone, PhoneColumn<Input>>,
-  TextColumn<Input>,
-  Prefix & PrefixedColumns<Prefix, Email | Phone>,
-  OneOf<Chosen, AddedField>
-> {}
-
-export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
-  extends
-    Omit<VerifySettings, keyof ColumnOptions>,
-    TypedColumns<Input, Email, Phone, Prefix, Chosen> {}
-
-/** What is given, or all that may be: a call that gives something else gets an error that says what is wanted. */
-type OneOf<Given, All, Hint = never> = [Given] extends [never]
-  ? All
-  : [Given] extends [string]
-    ? Given
-    : All | Hint;
-
-/** What the compiler says where rows are of a type parameter. */
-type GenericRows =
-  'columns of a generic type are unknown: verify { email: row.email, row }, see docs/reference/library.md';
-
-/** The mistake, which is answered with where the type belongs. */
-type NoRowType<Email> = [Email] extends [string]
-  ? unknown
-  : { readonly error: 'write verify<Row>()(options), with a call for the type of the rows alone' };
-
-/**
- * What the compiler says of values that are wrong whatever the rows hold, where it knows them.
- *
- * @template Given the options of the call
- */
-export type Refused<Given> = Given extends { readonly country: infer Country }
-  ? WrongCountry<Country> & NoColumns<Given>
-  : NoColumns<Given>;
-
-/** Two capital letters are a code, which the service knows or not. Names and other spellings are read when it runs. */
-type WrongCountry<Country> = Country extends CountryCode | 'UK'
-  ? unknown
-  : Country extends `${infer First}${infer Second}`
-    ? [First, Second] extends [Letter, Letter]
-      ? { readonly country: `${Country} is not a country code of the service` }
-      : unknown
-    : unknown;
-
-type Letter =
-  | ('A' | 'B' | 'C' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M')
-  | ('N' | 'O' | 'P' | 'Q' | 'R' | 'S' | 'T' | 'U' | 'V' | 'W' | 'X' | 'Y' | 'Z');
-
-/** An array that is empty where it is written has no elements that it could be of. */
-type NoColumns<Given> = Given extends { readonly email: readonly never[] }
-  ? Given extends { readonly phone: infer Phone }
-    ? [Phone] extends [readonly never[] | undefined]
-      ? NameOne
-      : unknown
-    : NameOne
-  : unknown;
-
-interface NameOne {
-  readonly email: 'name one column at least';
-}
-
-/** What added columns begin with, by the verified column. */
-export type Prefixes = Readonly<Record<string, string>>;
-
-/** Only what is verified has added columns: any other name is refused, with the reason in its type. */
-type PrefixedColumns<Prefix, Verified> = {
-  readonly [
-    Column in string extends keyof Prefix ? never : Exclude<keyof Prefix, Verified> & string
-  ]: {
-    readonly error: `${Column} is not verified`;
-  };
-};
 
 function createVerify(options: VerifySettings): Duplex {
   const plan = planOf(options);
