@@ -10,8 +10,9 @@ PATH="$PATH:/usr/local/bin:$PWD/node_modules/.bin"
 environment=()
 if [ -f sluice.env ]; then environment=(--env-file sluice.env); fi
 
-# The log of the night before is kept.
+# The log of the night before is kept. Each night reads its own, also when the next one has begun.
 if [ -f sluice.log ]; then mv -f sluice.log sluice.log.1; fi
+exec 3>> sluice.log 4< sluice.log
 
 # The state directory is the lock: this run waits for one that is still at work, then ends with 2.
 # An address that was verified within 30 days comes from the history and costs nothing. A night that
@@ -21,7 +22,7 @@ verify() {
   sluice verify contacts.csv --email email --country US -o verified.csv \
     --history verified.history --max-age 30 --max-credits 10000 --max-unknown 20 \
     --min-rows 1 --max-shrink 50 --wait-lock 600 --summary summary.json --report report.html --no-progress \
-    ${environment[@]+"${environment[@]}"} "$@" 2>> sluice.log
+    ${environment[@]+"${environment[@]}"} "$@" 2>&3
 }
 
 verify "$@"
@@ -41,17 +42,18 @@ case "$code" in
   5) echo 'the credits, or those of --max-credits, are used up: buy some or raise it, as the log says; the next run resumes' ;;
   6) echo 'the list, the output or the disk failed: fix what the log says; a run that had begun is resumed by the next one' ;;
   7) echo 'the service failed: the next run resumes' ;;
-  8) echo 'suspect: verified.csv is the old one, look at the list, or at verified.csv.suspect, as the log says' ;;
+  8) echo 'suspect: verified.csv is the old one, the log says what to look at' ;;
   75) echo 'left to the service: the next run collects' ;;
   126 | 127) echo "nothing was sent: sluice or node is not in a folder of PATH=$PATH" ;;
   *) echo "stopped ($code): the next run resumes" ;;
 esac
 # A night that is done may have to be looked at, too. The last line is all of it in one.
+log=$(cat <&4)
 if [ "$code" -eq 0 ]; then
-  grep 'warning: ' sluice.log
-  tail -n 1 sluice.log
+  grep 'warning: ' <<< "$log"
+  tail -n 1 <<< "$log"
 else
   echo 'sluice.log ends with:'
-  tail -n 5 sluice.log
+  tail -n 5 <<< "$log"
 fi
 exit "$code"

@@ -77,6 +77,15 @@ describe('examples/nightly.sh', () => {
     expect((await chargesOf(service)).length).toBeGreaterThan(100);
   });
 
+  it('mails its own warnings, also when the next night has begun', async () => {
+    const folder = await jobFolder();
+    const work =
+      'mv sluice.log sluice.log.1; echo "the next night" > sluice.log; echo "warning: a" >&2';
+    await writeFile(join(folder, 'sluice'), `#!/bin/sh\n${work}\necho "the verdict" >&2\n`);
+    const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder]);
+    expect(ended.stdout).toBe('verified.csv is complete\nwarning: a\nthe verdict\n');
+  });
+
   it('says why nothing was sent', async () => {
     const folder = await jobFolder();
     const ended = await runJob(folder, join(examples, 'nightly.sh'), [folder, '--no-such-option']);

@@ -127,14 +127,15 @@ async function databaseSource(
 
 const mostTables = 20;
 
-const ofSchema = (which: string): string =>
-  `select table_name from information_schema.tables where table_schema ${which} order by 1`;
-
+/** Names as a query takes them. */
 const tableQueries: Readonly<Record<DatabaseKind, string>> = {
-  postgres: ofSchema('= current_schema()'),
-  mysql: ofSchema('= database()'),
-  duckdb: ofSchema('= current_schema()'),
-  sqlite: `select name from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1`,
+  postgres: `select case when table_schema = current_schema() then '' else quote_ident(table_schema) || '.' end || quote_ident(table_name)
+    from information_schema.tables where table_schema not in ('pg_catalog', 'information_schema')
+    order by table_schema is distinct from current_schema(), 1`,
+  mysql:
+    "select concat('`', replace(table_name, '`', '``'), '`') from information_schema.tables where table_schema = database() order by 1",
+  duckdb: `select '"' || replace(table_name, '"', '""') || '"' from information_schema.tables where table_schema = current_schema() order by 1`,
+  sqlite: `select '"' || replace(name, '"', '""') || '"' from sqlite_master where type in ('table', 'view') and name not like 'sqlite_%' order by 1`,
 };
 
 async function firstTexts(source: Source): Promise<readonly string[]> {

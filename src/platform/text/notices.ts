@@ -148,6 +148,16 @@ export const notices = {
       return `${some} ${rows === 1 ? 'has' : 'have'} opted out (${where}), and will be verified and paid for: remove them from the list, or name a list of their addresses with ${optionName('suppress')}`;
     },
   }),
+  other_countries: define({
+    when: 'A column names other countries than the one that is given for all rows, by which phone numbers are read. `of_rows` where only the first rows were looked at.',
+    example: { column: 'Country', rows: 172, of_rows: orNull(1000), read_as: 'DE' },
+    variants: [{ rows: 1, of_rows: null }],
+    sentence({ column, rows, of_rows: of, read_as: country }) {
+      const some =
+        of === null ? counted(rows, 'row') : `${grouped(rows)} of the first ${counted(of, 'row')}`;
+      return `${some} ${rows === 1 ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${rows === 1 ? 'its phone number is' : 'their phone numbers are'} read as of ${country}: ${optionName('countryColumn', column)} reads each by the country of its row`;
+    },
+  }),
   no_calling_codes: define({
     when: 'The column of `--country-from` has no calling codes.',
     example: { column: 'mobile', cells: 100 },

@@ -7,9 +7,9 @@ import {
   type ColumnOptions,
   layOutColumns,
 } from '../../columns/column-layout.js';
-import { withOptOuts } from '../../columns/opt-outs.js';
+import { withListHints } from '../../columns/list-hints.js';
 import { sampleCells } from '../../columns/sample-cells.js';
-import { Plan } from '../../plan/plan.js';
+import { Plan, readCountry } from '../../plan/plan.js';
 import type { Suppressed } from '../../plan/suppressed.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunScratch } from '../../stores/scratch.js';
@@ -101,6 +101,7 @@ export async function openList(
     suppressed,
     ...options
   }: ColumnOptions & {
+    readonly country?: string | undefined;
     readonly suppressed: Suppressed | undefined;
     readonly signal?: AbortSignal | undefined;
     readonly onProgress?: ((progress: RunProgress) => void) | undefined;
@@ -123,10 +124,17 @@ export async function openList(
       return wantedPositions(layout);
     },
   });
-  // Anyone who suppresses addresses knows who has opted out.
-  const isOptOutSaid = onProgress !== undefined && suppressed === undefined;
+  const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
+  const hasPhones = (options.phone ?? []).length > 0;
   return {
-    reading: isOptOutSaid ? withOptOuts(reading, (found) => onProgress(noticed(found))) : reading,
+    reading: onProgress
+      ? withListHints(reading, {
+          // Anyone who suppresses addresses knows who has opted out.
+          seeksOptOuts: suppressed === undefined,
+          phonesOf: hasPhones && !hasOwnCountries ? readCountry(options.country) : undefined,
+          onNotice: (found) => onProgress(noticed(found)),
+        })
+      : reading,
     layout: layout ?? layOutColumns(reading.header, options),
   };
 }

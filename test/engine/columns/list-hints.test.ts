@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { estimateRun, rowsSource, type SuppressList } from '../../../src/index.js';
+import {
+  estimateRun,
+  rowsSource,
+  type RunProgress,
+  type SuppressList,
+} from '../../../src/index.js';
 
 const address = { email: 'good1@sluice.test' };
 
@@ -49,5 +54,27 @@ describe('rows that have opted out', () => {
   it('are left to those who suppress addresses', async () => {
     const suppress = [{ source: rowsSource([{ email: 'other@sluice.test' }]) }];
     expect(await noticed([{ HasOptedOutOfEmail: 'true' }], suppress)).toEqual([]);
+  });
+});
+
+describe('a column of countries beside one country for all', () => {
+  const people = [
+    { phone: '020 7946 0123', Country: 'United Kingdom' },
+    { phone: '030 1234567', Country: 'Germany' },
+    { phone: '030 1234568', Country: '' },
+  ];
+
+  it('is named where phone numbers would be read as of that country', async () => {
+    const seen: object[] = [];
+    const onProgress = (progress: RunProgress): void => {
+      if (progress.stage === 'notice' && progress.code === 'other_countries')
+        seen.push(progress.fields);
+    };
+    const source = rowsSource(people);
+    const phone = ['phone'] as const;
+    await estimateRun({ source, phone, country: 'DE', onProgress });
+    expect(seen).toEqual([{ column: 'Country', rows: 1, of_rows: null, read_as: 'DE' }]);
+    await estimateRun({ source, phone, country: 'DE', countryColumn: 'Country', onProgress });
+    expect(seen).toHaveLength(1);
   });
 });

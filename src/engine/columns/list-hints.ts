@@ -1,0 +1,123 @@
+import type { CountryCode } from '../../contract/countries.js';
+import { closableChunks, type CellText, type RowChunk } from '../../lists/rows/chunks/row-chunk.js';
+import { withMembers } from '../../lists/rows/guarded-ends.js';
+import type { SourceReading } from '../../lists/rows/source.js';
+import { notice, type Notice } from '../../platform/text/notices.js';
+import { trimCell } from '../addresses/address.js';
+import { findCountry } from '../addresses/country/parse-country.js';
+import { readColumnName } from './column-words.js';
+import { isDate } from './detect-columns.js';
+
+/** So many rows are enough to say what there is. */
+const firstRows = 1000;
+
+interface HintOptions {
+  /** Whether rows that have opted out are counted. */
+  readonly seeksOptOuts: boolean;
+  /** The country by which all phone numbers are read. @default none: rows have their own, or there are no phones */
+  readonly phonesOf?: CountryCode | undefined;
+  readonly onNotice: (notice: Notice) => void;
+}
+
+/** The same rows; says of the first what would be paid for though nobody may have meant it. */
+export function withListHints(
+  reading: SourceReading,
+  { seeksOptOuts, phonesOf, onNotice }: HintOptions,
+): SourceReading {
+  const { header } = reading;
+  const optOuts = seeksOptOuts ? new RowTally(header, optOutOf) : undefined;
+  const foreign = phonesOf && new RowTally(header, (title) => foreignTo(phonesOf, title));
+  const tallies = [optOuts, foreign].filter((tally) => tally !== undefined);
+  const chunks = reading.chunks[Symbol.asyncIterator]();
+  let seen = 0;
+  const look = (chunk: RowChunk): void => {
+    for (let row = 0; row < chunk.length && seen < firstRows; row += 1, seen += 1) {
+      for (const tally of tallies) tally.add((column) => chunk.text(row, column));
+    }
+  };
+  const report = (): void => {
+    const ofRows = seen < firstRows ? null : seen;
+    if (optOuts && optOuts.rows > 0) {
+      const { columns, rows } = optOuts;
+      onNotice(notice('opted_out', { columns, rows, of_rows: ofRows }));
+    }
+    const [other] = foreign?.columns ?? [];
+    if (!other || phonesOf === undefined) return;
+    onNotice(notice('other_countries', { ...other, read_as: phonesOf, of_rows: ofRows }));
+  };
+  const all = async function* (): AsyncGenerator<RowChunk> {
+    let isReported = false;
+    for (let step = await chunks.next(); step.done !== true; step = await chunks.next()) {
+      look(step.value);
+      if (seen === firstRows && !isReported) {
+        report();
+        isReported = true;
+      }
+      yield step.value;
+    }
+    if (!isReported) report();
+  };
+  return withMembers(reading, {
+    chunks: closableChunks(all(), async () => void (await chunks.return?.())),
+  });
+}
+
+/** Counts the rows of which a cell says something, by column and all together. */
+class RowTally {
+  readonly #columns: readonly {
+    readonly column: string;
+    readonly at: number;
+    readonly says: (cell: string) => boolean;
+    rows: number;
+  }[];
+  rows = 0;
+
+  constructor(
+    header: readonly string[],
+    testOf: (title: string) => ((cell: string) => boolean) | undefined,
+  ) {
+    this.#columns = header.flatMap((column, at) => {
+      const says = testOf(column);
+      return says ? [{ column, at, says, rows: 0 }] : [];
+    });
+  }
+
+  add(cellAt: (column: number) => CellText): void {
+    const those = this.#columns.filter(({ at, says }) => {
+      const cell = cellAt(at);
+      return typeof cell === 'string' && says(trimCell(cell));
+    });
+    for (const column of those) column.rows += 1;
+    if (those.length > 0) this.rows += 1;
+  }
+
+  get columns(): readonly { readonly column: string; readonly rows: number }[] {
+    return this.#columns.flatMap(({ column, rows }) => (rows > 0 ? [{ column, rows }] : []));
+  }
+}
+
+/** Columns that say who has opted out, and those that say who has opted in, by their names without all but letters. */
+const optOutNames =
+  /opt(?:ed)?out|unsub|donot(?:e?mail|call|contact|text)|abgemeldet|abbestellt|desabonn|desinscri|disiscri/;
+const optInNames =
+  /accepts(?:e?mail|sms|phone)?marketing|opt(?:ed)?in|consent|subscribed$|newsletter|einwilligung|abonniert|marketingcontactstatus/;
+const yes = /^(?:1|true|yes|y|x|ja|oui|s[iì]|sí|wahr|vrai|vero|verdadero)$/i;
+const no = /^(?:0|false|no|n|nein|non|nee|falsch|faux|falso|non-marketing contact)$/i;
+const status = /^(?:unsubscribed|opted[ -]?out|abgemeldet|désabonnée?|désinscrite?)$/i;
+
+/** Whether a cell of a column says of its row that nobody may write to it or call it. */
+function optOutOf(title: string): (cell: string) => boolean {
+  const letters = title
+    .normalize('NFD')
+    .replaceAll(/[^\p{L}]/gu, '')
+    .toLowerCase();
+  const isOut = optOutNames.test(letters);
+  const isIn = !isOut && optInNames.test(letters);
+  return (cell) =>
+    status.test(cell) || (isOut && (yes.test(cell) || isDate(cell))) || (isIn && no.test(cell));
+}
+
+function foreignTo(own: CountryCode, title: string): ((cell: string) => boolean) | undefined {
+  if (readColumnName(title).meaning !== 'country') return undefined;
+  return (cell) => (findCountry(cell) ?? own) !== own;
+}
