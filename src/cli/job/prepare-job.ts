@@ -225,7 +225,7 @@ type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & Coun
 /** Asking the service in one's own process costs nobody anything. */
 const localPollIntervalMs = 25;
 
-export function sharedOptions(
+function sharedOptions(
   { options, signal }: CommandInput<VerifyOption>,
   target: Target,
   ends: ListEnds,
@@ -288,6 +288,6 @@ export async function openReports(
   });
 }
 
-export function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
+function filesAmong(paths: readonly (string | undefined)[]): readonly string[] {
   return paths.filter((path): path is string => path !== undefined && path !== standard);
 }

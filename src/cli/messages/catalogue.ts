@@ -54,13 +54,13 @@ function definer(severity: Severity) {
   ): EventDefinition<Fields> => ({ severity, ...definition });
 }
 
-export const info = definer('info');
-export const notice = definer('notice');
-export const warning = definer('warning');
-export const error = definer('error');
+const info = definer('info');
+const notice = definer('notice');
+const warning = definer('warning');
+const error = definer('error');
 
 /** Sentences that another part has made: of an error, an advice, the library. */
-export const made = ({ message }: { readonly message: string }): string => message;
+const made = ({ message }: { readonly message: string }): string => message;
 
 const status = {
   state: 'out.csv.sluice',
