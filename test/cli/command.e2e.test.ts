@@ -122,7 +122,7 @@ describe('a printed command, where the project has its own copy', () => {
       interruptAt: /: verifying/,
     });
     expect(stopped.code, stopped.stderr).toBe(130);
-    const [, line = ''] = /sluice: (.* status .*) shows the run/.exec(stopped.stderr) ?? [];
+    const [, line = ''] = /sluice: (\S.* status '[^']*')/.exec(stopped.stderr) ?? [];
     const status = await type(line);
     expect(status.code, line + status.stderr).toBe(0);
     expect(status.stdout).toContain('my list.csv');

@@ -20,7 +20,9 @@ describe('sluice serve --accounts', () => {
     ]);
     const data = join(folder, 'data');
     // The environment's key is for the one account that there is without a file.
-    const serving = await serve(['--accounts', file, '--data', data], { SLUICE_API_KEY: 'other' });
+    const serving = await serve(['--accounts', file, '--data', data, '--json-log'], {
+      SLUICE_API_KEY: 'other',
+    });
     const wire = new Wire({ baseUrl: serving.baseUrl, apiKey: 'key-of-a' });
     const credits = async (key: string) => wire.get('/v1/account/credits', { key });
     expect((await credits('key-of-a')).json).toEqual({ email_credit: 5, phone_credit: 0 });
@@ -33,7 +35,7 @@ describe('sluice serve --accounts', () => {
       { name: 'c', key: 'key-of-c', suspended: true },
     ]);
     serving.child.kill('SIGHUP');
-    await serving.said(/accounts read again: 2\n/m);
+    await serving.said(/"event":"accounts_read",.*"accounts":2/);
     expect((await credits('key-of-a')).status).toBe(401);
     expect((await credits('key-of-b')).status).toBe(401);
     expect((await credits('key-of-c')).status).toBe(403);
@@ -43,7 +45,7 @@ describe('sluice serve --accounts', () => {
 
     await writeFile(file, '[{"name":"a","key":"hunter2"');
     serving.child.kill('SIGHUP');
-    await serving.said(/the accounts are unchanged\n/);
+    await serving.said(/"event":"accounts_refused"/);
     expect((await credits('new-key-of-a')).status).toBe(200);
 
     const ended = await serving.stop();

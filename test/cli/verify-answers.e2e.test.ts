@@ -47,7 +47,7 @@ describe('a service that does not take the run', () => {
     const { service } = await withService();
     const ended = await verify({ baseUrl: service.baseUrl, apiKey: 'canary-wrong-key' });
     expect(ended.code).toBe(4);
-    expect(ended.stderr).toMatch(/give the key of an account.*\[unauthorized\]/);
+    expect(ended.stderr).toContain('[unauthorized]');
     expect(ended.stderr).not.toContain('canary');
     expect(await left()).toEqual(['summary.json']);
   });
@@ -137,9 +137,7 @@ describe('credits', () => {
 
     const stopped = await verify(front);
     expect(stopped.code).toBe(5);
-    expect(stopped.stderr).toContain(
-      'sluice: the account has 5 email credits, this batch needs 10; add credits to the account, then run again [payment_required]',
-    );
+    expect(stopped.stderr).toContain('[payment_required]');
     expect(await left()).toEqual(['out.csv.sluice', 'summary.json']);
     const before = await chargesOf(service);
     expect(before).toHaveLength(20);

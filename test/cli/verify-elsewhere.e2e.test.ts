@@ -8,6 +8,7 @@ import { createService } from '../../src/service/index.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { runInProcess } from './run-in-process.js';
+import { eventsOf } from './logged-events.js';
 
 async function makeList() {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-elsewhere-'));
@@ -46,9 +47,7 @@ describe('results that are paid for', () => {
     database.close();
     const refused = await verify(...into);
     expect(refused.code).toBe(2);
-    expect(refused.stderr).toContain(
-      'paid results are kept in people.sluice: to write them elsewhere, add --state people.sluice and name another -o',
-    );
+    expect(eventsOf(refused, 'results_kept')).toMatchObject([{ state: 'people.sluice' }]);
     const paid = (await chargesOf(service)).length;
     expect(paid).toBe(2);
     const elsewhere = await verify('-o', join(folder, 'out.csv'), '--state', 'people.sluice');

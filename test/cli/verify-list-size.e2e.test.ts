@@ -7,6 +7,7 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { runInProcess } from './run-in-process.js';
 import type { Ended } from './run-sluice.js';
+import { runSentences } from '../../src/report/sentences/run-sentences.js';
 
 let folder: string;
 let service: Service;
@@ -52,7 +53,7 @@ describe('a list with fewer rows than it should have', () => {
     expect(JSON.parse(await readFile(join(folder, 's.json'), 'utf8'))).toMatchObject({
       exit_code: 8,
       reason: 'input_suspect',
-      next: 'check what makes the list, then run again',
+      next: runSentences.check_list.sentence({}),
     });
     expect((await night(6, '--min-rows', '5', ...summary)).code).toBe(0);
     expect(await rowsOfOutput()).toBe(6);

@@ -8,10 +8,11 @@ import { withFolder, withService } from '../service/with-service.js';
 import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { startFront } from './front.js';
-import { codedOf } from './logged-events.js';
+import { codedOf, eventsOf, parseLog } from './logged-events.js';
 import { type EndedHere, runInProcess } from './run-in-process.js';
 import { startSluice } from './run-sluice.js';
 import { verifyByTens } from './verify-by-tens.js';
+import { runSentences } from '../../src/report/sentences/run-sentences.js';
 
 let folder: string;
 let service: Service;
@@ -27,6 +28,7 @@ beforeEach(async () => {
 
 const reports = ['--summary', 'summary.json', '--report', 'report.html'];
 const command = [...verifyByTens, '--no-progress', ...reports];
+const startsOver = runSentences.starts_over.sentence({});
 
 function verify(
   options: readonly string[] = [],
@@ -64,7 +66,6 @@ describe('a run that stops', () => {
       rows: 30,
       exit_code: 5,
       reason: 'budget_exhausted',
-      next: expect.stringMatching(/it goes on, launches 1 more \(at most 10 email credits\)$/),
       credits: { email: { spent: 20, refunded: 0, net: 20, source: 'cost_objects' }, phone: null },
     });
     expect(summary.batches.map(({ stage }) => stage).toSorted()).toEqual([
@@ -74,20 +75,19 @@ describe('a run that stops', () => {
     ]);
     expect(await chargesOf(service)).toHaveLength(20);
     expect(report).toContain('Verification of list.csv, stopped');
-    expect(report).toContain('2 of 3 batches done');
     expect(report).toContain('Exit code 5');
-    expect(ended.stderr).toMatch(
-      /\[budget_exhausted\]\nsluice: so far: 2 of 3 batches done, at most 20 email credits spent\nsluice: with a higher --max-credits, run the same command again: it goes on/,
-    );
+    expect(eventsOf(ended, 'error')).toMatchObject([{ code: 'budget_exhausted' }]);
+    const [soFar] = eventsOf(ended, 'so_far');
+    expect(soFar).toMatchObject({ batches: 3, done: 2, email_credits: 20 });
+    expect(report).toContain(soFar?.['so_far']);
+    expect(eventsOf(ended, 'resumable')).toMatchObject([{ message: summary.next }]);
   });
 
   it('says what it goes on with before anything else, and replaces those reports', async () => {
     await verify(['--max-credits', '20']);
     const ended = await verify();
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr).toMatch(
-      /^sluice: resuming the run of \d\d:\d\d: 2 of 3 batches done, at most 20 email credits spent\n/,
-    );
+    expect(ended.events[0]).toMatchObject({ event: 'going_on', done: 2, email_credits: 20 });
     const { summary, report } = await written();
     expect(summary).toMatchObject({ exit_code: 0, reason: null, next: null, rows: 30 });
     expect(summary).not.toHaveProperty('stopped');
@@ -104,18 +104,15 @@ describe('a run that stops', () => {
   it('tells a log the same', async () => {
     await verify(['--max-credits', '20']);
     const ended = await verify(['--max-credits', '25', '--json-log']);
-    const events = ended.stderr
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { readonly event: string });
+    const events = parseLog(ended.stderr);
     expect(events[0]).toMatchObject({ event: 'going_on', batches: 3, done: 2, email_credits: 20 });
     expect(events.slice(-3).map(({ event }) => event)).toEqual(['error', 'so_far', 'resumable']);
   });
 
-  it.each<[string, number, string]>([
-    ['unauthorized', 4, 'once the key is accepted, run the same command again: it goes on'],
-    ['service_unavailable', 7, 'once it works again, run the same command again: it goes on'],
-  ])('for %s ends with %i, and says so', async (reason, code, next) => {
+  it.each([
+    ['unauthorized', 4, 'accepted_key'],
+    ['service_unavailable', 7, 'working_service'],
+  ] as const)('for %s ends with %i, and says so', async (reason, code, condition) => {
     let isDown = false;
     const front = await startFront(service, (request) => {
       isDown ||= request.startsWith('POST /v1/batch/');
@@ -125,7 +122,7 @@ describe('a run that stops', () => {
     expect(ended.code, ended.stderr).toBe(code);
     const { summary } = await written();
     expect(summary).toMatchObject({ stopped: true, exit_code: code, credits: { email: {} } });
-    expect(summary.next).toContain(next);
+    expect(summary.next).toContain(runSentences.repeat.sentence({ condition, next: '' }));
     expect(summary.reason).toBe(reason);
     expect(await chargesOf(service)).toEqual([]);
   });
@@ -164,8 +161,8 @@ describe('a run that stops', () => {
     running.child.kill('SIGKILL');
     await running.ended;
 
-    const again = startSluice([...command, '--verbose'], { cwd: folder, env: connectTo(slow) });
-    await again.said(/resuming the run of/);
+    const again = startSluice([...command, '--json-log'], { cwd: folder, env: connectTo(slow) });
+    await again.said(/"event":"going_on"/);
     // Another process has nothing to write about this run as long as it goes on.
     const locked = await runInProcess(command, { cwd: folder, env: connectTo(slow) });
     expect(locked.code).toBe(2);
@@ -221,7 +218,7 @@ describe('a run that stops', () => {
     expect(refused.code).toBe(2);
     expect(JSON.parse(await readFile(join(folder, 'other.json'), 'utf8'))).toMatchObject({
       reason: 'state_locked',
-      next: 'run again when the other process is done, or wait for it with --wait-lock',
+      next: expect.stringContaining('--wait-lock') as string,
       batches: [],
     });
     holder.child.kill('SIGTERM');
@@ -239,8 +236,8 @@ describe('a run that stops', () => {
     const ended = await runInProcess(args, { cwd: folder, env: connectTo(front) });
     expect(ended.code).toBe(5);
     expect(ended.stderr).toContain('reports');
-    expect(ended.stderr).toContain('so far: 2 of 3 batches done, at most 20 email credits spent');
-    expect(ended.stderr).toContain('run the same command again: it goes on');
+    expect(eventsOf(ended, 'so_far')).toMatchObject([{ done: 2, batches: 3, email_credits: 20 }]);
+    expect(eventsOf(ended, 'resumable')).toHaveLength(1);
   });
 
   it.each([401, 500])('that has sent nothing for a %i says that it starts over', async (status) => {
@@ -248,9 +245,9 @@ describe('a run that stops', () => {
       request.startsWith('GET') ? { status, body: { message: 'no' } } : undefined,
     );
     const ended = await verify(['--give-up-after', '0.2'], front);
-    expect(ended.stderr).not.toContain('it goes on');
+    expect(eventsOf(ended, 'so_far')).toEqual([]);
     expect(existsSync(join(folder, 'out.csv.sluice'))).toBe(false);
-    expect((await written()).summary.next).toContain('it starts over');
+    expect((await written()).summary.next).toContain(startsOver);
   });
 
   it('says in one line what all of its batches failed for', async () => {
@@ -259,7 +256,7 @@ describe('a run that stops', () => {
     );
     const ended = await verify([], front);
     expect(ended.code).toBe(2);
-    expect(ended.stderr).toMatch(/\d+ batches failed: too_large; report it/);
+    expect(eventsOf(ended, 'batches_failed')).toMatchObject([{ reason: 'too_large' }]);
     expect(ended.stderr.match(/too_large/g)).toHaveLength(1);
   });
 
@@ -268,7 +265,7 @@ describe('a run that stops', () => {
     const env = { SLUICE_BASE_URL: service.baseUrl };
     const ended = await runInProcess(command, { cwd: folder, env });
     expect(ended.code).toBe(2);
-    expect(ended.stderr).not.toContain('to write it elsewhere');
+    expect(eventsOf(ended, 'results_kept')).toEqual([]);
   });
 
   it('that streams says what it has launched', async () => {
@@ -285,7 +282,7 @@ describe('a run that stops', () => {
     expect((await written()).summary).toMatchObject({
       exit_code: 143,
       credits: { email: { spent: 2, source: 'launched' } },
-      next: 'run the same command again: it starts over',
+      next: runSentences.repeat.sentence({ condition: null, next: startsOver }),
     });
   });
 });

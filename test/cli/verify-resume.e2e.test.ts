@@ -7,9 +7,10 @@ import { chargesOf } from './charges.js';
 import { connectTo } from './connect-to.js';
 import { countRequests } from './count-requests.js';
 import { csvRows, expectCellsKept, expectInputKept } from './csv-cells.js';
-import { answerInProcess, runInProcess } from './run-in-process.js';
+import { answerInProcess, runInProcess, type EndedHere } from './run-in-process.js';
 import { startSluice, type Ended, type Running } from './run-sluice.js';
 import { verifyByTens } from './verify-by-tens.js';
+import { eventsOf, parseLog } from './logged-events.js';
 
 const rows = 30;
 let folder: string;
@@ -33,7 +34,7 @@ function listOf(count: number): string {
 /** Three batches of ten. */
 const command = [...verifyByTens, '--concurrency', '1'];
 
-function verify(service: Service | undefined, ...more: string[]): Promise<Ended> {
+function verify(service: Service | undefined, ...more: string[]): Promise<EndedHere> {
   return runInProcess([...command, ...more], {
     cwd: folder,
     env: service ? connectTo(service) : {},
@@ -70,11 +71,16 @@ describe('the same command again', () => {
     await writeFile(input, listOf(rows + 2).replace(/(0,.*\n)(1,.*\n)/, '$2'));
     const ended = await runInProcess(command, { cwd: folder, env: connectTo(service) });
     expect(ended.code, ended.stderr).toBe(0);
-    const [goingOn, changed] = ended.stderr.split('\n');
-    expect(goingOn).toMatch(/^sluice: resuming the run of \d\d:\d\d/);
-    expect(changed).toMatch(
-      /^sluice: the list or its options changed since the run of (?:\S+ )?\d\d:\d\d \(it has 31 rows now and had 30\): 2 of 2 paid batches are used again, 19 of 20 addresses are not paid again$/,
-    );
+    expect(ended.events.slice(0, 2)).toMatchObject([
+      { event: 'going_on' },
+      {
+        event: 'carried',
+        paid_batches: 2,
+        used_batches: 2,
+        paid_addresses: 20,
+        used_addresses: 19,
+      },
+    ]);
     await expectInputKept(input, join(folder, 'out.csv'));
     expect((await readdir(folder)).toSorted()).toEqual(['list.csv', 'out.csv']);
     const paid = (await chargesOf(service)).map(({ address }) => address);
@@ -92,14 +98,13 @@ describe('the same command again', () => {
     const env = connectTo(service);
     const first = await runInProcess([...by('US'), '--max-credits', '20'], { cwd: folder, env });
     expect(first.code, first.stderr).toBe(5);
-    const question =
-      /--country \(US when it began, DE now\)[^]*1 paid result of that run would be lost. Go on\? \[y\/N\]/;
+    const question = /--country[^]*1 .*\[y\/N\]/;
     const no = await answerInProcess(by('DE'), { cwd: folder, env, answers: [[question, 'n\r']] });
     expect(no.code, no.seen).toBe(2);
     expect(await chargesOf(service)).toHaveLength(20);
     const yes = await answerInProcess(by('DE'), { cwd: folder, env, answers: [[question, 'y\r']] });
     expect(yes.code, yes.seen).toBe(0);
-    expect(yes.seen).toContain('earlier runs, whose results were used, cost 20 email credits more');
+    expect(eventsOf(yes, 'credits_before')).toMatchObject([{ email: 20 }]);
     expect(await chargesOf(service)).toHaveLength(31);
   });
 
@@ -130,8 +135,7 @@ describe('the same command again', () => {
       });
       expect(ended.code, ended.stderr).toBe(2);
       expect(ended.stderr).toContain(trouble);
-      expect(ended.stderr).toMatch(/changed since the run of (?:\S+ )?\d\d:\d\d:/);
-      for (const way of ['Put the old list and options back', '--on-change carry', '--fresh']) {
+      for (const way of ['--on-change carry', '--fresh']) {
         expect(ended.stderr).toContain(way);
       }
     }
@@ -227,13 +231,14 @@ describe('the same command again', () => {
     const { service } = await withService();
     const args = command.with(1, '-');
     const options = { cwd: folder, env: connectTo(service) };
-    const pipe = (list: string, ...more: string[]): Promise<Ended> =>
+    const pipe = (list: string, ...more: string[]): Promise<EndedHere> =>
       runInProcess([...args, ...more], { ...options, input: list });
     expect((await pipe(listOf(rows), '--max-credits', '20')).code).toBe(5);
-    expect((await pipe('', '--max-credits', '20')).stderr).not.toContain('has changed');
+    expect(eventsOf(await pipe('', '--max-credits', '20'), 'carried')).toEqual([]);
     const another = await pipe(listOf(rows + 5), '--max-credits', '10');
     expect(another.code, another.stderr).toBe(5);
-    expect(another.stderr).toContain('20 of 20 addresses are not paid again');
+    const carried = { paid_addresses: 20, used_addresses: 20 };
+    expect(eventsOf(another, 'carried')).toMatchObject([carried]);
     // The list on disk is the one that was piped last.
     const ended = await pipe('');
     expect(ended.code, ended.stderr).toBe(0);
@@ -288,9 +293,7 @@ describe('two processes', () => {
     const second = await verify(service);
     expect(second).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining(
-        'another process is working in the state directory out.csv.sluice',
-      ),
+      stderr: expect.stringContaining('[state_locked]'),
     });
     expect((await verify(service, '--fresh')).code).toBe(2);
     // The lock dies with its process, however that ends.
@@ -308,7 +311,7 @@ describe('two processes', () => {
     const second = await verify(undefined);
     expect(second).toMatchObject({
       code: 2,
-      stderr: expect.stringContaining('another process is working in the state directory'),
+      stderr: expect.stringContaining('[state_locked]'),
     });
     fifo.child.stdin.end(listOf(rows));
     expect((await fifo.ended).code).toBe(0);
@@ -374,38 +377,28 @@ describe('signals', () => {
     running.child.kill(signal);
     const ended = await running.ended;
     expect(ended).toMatchObject({ code, signal: null });
-    expect(ended.stderr.split('\n').slice(-6)).toEqual([
-      `sluice: stopped by ${signal}`,
-      expect.stringMatching(
-        /^sluice: so far: \d of 3 batches done, (?:1 being verified, at most 10 email credits spent|1 without an answer to the launch, no credits spent, up to 10 email credits in doubt|at most 10 email credits spent)$/,
-      ),
-      expect.stringMatching(
-        /^sluice: run the same command again: it goes on, .*launches 2 more \(at most 20 email credits\)$/,
-      ),
-      'sluice: sluice status out.csv.sluice shows the run, sluice abandon out.csv.sluice gives it up, and what it has paid for',
-      expect.stringMatching(/^sluice: list\.csv: stopped with exit code 1\d\d \(/),
-      '',
-    ]);
+    for (const text of [signal, 'sluice status out.csv.sluice', 'sluice abandon out.csv.sluice']) {
+      expect(ended.stderr).toContain(text);
+    }
     await expectDone(service, await verify(service));
   });
 
   it('calls no credits spent whose launch had no answer', async () => {
     const hanging = { operation: 'launchBatch' as const, what: { hang: true as const } };
     const { service } = await withService({ faults: { faults: [hanging] } });
-    const running = startSluice([...command, '--verbose', '--summary', 'doubt.json'], {
+    const running = startSluice([...command, '--json-log', '--summary', 'doubt.json'], {
       cwd: folder,
       env: connectTo(service),
     });
-    await running.said(/: launching/);
+    await running.said(/"stage":"launching"/);
     running.child.kill('SIGINT');
     const { code, stderr } = await running.ended;
     expect({ code, stderr }).toMatchObject({ code: 130 });
-    expect(stderr).toContain(
-      'so far: 0 of 3 batches done, 1 without an answer to the launch, no credits spent, up to 10 email credits in doubt',
-    );
+    expect(eventsOf({ events: parseLog(stderr) }, 'so_far')).toMatchObject([
+      { done: 0, in_doubt: 1, email_credits: 10, doubtful_email_credits: 10 },
+    ]);
     const summary: unknown = JSON.parse(await readFile(join(folder, 'doubt.json'), 'utf8'));
     expect(summary).toMatchObject({ credits: { email: { spent: 0, net: null, in_doubt: 10 } } });
-    expect(stderr).toContain('it goes on, asks what came of 1 launch and launches 2 more');
     expect(await chargesOf(service)).toEqual([]);
   });
 

@@ -193,7 +193,7 @@ describe('a list that is split, in a bucket', () => {
   it.each([
     ['is the output', ['--rejects', 's3://lists/out.csv'], 2, /is the output/],
     ['is the input', ['--rejects', 's3://lists/in.csv'], 2, /is the input/],
-    ['has no bucket', ['--rejects', 's3://none/bad.csv'], 6, /no such bucket/],
+    ['has no bucket', ['--rejects', 's3://none/bad.csv'], 6, /bucket not found/],
     ['is a folder', ['--rejects', 's3://lists/bad/'], 2, /it is a folder/],
     ['is on a web server', ['--rejects', 'https://sluice.test/bad.csv'], 2, /takes the path of/],
     ['is of parts', ['--rejects', 's3://lists/bad.csv', '--part-size', '1MB'], 2, /--part-size/],

@@ -2,7 +2,7 @@ import { readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { RunReports, summaryFileSchema } from '../../src/index.js';
-import { runSentence } from '../../src/report/sentences/run-sentences.js';
+import { runSentence, runSentences } from '../../src/report/sentences/run-sentences.js';
 import { describeStatus, nextAfter, nextOf, soFar } from '../../src/report/run-end.js';
 import { startText } from '../../src/platform/text/shown-numbers.js';
 import type { RunStatus } from '../../src/engine/stores/run-status.js';
@@ -10,6 +10,10 @@ import { withFolder } from '../service/with-service.js';
 import { exampleSummary } from './page/example-report.js';
 
 const run = { input: 'list.csv', output: 'out.csv' };
+const repeats = runSentences.repeat.sentence({
+  condition: null,
+  next: runSentences.starts_over.sentence({}),
+});
 
 describe('the reports of a run', () => {
   it('are gone as soon as a run begins, and have the permissions of those before', async () => {
@@ -27,7 +31,7 @@ describe('the reports of a run', () => {
       reason: 'defect',
       rows: null,
       credits: { email: { spent: 0 } },
-      next: 'run the same command again: it starts over',
+      next: repeats,
     });
     expect(await readFile(report, 'utf8')).toContain('a &lt;b&gt;defect&lt;/b&gt;');
   });
@@ -68,7 +72,7 @@ describe('reports that cannot be written', () => {
     const reports = await RunReports.open({ report, summary: async () => Promise.reject(full) });
     const stopped = await reports.stopped({ exit_code: 7, reason: 'defect', message: null }, run);
     expect(stopped.unwritten).toEqual([full]);
-    expect(stopped.next).toContain('run the same command again');
+    expect(stopped.next).toContain(repeats);
     expect(await readdir(folder)).toEqual(['report.html']);
   });
 });

@@ -8,6 +8,7 @@ import { connectTo } from '../connect-to.js';
 import { startFront } from '../front.js';
 import { runCommand, type CommandEnd } from '../run-command.js';
 import { withFolder, withService } from '../../service/with-service.js';
+import { eventsOf } from '../logged-events.js';
 
 const nobody = '00000000-0000-4000-8000-000000000000';
 
@@ -196,10 +197,9 @@ describe('sluice batch', () => {
     });
     const path = await textFile('a@example.com\n');
     const group = '--type email --country US --name lost-one';
-    expect(await batch(`upload ${path} ${group}`, service)).toMatchObject({
-      code: 7,
-      stderr: expect.stringContaining('look for lost-one with sluice batch list') as string,
-    });
+    const lost = await batch(`upload ${path} ${group}`, service);
+    expect(lost.code).toBe(7);
+    expect(eventsOf(lost, 'upload_in_doubt')).toMatchObject([{ name: 'lost-one' }]);
     expect((await batch('list', service)).stdout).toContain('lost-one');
   });
 });

@@ -102,7 +102,7 @@ describe('sluice check', () => {
     const environment = await environmentOf({ emailCredits: 0 });
     expect(await runCommand(checkCommand, ['a@example.com'], environment)).toMatchObject({
       code: 5,
-      stderr: expect.stringContaining('add credits') as string,
+      events: [{ event: 'error', code: 'payment_required' }],
     });
   });
 });

@@ -108,19 +108,17 @@ describe('sluice', () => {
   it('guesses at the command that help is asked for', async () => {
     const { code, stderr } = await runInProcess(['help', 'verfiy']);
     expect(code).toBe(2);
-    expect(stderr).toContain('there is no command or topic verfiy; did you mean verify?');
+    expect(stderr).toContain('did you mean verify?');
     const money = await runInProcess(['help', 'money']);
-    expect(money.stderr).toContain('and there is help on exit-codes, environment, columns, resume');
+    expect(money.stderr).toContain('exit-codes, environment, columns, resume');
     const resume = await runInProcess(['resume']);
-    expect(resume.stderr).toContain(
-      'the same command again resumes a run, and sluice help resume explains it;',
-    );
+    expect(resume.stderr).toContain('sluice help resume');
   });
 
   it('says how a list is verified that stands in the place of a command', async () => {
     const { code, stderr } = await runInProcess(['package.json', '--email', 'email']);
     expect(code).toBe(2);
-    expect(stderr).toContain('to verify that list: sluice verify package.json;');
+    expect(stderr).toContain('sluice verify package.json;');
   });
 
   it('shows its help and ends with 2 when it does not know what is wanted', async () => {
@@ -129,7 +127,7 @@ describe('sluice', () => {
     expect(nothing.stderr).toMatch(/^sluice \d.*\n\nUsage: sluice <command>/);
     const unknown = await runInProcess(['verfiy', 'list.csv']);
     expect(unknown.code).toBe(2);
-    expect(unknown.stderr).toContain('sluice: there is no command verfiy; did you mean verify?;');
+    expect(unknown.stderr).toContain('did you mean verify?');
     expect(unknown.stderr.split('\n')).toHaveLength(2);
   });
 });

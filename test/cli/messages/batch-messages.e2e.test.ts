@@ -10,6 +10,7 @@ import { startFront } from '../front.js';
 import { batchProgress, life } from '../terminal/batch-life.js';
 import { runInProcess } from '../run-in-process.js';
 import { verifyByTens } from '../verify-by-tens.js';
+import { eventsOf } from '../logged-events.js';
 
 const told = (id: number, state: BatchState): Extract<RunProgress, { stage: 'batch' }> =>
   batchProgress(id, state) as Extract<RunProgress, { stage: 'batch' }>;
@@ -67,7 +68,7 @@ describe('a batch that is held up', () => {
       env: connectTo(front),
     });
     expect(ended.code, ended.stderr).toBe(0);
-    expect(ended.stderr.match(/is waiting: the service does not find it \(404\)/g)).toHaveLength(1);
+    expect(eventsOf(ended, 'batch_waiting')).toMatchObject([{ reason: 'not_found' }]);
     expect(await chargesOf(service)).toHaveLength(1);
   });
 });

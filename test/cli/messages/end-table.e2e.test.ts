@@ -16,7 +16,7 @@ import { RunReports, type Summary } from '../../../src/index.js';
 import { nameOptionsBy } from '../../../src/platform/text/option-name.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { withFolder } from '../../service/with-service.js';
-import { codedOf } from '../logged-events.js';
+import { codedOf, eventsOf } from '../logged-events.js';
 import { runInProcess } from '../run-in-process.js';
 import { exampleSummary } from '../../report/page/example-report.js';
 import { readAll } from '../read-all.js';
@@ -92,20 +92,19 @@ describe('the end of a run on a terminal', () => {
   });
 
   it('is followed by where the rows are, and by what to do', async () => {
-    const said = await saidAtTheEnd({ isTerminal: true });
-    const [table = '', after] = said.split('\n\n');
+    const { text, events } = await saidAtTheEnd({ isTerminal: true });
+    const [table = '', after] = text.split('\n\n');
     expect(table).toMatch(/^\n +email +mobile\nrows /);
-    expect(after).toBe(linesAtTerminal);
+    expect(events).toEqual(lastEvents);
+    expect(after).toContain(
+      `\n- what to do ${'first '.repeat(11).trimEnd()}\n  of all\n- and then`,
+    );
   });
 
   it('is what went wrong with --quiet', async () => {
-    expect(await saidAtTheEnd({ isQuiet: true })).toBe(`${failed}\n${verdict}\n`);
+    expect((await saidAtTheEnd({ isQuiet: true })).events).toEqual(['incomplete', 'verdict']);
   });
 });
-
-const failed = 'sluice: warning: the output is written, but some rows failed';
-const verdict =
-  'sluice: contacts.csv: 1,000 rows, 61 % of 980 emails valid, 61 % of 980 phones valid, 20 failed, 1 warning';
 
 /** An advice that is longer than a line of the terminal, and one that is not. */
 const advice = [
@@ -113,23 +112,12 @@ const advice = [
   { code: 'short', fields: {}, message: 'and then' },
 ];
 
-const linesAtTerminal = [
-  'wrote 1,000 rows to verified.csv in 1 min 2 s',
-  'warning: the output is written, but some rows failed',
-  `- what to do ${'first '.repeat(11).trimEnd()}`,
-  '  of all',
-  '- and then',
-].join('\n');
+const lastEvents = ['outputs', 'incomplete', 'next', 'next', 'verdict'];
 
-const lastLines = [
-  'sluice: wrote 1,000 rows to verified.csv',
-  failed,
-  ...advice.map(({ message }) => `sluice: ${message}`),
-  verdict,
-  '',
-].join('\n');
-
-async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> {
+async function saidAtTheEnd(
+  options: Partial<ReporterOptions>,
+): Promise<{ readonly text: string; readonly events: readonly string[] }> {
+  const events: string[] = [];
   const reports = await RunReports.open({});
   const { compared: _, ...summary } = exampleSummary();
   const out = Object.assign(new PassThrough(), { columns: 80 });
@@ -137,10 +125,11 @@ async function saidAtTheEnd(options: Partial<ReporterOptions>): Promise<string> 
     isQuiet: false,
     isVerbose: false,
     clock: new TestClock(),
+    onMessage: ({ event }) => events.push(event),
     ...options,
   });
   reporter.finished(summary, reports.endOf(summary), advice);
-  return readAll(out);
+  return { text: readAll(out), events };
 }
 
 describe('a table of text', () => {
@@ -156,8 +145,9 @@ describe('a table of text', () => {
 
 describe('the end of a run in a log', () => {
   it('is a line for each column, and the same end', async () => {
-    const [email, mobile, ...rest] = (await saidAtTheEnd({})).split('\n');
-    expect(rest.join('\n')).toBe(lastLines);
+    const { text, events } = await saidAtTheEnd({});
+    const [email, mobile] = text.split('\n');
+    expect(events).toEqual(['column_figures', 'column_figures', ...lastEvents]);
     expect([email, mobile]).toEqual([
       'sluice: email: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 800, after refunds of 100',
       'sluice: mobile: rows 1,000, verified 950, valid 600, wrong 200, unknown 150, no result 20 (no_record 20), not submitted 20 (empty 20), failed 10, unique addresses 900, from earlier runs 50, credits 12.5, by the balance 12.5',
@@ -183,16 +173,24 @@ describe('a run', () => {
     expect(ended.code, ended.stderr).toBe(0);
     const [event] = codedOf(ended, 'unknown_locally');
     const unknown = String(event?.['message']);
-    expect(ended.stderr.split('\n').slice(1)).toEqual([
-      'sluice: work: rows 4, verified 3, valid 1, wrong 1, unknown 1, no result 0, not submitted 1 (empty 1), failed 0',
-      'sluice: home: rows 4, verified 2, valid 2, wrong 0, unknown 0, no result 0, not submitted 2 (empty 2), failed 0',
-      'sluice: all emails: verified 5, valid 3, wrong 1, unknown 1, no result 0, not submitted 3 (empty 3), failed 0, unique addresses 4, credits 4',
-      'sluice: mobile: rows 4, verified 1, valid 1, wrong 0, unknown 0, no result 1 (no_record 1), not submitted 2 (empty 2), failed 0, unique addresses 2, credits 1',
-      'sluice: wrote 4 rows to out.csv',
-      `sluice: ${unknown}`,
-      'sluice: list.csv: 4 rows, 60 % of 5 emails valid, 50 % of 2 phones valid',
-      '',
+    expect(eventsOf(ended, 'column_figures')).toMatchObject([
+      {
+        column: 'work',
+        figures: { rows: 4, verified: 3, valid: 1, wrong: 1, unknown: 1, empty: 1 },
+      },
+      {
+        column: 'home',
+        figures: { rows: 4, verified: 2, valid: 2, wrong: 0, unknown: 0, empty: 2 },
+      },
+      { column: 'all emails', figures: { verified: 5, 'unique addresses': 4, credits: 4 } },
+      {
+        column: 'mobile',
+        figures: { verified: 1, no_record: 1, 'unique addresses': 2, credits: 1 },
+      },
     ]);
+    expect(eventsOf(ended, 'outputs')).toMatchObject([{ outputs: [{ name: 'out.csv', rows: 4 }] }]);
+    const verdict = 'list.csv: 4 rows, 60 % of 5 emails valid, 50 % of 2 phones valid';
+    expect(eventsOf(ended, 'verdict')).toMatchObject([{ verdict }]);
     const summary = JSON.parse(await readFile(join(cwd, 'summary.json'), 'utf8')) as Summary;
     expect(summary).toMatchObject({
       exit_code: 0,

@@ -7,19 +7,20 @@ import { paidInVainMessages } from '../../../src/cli/messages/failure-messages.j
 import { Reporter, type ReporterOptions } from '../../../src/cli/terminal/reporter.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 import { batchProgress, life } from './batch-life.js';
-import { runInProcess } from '../run-in-process.js';
+import { runInProcess, type EndedHere } from '../run-in-process.js';
 import { readAll } from '../read-all.js';
+import { loggedEvent, type LoggedEvent } from '../logged-events.js';
 
 async function verify(
   args: readonly string[],
   rows = 'email\ngood@sluice.test\nbad@sluice.test\n',
-): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
+): Promise<Pick<EndedHere, 'code' | 'events'> & { readonly lines: readonly string[] }> {
   const cwd = await mkdtemp(join(tmpdir(), 'sluice-log-'));
   onTestFinished(() => rm(cwd, { recursive: true, force: true }));
   await writeFile(join(cwd, 'list.csv'), rows);
   const line = ['verify', 'list.csv', '--email', 'email', '--country', 'US', '-o', 'out.csv'];
-  const { code, stderr } = await runInProcess([...line, ...args], { cwd });
-  return { code, lines: stderr.split('\n').filter((text) => text !== '') };
+  const { code, stderr, events } = await runInProcess([...line, ...args], { cwd });
+  return { code, events, lines: stderr.split('\n').filter((text) => text !== '') };
 }
 
 describe('--json-log', () => {
@@ -68,62 +69,60 @@ describe('--json-log', () => {
 });
 
 describe('what is said of a run', () => {
-  function reporterTo(options: Partial<ReporterOptions>): { reporter: Reporter; said(): string } {
+  function reporterTo(options: Partial<ReporterOptions>) {
     const out = new PassThrough();
+    const events: LoggedEvent[] = [];
     const reporter = new Reporter(out, {
       isQuiet: false,
       isVerbose: false,
       clock: new TestClock(),
+      onMessage: (message) => events.push(loggedEvent(message)),
       ...options,
     });
-    return { reporter, said: () => readAll(out) };
+    return { reporter, events, said: () => readAll(out) };
   }
 
   it('holds no word that steers a terminal', () => {
     const { reporter, said } = reporterTo({});
     reporter.progress({ stage: 'left_behind', names: ['a\u001b[2Jname'] });
-    expect(said()).toBe('sluice: warning: left on the service: a\\u001b[2Jname\n');
+    expect(said()).toMatch(/^sluice: warning: .*a\\u001b\[2Jname\n$/);
   });
 
   it('is each column that becomes text, and why', () => {
-    const { reporter, said } = reporterTo({});
+    const { reporter, events } = reporterTo({});
     const stage = 'text_column';
     const kind = { name: 'decimal', precision: 50, scale: 2 } as const;
     reporter.progress({ stage, column: 'amount', kind, output: 'Parquet' });
     reporter.progress({ stage, column: 'note', kind: undefined, output: 'DuckDB' });
-    expect(said()).toBe(
-      'sluice: column "amount" is written as text: Parquet cannot keep decimal(50,2) exactly\n' +
-        'sluice: column "note" is written as text: DuckDB cannot keep values of several kinds in one column\n',
-    );
+    expect(events).toMatchObject([
+      { event: stage, column: 'amount', kind: 'decimal(50,2)', output: 'Parquet' },
+      { event: stage, column: 'note', kind: null, output: 'DuckDB' },
+    ]);
   });
 
   it('is what a run that streams has launched when it fails, even when quiet', () => {
-    const { reporter, said } = reporterTo({ isQuiet: true });
+    const { reporter, events } = reporterTo({ isQuiet: true });
     for (const state of life.slice(0, 5)) reporter.progress(batchProgress(0, state));
     reporter.report(paidInVainMessages(reporter.launched()));
-    expect(said()).toBe(
-      'sluice: launched before it failed: 1 batch, 100 email and 0 phone credits before refunds\n',
-    );
+    expect(events).toMatchObject([
+      { event: 'paid_in_vain', batches: 1, email_credits: 100, phone_credits: 0 },
+    ]);
   });
 
   it('is how far it is, a line a minute while the service verifies', async () => {
     const clock = new TestClock();
-    const { reporter, said } = reporterTo({ clock });
+    const { reporter, events } = reporterTo({ clock });
     reporter.progress({ stage: 'read', rows: 400, addresses: 400, toSend: 400, batches: 4 });
     for (const state of life) reporter.progress(batchProgress(0, state));
-    expect(said()).toBe('sluice: read 400 rows: 400 addresses in 4 batches\n');
+    expect(events).toMatchObject([{ event: 'read', rows: 400, batches: 4 }]);
     await clock.advance(60_000);
     for (const id of [1, 2]) for (const state of life) reporter.progress(batchProgress(id, state));
-    expect(said()).toBe('sluice: 1 of 4 batches done after 1 min, about 3 min left\n');
+    expect(events.slice(1)).toMatchObject([{ event: 'progress', batches_done: 1, batches: 4 }]);
   });
 
   it('is nothing of how far it is with --no-progress', async () => {
-    const { lines } = await verify(['--no-progress', '--local']);
-    expect(lines.map((line) => line.replace(/\d+/g, 'n').split(':')[1]?.trim())).toEqual([
-      'read n rows',
-      'email',
-      'wrote n rows to out.csv',
-      'list.csv',
-    ]);
+    const { events } = await verify(['--no-progress', '--local']);
+    const names = events.map(({ event }) => event);
+    expect(names).toEqual(['read', 'column_figures', 'outputs', 'verdict']);
   });
 });
