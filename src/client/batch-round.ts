@@ -61,6 +61,8 @@ export interface FinishedBatch {
 
 /** Readings of the list before an upload whose answer was lost counts as never arrived. */
 const mostLooks = 4;
+/** The same for one that the service said it has. */
+const mostLooksForAccepted = 12;
 /** Answers in a row that do not find a batch that was just uploaded. */
 const mostMisses = 10;
 /** Preparations and launches of one batch. */
@@ -119,7 +121,10 @@ export class BatchRound {
   }
 
   /** Uploads a file, and brings its batch to its end. */
-  async verifyFile(file: UploadFile, parameters: FileParameters): Promise<FinishedBatch> {
+  async verifyFile(
+    file: UploadFile | Uint8Array,
+    parameters: FileParameters,
+  ): Promise<FinishedBatch> {
     checkValue('parameters', parameters, { ...record, what: '{ type, target_country, … }' });
     const suffix = `-${randomBytes(8).toString('hex')}`;
     const most = limits.nameLength.max - suffix.length;
@@ -128,7 +133,9 @@ export class BatchRound {
       Array.from(parameters.name ?? 'sluice')
         .slice(0, most)
         .join('') + suffix;
-    const uploaded = await this.#upload(file, { ...parameters, name });
+    const whole =
+      file instanceof Uint8Array ? { sizeBytes: file.length, open: () => [file] } : file;
+    const uploaded = await this.#upload(whole, { ...parameters, name });
     this.#options.onBatch?.(uploaded.batchUuid);
     if (uploaded.status === 'parse_error') {
       const { batchUuid, status } = uploaded;
@@ -158,14 +165,15 @@ export class BatchRound {
     if (answer && uploaded.success) {
       return { status: answer.status, batchUuid: uploaded.data.batch_uuid };
     }
-    const found = await this.#find(form.name);
+    const most = answer?.status === 'ok' ? mostLooksForAccepted : mostLooks;
+    const found = await this.#find(form.name, most);
     if (found) return { status: answer?.status ?? 'ok', batchUuid: found.batch_uuid };
     if (lost instanceof Error) throw lost;
     throw noBatchError(answer?.status, form.name);
   }
 
-  async #find(name: string): Promise<BatchSummary | undefined> {
-    for (let look = 0; look < mostLooks; look += 1) {
+  async #find(name: string, most: number): Promise<BatchSummary | undefined> {
+    for (let look = 0; look < most; look += 1) {
       if (look > 0) await this.#wait(name, 'uploading');
       for await (const batch of scanBatches(this.#service, this.#call())) {
         if (batch.name === name) return batch;

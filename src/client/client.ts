@@ -249,7 +249,7 @@ export class Client {
   }
 
   /**
-   * Uploads a file of addresses, one a line, has it prepared, launches it, which is paid for, and waits
+   * Uploads a file of addresses, one a line, or its bytes, has it prepared, launches it, which is paid for, and waits
    * until it is verified. If an answer is lost, the service is asked what became of it: nothing is paid
    * twice. `exportBatch()` then gives the results.
    *
@@ -260,14 +260,13 @@ export class Client {
    *
    * @example
    * ```ts
-   * const text = Buffer.from('good@sluice.test\nbad@sluice.test\n');
-   * const file = { sizeBytes: text.length, open: () => [text] };
-   * const { status } = await client.verifyFile(file, { type: 'email', target_country: 'US' });
+   * const lines = Buffer.from('good@sluice.test\nbad@sluice.test\n');
+   * const { status } = await client.verifyFile(lines, { type: 'email', target_country: 'US' });
    * console.log(status); // verification_done
    * ```
    */
   async verifyFile(
-    file: UploadFile,
+    file: UploadFile | Uint8Array,
     parameters: FileParameters,
     options: RoundOptions = {},
   ): Promise<FinishedBatch> {

@@ -33,7 +33,7 @@ describe('verifyFile', () => {
     const { service, client } = await withHastyClient();
     const told: string[] = [];
     const onBatch = (uuid: string): number => told.push(uuid);
-    const done = await client.verifyFile(file, { ...parameters, name: 'mine' }, { onBatch });
+    const done = await client.verifyFile(lines, { ...parameters, name: 'mine' }, { onBatch });
     expect(done).toMatchObject({ status: 'verification_done', batchUuid: told[0] });
     const { body } = await client.exportBatch(done.batchUuid, { format: 'json' });
     expect(JSON.parse(await text(body))).toMatchObject({ 'good@sluice.test': { valid: true } });
