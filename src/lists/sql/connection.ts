@@ -2,6 +2,9 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import type { DatabaseFailure, Refuse } from './database-failure.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 
+/** A network drops what is silent for some minutes, as a long statement is. */
+export const keepAliveAfterMs = 60_000;
+
 /** A connection to a database. Errors are the driver's, and hold what must not be shown. */
 export interface Connection {
   /** Which database it is, without user and password. */
@@ -81,11 +84,11 @@ const noticeEveryMs = 60_000;
  *
  * @param work is taken back when it does not get its locks
  */
-export async function retryOnLock(
+export async function retryOnLock<Value>(
   { name, failureOf, onNotice, signal, patienceMs }: Waiting,
   connection: Connection,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<Value>,
+): Promise<Value> {
   const startedMs = systemClock.now();
   let noticedMs = -Infinity;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(2 * pauseMs, longestPauseMs)) {

@@ -137,6 +137,16 @@ export function writingRefuser(name: string, report: ToFailure): Refuse {
   };
 }
 
+/** The same once something may be paid: a table that was taken, and has changed since, is no wrong command. */
+export function openingRefuser(name: string, report: ToFailure): Refuse {
+  return (error) => {
+    if (error instanceof ConfigurationError) {
+      throw new OutputError(`cannot write ${name}: ${error.message}`);
+    }
+    return writingRefuser(name, report)(error);
+  };
+}
+
 /** The same while nothing is sent yet: what names the wrong things is the caller's to put right. */
 export function checkingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {

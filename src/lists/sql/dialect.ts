@@ -121,7 +121,7 @@ export interface Statements {
   /** Whether a statement that makes or changes a table ends the transaction: then it comes before it. */
   readonly definitionsCommit?: boolean;
   readonly begin: readonly string[];
-  /** How long to wait for a lock that keeps all others out: a short time, and as long as usual. */
+  /** How long to wait for a lock: a short time for one that keeps all others out, and as long as usual. */
   readonly lockWaits?: { readonly short: string; readonly usual: string };
   /** @default DELETE FROM */
   readonly empty?: string;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import type { Connection as DriverConnection, ConnectionOptions, FieldPacket, Query } from 'mysql2';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
-import { closeOnce, type Connection } from '../connection.js';
+import { closeOnce, keepAliveAfterMs, type Connection } from '../connection.js';
 import {
   parseServerUrl,
   type ServerUrl,
@@ -26,9 +26,19 @@ export interface MysqlConnection extends Connection {
 
 const connectTimeoutMs = 30_000;
 
-/** Values that do not fit are refused; a backslash is what the driver takes it for. */
+/**
+ * Values that do not fit are refused; a backslash is what the driver takes it for. Zeros are a date here:
+ * where they are the default of a column, they may not keep others from being added.
+ */
 const session =
-  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,NO_ZERO_DATE,NO_ZERO_IN_DATE,ERROR_FOR_DIVISION_BY_ZERO', time_zone = '+00:00'";
+  "SET SESSION sql_mode = 'STRICT_ALL_TABLES,ONLY_FULL_GROUP_BY,ERROR_FOR_DIVISION_BY_ZERO', time_zone = '+00:00'";
+
+/** How many seconds one statement waits for what another session holds; a writing is tried again. */
+const lockWaits: Readonly<Record<Purpose, string>> = {
+  read: '',
+  look: ', lock_wait_timeout = 3, innodb_lock_wait_timeout = 3',
+  write: ', lock_wait_timeout = 60, innodb_lock_wait_timeout = 60',
+};
 
 export const name = 'mysql';
 export const label = 'MySQL';
@@ -42,7 +52,7 @@ const schemes = ['mysql', 'mariadb'];
 /** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
 export async function connect(
   url: string,
-  _: Purpose,
+  purpose: Purpose,
   signal?: AbortSignal,
 ): Promise<MysqlConnection> {
   signal?.throwIfAborted();
@@ -69,7 +79,7 @@ export async function connect(
       });
     });
   try {
-    await query(session);
+    await query(session + lockWaits[purpose]);
   } catch (error) {
     await close();
     throw error;
@@ -99,6 +109,7 @@ function optionsFor(
     supportBigNumbers: true,
     bigNumberStrings: true,
     connectTimeout: connectTimeoutMs,
+    keepAliveInitialDelay: keepAliveAfterMs,
     typeCast: (field, next) => {
       const isText = /CHAR|STRING|TEXT|BLOB|BIT|GEOMETRY/.test(field.type);
       return isText ? next() : field.string('utf8');

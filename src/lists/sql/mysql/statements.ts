@@ -27,7 +27,7 @@ export const statements: Statements = {
   begin: ['START TRANSACTION'],
   lockWaits: {
     short: 'SET SESSION lock_wait_timeout = 1',
-    usual: 'SET SESSION lock_wait_timeout = DEFAULT',
+    usual: 'SET SESSION lock_wait_timeout = 60',
   },
   isSame: (cell, other) => `CAST(${cell} AS BINARY) <=> CAST(${other} AS BINARY)`,
   readsLatest: ' LOCK IN SHARE MODE',
@@ -43,8 +43,9 @@ export const statements: Statements = {
   },
 };
 
-/** Rows go out in statements of so many. */
+/** Rows go out in statements of so many, and of about so many characters: a server may take no more than 1 MiB. */
 const rowsAtOnce = 500;
+const charactersAtOnce = 128 * 1024;
 
 /** The staging table's columns have the types of the target's, or those that they are to have. */
 export async function stage(
@@ -72,10 +73,12 @@ export async function stage(
   );
   const names = columns.map(({ name }, at) => stagedName(name, at));
   let waiting: unknown[][] = [];
+  let characters = 0;
   const send = async (): Promise<void> => {
     if (waiting.length === 0) return;
     const rows = waiting;
     waiting = [];
+    characters = 0;
     const insert = `INSERT INTO ${staging} (${names.join(', ')}) VALUES ?`;
     await connection.query(insert, [rows]).catch((error: unknown) => {
       throw withColumn(error, columns);
@@ -85,8 +88,11 @@ export async function stage(
     plan,
     opening,
     (values) => {
-      waiting.push(values.map((value, at) => stagingValue(value, columns[at]?.type ?? '')));
-      return waiting.length >= rowsAtOnce ? send() : undefined;
+      const row = values.map((value, at) => stagingValue(value, columns[at]?.type ?? ''));
+      waiting.push(row);
+      for (const value of row) characters += lengthOf(value);
+      const isFull = waiting.length >= rowsAtOnce || characters >= charactersAtOnce;
+      return isFull ? send() : undefined;
     },
     send,
   );
@@ -99,6 +105,10 @@ function withColumn(error: unknown, columns: TablePlan['columns']): unknown {
   )?.[1];
   const column = at === undefined ? undefined : columns[Number(at)];
   return column ? Object.assign(error as Error, { stagedColumn: column.name }) : error;
+}
+
+function lengthOf(value: unknown): number {
+  return typeof value === 'string' || value instanceof Uint8Array ? value.length : 4;
 }
 
 const isTime = /^(?:datetime|timestamp)/i;
@@ -158,7 +168,8 @@ export async function tryDefinitions(
   const all = hasMarkers ? [] : [`CREATE TABLE IF NOT EXISTS ${target} (id INT)`];
   if (missing.length > 0) {
     all.push(
-      `CREATE TEMPORARY TABLE ${trial} LIKE ${target}`,
+      // LIKE would take the table's indexes and partitions too, and a temporary table cannot have all of them.
+      `CREATE TEMPORARY TABLE ${trial}${statements.tableOptions ?? ''} AS SELECT * FROM ${target} LIMIT 0`,
       ...addColumnStatements(trial, missing, statements),
       `DROP TEMPORARY TABLE ${trial}`,
       `ALTER TABLE ${target}`,

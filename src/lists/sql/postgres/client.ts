@@ -1,6 +1,6 @@
 import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
-import { closeOnce } from '../connection.js';
+import { closeOnce, keepAliveAfterMs } from '../connection.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import {
@@ -45,6 +45,7 @@ function optionsFor(server: ServerUrl, tls: TlsOptions | undefined): ClientConfi
     application_name: 'sluice',
     connectionTimeoutMillis: connectTimeoutMs,
     keepAlive: true,
+    keepAliveInitialDelayMillis: keepAliveAfterMs,
     ssl: tls ? { ...tls, ...(!tls.checksHost && { checkServerIdentity: anyHost }) } : false,
   };
 }

@@ -45,7 +45,17 @@ const session = [
   "SET bytea_output = 'hex'",
   'SET extra_float_digits = 1',
   'SET standard_conforming_strings = on',
+  // Meant for short statements; a URL's own stays. Not every version has all of them.
+  `SELECT set_config(name, '0', false) FROM pg_settings WHERE source <> 'client' AND name IN
+     ('statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout')`,
 ].join('; ');
+
+/** How long one statement waits for what another session holds; a writing is tried again. */
+const lockWaits: Readonly<Record<Purpose, string>> = {
+  read: '',
+  look: "SET lock_timeout = '3s'; ",
+  write: "SET lock_timeout = '60s'; ",
+};
 
 export const name = 'postgres';
 export const label = 'PostgreSQL';
@@ -69,7 +79,7 @@ export async function connect(
   ]);
   const { client, close, disconnected } = await openClient(pg, url, signal);
   try {
-    await client.query(session);
+    await client.query(lockWaits[purpose] + session);
     if (purpose !== 'read') await refuseSharedSession(client, () => openClient(pg, url, signal));
   } catch (error) {
     await close();
@@ -173,10 +183,10 @@ const refusals = new Map<string, Refusal['kind']>([
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
   const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);
-  const kind = refusals.get(code ?? '') ?? (code?.startsWith('22') === true ? 'misfit' : undefined);
+  const kind = refusals.get(code ?? '') ?? kindOfClass(error, code?.slice(0, 2) ?? '');
   const isCell = kind === 'misfit' || kind === 'too_long';
   return {
-    words: isCell ? 'a cell does not fit' : wordsFor(error, code),
+    words: isCell ? 'a cell does not fit' : wordsFor(error, kind === 'trigger' ? 'P0001' : code),
     code,
     isMisuse,
     refusal: kind && {
@@ -185,6 +195,16 @@ export function failureOf(error: unknown): DatabaseFailure {
       ...(isCell && { detail: withoutCells(error instanceof Error ? error.message : '') }),
     },
   };
+}
+
+/** Classes of SQLSTATE that the server has itself; a trigger may raise any other. */
+const ownClass = /^(?:0[0-389ABFLPZ]|2[0-8BDF]|3[489BDF]|4[024]|5[34578]|72|F0|HV|XX)$/;
+
+function kindOfClass(error: unknown, group: string): Refusal['kind'] | undefined {
+  if (!(error instanceof Error && 'severity' in error)) return undefined;
+  if (group === '22') return 'misfit';
+  if (group === '23') return 'check';
+  return ownClass.test(group) ? undefined : 'trigger';
 }
 
 function wordsFor(error: unknown, code: string | undefined): string {
@@ -206,7 +226,8 @@ function wordsFor(error: unknown, code: string | undefined): string {
 /** `COPY t, line 3, column id: "…"`: the column, and nothing of the cell. */
 function placeOf(error: unknown): Partial<Refusal> {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
-  const [, line, cell] = /line (\d+)(?:, column ([^:"]+))?/.exec(where) ?? [];
+  // A trigger has lines, too, of its own text.
+  const [, line, cell] = /^COPY .*, line (\d+)(?:, column ([^:"]+))?/m.exec(where) ?? [];
   const named = error instanceof Error && 'column' in error ? error.column : undefined;
   const column = cell ?? (typeof named === 'string' ? named : undefined);
   return { column, ...(line !== undefined && { row: Number(line) }) };

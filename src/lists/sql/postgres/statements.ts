@@ -23,10 +23,10 @@ export const statements: Statements = {
   // By its own: what COPY says of a cell names its column.
   stagedName: (name) => quoteName(name),
   addColumn: 'ADD COLUMN IF NOT EXISTS',
-  begin: ['BEGIN'],
+  begin: ['BEGIN ISOLATION LEVEL READ COMMITTED'],
   lockWaits: {
     short: "SET LOCAL lock_timeout = '1s'",
-    usual: 'SET LOCAL lock_timeout TO DEFAULT',
+    usual: "SET LOCAL lock_timeout = '60s'",
   },
   empty: 'TRUNCATE',
   overriding: 'OVERRIDING SYSTEM VALUE',

@@ -69,6 +69,7 @@ async function applyMarked<Database extends Connection>(
 ): Promise<SkippedUpdates | undefined> {
   const { dialect, connection, plan, staging, maxRows, waiting } = writing;
   const { statements, putInPlace } = dialect;
+  const { usual } = statements.lockWaits ?? {};
   const { rows } = marker;
   const isBegun = isMarked(plan.marker, marker);
   let applied = isBegun ? (plan.marker?.applied ?? 0) : 0;
@@ -99,6 +100,7 @@ async function applyMarked<Database extends Connection>(
     await retryOnLock(waiting, connection, async () => {
       await askAll(connection, statements.begin);
       if (statements.definitionsCommit !== true) await define(writing, after > 0);
+      if (usual !== undefined && plan.mode !== 'replace') await connection.query(usual);
       const left = await applyStatements(writing, range);
       await writeMarker(dialect, connection, plan.name, { ...marker, applied: upTo });
       await connection.query('COMMIT');
@@ -135,12 +137,11 @@ export async function define<Database extends Connection>(
   isDefined = false,
 ): Promise<void> {
   const { statements } = dialect;
-  const { short, usual } = statements.lockWaits ?? {};
+  const { short } = statements.lockWaits ?? {};
   const definitions = isDefined ? [] : definitionStatements(plan, statements);
   const locks = definitions.length > 0 || plan.mode === 'replace';
   if (locks && short !== undefined) await connection.query(short);
   await askAll(connection, definitions);
-  if (locks && plan.mode !== 'replace' && usual !== undefined) await connection.query(usual);
   await createMarkers(dialect, connection, plan.name);
 }
 

@@ -16,11 +16,12 @@ import { ofLibrary } from '../../rows/guarded-ends.js';
 import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../../rows/source.js';
 import { applyStaged, type TableWriting } from './apply-staged.js';
-import { discardConnection, useConnection, type Connection } from '../connection.js';
+import { discardConnection, retryOnLock, useConnection, type Connection } from '../connection.js';
 import type { Dialect, Purpose } from '../dialect.js';
 import { createRowValidator } from './validate-rows.js';
 import {
   checkingRefuser,
+  openingRefuser,
   RefusedRows,
   withRowOf,
   writingRefuser,
@@ -139,9 +140,11 @@ export function tableSink<Database extends Connection>(
     opening: OpenSinkOptions,
     patienceMs: number,
   ): Promise<TableWriting<Database>> => {
-    const staging = await dialect.stage(connection, planned, opening);
     const { runId, onNotice, signal } = opening;
     const waiting = { name, failureOf, onNotice, signal, patienceMs };
+    const staging = await retryOnLock(waiting, connection, () =>
+      dialect.stage(connection, planned, opening),
+    );
     return {
       dialect,
       connection,
@@ -171,17 +174,20 @@ export function tableSink<Database extends Connection>(
       // What this run has written once it can write again.
       const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
       if (!isOwn) {
-        const writing = await begin(connection, planned, opening, trialWritePatienceMs);
-        const exists = planned.mode === 'upsert' || planned.mode === 'update';
-        const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;
-        let start = 0;
-        do {
-          for (const rows of samples.joined(start, columns.verified.length)) {
-            await writing.staging.write(rows);
-          }
-          start += numbers.length;
-        } while (start < kinds && numbers.length > 0);
-        await trialWrite(writing, numbers).catch((error: unknown) => {
+        const tried = async (): Promise<void> => {
+          const writing = await begin(connection, planned, opening, trialWritePatienceMs);
+          const exists = planned.mode === 'upsert' || planned.mode === 'update';
+          const kinds = exists ? Math.max(...results.map((cells) => cells.length)) : 0;
+          let start = 0;
+          do {
+            for (const rows of samples.joined(start, columns.verified.length)) {
+              await writing.staging.write(rows);
+            }
+            start += numbers.length;
+          } while (start < kinds && numbers.length > 0);
+          await trialWrite(writing, numbers);
+        };
+        await tried().catch((error: unknown) => {
           if (failureOf(error).refusal?.kind !== 'locked') throw error;
           columns.onNotice?.(notice('lock_before_trial', { table: name }));
         });
@@ -234,7 +240,9 @@ export function tableSink<Database extends Connection>(
       if (opening.reading.hasNoRows === true) return noWriting;
       const file = dialect.fileOf?.(url);
       const isNew = file !== undefined && !(await exists(file));
-      return use('write', refuse, async (connection) => {
+      // Without a trial nothing is sent yet.
+      const refuseOpening = tally ? openingRefuser(name, failureOf) : refuse;
+      return use('write', refuseOpening, async (connection) => {
         // A file that is made is empty so far, and no more open than the one that its rows are from.
         if (isNew) await holdBack(file, opening.permissions);
         const planned = await plan(connection, opening);

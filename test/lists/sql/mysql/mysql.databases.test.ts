@@ -7,6 +7,22 @@ import { mariadb } from './mysql-database.js';
 
 describeDatabase(mariadb);
 
+test.each([
+  ['an index that a temporary table cannot have', ', FULLTEXT (email))'],
+  ['partitions', ') PARTITION BY HASH (id) PARTITIONS 2'],
+  ['zeros for a date by default', ", born DATETIME NOT NULL DEFAULT '0000-00-00 00:00:00')"],
+])('a table with %s gets its columns', async (_, end) => {
+  const { ask, sink, source, table } = await mariadb.open();
+  await ask(
+    "SET SESSION sql_mode = ''",
+    `CREATE TABLE ${table} (id INT PRIMARY KEY, email VARCHAR(80)${end}`,
+    `INSERT INTO ${table} (id, email) VALUES (1, 'good1@sluice.test')`,
+  );
+  const run = { source: source(`SELECT id, email FROM ${table}`), sink: sink({ key: 'id' }) };
+  await (await startVerifying()).run({ ...run, email: ['email'] });
+  expect(await ask(`SELECT email_valid AS v FROM ${table}`)).toEqual([{ v: 1 }]);
+});
+
 test('a key is one in capitals where the table takes capitals for small letters', async () => {
   const { ask, sink, table } = await mariadb.open();
   await ask(`CREATE TABLE ${table} (email VARCHAR(80) COLLATE utf8mb4_general_ci PRIMARY KEY)`);

@@ -11,6 +11,7 @@ import { describeDatabase } from '../suite/describe-database.js';
 import type { Place } from '../suite/database.js';
 import { countIn, makePeople } from '../suite/people.js';
 import { startVerifying } from '../verify-rows.js';
+import { newName } from '../new-name.js';
 import { askPostgres } from './ask-postgres.js';
 import { postgres } from './postgres-database.js';
 
@@ -195,17 +196,23 @@ describe('a table of PostgreSQL', () => {
     expect(await contents(place)).toEqual(before);
   });
 
-  test('that is held for the whole trial write does not end the run, which says so', async () => {
+  test('that has a row which is held for the whole trial write does not end the run, which says so', async () => {
     const place = await openPeople();
-    const session = await postgres.server?.openSession();
-    await session?.query(`SELECT * FROM ${place.table}`);
     const verifying = await startVerifying();
-    const said: (string | null)[] = [];
-    let isSent = false;
-    const summary = await verifying.run({
+    const run = {
       source: place.source(`SELECT id, email FROM ${place.table}`),
       sink: place.sink({ key: 'id' }),
       email: ['email'],
+    };
+    // The columns are there from then on.
+    await verifying.run(run);
+    await place.ask(`UPDATE ${place.table} SET email_valid = NULL`);
+    const session = await postgres.server?.openSession();
+    await session?.query(`DELETE FROM ${place.table} WHERE id = 5`);
+    const said: (string | null)[] = [];
+    let isSent = false;
+    const summary = await verifying.run({
+      ...run,
       onProgress(progress) {
         if (progress.stage === 'batch') isSent = true;
         if (progress.stage !== 'notice') return;
@@ -215,6 +222,26 @@ describe('a table of PostgreSQL', () => {
     });
     expect(summary.rows).toBe(5);
     expect(said).toContain('lock_before_trial');
+    expect(await countIn(place, 'email_valid IS NOT NULL')).toBe(5);
+  });
+
+  test('is written whatever a role has for short statements, and for its transactions', async () => {
+    const place = await openPeople();
+    const { ask, table } = place;
+    const role = newName();
+    await ask(
+      `CREATE ROLE ${role} LOGIN SUPERUSER PASSWORD 'geheim'`,
+      `ALTER ROLE ${role} SET statement_timeout = '20ms'`,
+      `ALTER ROLE ${role} SET default_transaction_isolation = 'serializable'`,
+      `CREATE FUNCTION ${table}_f() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(0.01); RETURN new; END $$`,
+      `CREATE TRIGGER t BEFORE UPDATE ON ${table} FOR EACH ROW EXECUTE FUNCTION ${table}_f()`,
+    );
+    const url = new URL(place.url);
+    url.username = role;
+    url.password = 'geheim';
+    const source = place.source(`SELECT id, email FROM ${table}`);
+    const sink = place.sink({ key: 'id', url: url.href });
+    await (await startVerifying()).run({ source, sink, email: ['email'] });
     expect(await countIn(place, 'email_valid IS NOT NULL')).toBe(5);
   });
 
@@ -275,6 +302,14 @@ describe('a row that a table drops without an error', () => {
     const error = await rejection(verifying.run({ source, sink, email: ['email'] }));
     expect(words.exec(error.message)?.[1]).toBe('2');
     expect(await verifying.charges()).toBe(0);
+  });
+
+  test('is told from one that it refuses with a code of its own, before anything is sent', async () => {
+    const place = await withTrigger("RAISE 'private' USING errcode = 'U0001';");
+    const run = { source: listOf(2), sink: place.sink({ key: 'id' }), email: ['email'] };
+    const error = await rejection((await startVerifying()).run(run));
+    expect(error.message).toContain('a trigger refuses a row; change what the input has');
+    expect(exitCodeOf(error)).toBe(2);
   });
 
   test('is none that a trigger changes, or writes in a part of the transaction', async () => {

@@ -1,8 +1,10 @@
+import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import { rowsSentence } from '../../../../src/report/sentences/list-sentences.js';
 import { describe, expect, test, vi } from 'vitest';
 import type { RunProgress, Sink } from '../../../../src/index.js';
 import type { JoinedRows } from '../../../../src/lists/rows/sink.js';
 import { changeFirst } from '../spoilt-sinks.js';
+import { rejection } from '../rejection.js';
 import { startVerifying } from '../verify-rows.js';
 import type { Database, DatabaseServer, Place } from './database.js';
 import { cellsOf, makePeople } from './people.js';
@@ -92,6 +94,19 @@ export function describeChanges(database: Database): void {
         [4, 'kept', null, null],
         [5, 'new', null, null],
       ]);
+    });
+
+    test('have lost their key, which stops the run with what was paid', async () => {
+      const place = await openPeople();
+      const { ask, table } = place;
+      const sink = changeFirst(place.sink({ key: 'id' }), () =>
+        ask(`DROP TABLE ${table}`, `CREATE TABLE ${table} (id INTEGER, email VARCHAR(80))`),
+      );
+      const source = place.source(`SELECT id, email FROM ${table}`);
+      const run = (await startVerifying()).run({ source, sink, email: ['email'] });
+      const error = await rejection(run);
+      expect(error.message).toContain('it needs a primary key or a unique index on id');
+      expect(exitCodeOf(error)).toBe(6);
     });
 
     test('are compared by the column that the query shows under another name', async () => {
