@@ -5,7 +5,7 @@ import type { BatchStatusAnswer } from '../../contract/bodies.js';
 import { batchStatuses } from '../../contract/enums.js';
 import { beforeDeadline } from '../../platform/waiting/clock.js';
 import { countVerified, findCharge, type Charge, signOfAnother } from '../batches/status-answer.js';
-import type { DriveOptions } from './drive-ports.js';
+import type { DrivePorts } from './drive-ports.js';
 import {
   classifyError,
   hasFailed,
@@ -53,14 +53,14 @@ const graceMs = 5000;
 export async function driveBatch(
   batch: Batch,
   state: BatchState,
-  options: DriveOptions,
+  options: DrivePorts,
 ): Promise<BatchState> {
   return new Drive(batch, state, options).toEnd();
 }
 
 class Drive {
   readonly #batch: Batch;
-  readonly #options: DriveOptions;
+  readonly #options: DrivePorts;
   readonly #wait: PollSchedule;
   #state: BatchState;
   #charge: Charge | undefined;
@@ -81,7 +81,7 @@ class Drive {
   /** The latest word of the service on where the batch is. */
   #status: string | undefined;
 
-  constructor(batch: Batch, state: BatchState, options: DriveOptions) {
+  constructor(batch: Batch, state: BatchState, options: DrivePorts) {
     this.#batch = batch;
     this.#state = renewTries(state);
     this.#options = options;

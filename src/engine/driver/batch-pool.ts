@@ -14,21 +14,21 @@ import type { ExportOpener } from '../plan/result-join.js';
 import { driveBatch } from './batch-driver.js';
 import { isWithoutAnswer } from './batch-errors.js';
 import { openExport } from './batch-requests.js';
-import type { CollectedExport, DriveOptions } from './drive-ports.js';
+import type { CollectedExport, DrivePorts } from './drive-ports.js';
 import { defaults, type DriveSettings } from './driver-options.js';
 import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 
 /** Where it is recorded what becomes known of batches, and where their results go. */
-export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookAgain'> {
+interface PoolPorts extends Pick<DrivePorts, 'leavesLaunched' | 'lookAgain'> {
   /** The right to drive a batch that was added, or a part of one. @throws ClaimRevokedError */
   claim(batch: Batch): BatchClaim;
   /** What an earlier process knew. @default nothing */
   state?(batch: Batch): BatchState;
   /** What an earlier process recorded as its cost. @default nothing */
   charge?(batch: Batch): Charge | undefined;
-  /** Reads an export to its end; see {@link DriveOptions.collect}. */
+  /** Reads an export to its end; see {@link DrivePorts.collect}. */
   collect(batch: Batch, open: ExportOpener): Promise<CollectedExport>;
   /**
    * A batch is let go of, and stands so; waited for, before another takes its place. One that is too
@@ -44,7 +44,7 @@ export interface DrivePorts extends Pick<DriveOptions, 'leavesLaunched' | 'lookA
   toCome?(): number;
 }
 
-export interface BatchPoolOptions {
+interface BatchPoolOptions {
   readonly service: VerificationService;
   readonly runId: string;
   readonly settings: DriveSettings;
@@ -69,8 +69,8 @@ const mostUnknownWords = 10;
  */
 export class BatchPool {
   readonly gate: LaunchGate;
-  readonly #ports: DrivePorts;
-  readonly #options: Omit<DriveOptions, 'claim' | 'record' | 'signal'>;
+  readonly #ports: PoolPorts;
+  readonly #options: Omit<DrivePorts, 'claim' | 'record' | 'signal'>;
   readonly #signal: AbortSignal;
   readonly #stop = new AbortController();
   /** At most so many for batches that are in hand, at once. */
@@ -95,7 +95,7 @@ export class BatchPool {
   #stoppedBy: { readonly error: unknown } | undefined;
   #onIdle: (() => void) | undefined;
 
-  constructor(options: BatchPoolOptions, ports: DrivePorts) {
+  constructor(options: BatchPoolOptions, ports: PoolPorts) {
     const { settings, service, runId, signal } = options;
     const { concurrency = defaults.concurrency } = settings;
     this.#ports = ports;
@@ -324,7 +324,7 @@ async function observeDrive(
   batch: Batch,
   state: BatchState,
   chargeBefore: Charge | undefined,
-  options: DriveOptions,
+  options: DrivePorts,
 ): Promise<BatchState> {
   const { group, addresses } = batch;
   let charge = chargeBefore;

@@ -16,7 +16,7 @@ export interface CollectedExport extends ExportTally {
 }
 
 /** What one batch is driven with. */
-export interface DriveOptions {
+export interface DrivePorts {
   readonly service: VerificationService;
   /** Part of every batch's name: identifies this run. */
   readonly runId: string;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type BatchState, planned } from '../../../src/engine/batches/batch-state.js';
 import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
 import { bounds } from '../../../src/engine/batches/state-machine.js';
-import type { DriveOptions } from '../../../src/engine/driver/drive-ports.js';
+import type { DrivePorts } from '../../../src/engine/driver/drive-ports.js';
 import type { LaunchGate } from '../../../src/engine/driver/launch-limits.js';
 import {
   ApiError,
@@ -20,7 +20,7 @@ interface RunOptions {
   readonly concurrency: number;
   readonly provenBefore?: boolean;
   readonly maxCredits?: number;
-  readonly changes?: Partial<DriveOptions>;
+  readonly changes?: Partial<DrivePorts>;
   /** What an earlier process knew, by batch. */
   readonly known?: ReadonlyMap<number, BatchState>;
   /** Called with the driver before time moves. */
@@ -517,7 +517,7 @@ describe('many batches', () => {
           });
           const known = new Map<number, BatchState>();
           for (let processes = 0; processes < 100; processes += 1) {
-            const record: DriveOptions['record'] = (progress) => {
+            const record: DrivePorts['record'] = (progress) => {
               known.set(progress.batch.id, progress.state);
             };
             await runAll({ service, batches: 4, concurrency, known, changes: { record } });

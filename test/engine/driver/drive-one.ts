@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
-import type { DriveOptions } from '../../../src/engine/driver/drive-ports.js';
+import type { DrivePorts } from '../../../src/engine/driver/drive-ports.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { Driving, makeBatch } from './driving.js';
@@ -15,7 +15,7 @@ interface Driven {
 /** Brings one batch to its end. */
 export async function drive(
   given: FakeServiceOptions | FakeService = {},
-  changes: Partial<DriveOptions> = {},
+  changes: Partial<DrivePorts> = {},
   state: BatchState = planned,
 ): Promise<Driven> {
   const service = given instanceof FakeService ? given : new FakeService(given);
@@ -27,7 +27,7 @@ export async function drive(
 /** Brings one batch as far as it gets, and gives what stopped it. */
 export async function failure(
   given: FakeServiceOptions | FakeService,
-  changes: Partial<DriveOptions> = {},
+  changes: Partial<DrivePorts> = {},
   state: BatchState = planned,
 ): Promise<{ readonly error: unknown; readonly service: FakeService; readonly driving: Driving }> {
   const service = given instanceof FakeService ? given : new FakeService(given);

@@ -7,7 +7,7 @@ import {
 } from '../../../src/engine/batches/claim.js';
 import { type Batch, batchLabel, readLines } from '../../../src/engine/batches/batch.js';
 import { BatchPool } from '../../../src/engine/driver/batch-pool.js';
-import type { CollectedExport, DriveOptions } from '../../../src/engine/driver/drive-ports.js';
+import type { CollectedExport, DrivePorts } from '../../../src/engine/driver/drive-ports.js';
 import type { ExportOpener } from '../../../src/engine/plan/result-join.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import { UploadRegistry } from '../../../src/engine/batches/uploads/list-uploads.js';
@@ -38,11 +38,11 @@ export class Driving {
   readonly recorded: BatchProgress[] = [];
   readonly collected: number[] = [];
   readonly claims = new LocalClaims();
-  readonly options: DriveOptions;
-  readonly #write: DriveOptions['record'];
-  readonly #changed: Partial<DriveOptions>;
+  readonly options: DrivePorts;
+  readonly #write: DrivePorts['record'];
+  readonly #changed: Partial<DrivePorts>;
 
-  constructor(service: VerificationService, changes: Partial<DriveOptions> = {}) {
+  constructor(service: VerificationService, changes: Partial<DrivePorts> = {}) {
     this.#changed = changes;
     this.#write = changes.record ?? ((progress) => void this.recorded.push(progress));
     const claim = this.claims.claim(makeBatch(), planned, this.#write);

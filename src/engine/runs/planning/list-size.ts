@@ -4,10 +4,7 @@ import { counted, grouped } from '../../../platform/text/shown-numbers.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { readIntoBatches, type PlanInputOptions, type PlannedInput } from './plan-input.js';
 
-type SizedList = Pick<
-  ResolvedRun,
-  'source' | 'limit' | 'minRows' | 'maxShrink' | 'rowsBefore' | 'history'
->;
+type SizedList = Omit<ResolvedRun, 'client'>;
 
 /**
  * Refuses a list that has fewer rows than it should: an export that broke off must not take the place of a

@@ -271,12 +271,7 @@ export class DirectoryRun implements RunLocation {
     return this.#source.source;
   }
 
-  async #read(
-    entry: RunEntry,
-    options: Partial<
-      Pick<PlanInputOptions, 'partitionFrom' | 'scratch' | 'planned' | 'recalled'>
-    > = {},
-  ): Promise<PlannedInput> {
+  async #read(entry: RunEntry, options: Partial<PlanInputOptions> = {}): Promise<PlannedInput> {
     const { files, history } = this.run;
     const source = await this.#keep();
     const seed = Buffer.from(entry.seed, 'hex');

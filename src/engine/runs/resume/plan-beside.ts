@@ -25,9 +25,7 @@ export interface PlannedBeside {
 export async function planBeside(
   before: StateDirectory,
   run: ResolvedRun,
-  read: (
-    given: Pick<PlanInputOptions, 'scratch' | 'recalled' | 'planned'>,
-  ) => Promise<PlannedInput>,
+  read: (given: Partial<PlanInputOptions>) => Promise<PlannedInput>,
 ): Promise<PlannedBeside> {
   const { state } = before;
   const { files } = run;
