@@ -24,7 +24,8 @@ import {
   type EarlierRun,
   type RunState,
 } from '../run-state.js';
-import { LocalRunClaims, ResultStore } from './local-claims.js';
+import { LocalRunClaims } from './local-claims.js';
+import { ResultStore } from './result-store.js';
 import {
   batchEntryOf,
   type JournalEntry,

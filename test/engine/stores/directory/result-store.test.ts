@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Batch } from '../../../../src/engine/batches/batch.js';
 import { OutcomeTable } from '../../../../src/engine/results/outcome-table.js';
-import { ResultStore } from '../../../../src/engine/stores/directory/local-claims.js';
+import { ResultStore } from '../../../../src/engine/stores/directory/result-store.js';
 import { type FileSystem, systemFiles } from '../../../../src/platform/files/file-system.js';
 import { withFolder } from '../../../service/with-service.js';
 import { systemError, watchedFiles } from '../../runs/watched-files.js';
