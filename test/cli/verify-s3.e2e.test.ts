@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import ExcelJS from 'exceljs';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { withS3, type S3Server } from '../servers/start-s3.js';
 import { withFolder, withService } from '../service/with-service.js';
@@ -31,6 +32,35 @@ async function putLists(server: S3Server): Promise<void> {
     await put(server, `in/${name}`, `id,email\n${rows.join('')}`);
   }
 }
+
+it('writes an output in a bucket for each header of several sheets', async () => {
+  const [server, folder] = [await withBucket(), await withFolder()];
+  const workbook = new ExcelJS.Workbook();
+  workbook.addWorksheet('Leads').addRows([['email'], ['good1@sluice.test']]);
+  workbook.addWorksheet('Kunden').addRows([
+    ['Nr', 'email'],
+    [7, 'bad1@sluice.test'],
+  ]);
+  await put(server, 'in/book.xlsx', Buffer.from(await workbook.xlsx.writeBuffer()));
+  const args = ['--sheet', 'all', '--email', 'email', '--country', 'US', '--local'];
+  for (const [list, output] of [
+    ['s3://lists/in/book.xlsx', 's3://lists/out/verified.csv'],
+    ['s3://lists/in/book.xlsx', 's3://lists/out/book.xlsx'],
+  ] as const) {
+    const ended = await runInProcess(['verify', list, '-o', output, ...args], {
+      cwd: folder,
+      env: server.env,
+    });
+    expect(ended.code, ended.stderr).toBe(0);
+  }
+  expect((await keys(server)).filter((key) => key.startsWith('out/'))).toEqual([
+    'out/book.xlsx',
+    'out/verified-Kunden.csv',
+    'out/verified.csv',
+  ]);
+  const [customer] = csvRows(await get(server, 'out/verified-Kunden.csv'));
+  expect(customer).toMatchObject({ Nr: '7', email_verification: 'verified' });
+});
 
 const thirty = Array.from({ length: 30 }, (_, at) => String(at));
 

@@ -4,7 +4,10 @@ import { describe, expect, inject, test } from 'vitest';
 import { csvCells } from '../../cli/csv-cells.js';
 import { runInProcess } from '../../cli/run-in-process.js';
 import { startSluice } from '../../cli/run-sluice.js';
+import { askDuckdb } from './duckdb/ask-duckdb.js';
+import { askMysql } from './mysql/ask-mysql.js';
 import { askPostgres } from './postgres/ask-postgres.js';
+import { askSqlite } from './sqlite/ask-sqlite.js';
 import { withFolder } from '../../service/with-service.js';
 
 const secret = (): string => decodeURIComponent(new URL(inject('postgresUrl')).password);
@@ -66,6 +69,32 @@ describe('sluice verify with a database', () => {
       return rows.toSorted((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)));
     };
     expect(await cells('back.csv')).toEqual(await cells('direct.csv'));
+  });
+
+  const rows = "as select 'good1@sluice.test' as email";
+  const quoted = `create table "! order" ${rows}`;
+  test.each([
+    ['PostgreSQL', () => inject('postgresUrl'), async () => askPostgres(quoted)],
+    ['MySQL', () => inject('mysqlUrl'), async () => askMysql(`create table \`! order\` ${rows}`)],
+    [
+      'DuckDB',
+      (cwd: string) => `duckdb:${join(cwd, 'list.db')}`,
+      async (cwd: string) => askDuckdb(join(cwd, 'list.db'), quoted),
+    ],
+    [
+      'SQLite',
+      (cwd: string) => `sqlite:${join(cwd, 'list.db')}`,
+      async (cwd: string) => askSqlite(join(cwd, 'list.db'), quoted, 'select 1'),
+    ],
+  ])('proposes a query that %s takes', async (_, urlIn, create) => {
+    const cwd = await withFolder();
+    await create(cwd);
+    const list = ['verify', urlIn(cwd), '--email', 'email', '--country', 'US', '--local'];
+    const refused = await runInProcess(list, { cwd });
+    expect(refused).toMatchObject({ code: 2 });
+    const [, query = ''] = /such as --query '([^']+)'/.exec(refused.stderr) ?? [];
+    const ended = await runInProcess([...list, '--query', query], { cwd });
+    expect(csvCells(ended.stdout)[1]?.slice(0, 2)).toEqual(['good1@sluice.test', 'verified']);
   });
 
   test('streams to standard output', async () => {
