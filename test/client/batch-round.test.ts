@@ -4,7 +4,7 @@ import type { Client } from '../../src/client/client.js';
 import type { BatchSummary } from '../../src/contract/bodies.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import type { ServiceOptions } from '../../src/service/index.js';
-import { chargesOf } from '../engine/streams/with-client.js';
+import { chargesOf } from '../cli/charges.js';
 import { withService } from '../service/with-service.js';
 import { caught, createTestClient } from './test-client.js';
 

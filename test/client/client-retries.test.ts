@@ -11,7 +11,7 @@ import {
   TransportError,
 } from '../../src/platform/errors/errors.js';
 import { freePort } from '../servers/free-port.js';
-import { chargesOf } from '../engine/streams/with-client.js';
+import { chargesOf } from '../cli/charges.js';
 import { withService } from '../service/with-service.js';
 import { eventually } from './eventually.js';
 import { createFastClock } from '../../src/testing/test-clock.js';

@@ -15,7 +15,8 @@ import { eventually } from '../../client/eventually.js';
 import { createFastClock } from '../../../src/testing/test-clock.js';
 import type { Given } from '../../platform/given.js';
 import { TestClock } from '../../service/with-service.js';
-import { chargesOf, withClient } from './with-client.js';
+import { chargesOf } from '../../cli/charges.js';
+import { withClient } from './with-client.js';
 
 const people = Array.from({ length: 6 }, (_, id) => ({ email: `ok+${id}@sluice.test` }));
 

@@ -11,7 +11,7 @@ import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { eventually } from '../../client/eventually.js';
 import { TestClock, withFolder, withService } from '../../service/with-service.js';
-import { chargesOf } from './with-client.js';
+import { chargesOf } from '../../cli/charges.js';
 
 interface Person {
   readonly email: string;

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { ClientOptions } from '../../../src/client/client-options.js';
 import { Client } from '../../../src/client/client.js';
-import type { LedgerEntry, Service, ServiceOptions } from '../../../src/service/index.js';
+import type { Service, ServiceOptions } from '../../../src/service/index.js';
 import { withService } from '../../service/with-service.js';
 
 /** A local service and a client of it; both are closed after the test. */
@@ -13,11 +13,4 @@ export async function withClient(
   const client = new Client({ ...service, ...clientOptions });
   onTestFinished(async () => client.close());
   return { service, client };
-}
-
-/** Every charge that the service has made. */
-export async function chargesOf(service: Service): Promise<readonly LedgerEntry[]> {
-  const entries: LedgerEntry[] = [];
-  for await (const entry of service.ledger()) entries.push(entry);
-  return entries;
 }

@@ -7,7 +7,8 @@ import { streamRun } from '../../../src/engine/runs/stream-run.js';
 import { verifyRows } from '../../../src/engine/streams/verify-rows.js';
 import { withFolder } from '../../service/with-service.js';
 import { untilQuiet } from '../../engine/streams/quiet.js';
-import { chargesOf, withClient } from '../../engine/streams/with-client.js';
+import { chargesOf } from '../../cli/charges.js';
+import { withClient } from '../../engine/streams/with-client.js';
 
 const source = Array.from({ length: 300 }, (_, id) => ({ email: `good+${id}@sluice.test` }));
 const columns = { email: ['email'], country: 'US', pollIntervalMs: 1 } as const;
