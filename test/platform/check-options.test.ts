@@ -205,7 +205,7 @@ const cases: readonly [string, () => unknown, string][] = [
     async () => run(any({ signal: new AbortController() })),
     'signal must be an AbortSignal, not an object',
   ],
-  ['run', async () => run(any({ file: 3 })), 'there is no option "file"; the options are '],
+  ['run', async () => run(any({ file: 3 })), 'unknown option "file"; the options are '],
   [
     'run',
     async () => run(any({ stateDirectory: 'x' })),

@@ -164,7 +164,7 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/^IO Error: .*(?:lock|being used by another)/i, 'another process has it open'],
   [
     /^IO Error: .*not a valid DuckDB database/i,
-    "it is no DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'",
+    "it is not a DuckDB database: other files are read with duckdb::memory: and a query such as SELECT * FROM 'list.parquet'",
   ],
   [/^IO Error: .*version number/i, 'it was written by another version of DuckDB'],
   [/^IO Error: .*(?:No such file|does not exist)/i, 'file not found'],

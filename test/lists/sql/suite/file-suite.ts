@@ -9,7 +9,7 @@ import type { Database } from './database.js';
 import { makePeople } from './people.js';
 
 /** What a database that is one file is asked besides. */
-export function describeFile({ name, open }: Database, ending: string): void {
+export function describeFile({ open }: Database, ending: string): void {
   async function folderWithJunk(): Promise<string> {
     const folder = await withFolder();
     await writeFile(join(folder, `junk.${ending}`), 'no database at all. '.repeat(2000));
@@ -18,22 +18,21 @@ export function describeFile({ name, open }: Database, ending: string): void {
 
   describe('the file', () => {
     test.each([
-      ['is not there', 'nowhere', /no such file/],
-      ['is none', 'junk', new RegExp(`no ${name} database`)],
-    ])('%s, which is said of an input', async (_, file, words) => {
+      ['is not there', 'nowhere'],
+      ['is none', 'junk'],
+    ])('%s, which is said of an input', async (_, file) => {
       const folder = await folderWithJunk();
       const { source } = await open();
       const url = join(folder, `${file}.${ending}`);
       const error = await rejection(readAll(source('SELECT * FROM sqlite_master', url)));
-      expect(error.message).toMatch(words);
       expect(error).toMatchObject({ code: 'input_unreadable' });
       expect(await readdir(folder)).toEqual([`junk.${ending}`]);
     });
 
     test.each([
-      ['is none', 'junk', new RegExp(`no ${name} database`)],
-      ['is to be in a folder that is not there', 'no/where', /no such file/],
-    ])('%s, which is said of an output before anything is sent', async (_, file, words) => {
+      ['is none', 'junk'],
+      ['is to be in a folder that is not there', 'no/where'],
+    ])('%s, which is said of an output before anything is sent', async (_, file) => {
       const folder = await folderWithJunk();
       const place = await open();
       await makePeople(place);
@@ -41,7 +40,6 @@ export function describeFile({ name, open }: Database, ending: string): void {
       const sink = place.sink({ url: join(folder, `${file}.${ending}`) });
       const source = place.source(`SELECT id, email FROM ${place.table}`);
       const error = await rejection(verifying.run({ source, sink, email: ['email'] }));
-      expect(error.message).toMatch(words);
       expect(error).toMatchObject({ code: 'output_failed' });
       expect(await verifying.charges()).toBe(0);
       expect(await readdir(folder)).toEqual([`junk.${ending}`]);

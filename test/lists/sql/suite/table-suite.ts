@@ -162,7 +162,7 @@ export function describeTable({ dropRow, hasSchemas, newTable, open }: Database)
       ['a key that the rows lack', { key: 'nr' }, /no column "nr"/],
       ['a key that is not unique', { key: 'email' }, /unique index on email/],
       ['a column that the table lacks', { key: 'id' }, /no column "extra"/],
-      ['a view', { into: 'VIEW', key: 'id' }, /no table/],
+      ['a view', { into: 'VIEW', key: 'id' }, /not a table/],
     ];
     if (hasSchemas) {
       refused.push(['a schema that is not there', { into: 'nowhere.people' }, /nowhere/]);
