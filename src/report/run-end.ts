@@ -74,6 +74,7 @@ export function soFar(status: RunStatus): RunSentence {
 
 export function nextOf(status: RunStatus): RunSentence {
   const { rows, batches, done, running, inDoubt, openCredits, isFinished, retry } = status;
+  if (isFinished && !status.isEnded) return runSentence('reports', {});
   if (isFinished) {
     const { exports, addresses, paidTwice: paid_twice } = retry;
     return runSentence('retries', { exports, addresses, paid_twice });

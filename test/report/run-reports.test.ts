@@ -95,6 +95,7 @@ describe('a run in words', () => {
     doubtfulCredits: { email: 0, phone: 0 },
     openCredits: { email: 100_000, phone: 0 },
     isFinished: false,
+    isEnded: false,
     retry: { exports: 0, addresses: 0, paidTwice: 0 },
     stopped: null,
   };
@@ -144,7 +145,8 @@ describe('a run in words', () => {
   it('says what a retry would pay again', () => {
     const retry = { exports: 1, addresses: 40, paidTwice: 20 };
     expect(soFar({ ...status, isFinished: true }).code).toBe('status_written');
-    expect(nextOf({ ...status, isFinished: true, retry })).toMatchObject({
+    expect(nextOf({ ...status, isFinished: true }).code).toBe('reports');
+    expect(nextOf({ ...status, isFinished: true, isEnded: true, retry })).toMatchObject({
       code: 'retries',
       fields: { exports: 1, addresses: 40, paid_twice: 20 },
     });

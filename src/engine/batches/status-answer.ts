@@ -35,8 +35,9 @@ function phoneCharge(answer: object): Charge | undefined {
   return cost.success ? charge(cost.data.total_phone_cost, cost.data.net_phone_cost) : undefined;
 }
 
-function charge(spent: number, net: number): Charge {
-  return { spent, refunded: spent - net, net };
+/** What contradicts itself says nothing: a refund is a part of what was spent. */
+function charge(spent: number, net: number): Charge | undefined {
+  return net >= 0 && net <= spent ? { spent, refunded: spent - net, net } : undefined;
 }
 
 /**

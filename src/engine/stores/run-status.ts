@@ -40,6 +40,8 @@ export interface RunStatus {
   /** Credits that the batches which were not launched need at most. */
   readonly openCredits: Readonly<Record<VerificationType, number>>;
   readonly isFinished: boolean;
+  /** Whether its end was reported, too: the next run starts over, unless it retries what failed. */
+  readonly isEnded: boolean;
   /**
    * What `retryFailed` would ask the service for: how many exports that are paid for already, and how many
    * addresses would be sent again, of which `paidTwice` may have been paid already.
@@ -87,6 +89,7 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     doubtfulCredits: creditsOf(state, isLaunchInDoubt),
     openCredits: { email: planned.email - closed.email, phone: planned.phone - closed.phone },
     isFinished: state.finished !== undefined,
+    isEnded: state.hasEnded,
     retry: retryOf(failedBatches(state)),
     stopped: stopped ? { code: stopped.code, message: stopped.message, at: stopped.at } : null,
   };

@@ -88,6 +88,11 @@ export const runSentences = {
       return `goes on, ${first}${steps.at(-1)}`;
     },
   }),
+  reports: define({
+    when: 'A run has written its output, and its end was not reported.',
+    example: {},
+    sentence: () => 'reports what the run came to, and pays nothing',
+  }),
   retries: define({
     when: 'A run has finished, and some of it failed.',
     example: retry,

@@ -40,6 +40,8 @@ describe('findCharge', () => {
     { cost: { total_email_cost: 10 } },
     { cost: { ...email, total_email_cost: '10' } },
     { cost: { ...email, total_email_cost: 1.5 } },
+    { cost: { ...email, net_email_cost: 10.5 } },
+    { cost: { ...email, net_email_cost: -1 } },
     { a: { b: { c: { d: email } } } },
     { list: [email] },
     null,

@@ -41,7 +41,7 @@ export async function makeFolders(
 
 /** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
 const ownName =
-  /^(?:lock|journal|(?:batches|results)(?:\.\d+)?|tickets|partitions|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
+  /^(?:lock|journal|dropped|(?:batches|results)(?:\.\d+)?|tickets|partitions|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
 
 /** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
 export function refuseForeign(path: string, names: readonly string[]): void {

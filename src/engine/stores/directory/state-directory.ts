@@ -15,7 +15,10 @@ import {
 } from './folders.js';
 import type { FileLock, LockWaitOptions } from '../../../platform/files/file-lock.js';
 import { systemErrorCode, onDisk } from '../../../platform/files/disk-errors.js';
+import { move } from '../../../platform/files/whole-file.js';
 import { syncDirectory, type FileSystem } from '../../../platform/files/file-system.js';
+import { StateError } from '../../../platform/errors/errors.js';
+import { optionName } from '../../../platform/text/option-name.js';
 import { Journal } from './journal.js';
 import {
   hasPaid,
@@ -246,6 +249,9 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 }
 
+/** The journal of a run that is being dropped. */
+const droppedName = 'dropped';
+
 function journalPath(path: string): string {
   return join(path, 'journal');
 }
@@ -254,10 +260,12 @@ async function openJournal(
   files: FileSystem,
   path: string,
 ): Promise<{ readonly journal: Journal; readonly state: RunState }> {
+  if ((await files.readdir(path)).includes(droppedName)) await forget(files, path);
   // Before the journal, whose opening makes every name in the directory outlast a power cut.
   await makeFolders(files, path, 1);
   const { journal, entries } = await Journal.open(files, journalPath(path));
   try {
+    if (entries.length === 0) await refuseRemains(files, path);
     const state = replayJournal(entries, journalPath(path));
     // They are gone where the run was over and is not asked for again.
     await makeFolders(files, path, state.generation);
@@ -268,11 +276,29 @@ async function openJournal(
   }
 }
 
-/** Drops a run: without its journal, whatever else is left of it counts for nothing. */
+/**
+ * Drops a run. Its journal has another name as long as anything else is left of it: without one or the other,
+ * what is left is of a run that lost its journal.
+ */
 async function forget(files: FileSystem, path: string): Promise<void> {
-  await files.rm(journalPath(path), { force: true });
-  await syncDirectory(files, path);
+  const dropped = join(path, droppedName);
+  await move(files, { from: journalPath(path), to: dropped }).catch((error: unknown) => {
+    if (systemErrorCode(error) !== 'ENOENT') throw error;
+  });
   await clear(files, path);
+  await syncDirectory(files, path);
+  await files.rm(dropped, { force: true });
+}
+
+/** @throws StateError `state_damaged` for batches or results of a run whose journal is gone: they may be paid */
+async function refuseRemains(files: FileSystem, path: string): Promise<void> {
+  for (const name of await files.readdir(path)) {
+    if (!runFolder.test(name) || (await files.readdir(join(path, name))).length === 0) continue;
+    throw new StateError(
+      `the state directory ${path} holds ${name} of a run whose journal is missing or empty: put back ${journalPath(path)}, or add ${optionName('fresh')} to start over, which may pay again for what that run has paid for`,
+      { code: 'state_damaged' },
+    );
+  }
 }
 
 /** The journal is gone: a run that failed for what is left would be paid for again. */
@@ -292,7 +318,8 @@ async function removeEmpty(files: FileSystem, path: string): Promise<void> {
 /** Removes everything but the lock, the journal, and what its plan is compared with. */
 async function clear(files: FileSystem, path: string): Promise<void> {
   for (const name of await files.readdir(path)) {
-    if (name === 'journal' || name === 'lock' || name === 'recalled') continue;
+    if (name === 'journal' || name === droppedName || name === 'lock' || name === 'recalled')
+      continue;
     await files.rm(join(path, name), { recursive: true, force: true });
   }
 }

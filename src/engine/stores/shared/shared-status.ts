@@ -107,6 +107,7 @@ const nothingRead = {
   doubtfulCredits: { email: 0, phone: 0 },
   openCredits: { email: 0, phone: 0 },
   isFinished: false,
+  isEnded: false,
   retry: { exports: 0, addresses: 0, paidTwice: 0 },
 };
 

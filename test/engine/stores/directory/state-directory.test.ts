@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { systemFiles } from '../../../../src/platform/files/file-system.js';
@@ -51,18 +51,38 @@ describe('StateDirectory', () => {
   it('loses its journal last when the run is over, and first when it is forgotten', async () => {
     const removed: string[] = [];
     const files = watchedFiles((call) => {
-      if (call.startsWith('rm ')) removed.push(call.slice(3));
+      if (/^(?:rm|rename) /.test(call)) removed.push(call.slice(call.indexOf(' ') + 1));
     });
     const store = await StateDirectory.open(files, path, { fresh: false });
     await store.record(runEntry);
     await writeFile(join(path, 'tickets'), '');
     removed.length = 0;
     await store.startOver();
-    expect(removed[0]).toBe('journal');
+    expect(removed[0]).toContain('journal');
+    expect(removed.at(-1)).toBe('dropped');
     removed.length = 0;
     await store.remove();
     expect(removed.slice(-3)).toEqual(['journal', 'recalled', 'run']);
     expect(removed.indexOf('results')).toBeLessThan(removed.indexOf('journal'));
+  });
+
+  it('is refused where a run in it has lost its journal, and not where it was being dropped', async () => {
+    const first = await open();
+    await first.record(runEntry);
+    await writeFile(join(path, 'results', '000001'), '{}');
+    await first.close();
+    const journal = join(path, 'journal');
+    await rename(journal, join(path, 'dropped'));
+    await (await open()).close();
+    expect(await readdir(path)).not.toContain('dropped');
+    await writeFile(join(path, 'batches', '000001.txt'), 'a@sluice.test');
+    for (const damage of [async () => truncate(journal), async () => rm(journal)]) {
+      await damage();
+      await expect(open()).rejects.toMatchObject({ code: 'state_damaged' });
+    }
+    const fresh = await open(true);
+    expect(await readdir(join(path, 'batches'))).toEqual([]);
+    await fresh.close();
   });
 
   it('has its lock on the disk before anything else, and until the end: by it the next run knows it', async () => {
