@@ -276,7 +276,8 @@ export class History implements ResultHistory {
     const runs = this.#runs.before({ id, list: listOf(summary.input) });
     // One empty night does not make the next one unusual.
     const previous = runs.findLast(({ rows }) => rows > 0) ?? runs.at(-1) ?? null;
-    return { previous, runs, odd: oddShares(pastRunOf(summary, this.#clock.wallNow()), runs) };
+    const run = pastRunOf(summary, this.#clock.wallNow());
+    return { previous, runs, odd: oddShares(run, runs, summary.credits_before) };
   }
 
   /**

@@ -79,8 +79,13 @@ const deviationPerMad = 1.4826;
  * night does not move), what chance alone does to a share of so many, and half a percentage point.
  *
  * @param before runs of the same list
+ * @param paidBefore what the runs have cost that it has gone on from: what they paid for is new no more
  */
-export function oddShares(run: PastRun, before: readonly PastRun[]): readonly OddShare[] {
+export function oddShares(
+  run: PastRun,
+  before: readonly PastRun[],
+  paidBefore: Summary['credits_before'],
+): readonly OddShare[] {
   return (['email', 'phone'] as const).flatMap((type) =>
     shareNames.flatMap((share) => {
       const now = shareOf(run[type], share);
@@ -90,7 +95,9 @@ export function oddShares(run: PastRun, before: readonly PastRun[]): readonly Od
       const mad = medianOf(earlier.map((value) => Math.abs(value - usual)));
       const chance = Math.sqrt((usual * (1 - usual)) / now.of);
       const allowed = spreads * Math.max(deviationPerMad * mad, chance, leastSpread);
-      if (Math.abs(now.value - usual) <= allowed) return [];
+      const difference = now.value - usual;
+      const isExplained = share === 'new' && difference < 0 && (paidBefore?.[type] ?? 0) > 0;
+      if (isExplained || Math.abs(difference) <= allowed) return [];
       return [{ type, share, now: now.value, usual, allowed }];
     }),
   );

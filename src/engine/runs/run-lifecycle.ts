@@ -290,27 +290,26 @@ export class RunLifecycle {
     const { tally, sink, isSuspect } = await outputClaim.output.finish();
     onProgress?.({ stage: 'written', rows: plannedInput.entry.rows - rowsLeftAlone(sink) });
     if (end.isWhole) await end.tidy(async () => outputClaim.claim.confirm());
-    const written = summarize({
-      input: source.name,
-      sink,
-      service: entry.service,
-      rows: plannedInput.entry.rows,
-      limit,
-      isSuspect,
-      seconds: (performance.now() - this.#startedMs) / 1000,
-      plan: plannedInput.plan,
-      tally,
-      batches: end.batches,
-      balances: await readBalanceAfter(client, before, end.batches, this.#options),
-    });
+    const earlier = creditsBefore(runsBefore);
+    const written = {
+      ...summarize({
+        input: source.name,
+        sink,
+        service: entry.service,
+        rows: plannedInput.entry.rows,
+        limit,
+        isSuspect,
+        seconds: (performance.now() - this.#startedMs) / 1000,
+        plan: plannedInput.plan,
+        tally,
+        batches: end.batches,
+        balances: await readBalanceAfter(client, before, end.batches, this.#options),
+      }),
+      ...(earlier && { credits_before: earlier }),
+    };
     // A trial is no night of the list.
     const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
-    const earlier = creditsBefore(runsBefore);
-    const summary = {
-      ...written,
-      ...(earlier && { credits_before: earlier }),
-      ...(compared && { compared }),
-    };
+    const summary = { ...written, ...(compared && { compared }) };
     if (!end.isWhole) return this.#report(summary);
     if (compared) await history?.keepRun(entry.id, summary);
     await outputClaim.claim.finish(summary);
