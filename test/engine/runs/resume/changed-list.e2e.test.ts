@@ -6,7 +6,10 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { Client } from '../../../../src/client/client.js';
 import { sqliteSink, sqliteSource } from '../../../../src/lists/sql/sqlite/index.js';
 import type { RunOptions } from '../../../../src/engine/runs/options/run-options.js';
-import type { RunProgress } from '../../../../src/engine/runs/reporting/run-progress.js';
+import type {
+  CarriedRun,
+  RunProgress,
+} from '../../../../src/engine/runs/reporting/run-progress.js';
 import type { FaultPlan } from '../../../../src/service/index.js';
 import { createFastClock } from '../../../../src/testing/test-clock.js';
 import { startFront } from '../../../cli/front.js';
@@ -214,6 +217,20 @@ describe('a list that has changed since its run stopped', () => {
       code: 'invalid_option',
     });
     // The old list back is another way on.
+    await nights.runWith(list);
+    await expectPaidOnce(nights, list);
+  });
+
+  it('is not tried with fewer rows at the cost of what was paid', async () => {
+    const nights = await Nights.begin();
+    await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
+    await expect(nights.runWith(list, { limit: 4 })).rejects.toMatchObject({
+      code: 'state_mismatch',
+    });
+    const asked: CarriedRun[] = [];
+    const onCarry = (carried: CarriedRun): boolean => asked.push(carried) === 0;
+    await expect(nights.runWith(list, { limit: 4, onCarry })).rejects.toThrow();
+    expect(asked).toMatchObject([{ paidAddresses: 6, usedAddresses: 4 }]);
     await nights.runWith(list);
     await expectPaidOnce(nights, list);
   });
