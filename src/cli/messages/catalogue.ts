@@ -419,14 +419,14 @@ export const catalogue = {
     sentence(fields) {
       const { started_at: startedAt, change, unfinished } = fields;
       const { paid_addresses: paid, failed_addresses: failed } = fields;
-      const { paid_batches: batches, used_batches: used, used_addresses: addresses } = fields;
+      const used = fields.used_addresses;
       const what = `the list or its options changed since the run of ${startText(startedAt)} (${change})`;
       const nothing =
         failed === 0 ? 'nothing was paid for it' : 'it has no results that were paid for';
       const again =
         paid === 0
           ? nothing
-          : `${grouped(used)} of ${counted(batches, 'paid batch')} ${areOrIs(used)} used again, ${grouped(addresses)} of ${counted(paid, 'address')} ${areOrIs(addresses)} not paid again`;
+          : `${grouped(used)} of ${counted(paid, 'paid address')} ${areOrIs(used)} used again, and not paid again`;
       const lost =
         failed === 0
           ? ''
@@ -767,9 +767,12 @@ export const catalogue = {
   }),
   stopped_at_once: notice({
     when: 'The process was asked a second time to stop.',
-    example: {},
-    sentence: () =>
-      'stopped at once; saved progress is kept: the same command resumes from it, or starts over if the run has no state directory',
+    example: { is_written: false },
+    variants: [{ is_written: true }],
+    sentence: ({ is_written: isWritten }) =>
+      isWritten
+        ? 'stopped at once; the output is written'
+        : 'stopped at once; saved progress is kept: the same command resumes from it, or starts over if the run has no state directory',
   }),
   hint: info({
     when: 'A run was interrupted: how to show it or give it up.',
