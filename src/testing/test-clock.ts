@@ -142,19 +142,19 @@ export function createTestClock(wallStart?: number): TestClock {
 
 /**
  * Makes a clock that moves by itself, so many times faster than time: waits between polls and retries become
- * short, also against a service over HTTP. A silence of the service lasts as much longer in its eyes: give the
- * client a `timeoutMs` of hours with it, and an `onOutage`, which else is a warning.
+ * short, also against a service over HTTP.
  *
  * @example
  * ```ts
  * const clock = createFastClock(200);
  * const { baseUrl, apiKey } = service;
- * const fast = new Client({ baseUrl, apiKey, clock, timeoutMs: 36_000_000, onOutage: () => {} });
+ * const fast = new Client({ baseUrl, apiKey, clock });
  * await fast.close();
  * ```
  */
 export function createFastClock(factor = 200): Clock {
   return {
+    speed: factor,
     now: () => systemClock.now() * factor,
     wallNow: () => systemClock.wallNow(),
     sleep: async (ms, signal) => systemClock.sleep(ms / factor, signal),

@@ -50,7 +50,7 @@ it('a test clock that nobody moves says so, once', async () => {
 it('a fast clock takes a batch through its waits', async () => {
   const { service } = await withService({ parseDelayMs: 5, verifyDelayMs: 5 });
   const { baseUrl, apiKey } = service;
-  const client = new Client({ baseUrl, apiKey, clock: createFastClock(), timeoutMs: 36_000_000 });
+  const client = new Client({ baseUrl, apiKey, clock: createFastClock() });
   const lines = Buffer.from('good@sluice.test\n');
   const file = { sizeBytes: lines.length, open: () => [lines] };
   const done = await client.verifyFile(file, { type: 'email', target_country: 'US' });

@@ -14,6 +14,13 @@ export interface Clock {
    * @throws the signal's own reason, untouched, as soon as it aborts
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * How many times faster than time it moves. A service takes real time: where a client's limits for its answers
+   * are not given, they are as much longer, and nothing warns of its silence.
+   *
+   * @default 1
+   */
+  readonly speed?: number;
 }
 
 /** A timer set for longer than this fires at once. */
