@@ -15,7 +15,7 @@ export interface CsvColumns {
 /**
  * The row table holds, for each row: where it starts, where it ends without its line end, how many
  * cells it lacks, and start and end of each wanted cell. One number more follows the last row: where
- * that row's line end ends. A wanted cell that the row lacks starts behind its end.
+ * that row's line end ends. A wanted cell that the row lacks starts after its end.
  */
 export function rowStride(wanted: number): number {
   return 3 + 2 * wanted;
@@ -128,7 +128,7 @@ export class CsvChunk implements RowChunk, RawCells {
     return this.#table[row * this.#stride + 2] as number;
   }
 
-  /** Where the bounds of a cell stand in the table. */
+  /** Where the bounds of a cell are in the table. */
   #boundsAt(row: number, column: number): number {
     this.#check(row);
     const slot = this.#columns.slots[column];

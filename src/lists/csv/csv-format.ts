@@ -5,7 +5,7 @@ import { type CellText, invalidText } from '../rows/chunks/row-chunk.js';
 import type { OutputCell } from '../rows/sink.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
-/** A cell as it stands in a CSV file: in quotes where a reader would else take it for something else. */
+/** A cell as it is in a CSV file: in quotes where a reader would else take it for something else. */
 export function quoteCell(text: string, delimiter: string): string {
   const isPlain =
     !text.includes(delimiter) && !/["\r\n]/.test(text) && !/^[ \t\ufeff]|[ \t]$/.test(text);
@@ -123,9 +123,9 @@ export function readCsvHead(
 
 /** What a CSV output needs to take over the form of a CSV input. */
 export interface CsvForm {
-  /** The lines above the header as they stand; a byte-order mark is the first of their bytes. */
+  /** The lines above the header as they are; a byte-order mark is the first of their bytes. */
   readonly aboveHeader: Uint8Array;
-  /** The lines below the last row as they stand; nothing before they were read. */
+  /** The lines below the last row as they are; nothing before they were read. */
   readonly footer: () => Uint8Array;
   /** The header's own bytes, a byte-order mark included, where it can be copied. */
   readonly headerBytes: Uint8Array | undefined;

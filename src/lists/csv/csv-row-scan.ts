@@ -9,7 +9,7 @@ import {
 } from './csv-format.js';
 import { delimiterScanner } from './delimiter-scanner.js';
 
-/** Room that must stand behind the bytes: the loops run until they meet a byte that stops them. */
+/** Room that must be after the bytes: the loops run until they meet a byte that stops them. */
 export const guardBytes = 2;
 
 interface RowScanOptions {
@@ -22,7 +22,7 @@ interface RowScanOptions {
 }
 
 /**
- * The loop over the bytes. It stands somewhere in a row, may be halted at any byte and goes on there
+ * The loop over the bytes. It is somewhere in a row, may be halted at any byte and goes on there
  * when there are more; what it finds is written in the row table (see CsvChunk).
  */
 export class RowScan {
@@ -44,7 +44,7 @@ export class RowScan {
     this.#options = options;
   }
 
-  /** Where the row starts that the scan stands in. */
+  /** Where the row starts that the scan is in. */
   get rowStart(): number {
     return this.#rowStart;
   }
@@ -58,7 +58,7 @@ export class RowScan {
     this.#used = 0;
   }
 
-  /** The columns are known: rows behind the header are scanned for them. */
+  /** The columns are known: rows after the header are scanned for them. */
   expect(columns: CsvColumns): void {
     this.#columns = columns;
     this.#used = 0;
@@ -69,7 +69,7 @@ export class RowScan {
     this.#rowStart -= by;
     this.#cellStart -= by;
     this.#at -= by;
-    // Cells found so far of the row it stands in.
+    // Cells found so far of the row it is in.
     const end = this.#used + rowStride(this.#columns?.wanted ?? 0);
     for (let at = this.#used; at < end; at += 1) this.#table[at] = (this.#table[at] ?? 0) - by;
   }
@@ -85,7 +85,7 @@ export class RowScan {
   }
 
   /**
-   * Goes on through `bytes` up to `filled`. Stops behind the first row as long as the columns are not
+   * Goes on through `bytes` up to `filled`. Stops after the first row as long as the columns are not
    * known. When these are the last bytes, a row without line end is complete.
    */
   scan(bytes: Uint8Array, filled: number, isLast: boolean): void {
@@ -105,16 +105,16 @@ export class RowScan {
     let lineFeeds = this.#lineFeeds;
     if (stride >= table.length) table = this.#table = grown(table, stride);
 
-    // Guards: among the last bytes a line feed ends the last row, and a quote behind it a cell that is
+    // Guards: among the last bytes a line feed ends the last row, and a quote after it a cell that is
     // never closed; else a quote stops all loops. So none of them has to look where the bytes end.
     bytes[filled] = isLast ? lineFeedByte : quoteByte;
     bytes[filled + 1] = quoteByte;
     table[used] = rowStart;
     const base = at;
-    /** The first carriage return in or behind the cell; those that end lines are passed over. */
+    /** The first carriage return in or after the cell; those that end lines are passed over. */
     let carriageReturn = indexOfReturn(bytes, cellStart, filled);
     const stops = delimiterScanner().find(bytes, base, filled + guardBytes, delimiter);
-    /** The first of them that stands at `at` or behind. */
+    /** The first of them that is at `at` or after. */
     let stop = 0;
 
     scanning: while (at < filled || (isLast && rowStart < filled)) {
@@ -264,7 +264,7 @@ function grown(table: Uint32Array, stride: number): Uint32Array<ArrayBuffer> {
   return larger;
 }
 
-/** Marks the wanted cells from `cell` on as ones that the row lacks: they start behind their end. */
+/** Marks the wanted cells from `cell` on as ones that the row lacks: they start after their end. */
 function markMissing(table: Uint32Array, at: number, slots: Int32Array, cell: number): void {
   for (const slot of slots.subarray(cell)) {
     if (slot < 0) continue;

@@ -25,7 +25,7 @@ export interface CsvScannerOptions {
 export class CsvScanner {
   readonly #options: CsvScannerOptions;
   readonly #scan: RowScan;
-  /** What was fed and is in no chunk yet stands from `#from` to `#filled`. */
+  /** What was fed and is in no chunk yet is from `#from` to `#filled`. */
   #bytes = Buffer.alloc(guardBytes);
   /** Buffers of chunks that were released. */
   readonly #free: Buffer<ArrayBuffer>[] = [];
@@ -60,7 +60,7 @@ export class CsvScanner {
     return this.#advance(true);
   }
 
-  /** Puts a piece behind what is held, in a buffer that no chunk has. */
+  /** Puts a piece after what is held, in a buffer that no chunk has. */
   #hold(piece: Uint8Array): void {
     const held = this.#filled - this.#from;
     const needed = held + piece.length + guardBytes;

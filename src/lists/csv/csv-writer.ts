@@ -39,8 +39,8 @@ interface HeaderRow {
 const nothing = new Uint8Array(0);
 
 /**
- * Writes joined rows as CSV. The rows of a CSV input with the same delimiter are copied as they stand;
- * behind each go its new cells, prepared once for each outcome.
+ * Writes joined rows as CSV. The rows of a CSV input with the same delimiter are copied as they are;
+ * after each go its new cells, prepared once for each outcome.
  */
 class CsvWriter implements RowsWriter {
   readonly givesBack = true;
@@ -51,7 +51,7 @@ class CsvWriter implements RowsWriter {
   readonly #isBare: boolean;
   readonly #lineEnd: Uint8Array;
   readonly #footer: (() => Uint8Array) | undefined;
-  /** New cells as they stand in the output, a delimiter in front of each. */
+  /** New cells as they are in the output, a delimiter in front of each. */
   readonly #suffixes: OutcomeForms<Buffer>;
   readonly #out: BlockOutput;
   #hasRows = false;
@@ -82,7 +82,7 @@ class CsvWriter implements RowsWriter {
 
   /**
    * Resolves when more rows may come. What is collected goes out when a block is full, and as soon as
-   * nothing else is on its way: the rows of a slow input do not wait for those behind them.
+   * nothing else is on its way: the rows of a slow input do not wait for those after them.
    */
   async write(rows: JoinedRows): Promise<void> {
     const { chunk, from, to } = rows;
@@ -123,7 +123,7 @@ class CsvWriter implements RowsWriter {
       const { block, filled } = this.#out;
       block.set(source.subarray(start, end), filled);
       let at = filled + end - start;
-      // A short row is filled up, or the new cells would stand in the wrong columns.
+      // A short row is filled up, or the new cells would be in the wrong columns.
       for (let cell = 0; cell < missing; cell += 1) {
         block[at] = this.#delimiterByte;
         at += 1;
@@ -256,7 +256,7 @@ function footerFor(
   return form?.delimiter === delimiter ? form.footer : undefined;
 }
 
-/** A CSV input's own header row, as it stands; the names of any other input, written again. */
+/** A CSV input's own header row, as it is; the names of any other input, written again. */
 function headerFor(reading: SourceReading, delimiter: string): HeaderRow | undefined {
   if (reading.isUnnamed === true) return undefined;
   const own = reading.first ?? reading;

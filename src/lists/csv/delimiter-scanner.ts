@@ -8,7 +8,7 @@ interface DelimiterScanner {
    * Looks through `bytes` from `from` up to `to`.
    *
    * @param delimiter any byte but 0
-   * @returns where they stand, counted from `from`; good until the next call
+   * @returns where they are, counted from `from`; good until the next call
    */
   find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array;
 }
@@ -56,7 +56,7 @@ export class KernelDelimiterScanner implements DelimiterScanner {
 
   find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array {
     const length = to - from;
-    // Behind the bytes a block of none; behind that the words, of which there may be one a byte.
+    // After the bytes a block of none; after that the words, of which there may be one a byte.
     const out = (Math.ceil(length / blockBytes) + 1) * blockBytes;
     this.#makeRoom(out + length * wordBytes);
     this.#bytes.set(bytes.subarray(from, to));

@@ -77,7 +77,7 @@ export class ParsedCsvReading implements SourceReading {
         hasHeader ? cell.toString('utf8') : `#${String(at + 1)}`,
       );
       opening.wanted(names);
-      const rows = { gathered: behind(hasHeader ? first.slice(1) : first, gathered), close, mark };
+      const rows = { gathered: after(hasHeader ? first.slice(1) : first, gathered), close, mark };
       return new ParsedCsvReading(names, rows, { input, hash, footer: () => reader.footer });
     } catch (error) {
       await close();
@@ -139,7 +139,7 @@ function parseRows(
     quote: dialect.quote ?? null,
     escape: dialect.escape,
     record_delimiter: ['\r\r\n', '\r\n', '\n'],
-    // Cells as they stand in the file: bytes that are no text must not become another text.
+    // Cells as they are in the file: bytes that are no text must not become another text.
     encoding: null,
     relax_column_count: true,
     max_record_size: maxRowBytes,
@@ -197,7 +197,7 @@ async function nextRows(
   }
 }
 
-async function* behind<Item>(first: Item[], rest: AsyncGenerator<Item[]>): AsyncGenerator<Item[]> {
+async function* after<Item>(first: Item[], rest: AsyncGenerator<Item[]>): AsyncGenerator<Item[]> {
   if (first.length > 0) yield first;
   yield* rest;
 }
@@ -224,7 +224,7 @@ function describeOutage(error: CsvError, { name, above }: CsvTable): InputError 
 }
 
 /**
- * Doubles the escapes in quoted cells that stand before neither a quote nor an escape: the `\t` of
+ * Doubles the escapes in quoted cells that are before neither a quote nor an escape: the `\t` of
  * `"C:\temp"` is a backslash and a letter for every program that writes such files, and csv-parse drops
  * the backslash.
  *

@@ -10,7 +10,7 @@ import {
 import { decimalDigits, type ColumnFacts } from '../rows/values/kind-tally.js';
 import { printJson, printValue } from '../rows/values/print-value.js';
 
-/** How a column of a kind stands in a Parquet file. */
+/** How a column of a kind is stored in a Parquet file. */
 export interface ParquetForm {
   /** What the schema says of it, but for its name; every column may have nulls. */
   readonly element: Omit<SchemaElement, 'name'>;

@@ -143,7 +143,7 @@ interface WrittenParquet {
 }
 
 /**
- * Reads back what was written before it may stand: the footer, the counts, the first and the last row
+ * Reads back what was written before it may appear: the footer, the counts, the first and the last row
  * group; the file is closed.
  *
  * @throws OutputError

@@ -195,7 +195,7 @@ function nameAndAttributes(inside: string): readonly [name: string, attributes: 
   return space === -1 ? [inside, ''] : [inside.slice(0, space), inside.slice(space)];
 }
 
-/** Where the tag's `>` stands; one in an attribute's quotes is none. */
+/** Where the tag's `>` is; one in an attribute's quotes is none. */
 function endOfQuoted(text: string, from: number): number | undefined {
   let at = from;
   for (;;) {

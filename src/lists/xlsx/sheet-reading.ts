@@ -29,7 +29,7 @@ export class SheetReading {
   readonly #file: RandomFile;
   readonly #options: FileOptions;
   readonly #opening: OpenSourceOptions;
-  /** The row of the header, and the first behind it; all of them where there is no header. */
+  /** The row of the header, and the first after it; all of them where there is no header. */
   #first: readonly SheetRow[] = [];
   #uncomputed = 0;
 
@@ -128,7 +128,7 @@ export class SheetReading {
   }
 
   /**
-   * Reads the rows of the sheet up to its header, and some of those behind it.
+   * Reads the rows of the sheet up to its header, and some of those after it.
    *
    * @returns how many of the rows that were looked at are above the header that was found
    */

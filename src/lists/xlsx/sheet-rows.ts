@@ -120,7 +120,7 @@ function rowNumber(given: string | undefined, before: number): number {
 /** Of a letter's code. */
 const upperCase = 0xdf;
 
-/** Without a place of its own a cell stands behind the one before it. */
+/** Without a place of its own a cell is after the one before it. */
 function openCell(attributes: string, before: number): OpenCell {
   const place = attribute(attributes, 'r');
   return {
@@ -252,7 +252,7 @@ function readNumber(
   return { value: number, ...(format.code !== undefined && { format }) };
 }
 
-/** What a text is that stands in a cell of dates. */
+/** What a text in a cell of dates is. */
 function civilKind(text: string): 'date' | 'time' | 'timestamp' | undefined {
   if (parseDate(text) !== undefined) return 'date';
   if (parseTime(text) !== undefined) return 'time';

@@ -133,7 +133,7 @@ export class SheetWriter {
     await this.#zip.write(block);
   }
 
-  /** A cell of a column, as it stands in any row. */
+  /** A cell of a column, as it is in any row. */
   #cell(column: number, value: unknown): (row: string) => string {
     const letters = this.#letters[column] ?? '';
     const written = this.#value(value);

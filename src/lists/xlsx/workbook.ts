@@ -200,7 +200,7 @@ async function readSharedStrings(archive: Archive, part: string | undefined): Pr
       }
       const isOpen = token.kind === 'open' && !token.isEmpty;
       if (token.name === 't') isText = isOpen;
-      // How a text is spoken stands beside it, and is no part of it.
+      // How a text is spoken is beside it, and is no part of it.
       else if (token.name === 'rPh') isPhonetic = isOpen;
       else if (token.name === 'si') {
         if (!isOpen) strings.push(decodeEscapes(text));
@@ -238,7 +238,7 @@ async function readStyles(archive: Archive, part: string | undefined): Promise<C
   return styles;
 }
 
-/** Characters that XML has no form for stand in a form of the format's own. */
+/** Characters that XML has no form for are in a form of the format's own. */
 export function decodeEscapes(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replaceAll(/_x([\dA-Fa-f]{4})_/g, (_, code: string) =>

@@ -72,14 +72,14 @@ export interface OutputStyle {
   readonly isQuoted: boolean;
 }
 
-/** The styles of a workbook, in the order of their numbers, behind the plain one of number 0. */
+/** The styles of a workbook, in the order of their numbers, after the plain one of number 0. */
 export function stylesPart(styles: readonly OutputStyle[]): string {
   const { formats, looks } = styleElements([{ code: undefined, isQuoted: false }, ...styles]);
   return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<styleSheet xmlns="${mainNamespace}">${formats.length === 0 ? '' : `<numFmts count="${String(formats.length)}">${formats.join('')}</numFmts>`}<fonts count="1"><font><sz val="11"/><name val="Calibri"/></font></fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${String(looks.length)}">${looks.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 }
 
 /**
- * @param firstId the first number that no format has. @default behind those of formats that need not be named
+ * @param firstId the first number that no format has. @default after those of formats that need not be named
  * @param prefix in front of the elements' names
  */
 export function styleElements(
@@ -110,7 +110,7 @@ const entities = new Map([
 ]);
 
 /**
- * Text as it stands in the XML of a workbook. What XML has no form for, and what would be taken for
+ * Text as it is in the XML of a workbook. What XML has no form for, and what would be taken for
  * such a form, is written as `_x0000_`.
  */
 export function escapeXml(text: string): string {

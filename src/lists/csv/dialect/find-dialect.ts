@@ -5,9 +5,9 @@ import type { FileOptions } from '../../files/file-options.js';
 export interface CsvDialect {
   /** One character or more. */
   readonly delimiter: string;
-  /** What stands around a cell, or nothing. */
+  /** What is around a cell, or nothing. */
   readonly quote: string | undefined;
-  /** What stands before a quote inside a quoted cell. */
+  /** What is before a quote inside a quoted cell. */
   readonly escape: string;
 }
 
@@ -109,7 +109,7 @@ export interface SampledRow {
 interface RowCut {
   /** The rows that are whole; the only row, when none is. */
   readonly rows: readonly SampledRow[];
-  /** Whether a row cannot be cut: something follows a closing quote, or a quote stands inside a cell. */
+  /** Whether a row cannot be cut: something follows a closing quote, or a quote is inside a cell. */
   readonly isBroken: boolean;
   /** Whether all cells of the first row are in quotes. */
   readonly isFirstQuoted: boolean;

@@ -46,7 +46,7 @@ export class FooterReader implements ByteReader {
     this.#opening = opening;
   }
 
-  /** The lines below the last row as they stand; nothing as long as the end was not read. */
+  /** The lines below the last row as they are; nothing as long as the end was not read. */
   get footer(): Uint8Array {
     return this.#footer ?? nothing;
   }

@@ -14,9 +14,9 @@ import {
   type CsvInput,
 } from './find-dialect.js';
 
-/** What stands in a text file above its header: title lines, and the `sep=` line of spreadsheets. */
+/** What is in a text file above its header: title lines, and the `sep=` line of spreadsheets. */
 export interface HeaderDetection {
-  /** The lines as they stand, a byte-order mark included. */
+  /** The lines as they are, a byte-order mark included. */
   readonly bytes: Buffer;
   readonly lines: number;
   /** Whether the header was found by the rows around it, and nobody said where it is. */

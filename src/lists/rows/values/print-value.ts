@@ -6,7 +6,7 @@ import { JsonText } from './kinds.js';
 const maxDepth = 256;
 
 /**
- * A value as it stands where all cells are text: nothing for null and what is absent, `true` and
+ * A value as it is where all cells are text: nothing for null and what is absent, `true` and
  * `false`, moments in ISO 8601 and UTC, nested values as JSON, bytes as the
  * text that they are or else in base64. `undefined` when it has no form at all.
  */
@@ -85,7 +85,7 @@ export function printDecimal(unscaled: bigint, scale: number): string {
   return `${unscaled < 0n ? '-' : ''}${whole}${fraction === '' ? '' : `.${fraction}`}`;
 }
 
-/** Whether a value may stand in a cell at all: no symbol, no function. */
+/** Whether a value may be in a cell at all: no symbol, no function. */
 export function isPrintable(value: unknown): boolean {
   return value !== invalidText && typeof value !== 'symbol' && typeof value !== 'function';
 }

@@ -25,7 +25,7 @@ export async function ask(
   });
   const names = columns.map((_, at) => `c${at}`);
   const cells = columns.map(({ type }, at) => textOf(`c${at}`, type));
-  // The driver ends the rows without a word when the query fails in the middle: a row of our own behind
+  // The driver ends the rows without a word when the query fails in the middle: a row of our own after
   // them shows that they are whole.
   const sql = `SELECT NULL, ${cells.join(', ')} FROM ${asTable} AS sluice(${names.join(', ')}) UNION ALL SELECT 'end', ${names.map(() => 'NULL').join(', ')}`;
   const printers = columns.map(({ kind }) => (kind === 'interval' ? isoInterval : writeText));

@@ -98,7 +98,7 @@ export async function stage(
   );
 }
 
-/** What the server says of the staging table's columns, with the names that they stand for. */
+/** What the server says of the staging table's columns, with the names of the columns that they are for. */
 function withColumn(error: unknown, columns: TablePlan['columns']): unknown {
   const at = /column (?:`[^`]*`\.){0,2}['`]c(\d+)['`]/.exec(
     error instanceof Error ? error.message : '',

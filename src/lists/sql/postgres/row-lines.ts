@@ -90,7 +90,7 @@ function copyRows(
   return lines;
 }
 
-/** Whether a chunk's cells stand as they are written. */
+/** Whether a chunk's cells are in that form. */
 function isInForm(chunk: RowChunk): chunk is TableChunk {
   return chunk instanceof TableChunk && chunk.form.columns.every(({ kind }) => kind !== 'any');
 }

@@ -16,7 +16,7 @@ export interface ZipEntry {
   readonly crc: number;
   readonly compressedBytes: number;
   readonly bytes: number;
-  /** Where its own header stands. */
+  /** Where its own header is. */
   readonly at: number;
 }
 
@@ -25,7 +25,7 @@ export function partKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase();
 }
 
-/** The end of the directory, and the longest comment behind it. */
+/** The end of the directory, and the longest comment after it. */
 const endBytes = 22 + 0xffff;
 const mostDirectoryBytes = 16 * 1024 * 1024;
 /** Larger parts of a workbook are not compressed better than that; bombs are, a thousandfold. */
@@ -191,7 +191,7 @@ async function findDirectory(
   };
 }
 
-/** Sizes that do not fit into four bytes stand in a field of their own, in this order. */
+/** Sizes that do not fit into four bytes are in a field of their own, in this order. */
 function longSizes(
   extra: Buffer,
   short: readonly [bytes: number, compressed: number, at: number],
