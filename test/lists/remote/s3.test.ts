@@ -11,6 +11,9 @@ import {
   s3Sink,
   s3Source,
 } from '../../../src/lists/remote/s3/index.js';
+import { connectS3, type S3Connection } from '../../../src/lists/remote/s3/client.js';
+import { listKeys } from '../../../src/lists/remote/s3/source.js';
+import { abortLeftUploads } from '../../../src/lists/remote/s3/upload.js';
 import { get, keys, put } from '../../servers/bucket-objects.js';
 import { withS3, type S3Server } from '../../servers/start-s3.js';
 import { textsOf, writeRows } from '../rows/read-rows.js';
@@ -231,5 +234,48 @@ describe('an output in a bucket', () => {
     expect(server.openUploads()).toEqual([]);
     await put(server, 'out/other.txt', 'x');
     await expect(sink.check(1)).rejects.toThrow('it holds something else than parts');
+  });
+});
+
+describe('a service that', () => {
+  const address = { bucket: 'lists', key: '' };
+
+  it('gives the same part of a list for ever is not believed', async () => {
+    const page = { Contents: [{ Key: 'a.csv' }], NextContinuationToken: 'x' };
+    const sdk = {
+      async *paginateListObjectsV2() {
+        for (;;) yield page;
+      },
+    };
+    const found: string[] = [];
+    const listing = (async () => {
+      for await (const key of listKeys({ sdk } as unknown as S3Connection, address)) {
+        found.push(key);
+      }
+    })();
+    await expect(listing).rejects.toMatchObject({ code: 'input_unreadable' });
+    expect(found).toEqual(['a.csv', 'a.csv']);
+  });
+
+  it('gives the same part of its uploads for ever keeps no writing waiting', async () => {
+    const send = vi.fn<() => Promise<unknown>>(async () => ({
+      IsTruncated: true,
+      NextKeyMarker: 'x',
+    }));
+    const sdk = { ListMultipartUploadsCommand: Object };
+    const connection = { client: { send }, sdk } as unknown as S3Connection;
+    await abortLeftUploads(connection, address, () => true);
+    expect(send).toHaveBeenCalledTimes(2);
+  });
+
+  it('refuses for some seconds is asked again for so long, or as often as its user says', async () => {
+    const attempts = async () => {
+      const { client } = await connectS3({ region: 'us-east-1' });
+      return client.config.maxAttempts();
+    };
+    expect(await attempts()).toBe(6);
+    vi.stubEnv('AWS_MAX_ATTEMPTS', '2');
+    expect(await attempts()).toBe(2);
+    vi.unstubAllEnvs();
   });
 });

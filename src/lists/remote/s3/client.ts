@@ -25,6 +25,9 @@ export interface S3Connection {
   readonly client: SdkModule.S3Client;
 }
 
+/** A service that is asked for much refuses for some seconds, and what was written by then would be lost. */
+const attempts = 6;
+
 /** Connects when it is first called, and once. */
 export function lateS3(options: S3Options): () => Promise<S3Connection> {
   let connection: Promise<S3Connection> | undefined;
@@ -43,6 +46,7 @@ export async function connectS3({ endpoint, region }: S3Options): Promise<S3Conn
   const client = new sdk.S3Client({
     ...(endpoint !== undefined && { endpoint }),
     ...(known !== undefined && { region: known }),
+    maxAttempts: Number(env['AWS_MAX_ATTEMPTS'] ?? attempts),
     requestHandler: {
       connectionTimeout: 10_000,
       // A part goes out within it, on a slow line too.
@@ -87,6 +91,8 @@ const words = new Map([
   ['InvalidAccessKeyId', 'the credentials are refused'],
   ['SignatureDoesNotMatch', 'the credentials are refused'],
   ['ExpiredToken', 'the credentials have expired'],
+  ['RequestTimeTooSkewed', "this machine's clock is not the service's"],
+  ['SlowDown', 'it has more requests than it takes'],
   ['PermanentRedirect', 'the bucket is in another region: set AWS_REGION'],
   ['TimeoutError', 'no answer in time'],
   ['ENOTFOUND', 'the host name is unknown'],

@@ -134,8 +134,19 @@ export async function* listKeys(
   { bucket, key }: S3Address,
 ): AsyncGenerator<string> {
   const pages = sdk.paginateListObjectsV2({ client }, { Bucket: bucket, Prefix: key });
-  for await (const { Contents: contents = [] } of pages) {
+  let before: string | undefined;
+  for await (const { Contents: contents = [], NextContinuationToken: next } of pages) {
     for (const { Key: found } of contents) if (found !== undefined) yield found;
+    if (next !== undefined && next === before) {
+      const name = nameOfObject({ bucket, key });
+      throw new InputError(
+        `cannot read ${name}: the service gives the same part of its list again`,
+        {
+          code: 'input_unreadable',
+        },
+      );
+    }
+    before = next;
   }
 }
 

@@ -162,8 +162,9 @@ export async function abortLeftUploads(
         await abortUpload(connection, { Bucket: bucket, Key: key }, id);
       }
       const { IsTruncated: isMore, NextKeyMarker: key, NextUploadIdMarker: id } = page;
+      const isLater: boolean = key !== after.KeyMarker || id !== after.UploadIdMarker;
       after =
-        isMore === true && key !== undefined
+        isMore === true && key !== undefined && isLater
           ? { KeyMarker: key, ...(id !== undefined && { UploadIdMarker: id }) }
           : undefined;
     }
