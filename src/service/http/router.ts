@@ -30,7 +30,9 @@ interface Router<Handler> {
 export function createRouter<Handler>(routes: readonly Route<Handler>[]): Router<Handler> {
   const known = routes.map((route) => ({ route, parts: route.path.split('/') }));
   return {
-    match(method, target) {
+    match(method, given) {
+      // A client may name the server there too, as it does for a proxy.
+      const target = given.replace(/^https?:\/\/[^/?]*/i, '');
       const queryAt = target.indexOf('?');
       const parts = (queryAt === -1 ? target : target.slice(0, queryAt)).split('/');
       const onPath = known.filter((candidate) => fits(candidate.parts, parts));
