@@ -259,7 +259,12 @@ export class SharedRun implements RunLocation {
       );
     }
     const account = await isOfAccount(client, begun, store, run.signal);
-    if (account === 'other' || account === 'unknown') {
+    if (account === 'unknown') {
+      throw mismatch(
+        `${name} was begun with another key, and has nothing on the service yet that shows whether both are of one account: give all processes the same key, or abandon the run first (sluice abandon, or abandonRun()), or give another name (${optionName('run')})`,
+      );
+    }
+    if (account === 'other') {
       throw mismatch(
         `${name} was begun with the key of another account: give all processes a key of the same account`,
       );
