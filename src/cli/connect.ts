@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { Client, ConfigurationError, OutputError, type ServiceOutage } from '../index.js';
 import type { VerificationEngine } from '../service/index.js';
@@ -200,6 +201,16 @@ async function readKey(
   const key = (await readOptionFile(file, 'key file')).trim();
   if (key !== '') return key;
   throw new ConfigurationError(`the key file ${file} is empty`);
+}
+
+/** The answer of a store, which is asked again for half a minute where it is out of reach: unless the process is to stop. */
+export async function unlessStopped<Answer>(
+  answer: Promise<Answer>,
+  signal: AbortSignal,
+): Promise<Answer> {
+  await Promise.race([answer, once(signal, 'abort')]);
+  signal.throwIfAborted();
+  return answer;
 }
 
 /** What takes the troubles of a service for commands that log little else. */

@@ -138,11 +138,13 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
   const program = programName(called);
   const topics = helpTopics.map((topic) => topic.name);
   const names = commands.map((command) => command.name);
-  const meant = existsSync(resolvePath(called.cwd, name))
-    ? `; to verify that list: ${program} verify ${shellQuote(name)}`
-    : topics.includes(name)
-      ? `; ${name === 'resume' ? 'the same command again resumes a run, and ' : ''}${program} help ${name} explains it`
-      : guess(name, isHelp ? [...names, ...topics] : names);
+  const meant = name.startsWith('-')
+    ? `; options come after the command: ${program} verify ${name}`
+    : existsSync(resolvePath(called.cwd, name))
+      ? `; to verify that list: ${program} verify ${shellQuote(name)}`
+      : topics.includes(name)
+        ? `; ${name === 'resume' ? 'the same command again resumes a run, and ' : ''}${program} help ${name} explains it`
+        : guess(name, isHelp ? [...names, ...topics] : names);
   const rest = isHelp ? `, and there is help on ${topics.join(', ')}` : '';
   return new ConfigurationError(
     `unknown ${isHelp ? 'command or topic' : 'command'} ${name}${meant}; ${program} --help lists all commands${rest}`,

@@ -144,13 +144,6 @@ describe('--json-log', () => {
     expect(events.at(-1)).toMatchObject({ event: 'error', code: null, exit_code: 1 });
   });
 
-  it('has the figures of a dry run in one event', async () => {
-    const { events } = await eventsOf([...verify, '--dry-run'], {});
-    expect(events).toContainEqual(
-      expect.objectContaining({ event: 'estimate', rows: 2, dry_run: true }),
-    );
-  });
-
   it('asks nobody, also at a terminal', async () => {
     const asked = await answerInProcess([...verify, ...toFile, '--preflight'], {
       cwd: folder,

@@ -25,6 +25,7 @@ import {
   chooseTarget,
   connect,
   outageReporter,
+  unlessStopped,
   connectionOptions,
   type ConnectionOption,
 } from '../connect.js';
@@ -54,16 +55,17 @@ export const statusCommand = defineCommand({
 });
 
 async function showStatus(input: CommandInput<'json' | 'store' | 'run'>): Promise<number> {
-  const { positionals, options, cwd } = input;
+  const { positionals, options, cwd, signal } = input;
   if (options.has('store') && !options.has('run') && positionals.length === 0) {
     const { findPostgresRuns } = await import('../../lists/sql/postgres/index.js');
-    const runs = await findPostgresRuns({ connectionString: storeUrlOf(options, input) });
+    const found = findPostgresRuns({ connectionString: storeUrlOf(options, input) });
+    const runs = await unlessStopped(found, signal);
     const answer = runs.map((found) =>
       'status' in found ? found.status : { run: found.run, error: errorText(found.error) },
     );
     await printAnswer(input, answer, () => describeStore(runs));
   } else if (options.has('store') || options.has('run')) {
-    const status = await readRunStatus(await onlySharedRun(input));
+    const status = await unlessStopped(readRunStatus(await onlySharedRun(input)), signal);
     await printAnswer(input, status, () => describe(status, describeShared(status)));
   } else if (positionals.length === 0) {
     const runs = await findRuns(resolvePath(cwd, '.'));

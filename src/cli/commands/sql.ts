@@ -6,6 +6,7 @@ import {
   type NameOf,
   programName,
 } from '../command.js';
+import { unlessStopped } from '../connect.js';
 import { exitCodes } from '../process/exit-code.js';
 import { text, choice } from '../options/option-types.js';
 import { onlyPath } from '../options/parse-command-line.js';
@@ -34,7 +35,7 @@ export const storeCommand = defineCommand({
 });
 
 async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> {
-  const { positionals, options, stdout, log } = input;
+  const { positionals, options, stdout, log, signal } = input;
   const [action, ...more] = positionals;
   if (action !== 'create' || more.length > 0) {
     throw new ConfigurationError(
@@ -47,7 +48,8 @@ async function onStore(input: CommandInput<'store' | 'print'>): Promise<number> 
     await print(postgresStoreSql(), stdout);
     return exitCodes.done;
   }
-  await createPostgresStore({ connectionString: storeUrlOf(options, input) });
+  const created = createPostgresStore({ connectionString: storeUrlOf(options, input) });
+  await unlessStopped(created, signal);
   log.log(message('store_created', { schema: 'sluice' }));
   return exitCodes.done;
 }

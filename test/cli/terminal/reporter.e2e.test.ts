@@ -52,16 +52,6 @@ describe('--json-log', () => {
     expect(lines.join('')).not.toContain('@sluice.test');
   });
 
-  it('tells the reason of a failure in the same form', async () => {
-    const { code, lines } = await verify(['--json-log', '--local'], 'other\nx\n');
-    expect(code).toBe(2);
-    expect(lines.map(parse).at(-1)).toMatchObject({
-      event: 'error',
-      code: 'column_not_found',
-      exit_code: 2,
-    });
-  });
-
   it('is silent with --quiet but for what must be said', async () => {
     const { lines } = await verify(['--json-log', '--quiet', '--local']);
     expect(lines).toEqual([]);
