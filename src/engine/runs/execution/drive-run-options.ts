@@ -1,6 +1,7 @@
 import type { Client } from '../../../client/client.js';
 import type { Batch } from '../../batches/batch.js';
 import type { Plan } from '../../plan/plan.js';
+import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { RunStore, SharedRunStore } from '../../stores/run-store.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { Reconciliation } from '../resume/reconcile.js';
@@ -16,7 +17,8 @@ export interface DriveRunOptions {
     RunStore,
     'state' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &
-    Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'hearStops' | 'announce'>>;
+    Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'hearStops' | 'announce'>> &
+    Partial<Pick<StateDirectory, 'hasResults'>>;
   /** Called whenever the addresses of another batch have got their outcomes. */
   readonly onSettled?: () => void;
   /**

@@ -1,6 +1,7 @@
 import { ClaimRevokedError, type BatchClaim, type BatchProgress } from '../../batches/claim.js';
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
-import { planned, type BatchState } from '../../batches/batch-state.js';
+import { elected, planned, type BatchState } from '../../batches/batch-state.js';
+import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { batchProgress } from '../../streams/progress.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import { entryOf } from '../../stores/run-state.js';
@@ -220,10 +221,18 @@ export class RunBatches {
     }
   }
 
+  /** What was exported, and lost here since, is exported again while the service has it: that is free. */
+  async #orToFetch(batch: Batch, state: BatchState): Promise<BatchState> {
+    const { client, run, store } = this.#options;
+    if (state.stage !== 'exported' || (await store.hasResults?.(batch)) !== false) return state;
+    if (!(await isVisible(client, state.uuid, run.signal))) return state;
+    return { ...elected(state), stage: 'done', broken: 0, isRetried: true };
+  }
+
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
     const { reconciliation, run } = this.#options;
     const before = entry?.state ?? planned;
-    const learned = reconciliation.learn(batch, before);
+    const learned = await this.#orToFetch(batch, reconciliation.learn(batch, before));
     const state = run.retryFailed === true ? await reconciliation.retry(batch, learned) : learned;
     const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {

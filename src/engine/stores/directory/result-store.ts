@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { StateError } from '../../../platform/errors/errors.js';
-import { onDisk } from '../../../platform/files/disk-errors.js';
+import { onDisk, systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { FileSystem } from '../../../platform/files/file-system.js';
 import { writeWhole } from '../../../platform/files/whole-file.js';
-import { optionName } from '../../../platform/text/option-name.js';
 import { type Batch, batchLabel } from '../../batches/batch.js';
 import type { LineResults } from '../../results/match-export.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
@@ -40,13 +39,20 @@ export class ResultStore {
     return names.includes(batchLabel(batch)) ? this.read(batch, outcomes) : undefined;
   }
 
+  async has(batch: Batch): Promise<boolean> {
+    return this.#files.stat(this.#path(batch)).then(
+      () => true,
+      (error: unknown) => systemErrorCode(error) !== 'ENOENT',
+    );
+  }
+
   async read(batch: Batch, outcomes: OutcomeTable): Promise<LineResults> {
     const path = this.#path(batch);
     const bytes = await onDisk(`read ${path}`, async () => this.#files.readFile(path));
     const results = decodeResults(bytes, outcomes);
     if (results) return results;
     throw new StateError(
-      `${path} is damaged: restore it, or start over with ${optionName('fresh')}, which pays for its addresses again`,
+      `${path} is damaged: restore it, or remove it, and the same command fetches it again where the service still has the batch`,
       { code: 'state_damaged' },
     );
   }

@@ -195,6 +195,10 @@ export class StateDirectory implements RunStore, RunScratch {
     return this.of(this.#state).results.read(batch, outcomes);
   }
 
+  async hasResults(batch: Batch): Promise<boolean> {
+    return this.of(this.#state).results.has(batch);
+  }
+
   /** Removes the batches of runs that have launched nothing. What cannot be removed goes with the rest. */
   async #dropUnused(): Promise<void> {
     const { earlier, generation } = this.#state;
