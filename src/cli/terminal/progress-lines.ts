@@ -90,8 +90,8 @@ function batchesText(figures: RunFigures): string {
 
 function resultsText(figures: RunFigures, nowMs: number): string {
   const results = figures.of('exporting');
-  const { done, total = 0, sinceMs } = results;
-  if (sinceMs === undefined) return '';
+  const { done, total = 0 } = results;
+  if (figures.of('verifying').sinceMs === undefined) return '';
   return `${grouped(done)} of ${grouped(total)} addresses${rateOf(results, nowMs)}`;
 }
 

@@ -60,7 +60,17 @@ interface Amount {
   readonly batches: number;
 }
 
-const noAmount: Amount = { addresses: 0, batches: 0 };
+/** What is not over is never taken for it, however long it takes. */
+const mostOfLife = 0.95;
+
+interface Life {
+  readonly addresses: number;
+  rank: number;
+  /** How long one has been under way that an earlier process has begun, nobody knows. */
+  readonly beganMs: number | undefined;
+  /** Until its results came; `undefined` before. */
+  tookMs?: number;
+}
 
 export class RunFigures {
   readonly #progress = new ProgressFigures();
@@ -71,13 +81,9 @@ export class RunFigures {
   #startedMs: number | undefined;
   #readMs = 0;
   readonly #since = new Map<RunStage, number>();
-  /** What was through a stage when this process first got it. */
-  readonly #before: Record<BatchStage, Amount> = {
-    uploading: noAmount,
-    preparing: noAmount,
-    verifying: noAmount,
-    exporting: noAmount,
-  };
+  /** What had its results when this process first got it. */
+  #before: Amount = { addresses: 0, batches: 0 };
+  readonly #lives = new Map<string, Life>();
 
   note(progress: RunProgress, nowMs: number): void {
     this.#startedMs ??= nowMs;
@@ -128,7 +134,7 @@ export class RunFigures {
       else if (rank >= from) batches += 1;
     }
     const total = this.#toSend;
-    const doneHere = done - this.#before[stage].addresses;
+    const doneHere = stage === 'exporting' ? done - this.#before.addresses : done;
     const isOver = total !== undefined && done >= total;
     return { done, doneHere, total, batches, sinceMs, isOver };
   }
@@ -139,19 +145,16 @@ export class RunFigures {
   }
 
   /**
-   * How far all of it is, from 0 to 1: the stages of the batches count alike, and the writing little. It is 1 only
-   * once the output is in its place, which takes its time after the last row. `undefined` until the list
-   * is read.
+   * How far all of it is, from 0 to 1: how many results are there, which is what takes long, and the writing
+   * a little. It is 1 only once the output is in its place, which takes its time after the last row.
+   * `undefined` until the list is read.
    */
   get share(): number | undefined {
     if (!this.#isRead) return undefined;
     const { rowsRead, rowsWritten } = this.#progress.now();
     const written = this.#isWritten ? 1 : rowsWritten / Math.max(1, rowsRead);
     const total = this.#toSend ?? 0;
-    const done = batchStageNames.reduce(
-      (sum, stage) => sum + Math.min(1, this.of(stage).done / total) / batchStageNames.length,
-      0,
-    );
+    const done = Math.min(1, this.of('exporting').done / total);
     const share = total === 0 ? written : done + (written - done) * writingShare;
     return Math.min(this.#isWritten ? 1 : 0.99, share);
   }
@@ -178,13 +181,14 @@ export class RunFigures {
   }
 
   /**
-   * The stages work side by side, so what counts is how far they are on average. A batch takes its time
-   * however small it is, so a stage is no further than its batches are. Until results of a batch are there,
-   * nobody knows how long the service takes.
+   * Batches work side by side, by other processes too: one that is under way counts for as much of it as
+   * others took. Each takes its time however small it is, so that all of it is no further than its batches
+   * are. Until results of a batch are there, nobody knows how long the service takes.
    */
   #leftMs(nowMs: number): number | undefined {
     if (!this.#isRead || this.#isWritten) return undefined;
-    if (batchStageNames.every((stage) => this.of(stage).isOver)) {
+    const { isOver, doneHere } = this.of('exporting');
+    if (isOver) {
       const { done, total = 0, sinceMs = nowMs } = this.of('writing');
       // To write the rows takes about as long as to read them.
       if (done === 0) return this.#readMs;
@@ -192,48 +196,55 @@ export class RunFigures {
       return done < total ? ((nowMs - sinceMs) / done) * (total - done) : undefined;
     }
     const beganMs = this.#since.get('uploading');
-    if (beganMs === undefined || this.of('exporting').doneHere <= 0) return undefined;
-    const shares = batchStageNames.map((stage) => this.#shareHere(stage));
-    const share = shares.reduce((sum, each) => sum + each, 0) / shares.length;
+    if (beganMs === undefined || doneHere <= 0) return undefined;
+    const share = this.#shareHere(nowMs);
     return ((nowMs - beganMs) * (1 - share)) / share + this.#readMs;
   }
 
-  /** How much of what this process found to do in a stage is done. */
-  #shareHere(stage: BatchStage): number {
-    const { addresses, batches } = this.#through(stage);
-    const before = this.#before[stage];
+  /** How much of what this process found to do is done. */
+  #shareHere(nowMs: number): number {
+    const took = [...this.#lives.values()].flatMap(({ tookMs }) => tookMs ?? []);
+    const typicalMs = took.reduce((sum, each) => sum + each, 0) / took.length;
+    let [addresses, batches] = [0, 0];
+    for (const { addresses: ofBatch, rank, beganMs } of this.#lives.values()) {
+      const isUnderWay = rank >= 0 && took.length > 0 && beganMs !== undefined && nowMs > beganMs;
+      const partly = isUnderWay ? Math.min(mostOfLife, (nowMs - beganMs) / typicalMs) : 0;
+      const share = rank >= ranks.exported ? 1 : partly;
+      addresses += share * ofBatch;
+      batches += share;
+    }
     const shareOf = (done: number, total: number): number =>
       total <= 0 ? 1 : Math.min(1, done / total);
     return Math.min(
-      shareOf(addresses - before.addresses, (this.#toSend ?? 0) - before.addresses),
-      shareOf(batches - before.batches, (this.#plannedBatches ?? 0) - before.batches),
+      shareOf(addresses, (this.#toSend ?? 0) - this.#before.addresses),
+      shareOf(batches, (this.#plannedBatches ?? 0) - this.#before.batches),
     );
-  }
-
-  #through(stage: BatchStage): Amount {
-    const through = [...this.#progress.batches.values()].filter(
-      ({ state }) => ranks[state.stage] >= batchStages[stage].through,
-    );
-    const addresses = through.reduce((sum, batch) => sum + batch.addresses, 0);
-    return { addresses, batches: through.length };
   }
 
   #noteBatch(
-    { batch: { addresses }, state }: Extract<RunProgress, { readonly stage: 'batch' }>,
+    { batch, state }: Extract<RunProgress, { readonly stage: 'batch' }>,
     isNew: boolean,
     nowMs: number,
   ): void {
     const rank = ranks[state.stage];
-    for (const stage of batchStageNames) {
+    for (const stage of batchStageNames)
       if (rank >= batchStages[stage].in) this.#begin(stage, nowMs);
-      if (isNew && rank >= batchStages[stage].through) {
-        const before = this.#before[stage];
-        this.#before[stage] = {
-          addresses: before.addresses + addresses,
-          batches: before.batches + 1,
-        };
-      }
+    const isThrough = rank >= ranks.exported;
+    if (isNew && isThrough) {
+      const { addresses, batches } = this.#before;
+      this.#before = { addresses: addresses + batch.addresses, batches: batches + 1 };
+      return;
     }
+    const key = `${batch.id} ${batch.part?.start ?? 0} ${batch.addresses}`;
+    const life = this.#lives.get(key);
+    if (!life) {
+      if (rank === ranks.planned) return;
+      const beganMs = rank <= ranks.uploaded ? nowMs : undefined;
+      this.#lives.set(key, { addresses: batch.addresses, rank, beganMs });
+      return;
+    }
+    life.rank = rank;
+    if (isThrough && life.beganMs !== undefined) life.tookMs ??= nowMs - life.beganMs;
   }
 
   #begin(stage: RunStage, nowMs: number): void {

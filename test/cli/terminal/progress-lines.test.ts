@@ -25,8 +25,8 @@ function halfVerified(): RunFigures {
 describe('the lines of a run', () => {
   it('show how far all is with one bar and one time, then rows, batches, results and credits', () => {
     expect(progressLines(halfVerified(), plain, 12_000)).toEqual([
-      // 10 s for 62.5 %, and a second to write what took a second to read.
-      '  progress  #################.............  59 %  12 s, about 7 s left',
+      // 10 s for two and most of a third, and a second to write what took a second to read.
+      '  progress  ##############................  47 %  12 s, about 5 s left',
       '  rows      3,000 read',
       '  batches   2 of 4 done, 1 verifying',
       '  results   200 of 400 addresses, 20/s',
@@ -78,9 +78,9 @@ describe('the lines of a run', () => {
 
   it('have a bar of thirty at most, and none where there is no room', () => {
     const [wide = ''] = progressLines(halfVerified(), { ...plain, columns: 200 }, 12_000);
-    expect(wide).toContain(` ${'#'.repeat(17)}${'.'.repeat(13)}  59 %  12 s`);
+    expect(wide).toContain(` ${'#'.repeat(14)}${'.'.repeat(16)}  47 %  12 s`);
     const [narrow] = progressLines(halfVerified(), { ...plain, columns: 42 }, 12_000);
-    expect(narrow).toBe('  progress  59 %  12 s, about 7 s left');
+    expect(narrow).toBe('  progress  47 %  12 s, about 5 s left');
   });
 
   it('have colours that do not change their text', () => {
