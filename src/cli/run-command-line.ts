@@ -38,16 +38,14 @@ export interface CommandLine {
 
 /** Runs the command line of this process, and ends it. @param keepCode keeps what was compiled for the next one */
 export async function startCommandLine(keepCode?: () => void): Promise<never> {
-  // Behind its output a run may have no state any more that could be resumed.
-  let isWritten = false;
+  // Behind its work a run has no state any more that could be resumed.
+  let isDone = false;
   return start(
     async (surroundings) =>
       runCommandLine({
         ...surroundings,
-        onMessage({ event }) {
-          if (event === 'outputs') isWritten = true;
-        },
         keepCode() {
+          isDone = true;
           restoreCollections();
           keepCode?.();
         },
@@ -56,7 +54,7 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
       const log = loggerOf(surroundings);
       return {
         failed: (error) => log.failed(error),
-        forced: () => log.log(message('stopped_at_once', { is_written: isWritten })),
+        forced: () => log.log(message('stopped_at_once', { is_done: isDone })),
         ...(log.isJson && {
           warned: ({ name, message: text }) =>
             log.log(message('process_warning', { name, message: text })),

@@ -767,11 +767,11 @@ export const catalogue = {
   }),
   stopped_at_once: notice({
     when: 'The process was asked a second time to stop.',
-    example: { is_written: false },
-    variants: [{ is_written: true }],
-    sentence: ({ is_written: isWritten }) =>
-      isWritten
-        ? 'stopped at once; the output is written'
+    example: { is_done: false },
+    variants: [{ is_done: true }],
+    sentence: ({ is_done: isDone }) =>
+      isDone
+        ? 'stopped at once; all was done by then'
         : 'stopped at once; saved progress is kept: the same command resumes from it, or starts over if the run has no state directory',
   }),
   hint: info({
