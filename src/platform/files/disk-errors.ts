@@ -16,7 +16,7 @@ const words = new Map([
   ['EDQUOT', 'the disk quota is used up'],
   ['EFBIG', 'it would grow larger than a file may be'],
   ['EIO', 'the device failed'],
-  ['ENXIO', 'nothing is at the other end'],
+  ['ENXIO', 'it is a socket, or nothing is at the other end (- is standard input or output)'],
   ['EPIPE', 'its reader has closed it'],
   ['ERR_STREAM_PREMATURE_CLOSE', 'it closed before its end'],
   ['ERR_STREAM_DESTROYED', 'it was closed'],

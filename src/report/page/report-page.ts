@@ -78,7 +78,7 @@ function adviceList(advice: readonly string[]): Html {
 
 /** Options and variables are copied: they stay in one piece. The text is as it was: it may hold people's names. */
 function withOptions(text: string): readonly Html[] {
-  const pieces = text.split(/(--[a-z][a-z-]*|\bSLUICE_[A-Z_]+|`[^`]+`)/);
+  const pieces = text.split(/(--[a-z][a-z-]*(?: good\b| \w+=[a-z]+)?|\bSLUICE_[A-Z_]+|`[^`]+`)/);
   return pieces.map((piece, at) => (at % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));
 }
 

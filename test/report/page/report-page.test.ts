@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { endMessages } from '../../../src/cli/messages/end-messages.js';
 import { sentencesOf } from '../../../src/cli/messages/message.js';
 import { percent } from '../../../src/report/page/charts.js';
+import { reportPage } from '../../../src/report/page/report-page.js';
 import { endOf } from '../../../src/report/run-end.js';
 import { hostileNames } from '../../hostile-names.js';
 import type { Summary } from '../../../src/index.js';
@@ -91,6 +92,15 @@ describe('the report of a run', () => {
     expect(sentence).toContain('1,200 email and 3 phone credits');
     expect(exampleReport({ summary: carried })).toContain(`${sentence}.`);
     expect(page).not.toContain('1,200 email and 3 phone credits');
+  });
+
+  it('has an option to be copied with its value', () => {
+    const advice = ['7 risky: --keep-quality good writes only the good ones; --keep a=valid, too'];
+    const end = { exit_code: 0, reason: null, message: null, next: null, advice };
+    const summary = exampleSummary();
+    const made = reportPage({ summary, figures: undefined, end, madeAt: new Date(0) });
+    expect(made).toContain('<code>--keep-quality good</code> writes');
+    expect(made).toContain('<code>--keep a=valid</code>, too');
   });
 
   it('has the result first, then what to do, then the verdicts, the cost and the batches', () => {
