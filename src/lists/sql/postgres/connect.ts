@@ -186,7 +186,7 @@ export function failureOf(error: unknown): DatabaseFailure {
   const kind = refusals.get(code ?? '') ?? kindOfClass(error, code?.slice(0, 2) ?? '');
   const isCell = kind === 'misfit' || kind === 'too_long';
   return {
-    words: isCell ? 'a cell does not fit' : wordsFor(error, kind === 'trigger' ? 'P0001' : code),
+    words: wordsOf(error, { code, kind }),
     code,
     isMisuse,
     refusal: kind && {
@@ -205,6 +205,15 @@ function kindOfClass(error: unknown, group: string): Refusal['kind'] | undefined
   if (group === '22') return 'misfit';
   if (group === '23') return 'check';
   return ownClass.test(group) ? undefined : 'trigger';
+}
+
+function wordsOf(
+  error: unknown,
+  { code, kind }: { readonly code: string | undefined; readonly kind: Refusal['kind'] | undefined },
+): string {
+  if (code === '22021') return 'a text holds bytes that its encoding does not have';
+  if (kind === 'misfit' || kind === 'too_long') return 'a cell does not fit';
+  return wordsFor(error, kind === 'trigger' ? 'P0001' : code);
 }
 
 function wordsFor(error: unknown, code: string | undefined): string {

@@ -38,6 +38,11 @@ describe('rows of PostgreSQL', () => {
     expect(plan[0]?.[0]).toMatch(/^Result/);
   });
 
+  test('hold bytes of another encoding, which is said', async () => {
+    const error = await rejection(readAll(query("SELECT convert_from('\\xe9', 'UTF8')")));
+    expect(error.message).toContain('a text holds bytes that its encoding does not have');
+  });
+
   test('of a cursor have no end where the server is lost', async () => {
     const proxy = await startCountingProxy(inject('postgresUrl'));
     const lost = rejection(
