@@ -201,14 +201,14 @@ export const notices = {
     },
   }),
   balance_unknown: define({
-    when: 'The service does not tell the credits of the account.',
+    when: 'The service does not report the credits of the account.',
     isWarning: true,
     example: { why: 'HTTP 404' },
     sentence: ({ why }) =>
-      `${balanceUnknown(why)}: whether they are enough is not known. A launch that they do not pay stops the run with 5, and nothing else is paid`,
+      `${balanceUnknown(why)}: they may be too few. A launch that they do not pay for stops the run with exit code 5`,
   }),
   balance_not_compared: define({
-    when: '`--dry-run`: the service does not tell the credits of the account.',
+    when: '`--dry-run`: the service does not report the credits of the account.',
     example: { why: 'HTTP 404' },
     sentence: ({ why }) => balanceUnknown(why),
   }),
@@ -234,7 +234,7 @@ export const notices = {
     isWarning: true,
     example: { batch: 'sluice-0123456789abcdef-0-1', status: 'queued' },
     sentence: ({ batch, status }) =>
-      `the service calls batch ${batch} '${status}', a word that Sluice does not know: it waits for one that it knows, no longer than ${optionName('batchDeadlineMs')} says`,
+      `batch ${batch} has the unknown status '${status}': waiting for one that Sluice knows, no longer than ${optionName('batchDeadlineMs')} allows`,
   }),
 
   // What earlier runs have left
@@ -261,14 +261,14 @@ export const notices = {
     when: 'An earlier stream with this history has launched batches and left them.',
     example: { batches: 3 },
     sentence: ({ batches }) =>
-      `batches that an earlier stream has launched and left: ${batches}. Waiting for their results, which are paid for and used from the history`,
+      `waiting for the results of ${counted(batches, 'batch')} that an earlier stream launched: they are paid for, and used from the history`,
   }),
   results_owed: define({
     when: 'Results of the run before are paid for and could not be read: they are asked for again.',
     isWarning: true,
     example: { batches: 3, started_at: '2026-01-30T22:15:00.000Z' },
     sentence: ({ batches, started_at: startedAt }) =>
-      `${counted(batches, 'batch')} of the run of ${startText(startedAt)} ${batches === 1 ? 'is' : 'are'} paid for, and the results could not be read: they are asked for again, which is free, and used`,
+      `the results of ${counted(batches, 'paid batch')} of the run of ${startText(startedAt)} could not be read: asking for them again, which is free`,
   }),
 
   // The output
@@ -282,7 +282,7 @@ export const notices = {
     when: 'Another session locks the table: the results could not be tried in it.',
     example: { table: 'contacts' },
     sentence: ({ table }) =>
-      `another session locks ${table}: whether it takes the results is not known yet`,
+      `table ${table} is locked by another session: whether it takes the results could not be tried`,
   }),
   unguarded_column: define({
     when: 'A column of the input is not in the table.',
@@ -381,7 +381,7 @@ function namedFirst(names: readonly string[]): string {
 }
 
 function balanceUnknown(why: string): string {
-  return `the service does not tell the account's credits (${why})`;
+  return `the service does not report the account's credits (${why})`;
 }
 
 /** What processes that share a run may use together. */

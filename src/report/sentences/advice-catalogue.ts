@@ -100,7 +100,7 @@ export const adviceCatalogue = {
     variants: [{ has_unknown: true }],
     sentence({ has_unknown: hasUnknown }) {
       const more = hasUnknown
-        ? `; with ${optionName('keep')} valid,unknown the rows that are not known are kept, too`
+        ? `; with ${optionName('keep')} valid,unknown the unknown rows are kept, too`
         : '';
       return `no row is kept: none has what ${optionName('keep')} or ${optionName('keepQuality')} asks for${more}`;
     },

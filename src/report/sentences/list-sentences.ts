@@ -43,7 +43,7 @@ export function unknownCountrySentence(
 }
 
 function noTextWords(): string {
-  return `no UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252`;
+  return `not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252`;
 }
 
 /** So many rows are named. */
@@ -162,7 +162,7 @@ function rowList(first: readonly number[], count: number): string {
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   if (/\.(jsonl|ndjson)\b/i.test(input)) {
-    return `${are} no text: put one address into each, no object or list, and write the file in UTF-8`;
+    return `${are} not text: put one address into each, no object or list, and write the file in UTF-8`;
   }
   return `${are} ${noTextWords()}, which many programs on Windows write`;
 }
