@@ -93,6 +93,31 @@ describe('a list with several addresses in a cell', () => {
   });
 });
 
+describe('a list with an unfinished run that has paid', () => {
+  it('is resumed with the options of that run, whatever would be proposed now', async () => {
+    const { service } = await withService();
+    await write('list.csv', 'mail;note\ngood1@sluice.test;x\ngood2@sluice.test;x\n');
+    const env = connectTo(service);
+    const begun = ['--email', 'mail', '--country', 'US', '--batch-size', '1'];
+    const stopped = await runInProcess(
+      ['verify', 'list.csv', ...begun, '--max-credits', '1', '-o', 'list.verified.csv'],
+      { cwd: folder, env },
+    );
+    expect(stopped.code).toBe(5);
+    expect(await paid(service)).toBe(1);
+    const resumed = await answerInProcess(['verify', 'list.csv'], {
+      cwd: folder,
+      env,
+      answers: [[/Resume it\? \[Y\/n\]/, '\r']],
+    });
+    expect(resumed.code, resumed.seen).toBe(0);
+    expect(eventsOf(resumed, 'going_on')).toHaveLength(1);
+    expect(eventsOf(resumed, 'found_country')).toEqual([]);
+    expect(await linesOf('list.verified.csv')).toBe(3);
+    expect(await paid(service)).toBe(2);
+  });
+});
+
 describe('sluice verify without a column, where nobody can be asked', () => {
   it('prints the whole command and ends with 2, and sends nothing', async () => {
     const { service } = await withService();

@@ -6,7 +6,7 @@ import { showLocation } from '../../lists/location.js';
 import { inFileName } from '../../platform/text/printable.js';
 import { isInteractive, type Person } from '../terminal/ask-person.js';
 import type { CommandInput, ParsedOptions } from '../command.js';
-import { findSource } from '../endpoints/list-ends.js';
+import { findSource, stateDirectoryOf } from '../endpoints/list-ends.js';
 import {
   findInputs,
   isDatabase,
@@ -28,6 +28,7 @@ import {
   withAdded,
 } from './ask-to-start.js';
 import { type AddedOption, chooseCountry, countryOptions } from './choose-country.js';
+import { findPaidRun, wantsToResume } from './offer-to-resume.js';
 import { columnMessages, findInSheets, foundMessages, severalMessages } from './find-sheet.js';
 
 /** What programs on Windows write that is no UTF-8. */
@@ -168,6 +169,21 @@ export async function showGuide(
   // Rows that are made of one have its key.
   const isSplit = several.length > 0 && !input.options.has('key');
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
+  if (isAsked) {
+    const output = options.text('output') ?? (await proposedOutput({ ...input, options }));
+    const stateDir = stateDirectoryOf(locationOf(output, input), input);
+    const unfinished = await findPaidRun(source.name, stateDir);
+    if (unfinished) {
+      const given = new Set(input.options.given().map(([name]) => name));
+      const added: readonly AddedOption[] = [
+        ...unfinished.added.filter(([name]) => !given.has(name)),
+        ...prefixesOf(found, options),
+        ...(given.has('output') ? [] : [['output', output] as const]),
+      ];
+      showCommand(added, input, reporter);
+      if (await wantsToResume(unfinished, person, signal)) return context.verify(added);
+    }
+  }
   const country = chooseCountry(options, seen, env);
   reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
   const chosen = country.added ?? (isAsked ? [await askCountry(context, signal)] : undefined);
