@@ -56,9 +56,13 @@ export function isNotFinished({ email, phone }: Summary): boolean {
 
 function failedAdvice(
   summary: Summary,
-  { isShared = false, stoppedBy }: AdviceOptions,
+  { isShared = false, stoppedBy, hasHistory = summary.compared !== undefined }: AdviceOptions,
 ): readonly Advice[] {
-  if (summary.suspect) return [advise(isShared ? 'name_another_run' : 'start_over', {})];
+  if (summary.suspect) {
+    return [
+      isShared ? advise('name_another_run', {}) : advise('start_over', { has_history: hasHistory }),
+    ];
+  }
   if (isNotFinished(summary)) return [advise('run_again', { stopped_by: stoppedBy ?? null })];
   if (!summary.columns.some(({ buckets }) => buckets.failed > 0)) return [];
   const retry = retryOfFailed(summary);

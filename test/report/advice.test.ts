@@ -289,6 +289,6 @@ describe('what the figures of a run ask for', () => {
     });
     const suspect = { ...summary, suspect: true };
     expect(endOf(suspect).exit_code).toBe(8);
-    expect(adviceOn(suspect)[0]).toEqual({ code: 'start_over' });
+    expect(adviceOn(suspect)[0]).toEqual({ code: 'start_over', has_history: true });
   });
 });

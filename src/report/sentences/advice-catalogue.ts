@@ -65,8 +65,12 @@ export const adviceCatalogue = {
   }),
   start_over: define({
     when: 'Too many verdicts are unknown.',
-    example: {},
-    sentence: startsOver,
+    example: { has_history: false },
+    variants: [{ has_history: true }],
+    sentence: ({ has_history: hasHistory }) =>
+      hasHistory
+        ? 'the next run starts over, and pays only for what the history does not keep'
+        : startsOver(),
   }),
   name_another_run: define({
     when: 'Too many verdicts are unknown, in a run of a store.',

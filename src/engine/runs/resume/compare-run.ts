@@ -73,15 +73,22 @@ export async function checkAccount(
   );
 }
 
-/** Which options differ that every process of a run must be given alike: by their names. */
+/**
+ * Which options differ that every process of a run must be given alike.
+ *
+ * @returns `undefined` where none do
+ */
 export function differingShared(
   state: RunEntry,
   given: Decisions & { readonly service: string },
-): readonly string[] {
-  const options = differingOptions(allOf(state), allOf(given))
-    .filter((name) => name !== 'settings' && !comparedItself.has(name))
-    .map(shownName);
-  return [...differingSettings(state, given), ...options];
+): string | undefined {
+  const [before, now] = [allOf(state), allOf(given)];
+  const options = differingOptions(before, now).filter(
+    (name) => name !== 'settings' && !comparedItself.has(name),
+  );
+  const shown = options.length === 0 ? [] : [shownOptions(options, before, now)];
+  const all = [...differingSettings(state, given), ...shown];
+  return all.length === 0 ? undefined : all.join(', ');
 }
 
 /** Whether a run of the same rows writes the same output. */

@@ -253,9 +253,9 @@ export class SharedRun implements RunLocation {
     }
     const given = { ...decisionsOf(run), service: serviceOf(client, run) };
     const differing = differingShared(begun, given);
-    if (differing.length > 0) {
+    if (differing !== undefined) {
       throw mismatch(
-        `${name} was begun with other options; these differ: ${[...new Set(differing)].join(', ')}. Give all processes the same, or another name to another run`,
+        `${name} was begun with other options; these differ: ${differing}. Give all processes the same, or another name to another run`,
       );
     }
     const account = await isOfAccount(client, begun, store, run.signal);
