@@ -223,6 +223,7 @@ export async function findTable(
       isText: /char|text|blob|binary/i.test(String(type)),
       isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
       isCaseless: /_ci$/i.test(String(collation)),
+      isRounded: /^float$/i.test(String(type)),
     })),
     keys: [...keys.values()],
     marker: markerOf(String(comment)),

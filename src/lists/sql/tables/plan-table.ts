@@ -178,7 +178,17 @@ function refuseOther(name: string, { isTable }: ExistingTable, isWelcome: boolea
   );
 }
 
-function refuseUntold(name: string, { keys }: ExistingTable, key: readonly string[]): void {
+function refuseUntold(
+  name: string,
+  { keys, columns }: ExistingTable,
+  key: readonly string[],
+): void {
+  const rounded = columns.find((column) => column.isRounded === true && key.includes(column.name));
+  if (rounded) {
+    throw new ConfigurationError(
+      `the column ${rounded.name} of the table ${name} cannot be its key: the database prints fewer digits of its cells than they hold, so their rows would not be found again; name another key, or make it a DOUBLE or DECIMAL`,
+    );
+  }
   const wanted = [...key].toSorted().join('\0');
   if (keys.some((columns) => [...columns].toSorted().join('\0') === wanted)) return;
   throw new ConfigurationError(

@@ -69,6 +69,8 @@ export interface ExistingTable {
     readonly isText: boolean;
     /** Whether it takes capitals for the same as small letters. @default false */
     readonly isCaseless?: boolean;
+    /** Whether its cells print with fewer digits than they hold, so that no print finds them. @default false */
+    readonly isRounded?: boolean;
     /** Its type, where it makes numbers of text that looks like one. @default none */
     readonly numberType?: string | undefined;
     /** Whether the server makes its cells itself. */

@@ -23,6 +23,22 @@ test.each([
   expect(await ask(`SELECT email_valid AS v FROM ${table}`)).toEqual([{ v: 1 }]);
 });
 
+test('a key whose cells print rounded is refused before anything is paid', async () => {
+  const { ask, sink, source, table } = await mariadb.open();
+  await ask(
+    `CREATE TABLE ${table} (code FLOAT PRIMARY KEY, email VARCHAR(80))`,
+    `INSERT INTO ${table} VALUES (123456.789, 'good1@sluice.test')`,
+  );
+  const verifying = await startVerifying();
+  const run = verifying.run({
+    source: source(`SELECT code, email FROM ${table}`),
+    sink: sink({ key: 'code' }),
+    email: ['email'],
+  });
+  expect(await rejection(run)).toMatchObject({ name: 'ConfigurationError' });
+  expect(await verifying.charges()).toBe(0);
+});
+
 test('a key is one in capitals where the table takes capitals for small letters', async () => {
   const { ask, sink, table } = await mariadb.open();
   await ask(`CREATE TABLE ${table} (email VARCHAR(80) COLLATE utf8mb4_general_ci PRIMARY KEY)`);
