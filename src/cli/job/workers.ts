@@ -139,6 +139,12 @@ const forwarded: readonly RunProgress['stage'][] = [
   'notice',
 ];
 
+/** The budget is that of all: the process that has started this one sees by itself that it changes. */
+function isForwarded(progress: RunProgress): boolean {
+  const isOfAll = progress.stage === 'notice' && progress.code === 'budget_changed_elsewhere';
+  return forwarded.includes(progress.stage) && !isOfAll;
+}
+
 /**
  * Works on a shared run for the process that has started this one, and says nothing by itself: what it is
  * to do comes through a channel, and it stops when that closes.
@@ -188,7 +194,7 @@ async function work(input: CommandInput<VerifyOption>): Promise<void> {
   const shared = {
     ...job.shared,
     onProgress: (progress: RunProgress) => {
-      if (forwarded.includes(progress.stage)) void send({ progress });
+      if (isForwarded(progress)) void send({ progress });
     },
   };
   try {
