@@ -49,8 +49,8 @@ case "$code" in
 esac
 # A night that is done may have to be looked at, too. The last line is all of it in one.
 log=$(cat <&4)
+grep 'warning: ' <<< "$log"
 if [ "$code" -eq 0 ]; then
-  grep 'warning: ' <<< "$log"
   tail -n 1 <<< "$log"
 else
   echo 'sluice.log ends with:'
