@@ -23,7 +23,6 @@ export { parseCountry } from './engine/addresses/country/parse-country.js';
 export type { AddedField } from './engine/columns/added-fields.js';
 export type { Row } from './lists/rows/chunks/object-chunk.js';
 
-// Runs
 export { run } from './engine/runs/run.js';
 export type {
   EstimateOptions,
@@ -112,7 +111,6 @@ export type { HistoryOptions, MaxAgeDays } from './engine/history/history-option
 export type { HistoryResult, HistoryStats } from './engine/history/history-lookup.js';
 export type { ResultHistory } from './engine/plan/result-cache.js';
 
-// The client
 export { Client, type VerificationService } from './client/client.js';
 export type { ListQuery } from './client/scan-batches.js';
 export type { CallOptions } from './client/call-options.js';
@@ -182,7 +180,6 @@ export { findLists, listSink, listSource, type ListSinkOptions } from './lists/n
 export { httpSource } from './lists/remote/http-source.js';
 export type { RemoteOptions } from './lists/remote/remote-input.js';
 
-// Errors
 export * from './platform/errors/index.js';
 
 export { version } from './platform/version.js';

@@ -2,24 +2,24 @@ import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import type { Clock } from '../index.js';
 import type { Message } from './messages/message.js';
 
-/** What an option takes: how it is shown, completed and read. */
+/** An option's value: how it is shown, completed and parsed. */
 export interface OptionType<Value = unknown> {
-  /** What stands for the value in help and reference. */
+  /** Stands for the value in help and reference. */
   readonly shown: string;
-  /** The words that it takes, where they are few: shells complete them. */
+  /** The allowed words, where they are few: shells complete them. */
   readonly words?: readonly string[];
-  /** Whether it is a file, a folder or the place of a list, found from the folder of the command line. */
+  /** Whether it is a file, a folder or a list's location, resolved from the folder of the command line. */
   readonly isPath?: boolean;
-  /** @throws ConfigurationError that says what the option of that name takes */
+  /** @throws ConfigurationError that says what the option accepts */
   readonly parse: (text: string, name: string) => Value;
 }
 
-/** What an option needs beside it, or does not go with: other options, or what a command has found out. */
+/** What an option requires or excludes: other options, or a situation that a command has found. */
 export interface OptionRule {
   /** At least one of them. */
   readonly anyOf: readonly string[];
   readonly is: 'needed' | 'refused';
-  /** What is said where the rule is broken. */
+  /** The message for a broken rule. */
   readonly message: (name: string) => string;
 }
 
@@ -29,42 +29,41 @@ export interface OptionDefinition<Name extends string = string> {
   /** Absent for a switch, which takes no value. */
   readonly type?: OptionType;
   readonly isRepeatable?: boolean;
-  /** Makes one value of those that are given. @default they are a list */
+  /** Makes one value of those given. @default they are a list */
   readonly gather?: (values: readonly unknown[]) => unknown;
-  /** Whether its value, a verified column, may be left out. */
+  /** Whether the value, a verified column, may be omitted. */
   readonly mayBeBare?: boolean;
   readonly help: string;
-  /** Whether the short help of a command of many options shows it. */
+  /** Whether the short help shows it. */
   readonly isCommon?: boolean;
-  /** Heading of the options among which the help shows it. */
+  /** Heading in the help. */
   readonly group?: string;
-  /** What the library calls it. @default its name in camel case */
+  /** Its name in the library. @default its name in camel case */
   readonly library?: string;
-  /** Of what in the library it is an option. @default of the function itself */
+  /** Which object of the library takes it. @default of the function itself */
   readonly sets?: 'settings';
-  /** What else the library calls it. */
+  /** Further names in the library. */
   readonly alsoCalled?: readonly string[];
   readonly rules?: readonly OptionRule[];
-  /** What of a run it decides, where only the command line has it: compared when the run goes on. */
+  /** What it decides about a run, where only the command line has it: compared when the run continues. */
   readonly decides?: 'rows' | 'output' | 'rows of the output';
 }
 
-/** The names of some definitions: what may be asked of the options that were parsed by them. */
 export type NameOf<Definitions extends readonly OptionDefinition[]> = Definitions[number]['name'];
 
-/** What an option's value is: `true` for a switch, a list for one that may be given several times. */
+/** Type of an option's value: `true` for a switch, a list for a repeatable option. */
 type ValueOf<Definition> = Definition extends { readonly type: OptionType<infer Value> }
   ? Definition extends { readonly isRepeatable: true }
     ? readonly Value[]
     : Value
   : true;
 
-/** The values of some options by their names; those that are not given are absent. */
+/** Values of options by name; absent where not given. */
 type OptionValues<Definition extends OptionDefinition> = {
   readonly [Each in Definition as Each['name']]?: ValueOf<Each>;
 };
 
-/** The same by the names that the library has for them. */
+/** The same by the library's names. */
 type LibraryValues<Definition extends OptionDefinition> = {
   readonly [Each in Definition as LibraryNameOf<Each>]?: Each['name'] extends `no-${string}`
     ? false
@@ -86,9 +85,9 @@ export function libraryNameOf({ name, library }: OptionDefinition): string {
 }
 
 /**
- * Definitions whose names and types the compiler keeps: a misspelt option does not compile.
+ * Definitions with literal names and types: a misspelt option does not compile.
  *
- * @param common what holds for each of them
+ * @param common fields that all of them share
  */
 export function defineOptions<const Definitions extends readonly OptionDefinition[]>(
   definitions: Definitions,
@@ -102,7 +101,7 @@ export function defineOptions<const Definitions extends readonly OptionDefinitio
   return all as unknown as Definitions;
 }
 
-/** What paths and variables are found by. */
+/** What paths and variables are resolved with. */
 export interface Environment {
   readonly env: NodeJS.ProcessEnv;
   readonly cwd: string;
@@ -110,41 +109,39 @@ export interface Environment {
 
 /** How the program was called. */
 export interface Called extends Environment {
-  /** The words of the command line, behind the program that runs and its script. */
+  /** Arguments after the program and its script. */
   readonly argv: readonly string[];
 }
 
-/** Where a command runs: all that it has of its process. */
+/** What a command has of its process. */
 export interface Surroundings extends Called {
-  /** Opened when it is read: most commands have no use for it. */
+  /** Opened on access: most commands do not read it. */
   readonly stdin: () => NodeJS.ReadStream;
   readonly stdout: NodeJS.WriteStream;
   readonly stderr: NodeJS.WriteStream;
   readonly clock: Pick<Clock, 'now' | 'wallNow'>;
-  /** Where signals arrive that ask for something else than to stop. */
+  /** Emits the signals that do not stop the process, such as SIGHUP. */
   readonly signals: Pick<NodeJS.EventEmitter, 'on' | 'off'>;
   /** Aborts when the process is asked to stop. */
   readonly signal: AbortSignal;
-  /** Takes what has to be done right before the process ends, after everything else. */
+  /** Registers what is done right before the process ends, after everything else. */
   readonly lastAct: (act: () => Promise<void>) => void;
-  /** Called with each message that is logged, whatever form it takes on standard error. */
+  /** Called with each logged message, whatever its form on standard error. */
   readonly onMessage?: (message: Message) => void;
-  /** Called when a list is done: most of the code that a command may need is compiled then. */
+  /** Called when a list is done: by then most code a command may need is compiled. */
   readonly keepCode?: () => void;
 }
 
-/** Takes what there is to say on standard error. */
+/** Writes messages to standard error. */
 export interface MessageLog {
-  /** Whether it is a log, for programs. */
   readonly isJson: boolean;
   readonly log: (message: Message) => void;
 }
 
-/** The value of an option with the arguments right after it: those may be the rest of a name. */
 export interface ValueWithMore {
   readonly option: string;
   readonly words: readonly string[];
-  /** Whether it has none: what is right after it may be meant. */
+  /** Whether it has none: the argument right after it may have been meant. */
   readonly isBare: boolean;
 }
 
@@ -154,20 +151,20 @@ export interface CommandInput<Name extends string = string> extends Surroundings
   readonly valuesWithMore?: readonly ValueWithMore[];
   /** The options of the command line alone, without those of a configuration. */
   readonly given: ParsedOptions;
-  /** Its own, and those of every command that a configuration may name too. */
+  /** Its own options, and those of every command that a configuration may also name. */
   readonly options: ParsedOptions<Name | 'env-file' | 'json-log'>;
 }
 
 export interface Command<Name extends string = string> {
   readonly name: string;
-  /** The arguments beside the options, as the help shows them. */
+  /** Arguments beside the options, as the help shows them. */
   readonly usage: string;
   readonly summary: string;
   readonly options: readonly OptionDefinition<Name>[];
   readonly examples: readonly string[];
-  /** Commands of two words that begin with this one's. */
+  /** Commands of two words that begin with this one. */
   readonly subcommands?: readonly Command[];
-  /** The words that it takes as an argument, where they are few. */
+  /** The allowed words of an argument, where they are few. */
   readonly words?: readonly string[];
   readonly run: (input: CommandInput<Name>) => Promise<number>;
 }
@@ -179,8 +176,8 @@ export function defineCommand<Name extends string = never>(
 }
 
 /**
- * Values of options by name: the last one given counts, unless all are asked for. Who needs fewer names
- * takes one that has more.
+ * Values of options by name: the last one given counts, unless all are asked for. A parser of fewer names
+ * accepts one of more.
  */
 export class ParsedOptions<in Name extends string = string> {
   readonly #values: ReadonlyMap<string, readonly (string | true)[]>;
@@ -189,13 +186,13 @@ export class ParsedOptions<in Name extends string = string> {
     this.#values = values;
   }
 
-  /** These, and of the others those that are not among them; an empty list is an option not given. */
+  /** These options, and of the others those that are missing here; an empty list counts as not given. */
   over(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions<Name> {
     const given = [...others].filter(([, values]) => values.length > 0);
     return new ParsedOptions(new Map([...given, ...this.#values]));
   }
 
-  /** These, and beside or in place of them the others. */
+  /** These options, with the others added or replacing them. */
   with(others: ReadonlyMap<string, readonly (string | true)[]>): ParsedOptions<Name> {
     return new ParsedOptions(new Map([...this.#values, ...others]));
   }
@@ -208,7 +205,7 @@ export class ParsedOptions<in Name extends string = string> {
     return Object.fromEntries(values) as OptionValues<Definition>;
   }
 
-  /** The same as options of the library: `--no-header` is a header that is false. */
+  /** The same as the library's options: `--no-header` is a header that is false. */
   libraryValues<const Definition extends OptionDefinition<Name>>(
     definitions: readonly Definition[],
   ): LibraryValues<Definition> {
@@ -231,7 +228,7 @@ export class ParsedOptions<in Name extends string = string> {
     });
   }
 
-  /** What was given of those that decide one of these, as texts by name. */
+  /** The given options that decide one of these, as texts by name. */
   decisions(
     definitions: readonly OptionDefinition<Name>[],
     ...what: readonly OptionDefinition['decides'][]
@@ -263,8 +260,8 @@ export class ParsedOptions<in Name extends string = string> {
 }
 
 /**
- * What a person types to run this program again, from where it was started: every printed command begins
- * with it. A project's own copy is no command of the shell; `npx` finds it.
+ * The command that runs this program again from the current folder; every printed command begins with it. A
+ * project's own copy is not in the shell's PATH; `npx` finds it.
  */
 export function programName({ argv, env, cwd }: Called): string {
   const [, script = ''] = argv;
@@ -272,7 +269,7 @@ export function programName({ argv, env, cwd }: Called): string {
   const isOfProject =
     basename(script) === 'sluice' && folder.endsWith(join('node_modules', '.bin'));
   if (!isOfProject) return 'sluice';
-  // npm puts the folder into the PATH of what it runs, and the person's shell has not got it.
+  // npm adds the folder to the PATH of what it runs; the person's shell does not have it.
   const isFound =
     env['npm_lifecycle_event'] === undefined &&
     (env['PATH'] ?? '').split(delimiter).some((each) => resolve(cwd, each) === folder);

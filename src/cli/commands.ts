@@ -31,7 +31,7 @@ export const commands: readonly Command[] = [
   createCompletionCommand(() => commands),
 ];
 
-/** What no option sets, but two variables and an argument. */
+/** What is set by two variables or an argument, not by an option. */
 const notByOption = new Map([
   ['client', 'SLUICE_BASE_URL and SLUICE_API_KEY'],
   ['source', 'the input'],
@@ -69,6 +69,6 @@ function definitionsByName(commands: readonly Command[]): ReadonlyMap<string, Op
         sets === 'settings' ? libraryNames.map((each) => `settings.${each}`) : libraryNames;
       return names.map((each) => [each, definition] as const);
     });
-  // Of two with the same name the first counts, which is that of the main command.
+  // Of two with the same name the first counts: the main command's.
   return new Map(named.toReversed());
 }

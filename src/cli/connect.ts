@@ -50,7 +50,7 @@ function patienceOptionsOf(giveUpAfterSeconds: number) {
 }
 
 export const patienceOptions = patienceOptionsOf(600);
-/** Of commands that make a single request. */
+/** For commands that make a single request. */
 const singlePatienceOptions = patienceOptionsOf(singlePatienceMs / 1000);
 
 const baseUrlOption = {
@@ -69,7 +69,7 @@ export const connectionOptions = defineOptions([...targetOptions, ...patienceOpt
 
 export const singleConnectionOptions = defineOptions([...targetOptions, ...singlePatienceOptions]);
 
-/** Of commands that ask for what only a service keeps. */
+/** For commands that ask for what only a service keeps. */
 export const serviceOptions = defineOptions([
   { ...baseUrlOption, help: 'The service (default: SLUICE_BASE_URL).' },
   apiKeyOption,
@@ -85,7 +85,7 @@ export type Target =
   | {
       readonly kind: 'local';
       readonly isOnPurpose: boolean;
-      /** Makes the engine that judges addresses; absent for the service's own. */
+      /** Makes the verification engine; absent for the service's own. */
       readonly engine?: () => Promise<VerificationEngine | undefined>;
     };
 
@@ -109,7 +109,7 @@ export async function chooseTarget(
   throw new ConfigurationError('--local and a base URL exclude each other: give one of them');
 }
 
-/** The same where the local service cannot be meant on purpose. */
+/** The same, where the local service cannot be meant on purpose. */
 async function findTarget(
   options: ParsedOptions<'base-url' | 'api-key-file'>,
   env: NodeJS.ProcessEnv,
@@ -133,8 +133,8 @@ function baseUrlOf(options: ParsedOptions<'base-url'>, env: NodeJS.ProcessEnv): 
 }
 
 /**
- * @param dataDir where the local service keeps its data; it forgets them at the end without one
- * @param onFailure ends the work of a local service that has no room on its disk. @default it waits for room
+ * @param dataDir where the local service keeps its data. @default in memory
+ * @param onFailure called when the local service's disk is full. @default it waits for room
  */
 export async function connect(
   target: Target,
@@ -153,7 +153,7 @@ export async function connect(
     });
     return { client, close: async () => client.close() };
   }
-  // Only when it is wanted: its tables take a quarter of the command's start.
+  // Loaded when used: its tables take a quarter of the command's start.
   const { createService } = await import('../service/index.js');
   const onError =
     onFailure &&
@@ -213,7 +213,7 @@ export async function unlessStopped<Answer>(
   return answer;
 }
 
-/** What takes the troubles of a service for commands that log little else. */
+/** Reports a service's outages for commands that log little else. */
 export function outageReporter(log: MessageLog): ConnectionListeners['onOutage'] {
   return (client, outage) => log.log(outageMessage(client, outage));
 }
@@ -232,13 +232,13 @@ export async function withService<Answer>(
   return askAt(target, input, ask);
 }
 
-/** The same where the local service in this process does as well: nothing is kept between two calls. */
+/** The same where the local service in this process will do: nothing is kept between two calls. */
 export async function withAnyService<Answer>(
   input: CommandInput<ConnectionOption>,
   ask: (client: Client) => Promise<Answer>,
 ): Promise<Answer> {
   const target = await chooseTarget(input.options, input.env);
-  // Nobody must take the local service's verdicts for a paid service's.
+  // The local service's verdicts must not pass for a paid service's.
   if (target.kind === 'local' && !target.isOnPurpose) input.log.log(message('local_service', {}));
   return askAt(target, input, ask);
 }

@@ -7,7 +7,7 @@ import { printLines } from './terminal/print.js';
 import type { CommandLine } from './run-command-line.js';
 
 if (asksVersion(process.argv.slice(2))) {
-  // The version does not wait for the rest.
+  // `--version` does not wait for the rest.
   const failed = (error: unknown): void => {
     printLines(`sluice: ${errorText(error)}\n`, process.stderr);
   };

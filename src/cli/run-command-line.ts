@@ -36,7 +36,10 @@ export interface CommandLine {
   readonly startCommandLine: typeof startCommandLine;
 }
 
-/** Runs the command line of this process, and ends it. @param keepCode keeps what was compiled for the next one */
+/**
+ * Runs the command line of this process, and ends it. @param keepCode saves the compiled code for the next
+ * start
+ */
 export async function startCommandLine(keepCode?: () => void): Promise<never> {
   // Behind its work a run has no state any more that could be resumed.
   let isDone = false;
@@ -67,7 +70,7 @@ export async function startCommandLine(keepCode?: () => void): Promise<never> {
 export async function runCommandLine(surroundings: Surroundings): Promise<number> {
   const { argv, stdout } = surroundings;
   const args = argv.slice(2);
-  // For as long as the process lives: its last acts say something, too.
+  // For the life of the process: its last acts print, too.
   nameOptionsBy(flagNaming(commands));
   const log = loggerOf(surroundings);
   return endWith(
@@ -76,7 +79,7 @@ export async function runCommandLine(surroundings: Surroundings): Promise<number
   );
 }
 
-/** What a command logs with; also before its options are understood. */
+/** The logger of a command, also before its options are parsed. */
 function loggerOf({ argv, stderr, clock, onMessage }: Surroundings): Logger {
   return new Logger(stderr, {
     isJson: argv.includes(`--${jsonLogOption.name}`),
@@ -149,7 +152,7 @@ function troubleWith(name: string, isHelp: boolean, called: Called): Configurati
   );
 }
 
-/** @throws ConfigurationError when the second word of a command of two is none */
+/** @throws ConfigurationError when the second word of a two-word command is unknown */
 function findCommand([name, ...rest]: readonly string[]):
   | { readonly command: Command; readonly rest: readonly string[] }
   | undefined {
@@ -167,7 +170,7 @@ function findCommand([name, ...rest]: readonly string[]):
   );
 }
 
-/** With the options of a configuration, and the environment that it names; all of them checked. */
+/** With the configuration's options and its environment; all checked. */
 async function settled(
   { options: definitions }: Command,
   given: ParsedOptions,
@@ -177,7 +180,7 @@ async function settled(
   const options = isConfigurable
     ? await withConfig(given, [...definitions, envFileOption, jsonLogOption], cwd)
     : given;
-  // That of the command line is read by now.
+  // The command line's own file is loaded by now.
   if (options !== given) await loadEnvFile(options, env);
   options.values(definitions);
   checkRules(options, definitions, { 'network verification': asksNetwork(options) });

@@ -1,15 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { ConfigurationError } from '../platform/errors/errors.js';
 
-/** What is in a text where the key was. */
+/** Replaces the key in a text. */
 const placeholder = '[key]';
 
-/** Below this, a key's text is in ordinary words, and taking it out would only garble them. */
+/** Shorter keys occur in ordinary words: redacting them would only garble the text. */
 const shortestRedacted = 4;
 
-/**
- * An API key that cannot be printed by accident: no inspection, conversion or serialisation shows it.
- */
+/** An API key that cannot be printed by accident: inspection, conversion and serialisation hide it. */
 export class ApiKey {
   readonly #value: string;
 
@@ -17,7 +15,7 @@ export class ApiKey {
     this.#value = value;
   }
 
-  /** The key itself, for the request header and nothing else. */
+  /** The key itself, for the request header only. */
   reveal(): string {
     return this.#value;
   }
@@ -31,7 +29,7 @@ export class ApiKey {
     return this.#value === other.#value;
   }
 
-  /** Takes the key out of a text that came from outside: a service may repeat what it was sent. */
+  /** Removes the key from a text that came from outside: a service may repeat what it was sent. */
   redact(text: string): string {
     if (this.#value.length < shortestRedacted) return text;
     return text.replaceAll(this.#value, placeholder);
@@ -39,9 +37,9 @@ export class ApiKey {
 }
 
 /**
- * Checks a key; blanks and line ends around it are dropped, as files end in one.
+ * Checks a key; surrounding blanks and line ends are dropped, as files end in one.
  *
- * @throws ConfigurationError `invalid_option`: empty, or with characters that no header can carry
+ * @throws ConfigurationError `invalid_option`: empty, or with characters that a header cannot carry
  */
 export function parseApiKey(text: string): ApiKey {
   const value = text.trim();
@@ -54,11 +52,11 @@ export function parseApiKey(text: string): ApiKey {
   return new ApiKey(value);
 }
 
-/** The key of one client: always the same, or the latest that its function gave. */
+/** The key of a client: constant, or the latest that its function returned. */
 export class KeyRing {
   readonly #ask: (() => string | Promise<string>) | undefined;
   #latest: ApiKey | undefined;
-  /** Answers to requests that were sent with it may still come. */
+  /** Answers to requests sent with it may still arrive. */
   #before: ApiKey | undefined;
   #asked: Promise<ApiKey> | undefined;
 
@@ -67,21 +65,21 @@ export class KeyRing {
     else this.#latest = parseApiKey(input);
   }
 
-  /** The key that a request is sent with, once one was waited for. */
+  /** The latest key; available once one was awaited. */
   get latest(): ApiKey {
     if (this.#latest) return this.#latest;
     throw new Error('a key is used that was not waited for');
   }
 
-  /** @throws ConfigurationError `invalid_option`: the function fails, or gives no key */
+  /** @throws ConfigurationError `invalid_option`: the function fails, or returns no key */
   async get(): Promise<ApiKey> {
     return this.#latest ?? this.#askOnce();
   }
 
   /**
-   * Asks for another key than the one that was refused: once for all requests that were refused with it.
+   * Replaces a refused key: once for all requests that were refused with it.
    *
-   * @returns whether there is one
+   * @returns whether there is a new key
    */
   async renew(refused: ApiKey): Promise<boolean> {
     if (this.#ask && this.#latest === refused) await this.#askOnce();

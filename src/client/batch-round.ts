@@ -21,22 +21,21 @@ import { type CallOptions, callShape } from './call-options.js';
 import type { UploadFile } from './http/multipart.js';
 import { type BatchLister, scanBatches } from './scan-batches.js';
 
-/** Options of `waitFor()`. */
 export interface WaitOptions extends CallOptions {
   /**
-   * First wait between two status polls, in milliseconds; waits grow from there, to half a minute.
+   * First wait between two status polls, in milliseconds; waits grow to half a minute.
    * @default 1000
    */
   readonly pollIntervalMs?: number | undefined;
-  /** Longest time of the whole, in milliseconds. @default 24 hours */
+  /** Longest total time, in milliseconds. @default 24 hours */
   readonly timeoutMs?: number | undefined;
 }
 
 /** Options of `verifyFile()` and `finishBatch()`. */
 export interface RoundOptions extends WaitOptions {
   /**
-   * Called with the batch_uuid as soon as it is known. Whatever ends the call later leaves the batch on the
-   * service: `finishBatch()` does the rest, `deleteBatch()` removes it.
+   * Called with the batch_uuid as soon as it is known. Whatever ends the call afterwards leaves the batch on
+   * the service: `finishBatch()` does the rest, `deleteBatch()` removes it.
    */
   readonly onBatch?: ((batchUuid: string) => void) | undefined;
 }
@@ -55,11 +54,11 @@ export interface FinishedBatch {
   /** `verification_done`: it can be exported. `internal_error` is for the service's support. */
   readonly status: 'verification_done' | 'internal_error' | 'parse_error';
   readonly batchUuid: string;
-  /** Its status as the service gives it, with its costs if they are in it. */
+  /** Its status answer, with its costs where the service gives them. */
   readonly answer: BatchStatusAnswer;
 }
 
-/** Readings of the list before an upload whose answer was lost counts as never arrived. */
+/** Readings of the list before an upload with a lost answer counts as never arrived. */
 const mostLooks = 4;
 /** The same for one that the service said it has. */
 const mostLooksForAccepted = 12;
@@ -69,7 +68,7 @@ const mostMisses = 10;
 const mostTries = 10;
 /** Readings of the status after a preparation that was answered with `error`, before it is asked for again. */
 const looksUnprepared = 3;
-/** Readings that call a launched batch ready, before it is launched once more. */
+/** Readings that call a launched batch ready before it is launched again. */
 const readiesAfterLaunch = 3;
 
 const dayMs = 24 * 3_600_000;
@@ -84,7 +83,7 @@ interface BatchOperations extends BatchLister {
   launchBatch(batchUuid: string, options: CallOptions): Promise<LaunchAnswer>;
 }
 
-/** The way of one batch through the service, or a part of it. */
+/** The round of one batch through the service, or a part of it. */
 export class BatchRound {
   readonly #service: BatchOperations;
   readonly #clock: Clock;
@@ -109,18 +108,18 @@ export class BatchRound {
     this.#until = time.clock.now() + this.#timeoutMs;
   }
 
-  /** Waits until a batch has a status, one after it, or `internal_error`. */
+  /** Waits until a batch has a status, a later one, or `internal_error`. */
   async waitFor(batchUuid: string, wanted: BatchStatus): Promise<BatchStatusAnswer> {
     for (;;) {
       const answer = await this.#service.batchStatus(batchUuid, this.#call());
-      // A word that is not known is no end.
+      // An unknown status is not the end.
       const at = (batchStatuses as readonly string[]).indexOf(answer.status);
       if (at >= batchStatuses.indexOf(wanted)) return answer;
       await this.#wait(batchUuid, answer.status);
     }
   }
 
-  /** Uploads a file, and brings its batch to its end. */
+  /** Uploads a file and brings its batch to its end. */
   async verifyFile(
     file: UploadFile | Uint8Array,
     parameters: FileParameters,
@@ -128,7 +127,7 @@ export class BatchRound {
     checkValue('parameters', parameters, { ...record, what: '{ type, target_country, … }' });
     const suffix = `-${randomBytes(8).toString('hex')}`;
     const most = limits.nameLength.max - suffix.length;
-    // A lost upload is found by its name, which no other batch may have.
+    // A lost upload is found by its name, which must be unique.
     const name =
       Array.from(parameters.name ?? 'sluice')
         .slice(0, most)
@@ -144,7 +143,7 @@ export class BatchRound {
     return this.#finish(uploaded.batchUuid, mostMisses);
   }
 
-  /** Brings a batch that is there to its end. */
+  /** Brings an existing batch to its end. */
   async finish(batchUuid: string): Promise<FinishedBatch> {
     return this.#finish(batchUuid, 0);
   }
@@ -219,7 +218,7 @@ export class BatchRound {
     }
   }
 
-  /** @returns undefined for a batch that is not there yet */
+  /** @returns undefined for a batch that is not visible yet */
   async #statusOf(batchUuid: string, mayMiss: boolean): Promise<BatchStatusAnswer | undefined> {
     try {
       return await this.#service.batchStatus(batchUuid, this.#call());
@@ -234,13 +233,13 @@ export class BatchRound {
       const { status } = await this.#service.prepareBatch(batchUuid, this.#call());
       return status;
     } catch (error) {
-      // A service that is parsing already may say so by a refusal: the status shows it.
+      // A service that is parsing already may answer with a refusal: the status shows it.
       if (isSluiceError(error, 'bad_request')) return undefined;
       throw error;
     }
   }
 
-  /** @returns the service's word; undefined when only the status can show what became of it */
+  /** @returns the launch status; undefined when only the batch status can show it */
   async #launch(batchUuid: string, tries: number): Promise<string | undefined> {
     try {
       const { status } = await this.#service.launchBatch(batchUuid, this.#call());
@@ -279,7 +278,7 @@ export class BatchRound {
   }
 }
 
-/** An upload that is answered, and comes to no batch: the answer of a failure has nothing but its status (spec 2.9). */
+/** An upload that was answered without a batch: the answer of a failure has nothing but its status (spec 2.9). */
 function noBatchError(status: string | undefined, name: string): Error {
   const message = `uploadBatch: the service answered '${status}', and lists no batch named ${name}`;
   switch (status) {
@@ -292,7 +291,7 @@ function noBatchError(status: string | undefined, name: string): Error {
   }
 }
 
-/** Whether the request may have been carried out all the same. */
+/** Whether the request may have been carried out. */
 function isInDoubt(error: unknown): boolean {
   return isSluiceError(error) && 'sent' in error && error.sent === 'unknown';
 }

@@ -2,42 +2,40 @@ import { checkOptions, type OptionShape } from '../platform/check-options.js';
 import { amount, called, duration, signal, withMethods } from '../platform/option-kinds.js';
 import type { UploadFile } from './http/multipart.js';
 
-/** Options of a single call. */
 export interface CallOptions {
   /** Ends the call, or the reading of what it returned, with its own reason. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Longest time of the call in milliseconds: its waits for a turn, its repetitions and its answer. It
-   * fails at once where the service has asked for a longer pause.
+   * Longest time of the call in milliseconds, including waits and retries. It fails at once where the service
+   * has asked for a longer pause.
    *
-   * @default none: as long as the client's own limits let it be tried
+   * @default none: the client's own limits decide
    */
   readonly timeoutMs?: number | undefined;
   /**
-   * How often the request is sent again at most. 0: the first answer counts, also one that asks to wait.
+   * Most retries. 0: the first answer counts, also one that asks to wait.
    *
-   * @default as often as it may help, for the client's `giveUpAfterMs`
+   * @default as often as useful, for the client's `giveUpAfterMs`
    */
   readonly maxRetries?: number | undefined;
   /**
-   * How long the answer of what was sent is waited for all the same, in milliseconds: so that it is known
-   * what became of it.
+   * How long after `signal` the answer of a sent request is still awaited, in milliseconds, so that its
+   * result is known.
    *
    * @default 0
    */
   readonly graceMs?: number | undefined;
   /**
-   * The lines that the call is about, as an upload's file: should the service repeat one of them in its
-   * words, it is taken out of them.
+   * The lines that the call is about, as an upload's file: where the service's messages repeat one of them,
+   * it is redacted.
    *
-   * @default the file or the address that the call itself sends
+   * @default what the call itself sends
    */
   readonly sent?: Pick<UploadFile, 'open'> | undefined;
-  /** Called with what an error's `sent` would be, were the call to end now. @internal */
+  /** Called with the `sent` that an error would have now. @internal */
   readonly onSent?: ((sent: 'no' | 'unknown') => void) | undefined;
 }
 
-/** What each of them must be. */
 export const callShape: OptionShape<CallOptions> = {
   signal,
   timeoutMs: duration,

@@ -18,7 +18,6 @@ import {
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
 import { warnOnce, type ServiceOutage } from './rate/outage.js';
 
-/** One attempt of a request, when it is over: what can be counted and timed, and nothing secret. */
 export interface RequestReport {
   readonly operation: OperationName;
   /** HTTP status; absent when no answer came. */
@@ -160,7 +159,6 @@ export function parseClientOptions(options: ClientOptions) {
   };
 }
 
-/** Where the service is. */
 export interface BaseUrl {
   readonly origin: string;
   /** Path before every operation's path: empty, or `/…` without a slash at its end. */

@@ -158,7 +158,6 @@ export class Client {
     return this.#ask('uploadBatch', operations.uploadBatch.response.schema, { form }, options);
   }
 
-  /** Reads the status of a batch. */
   async batchStatus(batchUuid: string, options: CallOptions = {}): Promise<BatchStatusAnswer> {
     const { schema } = operations.batchStatus.response;
     return this.#ask('batchStatus', schema, { batchUuid }, options);

@@ -1,16 +1,16 @@
 import { isDeeperThan, parseJson } from '../platform/json.js';
 
 const mostCharacters = 500;
-/** So much is looked at: nothing behind it comes near the words that are kept. */
+/** Characters that are examined: later ones cannot reach the kept words. */
 const mostRead = 16 * mostCharacters;
 
-/** Control characters, text direction, unassigned and private ones: nothing a terminal should be sent. */
+/** Control, format, surrogate, private and unassigned characters: never sent to a terminal. */
 const unprintable = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Cn}\u2028\u2029]+/gu;
 
-/** What is not seen could stand within an address, so that it is not known for one. */
+/** An invisible character inside an address would hide it from the search. */
 const invisible = /\p{Cf}+/gu;
 
-/** Text from outside, fit to be printed in one line: without control characters, and not too long. */
+/** Makes foreign text fit for one printed line: no control characters, and not too long. */
 export function printable(text: string): string {
   const line = text
     .slice(0, mostCharacters * 4)
@@ -20,24 +20,27 @@ export function printable(text: string): string {
   return Array.from(line).slice(0, mostCharacters).join('');
 }
 
-/** Text from a service, fit to be printed and to be kept in a log: without addresses and numbers too. */
+/** Makes a service's text fit for printing and logs: also without addresses and numbers. */
 export function sanitized(text: string): string {
-  // Taken out before the text is cut: half an address is too much of it.
+  // Before the text is cut: half an address is too much of one.
   return printable(hideContacts(text.replace(invisible, '').replace(unprintable, ' ')));
 }
 
-/** What an error answer holds, fit to be kept. */
+/** What is kept of an error answer. */
 export interface ServiceAnswer {
-  /** The service's own words: its `message` (spec 7), a `detail` or `error` as other services have it, or the text itself. */
+  /**
+   * The service's own words: its `message` (spec 7), another service's `detail` or `error`, or the text
+   * itself.
+   */
   readonly words: string | undefined;
-  /** The value of its JSON, or its text. */
+  /** Its JSON value, or its text. */
   readonly body: unknown;
 }
 
 /**
  * Reads the body of an error answer.
  *
- * @param sent the lines that the request was about: they are taken out of what is kept
+ * @param sent the lines that the request was about: they are redacted
  */
 export async function readServiceAnswer(
   bytes: Uint8Array,
@@ -63,7 +66,7 @@ export async function readServiceAnswer(
   };
 }
 
-/** What members are called: to look for that among a million lines takes long, and finds nothing. */
+/** Member names need no search among a million lines. */
 const plainName = /^[a-z_]{1,40}$/i;
 
 /** Deeper answers are text. */
@@ -71,7 +74,7 @@ const mostDepth = 16;
 /** Further texts of a body are left out. */
 const mostTexts = 100;
 
-/** All texts of a value, numbers and the names of members among them: any may be a cell. */
+/** All texts of a value, numbers and member names included: each may be a cell. */
 function textsOf(value: unknown, found: Set<string> = new Set()): string[] {
   if (found.size < mostTexts) {
     if (Array.isArray(value)) for (const each of value) textsOf(each, found);
@@ -85,7 +88,7 @@ function textsOf(value: unknown, found: Set<string> = new Set()): string[] {
   return [...found];
 }
 
-/** The value with the clean form of each of its texts. */
+/** The value with each text replaced by its clean form. */
 function rebuilt(value: unknown, cleaned: ReadonlyMap<string, string>): unknown {
   if (typeof value === 'string') return cleaned.get(value) ?? '';
   if (typeof value === 'number') {
@@ -113,7 +116,7 @@ function wordsOf(body: unknown): string | undefined {
   return undefined;
 }
 
-/** One issue of a validation error: where and what, but not the refused value, which may be a cell. */
+/** One issue of a validation error: path and message, not the refused value, which may be a cell. */
 function issueWords(issue: unknown): string {
   if (typeof issue === 'string') return issue;
   if (typeof issue !== 'object' || issue === null) return '';
@@ -127,22 +130,21 @@ function isPathPart(part: unknown): part is string | number {
   return typeof part === 'string' || typeof part === 'number';
 }
 
-/** The lines that a request is about, as they were sent. */
+/** The lines that a request is about, as sent. */
 export interface SentLines {
   open(): AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
 }
 
-/** A shorter cell is in too many words, and identifies nobody. */
+/** Shorter cells occur in ordinary words, and identify nobody. */
 const shortest = 4;
 const longestCell = 64 * 1024;
-/** Batches are smaller; of a larger file, lines further on are only hidden for what they look like. */
+/** Batches are smaller; of a larger file, later lines are redacted by their form alone. */
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Finds the lines that were sent in what the service says: also a line that looks like no address is
- * somebody's.
+ * Finds the sent lines in a service's words: a line that does not look like an address is somebody's, too.
  *
- * @returns what takes them out of a text; `undefined` when the lines cannot be read
+ * @returns a function that redacts them; `undefined` where the lines cannot be read
  */
 async function cellsIn(
   texts: readonly string[],
@@ -176,7 +178,7 @@ async function* linesOf(sent: SentLines): AsyncGenerator<string, void, undefined
   let bytes = 0;
   for await (const piece of sent.open()) {
     const lines = decoder.decode(piece, { stream: true }).split('\n');
-    // What is so long is no cell: it is not put together.
+    // A longer line is not a cell, and is not assembled.
     lines[0] = rest.length > longestCell ? '' : rest + (lines[0] ?? '');
     rest = lines.pop() ?? '';
     yield* lines;
@@ -186,22 +188,22 @@ async function* linesOf(sent: SentLines): AsyncGenerator<string, void, undefined
   yield rest + decoder.decode();
 }
 
-/** How `@` may be written in a text that a service sends. */
+/** Forms of `@` in a service's text. */
 const ats = ['@', '\uff20', '\ufe6b', '%40', '&#64;', '&#x40;', '&commat;', '\\u0040'];
 const atStarts = new Set(ats.map((at) => at.charAt(0)));
-/** What ends an address; other characters may be a part of it. */
+/** Characters that end an address; others may belong to it. */
 const ends = /[\s,;<>()[\]{}"`|]/;
-/** Numbers that are surely no phone numbers, of a fixed length: identifiers and dates. */
+/** Numbers that are surely not phone numbers: identifiers and dates. */
 const spared = /([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{32}|\d{4}-\d{2}-\d{2})/i;
 
 const fewestDigits = 7;
-/** Between two digits of a number there are no more signs than that, as in `) - `. */
+/** Most signs between two digits of a number, as in `) - `. */
 const mostSigns = 3;
 const sign = /[\s().+/\-\u2010-\u2015]/;
 
 /**
- * Takes what looks like an email address or a phone number out of a text. A service may repeat the cells
- * that it was sent, and what it says ends in logs.
+ * Redacts what looks like an email address or a phone number. A service may repeat cells, and its words end
+ * in logs.
  */
 function hideContacts(text: string): string {
   return hideAddresses(text)
@@ -230,7 +232,7 @@ function hideAddresses(text: string): string {
   return hidden + text.slice(done);
 }
 
-/** Where the part in front of an `@` begins: with quotes around it, it may hold anything. */
+/** Where the local part of an `@` begins; a quoted one may hold anything. */
 function startOfLocal(text: string, at: number, least: number): number {
   if (text.charAt(at - 1) === '"' && at - 2 >= least) {
     const quote = text.lastIndexOf('"', at - 2);

@@ -21,9 +21,8 @@ import { RequestScheduler, type Outcome, type Permit } from './rate/request-sche
 import type { SharedRate } from './rate/shared-rate.js';
 
 /**
- * Which request goes first when not all can; smaller goes earlier. What ends a batch frees the most, so
- * launches and exports go before uploads, and uploads before polls. Somebody waits at the other end of
- * a unit verification.
+ * The order of requests; smaller goes earlier. What ends a batch frees the most: launches and exports go
+ * before uploads, uploads before polls. A person waits for a unit verification.
  */
 const priorities: Readonly<Record<OperationName, number>> = {
   launchBatch: 0,
@@ -40,7 +39,7 @@ const priorities: Readonly<Record<OperationName, number>> = {
   batchStatus: 4,
 };
 
-/** Operations whose bodies may be of any size: only silence is bounded, unless the caller says so. */
+/** Operations with bodies of any size: only silence is bounded, unless the caller bounds the whole. */
 const unhurried: ReadonlySet<OperationName> = new Set(['exportBatch', 'uploadBatch', 'format']);
 
 interface RequestsOptions {
@@ -51,10 +50,10 @@ interface RequestsOptions {
   readonly keys: KeyRing | undefined;
 }
 
-/** A call, and when its time is over; never without a limit of its own. */
+/** A call with its deadline; never without a limit of its own. */
 type Sending = CallOptions & { readonly untilMs: number; readonly onStart: () => void };
 
-/** Reads an answer that says yes; what it throws counts as the attempt's failure. */
+/** Reads a successful answer; what it throws is the attempt's failure. */
 type AnswerReader<T> = (answer: WireAnswer, options: ReadOptions) => Promise<T> | T;
 
 type Attempted<T> =
@@ -74,11 +73,11 @@ type Attempted<T> =
 /** Attempts of all clients of the process. */
 let requestCount = 0;
 
-/** Carries out requests: each waits for its turn, is sent, and is sent again where that is right. */
+/** Carries out requests: each waits for its turn, is sent, and is retried where that is safe. */
 export class Requests {
   readonly #options: RequestsOptions;
   readonly #scheduler: RequestScheduler;
-  /** Operations that were answered as the specification shows. */
+  /** Operations answered as specified at least once. */
   readonly #understood = new Set<OperationName>();
 
   constructor(options: RequestsOptions) {
@@ -86,25 +85,25 @@ export class Requests {
     this.#scheduler = new RequestScheduler({ ...options.settings, origin: options.origin });
   }
 
-  /** What waits between requests wait by. */
+  /** The clock and randomness of waits between requests. */
   get time(): Pick<ClientSettings, 'clock' | 'random'> {
     return this.#options.settings;
   }
 
-  /** From now on it keeps the pace that other processes share. @returns ends that */
+  /** Joins a rate that processes share. @returns leaves it */
   shareRate(pace: SharedRate): () => void {
     return this.#scheduler.share(pace);
   }
 
-  /** Refuses what waits and what comes. */
+  /** Refuses waiting and later requests. */
   close(): void {
     this.#scheduler.close();
   }
 
   /**
-   * @throws ConfigurationError when there is no key to be had
-   * @throws what the last attempt threw when it is not to be repeated; DeadlineError
-   *   `service_unavailable` when repeating has not helped for long enough; the signal's reason
+   * @throws ConfigurationError when there is no key
+   * @throws the last attempt's error where it is not retried; DeadlineError `service_unavailable` when
+   * retries have not helped for long enough; the signal's reason
    */
   async perform<T>(request: WireRequest, read: AnswerReader<T>, call: CallOptions): Promise<T> {
     const { signal, maxRetries = Infinity, timeoutMs = Infinity } = call;
@@ -146,7 +145,7 @@ export class Requests {
       signal?.throwIfAborted();
       if (key && mayRenew && isRefusedKey(error)) {
         mayRenew = false;
-        // A service that refuses a key has carried nothing out.
+        // A service that refuses a key has done nothing.
         if (await orAborted(keys.renew(key), signal)) continue;
       }
       if (error instanceof ContractError) oddAnswers += 1;
@@ -209,7 +208,7 @@ export class Requests {
     return beforeDeadline(wait, { clock, ms, toError, ...(signal && { signal }) });
   }
 
-  /** Sends once; the permit is settled whatever happens. */
+  /** Sends once; the permit is settled in any case. */
   async #attempt<T>(
     request: WireRequest,
     read: AnswerReader<T>,
@@ -285,7 +284,7 @@ export class Requests {
     try {
       this.#options.settings.onRequest?.(report);
     } catch {
-      // A launch that was paid for is not lost to an observer's defect.
+      // A paid launch is not lost to an observer's defect.
     }
   }
 }
@@ -296,7 +295,7 @@ function withKey(request: WireRequest, key: ApiKey | undefined): WireRequest {
   return { ...request, headers: { ...request.headers, [apiKeyHeader]: key.reveal() } };
 }
 
-/** With the headers that listeners add, such as one of a trace. */
+/** Adds listeners' headers, such as a trace's. */
 function withAdded(request: WireRequest, attempt: number, number: number): WireRequest {
   if (!hasSubscribers('sluice:request:start')) return request;
   const { operation, method, origin } = request;
@@ -307,7 +306,7 @@ function withAdded(request: WireRequest, attempt: number, number: number): WireR
   return { ...request, headers: { ...headers, ...request.headers } };
 }
 
-/** Whether the service cannot have carried out what failed so. */
+/** Whether the service cannot have carried out the failed request. */
 function isUnsent(error: unknown): boolean {
   return (error instanceof ApiError || error instanceof TransportError) && error.sent === 'no';
 }
@@ -316,7 +315,7 @@ function isRefusedKey(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 401 || error.status === 403);
 }
 
-/** What an attempt says of the service as a whole. */
+/** What an attempt shows about the service as a whole. */
 function outcomeOf(attempted: Attempted<unknown>): Outcome {
   const { limits } = attempted;
   if ('value' in attempted) return { kind: 'answered', limits };
@@ -334,8 +333,8 @@ function outcomeOf(attempted: Attempted<unknown>): Outcome {
 }
 
 /**
- * The list of batches as it is read: what distinguishes batches is required (spec 2.2). What only describes
- * one must not hide all others: a description that is no text is `null`, a time that is none is empty.
+ * The batch list, read leniently: what identifies a batch is required (spec 2.2), but an invalid description
+ * becomes `null` and an invalid time empty, so that one item does not hide all others.
  */
 export const readBatchList = z.array(
   batchSummary.extend({

@@ -3,7 +3,6 @@ import { limits } from '../contract/limits.js';
 import type { ListQueryInput } from '../contract/parameters.js';
 import type { CallOptions } from './call-options.js';
 
-/** Which batches are listed; a date may be a `Date`. */
 export type ListQuery = Omit<ListQueryInput, 'from_date' | 'to_date'> & {
   readonly from_date?: string | Date | undefined;
   readonly to_date?: string | Date | undefined;
@@ -13,15 +12,14 @@ export interface BatchLister {
   listBatches(query?: ListQuery, options?: CallOptions): Promise<BatchSummary[]>;
 }
 
-/** Most items that two neighbouring pages share, so that a batch deleted during the scan hides none. */
+/** Items shared by two neighbouring pages, so that a batch deleted during the scan hides none. */
 const overlap = 100;
 
 /**
- * Reads the whole list of batches, page by page, in whatever order the service keeps it. Items may be
- * given twice. The service may have smaller pages than were asked for: only one that is shorter than
- * another is the last.
+ * Reads the whole list of batches, page by page, in the service's order. Items may come twice. The service
+ * may have smaller pages than asked for: only a page shorter than another is the last.
  *
- * @param dates which batches are wanted; none where none may be missed, as this machine's clock may not be the service's
+ * @param dates which batches are wanted; omitted where none may be missed, as the clocks may differ
  */
 export async function* scanBatches(
   service: BatchLister,
@@ -34,7 +32,7 @@ export async function* scanBatches(
   for (let offset = 0; ;) {
     const page = await service.listBatches({ ...dates, limit, offset }, options);
     yield* page;
-    // A list that does not move on with the offset would have no last page.
+    // A list that ignores the offset would have no last page.
     const isStuck = page.every(({ batch_uuid }) => before.has(batch_uuid));
     if (page.length < longest || isStuck) return;
     longest = page.length;

@@ -28,14 +28,14 @@ export interface ConformanceOptions {
    * @default 600000
    */
   readonly patienceMs?: number;
-  /** Called for each clause when its outcome is known. */
+  /** Called for each clause with its outcome. */
   readonly onClause?: (checked: CheckedClause) => void;
   readonly signal?: AbortSignal;
 }
 
 interface CheckedClause {
   readonly clause: string;
-  /** Where the specification has it: a page of the package, and an anchor in it. */
+  /** Where the specification has it: a page of the package with an anchor. */
   readonly section: string;
   readonly says: string;
   readonly outcome: Outcome;
@@ -49,13 +49,13 @@ export interface ConformanceReport {
   /** Every clause, in the specification's order. */
   readonly clauses: readonly CheckedClause[];
   readonly outcomes: Readonly<Record<Outcome, number>>;
-  /** Batches that were made and could not be deleted. */
+  /** Batches that were made and not deleted. */
   readonly batchesLeft: readonly string[];
 }
 
 /**
- * Holds a service to the specification, clause by clause. Without `spend` it reads, uploads and
- * deletes, and launches nothing. Batches that it makes are deleted at the end.
+ * Checks a service against the specification, clause by clause. Without `spend` it reads, uploads and
+ * deletes, and launches nothing. Deletes the batches that it made.
  */
 export async function checkConformance(options: ConformanceOptions): Promise<ConformanceReport> {
   const { spend = false, patienceMs = 600_000, onClause } = options;
@@ -88,7 +88,7 @@ export async function checkConformance(options: ConformanceOptions): Promise<Con
   return { conforms: outcomes.fails === 0, clauses, outcomes, batchesLeft };
 }
 
-/** Without a key that is taken, every clause would fail for one reason. */
+/** With a refused key every clause would fail for the same reason. */
 async function expectKey(subject: Subject): Promise<void> {
   const { status } = await subject.ask('GET', '/v1/account/credits');
   if (status !== 401 && status !== 403) return;
@@ -128,13 +128,13 @@ async function check(
   } catch (error) {
     if (error instanceof NotReached) return outcomeIs('not_reached', error.message);
     if (error instanceof Deviation) return outcomeIs('fails', error.message);
-    // An answer that never came is one that the specification does not have.
+    // A missing answer deviates from the specification.
     if (error instanceof SluiceError) return outcomeIs('fails', error.message);
     throw error;
   }
 }
 
-/** The outcome of a clause that is held by others: the worst of theirs. */
+/** The outcome of a clause checked through others: the worst of theirs. */
 function together(
   ids: readonly string[],
   checked: ReadonlyMap<string, CheckedClause>,
@@ -166,9 +166,9 @@ const sums = (): readonly (readonly [Outcome, string])[] => [
 ];
 
 /**
- * What the table has for one clause: its line, below the place of its section where that begins.
+ * The table's lines for one clause, with the heading of a new section.
  *
- * @param before the section of the line before
+ * @param before the section of the previous line
  */
 export function conformanceLines(checked: CheckedClause, before?: string): string {
   const line = `${conformanceLine(checked)}\n`;
@@ -191,7 +191,7 @@ export function conformanceSums({ clauses, outcomes, batchesLeft }: ConformanceR
   return ['', `${clauses.length} clauses`, ...lines, ...left, ''].join('\n');
 }
 
-/** The page that says what the clauses hold a service to, from the root of the package. */
+/** The page with the specification, from the root of the package. */
 const page = 'docs/reference/service-interface.md';
 
 /** The anchors of its sections, by their numbers. */
@@ -215,10 +215,7 @@ const anchors: Readonly<Record<string, string>> = {
   '9': '9-versions',
 };
 
-/**
- * The section that a clause is of: its number is the section's, or, as `5.3`, that of a point in a list
- * of the section.
- */
+/** The section of a clause: its number, or, as `5.3`, that of a point in a list of the section. */
 export function sectionOf(clause: string): string {
   const [number = '', whole = ''] = /^(\d)(?:\.\d+)?/.exec(clause) ?? [];
   const anchor = anchors[number] ?? anchors[whole];

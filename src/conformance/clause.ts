@@ -8,20 +8,20 @@ export type Outcome =
   | 'holds'
   /** It does not. */
   | 'fails'
-  /** It was not asked: that would cost credits. */
+  /** Not checked: that would cost credits. */
   | 'needs_spend'
-  /** It was asked, and the occasion did not come. */
+  /** Checked, but the occasion did not come. */
   | 'not_reached'
-  /** Nobody can see it from outside, with one account. */
+  /** Not observable from outside with one account. */
   | 'not_observable'
-  /** The specification leaves it open: whatever the service does is right. */
+  /** Left open by the specification: any behaviour is right. */
   | 'not_shown';
 
-/** A sentence of the specification, and how a service is held to it. */
+/** A sentence of the specification, and its check. */
 export type Clause = { readonly id: string; readonly says: string } & (
   | { readonly need: Need; readonly check: Check }
   | { readonly notObservable: string }
-  /** Said elsewhere too, and held there: one outcome for both. */
+  /** Stated elsewhere, too, and checked there: one outcome for both. */
   | { readonly sameAs: readonly string[] }
   | { readonly notShown: true }
 );

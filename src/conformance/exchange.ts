@@ -7,7 +7,7 @@ export interface Answer {
   readonly contentType: string;
   readonly bytes: Uint8Array;
   readonly text: string;
-  /** The body as JSON; `undefined` when it is none. */
+  /** The body as JSON; `undefined` for anything else. */
   readonly json: unknown;
   readonly tookMs: number;
 }
@@ -24,13 +24,13 @@ export interface Sent {
 export type Exchange = (method: string, path: string, sent?: Sent) => Promise<Answer>;
 
 const timeoutMs = 120_000;
-/** The service may say when to come again; more than that is not believed. */
+/** The service may name a wait; a longer one is ignored. */
 const longestWaitMs = 60_000;
 const mostWaits = 20;
 
 /**
- * Requests to a service, made without anything of Sluice's own client. After a 429 it waits as
- * the answer says; nothing else is repeated, and no redirect is followed.
+ * Requests to a service without Sluice's own client. After a 429 it waits as the answer says; nothing else is
+ * repeated, and no redirect is followed.
  */
 export function createExchange(options: {
   readonly baseUrl: string;

@@ -1,6 +1,6 @@
 /*
- * What the specification (docs/reference/service-interface.md) shows, copied by hand. Nothing here comes from
- * `src/contract`: should that misread the specification, this must not misread it in the same way.
+ * What the specification (docs/reference/service-interface.md) shows, copied by hand, independent of
+ * `src/contract`: a misreading there must not be repeated here.
  */
 
 /** Verification type (spec 2.4). */

@@ -1,6 +1,6 @@
 /*
- * The conformance suite: any service, held to the specification (docs/reference/service-interface.md) clause by
- * clause. It knows nothing of `src/contract`, so that one misreading of it cannot pass twice.
+ * The conformance suite: checks any service against the specification (docs/reference/service-interface.md),
+ * clause by clause. Independent of `src/contract`, so that a misreading cannot pass twice.
  */
 
 export {

@@ -1,6 +1,6 @@
 import type { Answer } from './exchange.js';
 
-/** The service does not do what a clause says. */
+/** The service deviates from a clause. */
 export class Deviation extends Error {}
 
 /** The occasion of a clause did not come. */
@@ -12,7 +12,6 @@ export function expectThat(holds: boolean, otherwise: string): asserts holds {
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** A body that must be a JSON object. */
 export function objectOf(answer: Answer, what: string): JsonObject {
   expectThat(answer.status === 200, `${what}: status ${answer.status}`);
   expectThat(/^application\/json\b/.test(answer.contentType), `${what}: no application/json`);
@@ -61,10 +60,10 @@ function isOf(value: unknown, type: string): boolean {
 }
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
-/** RFC 3339; some services leave the offset out, which is read leniently here. */
+/** RFC 3339, with an optional offset, as some services omit it. */
 const dateTime = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:?\d\d)?$/;
 
-/** "400 Bad Request" or "422 Validation Error": which of them comes when is not shown. */
+/** "400 Bad Request" or "422 Validation Error": when each occurs is not shown. */
 export function expectRefused(answer: Answer, what: string): void {
   const isRefused = answer.status === 400 || answer.status === 422;
   expectThat(isRefused, `${what}: taken, with status ${answer.status}`);
@@ -74,7 +73,7 @@ export function expectTaken(answer: Answer, what: string): void {
   expectThat(answer.status === 200, `${what}: refused, with status ${answer.status}`);
 }
 
-/** Every object inside a body that has a field of that name. */
+/** Every object within a body that has a field of that name. */
 export function objectsWith(value: unknown, field: string): readonly JsonObject[] {
   if (typeof value !== 'object' || value === null) return [];
   const inside = Object.values(value).flatMap((item) => objectsWith(item, field));

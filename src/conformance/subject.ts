@@ -10,7 +10,7 @@ export interface VerifiedBatch {
   readonly addresses: readonly string[];
   readonly launch: JsonObject;
   readonly status: JsonObject;
-  /** The balances right before the launch, right after it, and when it was done. */
+  /** The balances before the launch, right after it, and at its end. */
   readonly balances: readonly [number, number, number];
 }
 
@@ -24,11 +24,11 @@ interface SubjectOptions {
 const noCaches = { use_account_cache: 'false', use_global_cache: 'false' } as const;
 const firstPollMs = 50;
 const longestPollMs = 5000;
-/** What is still being verified at the end is waited for so long. */
+/** Longest wait at the end for what is still being verified. */
 const longestCleanUpMs = 30_000;
 const cleanUpPollMs = 200;
 
-/** The service that is checked, and what the checks share of it: batches are made once. */
+/** The checked service with what the checks share: each batch is made once. */
 export class Subject {
   readonly ask: Exchange;
   /** Words that were in `status` of a batch. */
@@ -50,17 +50,17 @@ export class Subject {
     return `sluice-conformance-${this.#mark}-${this.#count}`;
   }
 
-  /** Addresses that nobody has verified before; of a domain, of a range, that nobody uses. */
+  /** Addresses that nobody has verified before, in an unused domain or range. */
   newAddresses(type: VerificationType, count: number): readonly string[] {
     return Array.from({ length: count }, () => {
       this.#count += 1;
       if (type === 'email') return `conformance-${this.#mark}-${this.#count}@example.com`;
-      // 555-0100 to 555-0199 are kept for examples in each area of the North American plan.
+      // 555-0100 to 555-0199 are reserved for examples in each area of the North American plan.
       return `+1${202 + (this.#count % 7) * 100}55501${String(this.#count % 100).padStart(2, '0')}`;
     });
   }
 
-  /** An upload form with what is required; fields may be replaced, and left out with null. */
+  /** An upload form with the required fields; others are added, replaced, or removed with null. */
   form(
     fields: Readonly<Record<string, string | null>> = {},
     content: string | null = this.newAddresses('email', 1).join('\n'),
@@ -74,7 +74,7 @@ export class Subject {
     return form;
   }
 
-  /** Uploads, remembers what was made, and gives the answer. */
+  /** Uploads, and remembers the batch for the clean-up. */
   async upload(form: FormData): Promise<Answer> {
     const answer = await this.ask('POST', '/v1/batch', { form });
     if (answer.status === 200) {
@@ -85,12 +85,12 @@ export class Subject {
     return answer;
   }
 
-  /** Uploads a batch that must be taken, and gives its uuid. */
+  /** Uploads a batch that must be accepted, and returns its uuid. */
   async newBatch(fields: Readonly<Record<string, string>> = {}, content?: string): Promise<string> {
     const name = this.newName();
     const answer = await this.upload(this.form({ ...fields, name }, content));
     expectThat(answer.status === 200, `an upload was answered with ${answer.status}`);
-    // Its fields are not shown: the list is.
+    // The answer's fields are not shown: the list's are.
     const uuid = await this.#find(name);
     if (uuid === undefined) throw new Deviation('an uploaded batch is not in the list');
     return uuid;
@@ -179,7 +179,7 @@ export class Subject {
       Array.from({ length: times }, async () => this.ask('POST', `/v1/batch/${uuid}`)),
     );
     const launches = answers.map((answer) => objectOf(answer, 'a launch'));
-    // Whatever the answers say, it may not have been launched.
+    // It may not have been launched, whatever the answers say.
     const { status } = await this.status(uuid);
     if (status !== 'ready_for_verification') await this.until(uuid, 'verification_done');
     return { answers: launches, cost: before - (await this.balance('email')) };
@@ -190,12 +190,12 @@ export class Subject {
     return objectOf(await this.ask('GET', path), 'the export');
   }
 
-  /** Deletes every batch that was made; what cannot be deleted is named. */
+  /** Deletes every batch that was made; returns what stays. */
   async cleanUp(): Promise<readonly string[]> {
     const left: string[] = [];
     for (const uuid of this.#made) {
       if (await this.#isDeleted(uuid)) continue;
-      // While it is processed it may be refused.
+      // Deletion may be refused while it is processed.
       await this.#untilIdle(uuid);
       if (!(await this.#isDeleted(uuid))) left.push(uuid);
     }
@@ -249,8 +249,8 @@ export class Subject {
 }
 
 /**
- * Verifies one address, which costs one credit. The fields of the body are not shown: the address goes
- * under the name that records give it, beside its type and country.
+ * Verifies one address, which costs one credit. The body's fields are not shown: the address is sent under
+ * the name of the records' field, with type and country.
  */
 export async function unitAnswer(subject: Subject): Promise<Answer> {
   const [email] = subject.newAddresses('email', 1);

@@ -12,14 +12,13 @@ import {
 import { batchParameters } from './parameters.js';
 
 /*
- * Bodies of answers. Fields that the specification shows as required are required; everything else
- * passes through, and nothing that is "not shown" is asked for.
+ * Bodies of answers. Fields that the specification shows as required are required; everything else passes
+ * through.
  */
 
 /** Identifier of a batch. */
 export const batchUuid = z.guid();
 
-/** A timestamp of format `date-time`. */
 const dateTime = z.string().meta({ format: 'date-time' });
 
 /**
@@ -50,7 +49,6 @@ export type BatchSummary = z.infer<typeof batchSummary>;
 
 export const batchList = z.array(batchSummary);
 
-/** Cost of an email batch (spec 2.8), in credits. */
 export const emailCost = z.looseObject({
   total_email_cost: z.int(),
   net_email_cost: z.number(),
@@ -59,7 +57,6 @@ export const emailCost = z.looseObject({
 });
 export type EmailCost = z.infer<typeof emailCost>;
 
-/** Cost of a phone batch (spec 2.8), in credits. */
 export const phoneCost = z.looseObject({
   total_phone_cost: z.int(),
   net_phone_cost: z.number(),
@@ -68,7 +65,6 @@ export const phoneCost = z.looseObject({
 });
 export type PhoneCost = z.infer<typeof phoneCost>;
 
-/** What parsing found in an email batch (spec 2.8). */
 export const emailParsingCounts = z.looseObject({
   valid_email: z.int().default(0),
   wrong_email: z.int().default(0),
@@ -76,7 +72,6 @@ export const emailParsingCounts = z.looseObject({
 });
 export type EmailParsingCounts = z.infer<typeof emailParsingCounts>;
 
-/** What parsing found in a phone batch (spec 2.8). */
 export const phoneParsingCounts = z.looseObject({
   valid_phone: z.int().default(0),
   wrong_phone: z.int().default(0),
@@ -88,7 +83,7 @@ export type PhoneParsingCounts = z.infer<typeof phoneParsingCounts>;
 export const batchStatusAnswer = z.looseObject({ status: openEnum(batchStatuses) });
 export type BatchStatusAnswer = z.infer<typeof batchStatusAnswer>;
 
-/** Parameters in an answer (spec 2.3): words and ids that are new pass here, too. */
+/** Parameters in an answer (spec 2.3): unknown words and ids pass. */
 const answeredParameters = batchParameters.loose().extend({
   type: openEnum(verificationTypes),
   target_country: openEnum(countryCodes),
@@ -123,7 +118,7 @@ export const finalDetails = z.looseObject({
   updated_at: dateTime,
 });
 
-/** The three variants of batch details, and whatever a status unknown today brings (spec 2.6). */
+/** The three variants of batch details, and those of unknown statuses (spec 2.6). */
 export const batchDetails = z.union([
   z.discriminatedUnion('status', [baseDetails, pendingDetails, finalDetails]),
   z
@@ -139,8 +134,8 @@ export const uploadAnswer = z.looseObject({ status: openEnum(uploadStatuses) });
 export type UploadAnswer = z.infer<typeof uploadAnswer>;
 
 /**
- * What an upload answer carries besides, in the field: read if present, never required. Without it the
- * batch is found by its name in the list.
+ * The uuid that an upload answer may carry: never required. Without it the batch is found by its name in the
+ * list.
  */
 export const uploadedBatch = z.looseObject({ batch_uuid: batchUuid });
 

@@ -231,7 +231,7 @@ export type CountryCode = (typeof countryCodes)[number];
 const known: ReadonlySet<string> = new Set(countryCodes);
 
 /**
- * Whether a text is a country code the service takes; case counts.
+ * Whether a text is a country code of the service; case-sensitive.
  *
  * @example
  * ```ts

@@ -48,12 +48,12 @@ export type LaunchStatus = (typeof launchStatuses)[number];
 export const unitStatuses = ['ok', 'empty', 'parse_error', 'error'] as const;
 export type UnitStatus = (typeof unitStatuses)[number];
 
-/** A known value, or one that a later service may add: read, passed on, never refused. */
+/** A known value, or one of a later service: read and passed on, never refused. */
 export type Open<Known extends string> = Known | (string & {});
 
 /**
- * Schema of an answer's enum: the known values for the reader's eye, any text in fact, because an
- * answer that was paid for is not thrown away for a word that is new.
+ * Schema of an answer's enum: documents the known values and accepts any text: a paid answer is not refused
+ * for a new word.
  *
  * @example
  * ```ts

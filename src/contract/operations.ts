@@ -27,7 +27,6 @@ export type RequestShape =
   /** multipart/form-data: the fields of the schema and a binary field named `file`. */
   | { readonly kind: 'multipart'; readonly schema: z.ZodObject };
 
-/** What an operation answers with status 200. */
 export type ResponseShape =
   | { readonly kind: 'json'; readonly schema: z.ZodType }
   /** The export: JSON keyed by address, or a spreadsheet; streamed, never one string. */
@@ -36,7 +35,6 @@ export type ResponseShape =
       readonly contentTypes: { readonly json: string; readonly xlsx: string };
     };
 
-/** One operation of the service (spec 4). */
 export interface Operation {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   /** Path below the base URL; `{batch_uuid}` stands for a batch's identifier. */
@@ -44,8 +42,8 @@ export interface Operation {
   /** Whether the request carries `X-Api-Key` (spec 5). */
   readonly keyed: boolean;
   /**
-   * Whether asking twice does what asking once does, so that a lost answer may simply be asked for
-   * again: reads, and what the specification calls idempotent (spec 3, rules 1 and 2).
+   * Whether the operation is idempotent, so that it may be repeated after a lost answer: reads, and what the
+   * specification calls so (spec 3, rules 1 and 2).
    */
   readonly repeatable: boolean;
   readonly query?: z.ZodObject;
@@ -65,7 +63,7 @@ function json<Schema extends z.ZodType>(
   return { kind: 'json', schema };
 }
 
-/** The twelve operations. The client and the local service are both made from this table. */
+/** The twelve operations: client and local service are both made from this table. */
 export const operations = {
   credits: {
     method: 'GET',
@@ -135,7 +133,7 @@ export const operations = {
     method: 'DELETE',
     path: '/v1/batch/{batch_uuid}',
     keyed: true,
-    // A second deletion finds nothing and answers 404: the caller reads that as done.
+    // A second deletion answers 404, which the caller takes for success.
     repeatable: true,
     request: none,
     response: json(successAnswer),

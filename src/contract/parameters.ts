@@ -30,12 +30,12 @@ export const batchParameters = z.object({
   remove_wrong_email_format: z.boolean().default(true),
   remove_wrong_phone_format: z.boolean().default(true),
 });
-/** Parameters as they are given: what has a default may be left out. */
+/** Parameters as given: those with a default may be omitted. */
 export type BatchParametersInput = z.input<typeof batchParameters>;
-/** Parameters as they hold: every default filled in. */
+/** Parameters with every default filled in. */
 export type BatchParameters = z.output<typeof batchParameters>;
 
-/** A text by its number of characters, as Unicode and JSON Schema count them: an emoji is one. */
+/** A text measured in characters, as Unicode and JSON Schema count: an emoji is one. */
 function textOf({ min, max }: { readonly min: number; readonly max: number }): z.ZodString {
   return z
     .string()
@@ -86,8 +86,8 @@ export const exportQuery = z.object({
 export type ExportQueryInput = z.input<typeof exportQuery>;
 
 /**
- * Body of a unit verification. The specification does not show its fields: any JSON object is sent as
- * the caller gives it, and {@link defaultUnitRequest} is the form used when none is given.
+ * Body of a unit verification. The specification does not show its fields: any JSON object is sent unchanged;
+ * {@link defaultUnitRequest} makes the usual one.
  */
 export const unitRequest = z.looseObject({});
 export type UnitRequest = z.infer<typeof unitRequest>;

@@ -33,10 +33,7 @@ export const phoneRecord = z.looseObject({
 });
 export type PhoneRecord = z.infer<typeof phoneRecord>;
 
-/**
- * Fields of a record that describe the verification, in the specification's order: all but the
- * address itself. They are the columns that Sluice adds.
- */
+/** Fields of a record without the address, in the specification's order: the columns that Sluice adds. */
 export const emailRecordFields = [
   'valid',
   'wrong',

@@ -171,10 +171,9 @@ export const targetObjectives = {
 export type TargetObjective = keyof typeof targetObjectives;
 
 /**
- * Finds a target's id from what a person gives: the id (7, `'7'`) or its meaning, compared without
- * case and surrounding blanks.
+ * Finds a target's id by the id (7, `'7'`) or by its meaning, ignoring case and surrounding blanks.
  *
- * @returns the id, or `undefined` when the table has neither.
+ * @returns the id, or `undefined` when the table has neither
  *
  * @example
  * ```ts

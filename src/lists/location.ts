@@ -4,12 +4,12 @@ import { ConfigurationError } from '../platform/errors/errors.js';
 import { checkValue, type Wanted } from '../platform/check-options.js';
 import { isSameFile } from './files/outputs/output-path.js';
 
-/** The place of a list: its kind says how it is read and written. */
+/** The location of a list: its kind decides how it is read and written. */
 export type ListLocation =
   | { readonly kind: 'file'; readonly path: string }
   | {
       readonly kind: 'web' | 's3' | DatabaseKind;
-      /** May hold a password, or a signature: it is never printed. */
+      /** May contain a password or a signature: never printed. */
       readonly url: string;
     };
 
@@ -24,7 +24,7 @@ const databases = new Map<string, DatabaseKind>([
   ['duckdb', 'duckdb'],
 ]);
 
-/** These schemes name a database without `//`: a path follows. The others need a host. */
+/** These schemes name a database without `//`, followed by a path. The others need a host. */
 const pathKinds: readonly string[] = ['sqlite', 'duckdb'];
 
 const aLocation: Wanted = {
@@ -50,7 +50,7 @@ export function parseLocation(name: string | URL): ListLocation {
   if (word === 'file') return { kind: 'file', path: pathOfFileUrl(url) };
   if (word === 's3') return { kind: 's3', url };
   if (word === 'https' || word === 'http') return { kind: 'web', url };
-  // The rest is not said: it may be a password after a misspelt scheme.
+  // The rest is not printed: a password may follow a misspelt scheme.
   throw new ConfigurationError(
     `a URL that begins with ${scheme}: names no list: give a path, or a URL that begins with https:, s3:, postgres:, mysql:, sqlite: or duckdb:`,
   );
@@ -100,8 +100,8 @@ export async function refuseRepeated(lists: readonly string[]): Promise<void> {
 }
 
 /**
- * The folder where a run into a place keeps its state, unless another is given: beside a file or a folder
- * of parts; else in the current folder, under the name of the object or of the table.
+ * The default state directory of an output: beside a file or a folder of parts; else in the current folder,
+ * named after the object or the table.
  *
  * @example
  * ```ts

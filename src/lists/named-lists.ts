@@ -17,11 +17,11 @@ export interface ListSinkOptions extends FileSinkOptions {
 }
 
 /**
- * The lists that names mean, in order, as paths and URLs: a folder and a pattern stand for their files,
- * in a bucket for its objects.
+ * Resolves names to lists, in order, as paths and URLs: folders and patterns are expanded to their files, in
+ * a bucket to its objects.
  *
- * @throws ConfigurationError `invalid_option` for a list that is named twice; InputError
- *   `input_unreadable` for a folder or a pattern without a file
+ * @throws ConfigurationError `invalid_option` for a list that is named twice; InputError `input_unreadable`
+ * for a folder or a pattern without files
  *
  * @example
  * ```ts

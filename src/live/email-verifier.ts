@@ -6,7 +6,7 @@ import { createLiveWork } from './schedule/live-work.js';
 import type { MailProbe } from './schedule/mail-probe.js';
 import { type MailOutcome, type SmtpPath, smtpPathOf } from './smtp/questions.js';
 
-/** What each outcome says of an address. The documentation shows it, and a test holds the two together. */
+/** The verdict of each outcome. The documentation shows it, and a test compares the two. */
 export const outcomeVerdicts: Readonly<
   Record<
     MailOutcome,
@@ -16,7 +16,7 @@ export const outcomeVerdicts: Readonly<
   accepted: verdict('valid', 'good', 'ok'),
   full: verdict('valid', 'risky', 'ok'),
   no_mailbox: verdict('wrong', 'bad', 'invalid'),
-  // The contract has no word of its own for it.
+  // The contract has no value of its own for it.
   disabled: verdict('wrong', 'bad', 'invalid'),
   catch_all: { ...verdict('unknown', 'risky', 'unknown'), is_catch_all: true },
   not_told: verdict('unknown', 'unknown', 'unknown'),
@@ -38,10 +38,10 @@ function verdict(
   };
 }
 
-/** Verdicts by what is known offline and found out: the same must be the same object. */
+/** Verdicts by offline verdict and outcome: equal ones must be the same object. */
 const made = new Map<EmailVerdict, Map<MailOutcome, EmailVerdict>>();
 
-/** Adds a server's answer to what is known offline (free provider, role name, throw-away service). */
+/** Combines a server's answer with the offline verdict (free provider, role name, disposable service). */
 export function mailVerdict(offline: EmailVerdict, outcome: MailOutcome): EmailVerdict {
   let verdicts = made.get(offline);
   if (verdicts === undefined) {
@@ -51,7 +51,7 @@ export function mailVerdict(offline: EmailVerdict, outcome: MailOutcome): EmailV
   let verdict = verdicts.get(outcome);
   if (verdict === undefined) {
     const found = outcomeVerdicts[outcome];
-    // A throw-away address that takes mail today is worth little tomorrow.
+    // A disposable address that accepts mail today is worth little tomorrow.
     const quality = offline.is_disposable && !found.wrong ? 'risky' : found.quality;
     verdict = { ...offline, ...found, quality };
     verdicts.set(outcome, verdict);
@@ -59,7 +59,7 @@ export function mailVerdict(offline: EmailVerdict, outcome: MailOutcome): EmailV
   return verdict;
 }
 
-/** Judges email addresses: what is known offline without asking, all others by their exchangers. */
+/** Verifies email addresses: offline verdicts without a query, all others by their exchangers. */
 export class EmailVerifier {
   readonly #probe: MailProbe;
 
@@ -67,7 +67,7 @@ export class EmailVerifier {
     this.#probe = probe;
   }
 
-  /** Judges one while somebody waits. */
+  /** Verifies one address while somebody waits. */
   async judgeNow(address: string, signal: AbortSignal): Promise<EmailVerdict> {
     const offline = judgeEmail(address);
     const path = pathToAsk(address, offline);
@@ -88,7 +88,7 @@ export class EmailVerifier {
     return mailVerdict(offline, outcome);
   }
 
-  /** Judges the addresses of a batch. */
+  /** Verifies the addresses of a batch. */
   live(signal: AbortSignal): LiveVerification {
     const probe = this.#probe;
     const work = createLiveWork(signal, probe.watchers);
@@ -126,7 +126,7 @@ export class EmailVerifier {
   }
 }
 
-/** What is wrong by its form or its domain, and what only asks for a verdict, is nobody's to answer. */
+/** Malformed addresses, dead domains and test addresses need no query. */
 function pathToAsk(address: string, offline: EmailVerdict): SmtpPath | undefined {
   if (offline.wrong) return undefined;
   const path = smtpPathOf(address);

@@ -10,12 +10,10 @@ import { loadSocks } from './smtp/smtp-connection.js';
 import { MailProbe } from './schedule/mail-probe.js';
 
 /**
- * Makes an engine that asks the network: exchangers whether a mailbox exists and, if one is named, a
- * registry or a provider about a phone number. Read docs/live-verification.md before you use it on
- * other people's servers.
+ * Makes an engine that queries the network: exchangers about mailboxes and, if one is given, a provider about
+ * phone numbers. Read docs/live-verification.md before you use it on other people's servers.
  *
- * @throws ConfigurationError `invalid_option`; `missing_dependency` where a package that it needs is not
- *   installed
+ * @throws ConfigurationError `invalid_option`; `missing_dependency` for a missing package
  *
  * @example
  * ```ts
@@ -29,7 +27,7 @@ export async function networkEngine(
   const settings = resolveNetworkOptions(options);
   const codec = await loadDnsCodec();
   const nameNetwork = await loadOperators();
-  // Said before anything is asked.
+  // Reported before anything is queried.
   if (settings.providers.usesProxy) await loadSocks();
   const { clock, phoneProvider } = settings;
   const resolver = createResolver({

@@ -11,85 +11,84 @@ import type { DnsServer } from './dns/query-server.js';
 import type { PhoneProvider, PhoneLookup } from './phones/phone-lookup.js';
 import { optionName } from '../platform/text/option-name.js';
 
-/** How addresses are verified by asking the network. */
+/** Options of verification by network queries. */
 export interface NetworkEngineOptions {
   /**
-   * Name that this machine gives itself in EHLO: the one that its address has in the domain name system.
+   * Name of this machine in EHLO: that of its address in DNS.
    *
    * @default the name of the machine, if it has a dot
    */
   readonly heloName?: string | undefined;
   /**
-   * Address in MAIL FROM, which should take mail; an empty text for the null reverse-path.
+   * Address in MAIL FROM, which should accept mail; empty for the null reverse-path.
    *
    * @default postmaster at `heloName`
    */
   readonly mailFrom?: string | undefined;
   /**
-   * Recursive servers of the domain name system, as `192.0.2.1`, `192.0.2.1:5353` or `[2001:db8::1]:53`.
+   * Recursive DNS servers: `192.0.2.1`, `192.0.2.1:5353` or `[2001:db8::1]:53`.
    *
-   * @default those of the system
+   * @default the system's
    */
   readonly resolvers?: readonly string[] | undefined;
-  /** How long one of them is waited for, in milliseconds. @default 3000 */
+  /** Longest wait for one of them, in milliseconds. @default 3000 */
   readonly resolverTimeoutMs?: number | undefined;
   /** Whether STARTTLS is used where it is offered. @default true */
   readonly startTls?: boolean | undefined;
   /** Port of exchangers. @default 25 */
   readonly smtpPort?: number | undefined;
-  /** How long a connection, and each reply, may take, in milliseconds. @default 30000 */
+  /** Longest time of connecting, and of each reply, in milliseconds. @default 30000 */
   readonly replyTimeoutMs?: number | undefined;
-  /** How long one conversation may take, in milliseconds. @default 300000 */
+  /** Longest conversation, in milliseconds. @default 300000 */
   readonly conversationTimeoutMs?: number | undefined;
-  /** Conversations at once. @default 50 */
+  /** Most concurrent conversations. @default 50 */
   readonly conversations?: number | undefined;
-  /** Conversations at once with one exchanger. @default 2 */
+  /** Most concurrent conversations with one exchanger. @default 2 */
   readonly conversationsPerExchanger?: number | undefined;
-  /** Recipients asked for in one conversation, 100 at most (RFC 5321 4.5.3.1.8). @default 50 */
+  /** Most recipients in one conversation, up to 100 (RFC 5321 4.5.3.1.8). @default 50 */
   readonly recipientsPerConversation?: number | undefined;
   /**
-   * Addresses asked for at most in each second, minute, hour and day, counted since the start.
+   * Most addresses queried in each second, minute, hour and day since the start.
    *
    * @default no limit
    */
   readonly askLimits?: QueryLimits | undefined;
   /**
-   * Changes to known providers, by their names in
-   * docs/live-verification.md, and others of your own: how they answer, and the proxy or the address of
-   * this machine by which they are asked.
+   * Changes to known providers, by their names in docs/live-verification.md, and providers of your own: how
+   * they answer, and the proxy or local address for queries to them.
    *
    * @default none
    */
   readonly providers?: readonly CustomProvider[] | undefined;
   /**
-   * After which times what may pass (greylisting, an exchanger that is down) is asked again, in
-   * milliseconds. Unit verifications do not wait.
+   * Waits before a temporary failure (greylisting, an exchanger that is down) is retried, in milliseconds.
+   * Unit verifications do not wait.
    *
    * @default [305000, 900000]
    */
   readonly retryDelaysMs?: readonly number[] | undefined;
-  /** How long it is remembered whether a domain takes all mail, in milliseconds. @default a day */
+  /** How long it is remembered whether a domain accepts all mail, in milliseconds. @default a day */
   readonly domainMemoryMs?: number | undefined;
   /**
-   * Private ranges that exchangers may be in, as `10.0.0.0/8`; without one, an exchanger with such an
-   * address is never connected to.
+   * Private ranges of exchangers, such as `10.0.0.0/8`; other exchangers with private addresses are never
+   * contacted.
    *
    * @default none
    */
   readonly allowedRanges?: readonly string[] | undefined;
-  /** A provider of phone lookups. @default none is asked */
+  /** A provider of phone lookups. @default none */
   readonly phoneProvider?: PhoneProvider | undefined;
-  /** Lookups of your own, asked after that. @default none */
+  /** Lookups of your own, called after that. @default none */
   readonly phoneLookups?: readonly PhoneLookup[] | undefined;
-  /** Phone numbers looked up at once. @default 8 */
+  /** Most concurrent phone lookups. @default 8 */
   readonly phoneConcurrency?: number | undefined;
-  /** Time, for tests. @default the system's */
+  /** Clock, for tests. @default the system's */
   readonly clock?: Clock | undefined;
   /** From 0 to below 1, for tests. @default Math.random */
   readonly random?: (() => number) | undefined;
 }
 
-/** The longest wait that a timer takes. */
+/** The longest delay of a timer. */
 const maxWaitMs = 2 ** 31 - 1;
 const dayMs = 24 * 60 * 60 * 1000;
 const mostAtOnce = 10_000;
@@ -177,13 +176,13 @@ function askLimitsOf(limits: QueryLimits): QueryLimits {
   return limits;
 }
 
-/** The forms that `dns.getServers` gives. */
+/** The formats of `dns.getServers`. */
 function parseServer(text: string): DnsServer {
   const [, bracketed, bare, port] =
     /^(?:\[([^\]]+)\]|([^:]+|[^:]*(?::[^:]*){2,}))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const address = bracketed ?? bare ?? '';
   const number = Number(port ?? 53);
-  // After the sign is the zone of an IPv6 address.
+  // A zone of an IPv6 address follows the sign.
   if (isIP(address.split('%', 1)[0] ?? '') !== 0 && number >= 1 && number <= 65_535) {
     return { address, port: number };
   }

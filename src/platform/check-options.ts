@@ -4,60 +4,63 @@ import { optionName } from './text/option-name.js';
 
 /** What an option must be. */
 export interface Wanted {
-  /** In words, as they follow "must be". */
+  /** As text after "must be". */
   readonly what: string;
   readonly isRight: (value: unknown) => boolean;
   /** Those of an object that is right: an error names the first that is missing. @default none */
   readonly methods?: readonly string[] | undefined;
-  /** @default false: the option may be left out */
+  /**
+   * @default false: may be omitted
+   * @default false: the option may be left out
+   */
   readonly isRequired?: boolean;
   /** Taken, but named in no message. @default false */
   readonly isInternal?: boolean;
-  /** Of an object: what each of its own options must be. @default nothing is checked */
+  /** Of an object: what its own options must be. @default not checked */
   readonly members?: Readonly<Record<string, Wanted>>;
-  /** Other options that it does not go with, and why. */
+  /** Options that it excludes, and why. */
   readonly excludes?: Readonly<Record<string, () => string>>;
-  /** Other options that it means nothing without, and why. */
+  /** Options that it requires, and why. */
   readonly needs?: Readonly<Record<string, () => string>>;
-  /** Absent for what no text gives. */
+  /** Absent for options without a text form. */
   readonly asText?: AsText;
-  /** Its option of the command line. @default none */
+  /** Its command line option. @default none */
   readonly flag?: Flag;
 }
 
-/** How a text gives a value, or one of an array. */
+/** How text becomes a value, or one of an array. */
 export interface AsText {
-  /** What stands for it in help and reference. */
+  /** Stands for the value in help and reference. */
   readonly shown: string;
-  /** @returns `undefined` for a text that gives none */
+  /** @returns `undefined` for an invalid text */
   readonly read: (text: string) => unknown;
-  /** The words that it takes, where they are few. */
+  /** The allowed words, where they are few. */
   readonly words?: readonly string[];
-  /** Makes one value of those of an option that may be given several times. @default it may not */
+  /** Combines the values of a repeatable option. @default not repeatable */
   readonly gather?: (values: readonly unknown[]) => unknown;
 }
 
-/** An option as the command line has it: help, reference and completion are made from this. */
+/** An option of the command line, for help, reference and completion. */
 export interface Flag<Name extends string = string> {
   /** Without the dashes. */
   readonly name: Name;
   readonly short?: string;
-  /** The heading that it is under. */
+  /** Heading in the help. */
   readonly group: string;
   readonly help: string;
-  /** Whether the short help has it. @default false */
+  /** Whether the short help shows it. @default false */
   readonly isCommon?: boolean;
   /** Whether its value is a path, or begins with one. @default false */
   readonly isPath?: boolean;
-  /** What of a run it decides, which is compared when that goes on. @default nothing */
+  /** What it decides about a run: compared when the run is resumed. @default nothing */
   readonly decides?: 'rows' | 'output';
-  /** What stands for its value there. @default as its kind has it */
+  /** Stands for its value there. @default by its kind */
   readonly shown?: string;
-  /** What one of the unit that it is given in is here. @default 1 */
+  /** The unit's value here. @default 1 */
   readonly unit?: number;
 }
 
-/** An option that the command line has too. */
+/** An option that the command line has, too. */
 export function flagged<const Name extends string, const Kind extends Wanted>(
   kind: Kind,
   given: Flag<Name>,
@@ -65,18 +68,17 @@ export function flagged<const Name extends string, const Kind extends Wanted>(
   return { ...kind, flag: given };
 }
 
-/** What each option of a function must be: the type, as a check for programs that no compiler has seen. */
+/** What each option of a function must be: its type, as a run-time check. */
 export type OptionShape<Options extends object> = {
   readonly [Name in keyof Options]-?: Wanted;
 };
 
 /**
- * Checks the options of a function of the library.
+ * Checks the options of a library function.
  *
- * @param within the option that these are in; none where they are those of the function
+ * @param within the option that contains these. @default the function's own
  *
- * @throws ConfigurationError `invalid_option`, which names the option and says what is wanted: for one that
- *   is missing, of the wrong kind, or not known
+ * @throws ConfigurationError `invalid_option` for a missing, wrong or unknown option, with what is wanted
  */
 export function checkOptions(
   options: unknown,
@@ -99,7 +101,7 @@ export function checkOptions(
   }
   for (const [name, path, { what, isRequired = false }] of wanted) {
     if (!isRequired || Reflect.get(options, name) !== undefined) continue;
-    // Such as a variable of the environment that nobody has set.
+    // Such as an unset environment variable.
     const state = Object.hasOwn(options, name) ? 'undefined' : 'missing';
     throw new ConfigurationError(`${path} is ${state}: give ${what}`);
   }
@@ -116,7 +118,7 @@ export function checkOptions(
   }
 }
 
-/** Why two options do not go together. */
+/** Why two options exclude each other. */
 export function exclusion(
   name: string,
   other: string,
@@ -179,14 +181,14 @@ export function checkNames(
   throw new ConfigurationError(`${subject}unknown option ${JSON.stringify(name)}; ${advice}`);
 }
 
-/** An abbreviation is as near as can be, and so is a name without its first word. */
+/** An abbreviation is closest, and so is a name without its first word. */
 function distanceTo(known: string, given: string): number {
   const [short, long] = known.length < given.length ? [known, given] : [given, known];
   const isPart = long.startsWith(short) || long.endsWith(short);
   return short.length > 3 && isPart ? 1 : editDistance(known, given);
 }
 
-/** An array with more is too long for a message. */
+/** Longer arrays are cut in messages. */
 const mostShown = 5;
 
 function printValue(value: unknown): string {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** A piece of a page that may are as it is. */
+/** A piece of a page, escaped already. */
 export interface Html {
   readonly html: string;
 }
 
 type Filling = string | number | Html | readonly Html[];
 
-/** Makes a piece of a page: every text that is filled in is escaped, pieces stand as they are. */
+/** Makes a piece of a page: inserted texts are escaped, pieces stay as they are. */
 export function html(pieces: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
   let made = pieces[0] ?? '';
   for (const [index, filling] of fillings.entries()) {
@@ -34,8 +34,8 @@ const entities: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * What means something in a page is written as its entity. What no page may hold becomes a blank, and
- * so does what turns the order of letters round: a name must not dress up as another.
+ * Escapes special characters. Characters that a page cannot hold, and those that change the direction of
+ * text, become blanks: a name must not look like another.
  */
 function escaped(text: string): string {
   return text
@@ -45,7 +45,7 @@ function escaped(text: string): string {
 
 export interface TableColumn {
   readonly name: string;
-  /** Class of its head. */
+  /** Class of its header cell. */
   readonly kind?: 'number' | 'chart';
 }
 
@@ -67,17 +67,17 @@ export function table(columns: readonly TableColumn[], rows: readonly Html[]): H
   </table>`;
 }
 
-/** How a page looks, and what it may load, which is nothing else. */
+/** A page's style, and its policy, which allows no loading. */
 export interface PageLook {
-  /** As one piece, for its hash is of every blank. */
+  /** As one piece: the hash covers every blank. */
   readonly style: Html;
   /** A Content-Security-Policy. */
   readonly policy: string;
 }
 
 /**
- * What all pages have alike: colours by day and by night, those of the verdicts, and the plainest of their
- * elements. A colour of a verdict means that verdict and nothing else, and a word is beside it.
+ * Common to all pages: colours by day and by night, those of verdicts, and basic elements. A verdict's colour
+ * means only that verdict, with a word beside it.
  */
 const shared = `
 :root {
@@ -105,7 +105,7 @@ th, td { text-align: left; vertical-align: top; border-bottom: 1px solid var(--l
 .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
 `;
 
-/** @param rules the page's own, which come after those of all pages */
+/** @param rules the page's own, after the common ones */
 export function createPageLook(rules: string): PageLook {
   const style = shared + rules;
   const hash = createHash('sha256').update(style).digest('base64');
@@ -128,7 +128,7 @@ interface PageParts {
   readonly body: Html;
 }
 
-/** A whole page, which needs nothing but itself. */
+/** A complete, self-contained page. */
 export function page({ title, meta, look, body }: PageParts): string {
   return html`<!doctype html>
     <html lang="en">

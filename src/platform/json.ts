@@ -3,11 +3,11 @@ import { ConfigurationError } from './errors/errors.js';
 
 interface BoundedBody {
   readonly bytes: Buffer;
-  /** Whether there was more than that; the rest was not read, and the body was released. */
+  /** Whether the body was longer; the rest was not read, and the body was released. */
   readonly isCut: boolean;
 }
 
-/** Reads a body into memory, so many bytes at most. */
+/** Reads a body into memory, up to a limit. */
 export async function readBounded(
   body: AsyncIterable<Uint8Array>,
   maxBytes: number,
@@ -29,8 +29,8 @@ const openBracket = 0x5b;
 const closeBracket = 0x5d;
 
 /**
- * Whether brackets of a JSON text are deeper inside each other than allowed. A text of a million
- * opening brackets is small, and what walks its value afterwards would run out of stack.
+ * Whether a JSON text is nested too deeply: a million opening brackets are a small text that would exhaust
+ * the stack later.
  */
 export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
   if (json.length <= mostDepth) return false;
@@ -51,7 +51,7 @@ export function isDeeperThan(json: Uint8Array, mostDepth: number): boolean {
   return false;
 }
 
-/** The value of a JSON text; `undefined` for one that is none. */
+/** Parses a JSON text; `undefined` if invalid. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -60,22 +60,22 @@ export function parseJson(text: string): unknown {
   }
 }
 
-/** Reads a file of the user's that holds JSON. */
+/** Reads a user's JSON file. */
 export function parseConfig<T>(json: string, schema: z.ZodType<T>, file: string): T {
   return checkConfig(readJsonText(json, file), schema, file);
 }
 
-/** The first half of it. */
+/** Its first half. */
 export function readJsonText(json: string, file: string): unknown {
   try {
     return JSON.parse(json);
   } catch {
-    // The parser's own message quotes the text, and keys may be in it.
+    // The parser's own message quotes the text, which may contain keys.
     throw new ConfigurationError(`${file} is not JSON`);
   }
 }
 
-/** The second half, also for what is an object already. */
+/** Its second half, also for an object. */
 export function checkConfig<T>(value: unknown, schema: z.ZodType<T>, file: string): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;

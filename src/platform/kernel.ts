@@ -1,4 +1,4 @@
-/** As much of WebAssembly as is used here: its types come with those of browsers only. */
+/** The used part of WebAssembly, whose types come only with those of browsers. */
 interface Engine {
   readonly Module: new (bytes: Uint8Array) => object;
   readonly Instance: new (module: object) => { readonly exports: unknown };
@@ -9,13 +9,13 @@ export interface KernelMemory {
   grow(pages: number): number;
 }
 
-/** Kernels compiled so far, by their modules in base64. */
+/** Compiled kernels, by their modules in base64. */
 const modules = new Map<string, object>();
 
 /**
- * Starts a kernel, a module of WebAssembly, with a memory of its own.
+ * Starts a kernel, a WebAssembly module, with a memory of its own.
  *
- * @param base64 the module, as `npm run kernel` writes it
+ * @param base64 the module, from `npm run kernel`
  *
  * @returns its exports
  */

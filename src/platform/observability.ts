@@ -5,51 +5,49 @@ import type { OperationName } from '../contract/operations.js';
 import { type SluiceErrorCode, SluiceError } from './errors/sluice-error.js';
 import { randomBytes } from 'node:crypto';
 
-/** A run has begun. */
 interface RunStartEvent {
-  /** Identifies the run among those of the process; in all events of the run. */
+  /** Identifies the run in the process; part of all its events. */
   readonly run: string;
-  /** Whether it can go on after a kill. */
+  /** Whether it can be resumed after a kill. */
   readonly kind: 'durable' | 'streaming';
-  /** As they are named: a path, a table; no password. */
+  /** By name: a path, a table; no password. */
   readonly input: string;
   readonly output: string;
 }
 
-/** How far a run is. */
+/** Progress of a run. */
 interface RunStageEvent {
   readonly run: string;
   readonly stage: 'reading' | 'read' | 'writing' | 'written';
-  /** Rows that were read or written so far. */
+  /** Rows read or written so far. */
   readonly rows: number;
 }
 
-/** A column of the input that the output cannot keep as it is: its cells become text. */
+/** A column whose type the output cannot keep: its cells become text. */
 interface RunColumnEvent {
   readonly run: string;
   /** Its name. */
   readonly column: string;
-  /** What it holds: `decimal(40,2)`; undefined when its cells have nothing in common. */
+  /** Its kind: `decimal(40,2)`; undefined when its cells have nothing in common. */
   readonly kind: string | undefined;
   /** The output's format or database: `Parquet`. */
   readonly output: string;
 }
 
-/** A run is over, or has stopped. */
+/** A run has ended or stopped. */
 interface RunEndEvent {
   readonly run: string;
   readonly ms: number;
-  /** Rows of the output; undefined when it is not complete. */
+  /** Rows of the output; undefined unless it is complete. */
   readonly rows: number | undefined;
-  /** Whether some of them are `failed`. */
+  /** Whether some are `failed`. */
   readonly hasFailed: boolean;
-  /** Why it stopped: a code, or `aborted` and `unknown` for what is no error of Sluice's. */
   readonly code: SluiceErrorCode | 'aborted' | 'unknown' | undefined;
 }
 
-/** What all events of a batch have. */
+/** Common to all events of a batch. */
 interface BatchFacts {
-  /** Undefined for streams that no run drives. */
+  /** Undefined for streams outside a run. */
   readonly run: string | undefined;
   /** Identifies the batch in its run. */
   readonly batch: string;
@@ -61,7 +59,7 @@ interface BatchFacts {
 /** A batch is taken up. */
 export type BatchStartEvent = BatchFacts;
 
-/** A batch has got further. */
+/** A batch has changed its stage. */
 interface BatchStageEvent extends BatchFacts {
   /** Its name on the service. */
   readonly name: string;
@@ -71,19 +69,19 @@ interface BatchStageEvent extends BatchFacts {
   readonly reason: string | undefined;
 }
 
-/** A batch is released: at its end, or because the run stops. */
+/** A batch is released: finished, or because the run stops. */
 interface BatchEndEvent extends BatchFacts {
   readonly ms: number;
-  /** Where it is; undefined when it was stopped by an error. */
+  /** Its stage; undefined when an error stopped it. */
   readonly stage: string | undefined;
-  /** Whether it is at its end and was launched: published once, by the process that brings it there. */
+  /** Whether it is finished and was launched: published once, by the process that finishes it. */
   readonly launched: boolean;
-  /** Its credits then, where the service gave them; undefined for any other end. */
+  /** Its credits then, if the service gave them; undefined otherwise. */
   readonly spent: number | undefined;
   readonly refunded: number | undefined;
 }
 
-/** What both events of one attempt of a request have. */
+/** Common to both events of an attempt. */
 interface AttemptFacts {
   /** Identifies the attempt in its process. */
   readonly request: number;
@@ -97,21 +95,21 @@ interface AttemptFacts {
   readonly attempt: number;
 }
 
-/** A request is about to be sent: one attempt of it. */
+/** An attempt of a request is about to be sent. */
 interface RequestStartEvent extends AttemptFacts {
-  /** Headers that a listener adds, by their names in lower case. None takes the place of one of Sluice's. */
+  /** Headers added by a listener, by lower-case name. Sluice's own cannot be replaced. */
   readonly headers: Record<string, string>;
 }
 
-/** A request was answered, or was given up: one attempt of it. */
+/** An attempt of a request was answered or given up. */
 export interface RequestEvent extends AttemptFacts {
-  /** HTTP status; undefined when no answer came. */
+  /** HTTP status; undefined without an answer. */
   readonly status: number | undefined;
   readonly code: SluiceErrorCode | undefined;
   readonly ms: number;
 }
 
-/** What is published under each name. */
+/** The events by name. */
 export interface DiagnosticsEvents {
   'sluice:run:start': RunStartEvent;
   'sluice:run:stage': RunStageEvent;
@@ -124,12 +122,12 @@ export interface DiagnosticsEvents {
   'sluice:request': RequestEvent;
 }
 
-/** What does something with events, by their names. */
+/** Listeners by event name. */
 export type DiagnosticsListeners = {
   readonly [Name in keyof DiagnosticsEvents]?: (event: DiagnosticsEvents[Name]) => void;
 };
 
-/** Names of the channels of `node:diagnostics_channel` that Sluice publishes on. */
+/** Names of Sluice's channels of `node:diagnostics_channel`. */
 export const diagnosticsChannels = [
   'sluice:run:start',
   'sluice:run:stage',
@@ -144,17 +142,17 @@ export const diagnosticsChannels = [
 
 const channels = new Map<string, Channel>(diagnosticsChannels.map((name) => [name, channel(name)]));
 
-/** Whether anybody listens: without subscribers no events are made. */
+/** Whether an event has subscribers: without any, none is made. */
 export function hasSubscribers(name: keyof DiagnosticsEvents): boolean {
   return channels.get(name)?.hasSubscribers === true;
 }
 
-/** Whether anybody listens to any of them. */
+/** Whether any event has subscribers. */
 function hasAnySubscriber(): boolean {
   return diagnosticsChannels.some((name) => hasSubscribers(name));
 }
 
-/** Publishes an event. What a subscriber throws becomes the process's, never the run's. */
+/** Publishes an event. An error of a subscriber is the process's, never the run's. */
 export function publish<Name extends keyof DiagnosticsEvents>(
   name: Name,
   event: DiagnosticsEvents[Name],
@@ -162,7 +160,7 @@ export function publish<Name extends keyof DiagnosticsEvents>(
   channels.get(name)?.publish(event);
 }
 
-/** Which run and batch something is done for. */
+/** The run and batch for which something is done. */
 interface Scope {
   readonly run?: string;
   readonly batch?: string;
@@ -170,33 +168,33 @@ interface Scope {
 
 const storage = new AsyncLocalStorage<Scope>();
 
-/** For whom the caller works; nobody where neither a run nor a batch is under way. */
+/** The scope of the current work; empty outside runs and batches. */
 export function currentScope(): Scope {
   return storage.getStore() ?? {};
 }
 
 /**
- * Does work for a run or a batch: requests that it makes on the way are published as theirs to anyone who
- * listened when it began. Where nobody does, nothing is kept: up to Node 22 the first use of a storage
- * makes every promise of the process dearer.
+ * Does work for a run or a batch, to which its requests are attributed for subscribers present at its
+ * beginning. Without subscribers nothing is stored: up to Node 22 the first use of AsyncLocalStorage slows
+ * down every promise.
  */
 export function inScope<Result>(scope: Scope, work: () => Result): Result {
   if (!hasAnySubscriber()) return work();
   return storage.run({ ...currentScope(), ...scope }, work);
 }
 
-/** What is published of a batch that is released. */
+/** What is published about a released batch. */
 type ObservedBatchEnd = Pick<BatchEndEvent, 'stage' | 'launched' | 'spent' | 'refunded'>;
 
-/** What a batch publishes of its progress. */
+/** Publishes a batch's progress. */
 type ObserveStage = (
   stage: Pick<BatchStageEvent, 'name' | 'batchUuid' | 'stage' | 'reason'>,
 ) => void;
 
 /**
- * Publishes a batch's progress through the service.
+ * Publishes a batch's progress.
  *
- * @param describeEnd what its end comes to, also when the work fails
+ * @param describeEnd describes its end, also when the work fails
  */
 export async function observeBatch<Result>(
   facts: Omit<BatchStartEvent, 'run'>,
@@ -222,13 +220,13 @@ export async function observeBatch<Result>(
   }
 }
 
-/** What is published of how a run ended. */
+/** What is published about a run's end. */
 export interface ObservedEnd {
   readonly rows: number;
   readonly hasFailed: boolean;
 }
 
-/** A run from its beginning on, as it is published; its end is published once. */
+/** A run's events from its beginning; its end is published once. */
 export class ObservedRun {
   readonly id = randomBytes(8).toString('hex');
   readonly #startedMs = performance.now();
@@ -256,7 +254,7 @@ export class ObservedRun {
 /**
  * Publishes a run's beginning and end.
  *
- * @param describeEnd what the end comes to
+ * @param describeEnd describes the end
  */
 export async function observeRun<Result>(
   start: Omit<RunStartEvent, 'run'>,
@@ -274,7 +272,7 @@ export async function observeRun<Result>(
   }
 }
 
-/** Why a run stopped, for subscribers. */
+/** The code of a run's stop, for subscribers. */
 export function codeOf(error: unknown): RunEndEvent['code'] {
   if (error instanceof SluiceError) return error.code;
   return error instanceof Error && error.name === 'AbortError' ? 'aborted' : 'unknown';

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type AsText, hasMethod, type Wanted } from './check-options.js';
 
-/** The same, and it must be given. */
+/** The same, required. */
 export function required(wanted: Wanted): Wanted {
   return { ...wanted, isRequired: true };
 }
@@ -30,7 +30,7 @@ export const columnNames: Wanted = {
   asText: { ...column, gather: (values) => values },
 };
 
-/** As people write it: no sign, no exponent. */
+/** As people write numbers: no sign, no exponent. */
 function readNumber(value: string): number | undefined {
   return /^\d+(\.\d+)?$/.test(value) ? Number(value) : undefined;
 }
@@ -93,7 +93,7 @@ export const filePath: Wanted = { what: 'the path of a file', isRight: isText };
 
 export const aFolder: Wanted = { what: 'the path of a folder', isRight: isText };
 
-/** An array, each of whose values is of a kind. */
+/** An array of values of a kind. */
 export function listOf({ what, isRight }: Wanted): Wanted {
   return {
     what: `an array, each ${what}`,
@@ -101,7 +101,7 @@ export function listOf({ what, isRight }: Wanted): Wanted {
   };
 }
 
-/** An object, each of whose values is of a kind. */
+/** An object with values of a kind. */
 export function recordOf(what: string, { isRight }: Wanted): Wanted {
   return {
     what,
@@ -109,7 +109,7 @@ export function recordOf(what: string, { isRight }: Wanted): Wanted {
   };
 }
 
-/** An object of this library's, or one of the caller's own that can do the same. */
+/** An object of this library, or the caller's own with the same methods. */
 export function withMethods(what: string, ...methods: readonly string[]): Wanted {
   return {
     what,
@@ -129,11 +129,11 @@ export const signal: Wanted = {
 export const clock = withMethods('a clock', 'now', 'wallNow', 'sleep');
 
 /**
- * Asks for a choice between options only where those that are given make none of its choices. Where they do, an
- * editor shows the text of each option, which it cannot of one that is in several members of a union.
+ * Requires a choice between options only where the given ones make none. Otherwise an editor shows the text
+ * of each option, which it cannot for an option in several members of a union.
  *
  * @template Given the options of the call
- * @template Choice the union of what may be given
+ * @template Choice the union of the choices
  */
 export type Needed<Given, Choice> = [Given] extends [Choice]
   ? unknown
@@ -141,7 +141,7 @@ export type Needed<Given, Choice> = [Given] extends [Choice]
     ? Given
     : Choice;
 
-/** What each field of a schema must be, so that one that a program gives is checked as options are. */
+/** Makes option checks of a schema's fields. */
 export function shapeOfSchema<Fields extends Readonly<Record<string, z.ZodType>>>(
   schema: z.ZodObject<Fields>,
 ): Readonly<Record<keyof Fields, Wanted>> {
@@ -153,7 +153,7 @@ export function shapeOfSchema<Fields extends Readonly<Record<string, z.ZodType>>
 
 function wantedOf(field: z.ZodType): Wanted {
   return {
-    // For an error alone: nobody else needs the words.
+    // Computed only for an error.
     get what() {
       return inWords(z.toJSONSchema(field, { io: 'input', unrepresentable: 'any' }));
     },
@@ -161,7 +161,7 @@ function wantedOf(field: z.ZodType): Wanted {
   };
 }
 
-/** More words than this are not listed. */
+/** More words are not listed. */
 const mostWords = 12;
 
 function inWords(schema: z.core.JSONSchema.BaseSchema): string {

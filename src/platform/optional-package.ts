@@ -4,17 +4,17 @@ import { dirname, join } from 'node:path';
 import { ConfigurationError } from './errors/errors.js';
 
 interface Needed {
-  /** What does not work without it, as a sentence begins with it: `SQLite`. */
+  /** What requires it, as the beginning of a sentence: `SQLite`. */
   readonly by: string;
-  /** What is installed, as `npm install` takes it. */
+  /** The packages for `npm install`. */
   readonly install: string;
-  /** What `npm run drivers` calls it. */
+  /** Its name for `npm run drivers`. */
   readonly driver?: string;
 }
 
 /**
- * Takes the failure of an import of a package that only some need: `import('libsql').catch(…)`, which
- * bundlers know as an import that may fail.
+ * Handles the failed import of an optional package: `import('libsql').catch(…)`, which bundlers accept as
+ * optional.
  */
 export function refuseMissingPackage({ by, install, driver }: Needed): (error: unknown) => never {
   return (cause) => {

@@ -4,5 +4,4 @@ const manifest = createRequire(import.meta.url)('sluice/package.json') as {
   readonly version: string;
 };
 
-/** Version of this package. */
 export const version = manifest.version;

@@ -6,8 +6,8 @@ import type { AdviceOptions } from './report-options.js';
 import { type Advice, type AdviceFields, advise } from './sentences/advice-catalogue.js';
 
 /**
- * What the figures of a run ask the person to do who runs it: what keeps it from its end, or makes its
- * output doubtful. The first is `next` of the summary.
+ * What a person must do after a run: what keeps it unfinished, or makes its output doubtful. The first is the
+ * summary's `next`.
  */
 export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonly Advice[] {
   return [
@@ -19,8 +19,8 @@ export function dutiesOf(summary: Summary, options: AdviceOptions = {}): readonl
 }
 
 /**
- * All that can be done after a run, the most important first: what is asked of who runs it, then what is to
- * be said of cells, by how many they are, and what only the service decides.
+ * Everything that can be done after a run, the most important first: duties, then hints about cells by their
+ * number, then what only the service decides.
  */
 export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonly Advice[] {
   const ofCells = adviceOnCells(summary, options);
@@ -38,7 +38,7 @@ export function adviceOf(summary: Summary, options: AdviceOptions = {}): readonl
   ];
 }
 
-/** Whatever another run is for: what it costs is said beside it. */
+/** The cost of another run, whatever it is for. */
 function paidAgainAdvice(
   summary: Summary,
   { hasHistory = summary.compared !== undefined }: AdviceOptions,
@@ -49,7 +49,7 @@ function paidAgainAdvice(
   return [advise('another_run_pays', { addresses: sent })];
 }
 
-/** Whether the run itself is not at its end: its same command continues. */
+/** Whether the run itself is unfinished: its same command continues it. */
 export function isNotFinished({ email, phone }: Summary): boolean {
   return [email, phone].some((type) => (type?.reasons['not_finished'] ?? 0) > 0);
 }
@@ -66,7 +66,7 @@ function failedAdvice(
   if (isNotFinished(summary)) return [advise('run_again', { stopped_by: stoppedBy ?? null })];
   if (!summary.columns.some(({ buckets }) => buckets.failed > 0)) return [];
   const retry = retryOfFailed(summary);
-  // What is paid for is asked for by whatever run comes next.
+  // The next run requests paid results in any case.
   return !isShared && retry.exports > 0
     ? [advise('fetch_paid', retry)]
     : [advise('retry_failed', { ...retry, is_shared: isShared })];
@@ -84,10 +84,10 @@ function retryOfFailed({ batches }: Summary): AdviceFields<'fetch_paid'> {
   return { exports, addresses, paid_twice: paidTwice };
 }
 
-/** Of fewer rows nothing is concluded, unless there are none. */
+/** With fewer rows nothing is concluded, unless there are none. */
 const leastRows = 10;
 
-/** What to do about a list that has lost its rows, or more than half of those of the run before. */
+/** What to do about a list that has lost its rows, or more than half of them since the last run. */
 function fewerRowsAdvice(
   { rows, compared }: Summary,
   { isEmptied = false }: AdviceOptions,
@@ -108,15 +108,15 @@ function changedAdvice({ skipped_updates: left }: Summary): readonly Advice[] {
 
 function nothingKeptAdvice({ rows, output, outputs, columns }: Summary): readonly Advice[] {
   const [first] = outputs;
-  // One file for each verdict keeps every row.
+  // A file for each verdict keeps every row.
   if (rows === 0 || first?.rows !== 0 || first.name !== output) return [];
   const isUnknown = columns.some(({ verdicts }) => verdicts.unknown > 0);
-  // More verdicts keep no row of a column that has neither.
+  // With more verdicts no row without these is kept.
   const isLikely = ({ verdicts }: ColumnSummary): boolean => verdicts.valid + verdicts.unknown > 0;
   return [advise('no_row_kept', { has_unknown: isUnknown && columns.every(isLikely) })];
 }
 
-/** A row is kept for all of its verified columns, which is easily forgotten where one is seldom filled. */
+/** A row is kept by all of its verified columns, which is easily forgotten where one is seldom filled. */
 function validLeftOutAdvice({ columns }: Summary): readonly Advice[] {
   const leftOut = columns
     .flatMap(({ name, valid_left_out: rows = 0 }) => (rows > 0 ? [{ column: name, rows }] : []))

@@ -9,13 +9,13 @@ import {
   formWords,
 } from './sentences/advice-catalogue.js';
 
-/** Of fewer cells nothing is concluded. */
+/** With fewer cells nothing is concluded. */
 const leastCells = 10;
 
 interface CellAdvice {
   readonly cells: number;
   readonly advice: Advice;
-  /** Whether nothing in the list or the command helps: it comes last. @default false */
+  /** Whether neither the list nor the command can help: listed last. @default false */
   readonly isOfService?: boolean;
 }
 
@@ -39,9 +39,7 @@ export function adviceOnCells(summary: Summary, options: AdviceOptions): readonl
   ];
 }
 
-/**
- * The same of a list that is not sent yet. What its calling codes say, and its countries, is said before.
- */
+/** The same before a list is sent, without doubts that were reported before. */
 export function adviceOnEstimate({
   input,
   rows,
@@ -62,7 +60,7 @@ export function adviceOnEstimate({
   return byCells(inTheList);
 }
 
-/** The most cells first, and last what only the service decides. */
+/** By the number of cells, with what only the service decides last. */
 export function byCells(advice: readonly CellAdvice[]): readonly Advice[] {
   const last = ({ isOfService = false }: CellAdvice): number => Number(isOfService);
   return advice
@@ -99,7 +97,7 @@ function countryAdvice({ countries }: Summary): readonly CellAdvice[] {
   ];
 }
 
-/** Cells that are more than one plain address: what a cell holds is sent as it is. */
+/** Cells that are not one plain address: they are sent as they are. */
 function formsAdvice({ name: column, type, forms }: ColumnEstimate): readonly CellAdvice[] {
   const listed = (Object.keys(formWords) as (keyof typeof formWords)[]).flatMap((form) => {
     const cells = Object.values(forms ?? {}).reduce((sum, each) => sum + (each[form] ?? 0), 0);
@@ -114,7 +112,7 @@ function formsAdvice({ name: column, type, forms }: ColumnEstimate): readonly Ce
   ];
 }
 
-/** Nobody's address is changed: a person decides what was meant. */
+/** No address is changed: a person decides what was meant. */
 function suggestedAdvice({ name: column, misspelt }: ColumnEstimate): readonly CellAdvice[] {
   if (!misspelt || misspelt.suggested_in === null) return [];
   const { cells, suggested_in } = misspelt;
@@ -133,7 +131,7 @@ function misspeltAdvice({
   });
 }
 
-/** What they were taken for may be another number: valid, and paid. */
+/** The number taken for them may be another: valid, and paid. */
 function missingPlusAdvice({
   name: column,
   unfit,
@@ -155,7 +153,7 @@ function numbersAdvice(
 ): readonly CellAdvice[] {
   const all = buckets.verified + buckets.no_result;
   const cells = buckets.no_result + verdicts.wrong;
-  // Where most are valid, as a number that is no longer in use is, their country is not the cause.
+  // If most are valid there, like numbers no longer in use, their country is not the cause.
   if (!unfit || unfit.cells * 2 < unfit.of || cells * 5 < all) return [];
   if (Math.min(cells, unfit.cells) < leastCells) return [];
   const [only = '', ...more] = new Set(
@@ -184,7 +182,7 @@ function unknownAdvice(
   return ofService(cellAdvice(cells, 'unknown', { cells, has_history: hasHistory }));
 }
 
-/** Valid is not safe to mail: anyone who sends to a list decides. */
+/** Valid is not the same as safe to mail: the sender decides. */
 function riskyAdvice(
   { email }: Summary,
   { keepsQuality = false }: AdviceOptions,

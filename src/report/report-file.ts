@@ -6,14 +6,14 @@ import { describeSystemError } from '../platform/files/disk-errors.js';
 import type { FilePermissions } from '../platform/files/file-system.js';
 import { optionName } from '../platform/text/option-name.js';
 
-/** Older than this, a file is not of a run that is at work now. */
+/** An older file does not belong to a run at work. */
 const freshMs = 60_000;
 
-/** A summary or a report: a file that appears whole at the end of a run, however that ends. */
+/** A summary or a report: a file that appears complete at the end of a run, however it ends. */
 export class ReportFile {
   readonly path: string;
   readonly #what: 'summary' | 'report';
-  /** Permissions of the one that was removed, which the next one keeps. */
+  /** Permissions of the removed one, which its successor keeps. */
   #mode: number | undefined;
 
   static async open(path: string, what: 'summary' | 'report'): Promise<ReportFile> {
@@ -35,7 +35,7 @@ export class ReportFile {
     }
   }
 
-  /** Removes that of an earlier run: killed, this one must not seem to have written it. */
+  /** Removes an earlier run's file: if this run is killed, it must not seem to have written it. */
   async remove(): Promise<void> {
     const { kind, realPath, existing } = await checkOutputPath(this.path);
     if (kind === 'direct') return;
@@ -46,8 +46,8 @@ export class ReportFile {
   }
 
   /**
-   * Whether a run that is at work now may have written it: where another holds the lock, its last act but
-   * one is this file.
+   * Whether a run at work may have written it: another process that holds the lock writes this file almost
+   * last.
    */
   async isFresh(withinMs = freshMs): Promise<boolean> {
     const found = await stat(this.path).catch(() => undefined);
@@ -61,7 +61,7 @@ export class ReportFile {
     });
   }
 
-  /** The same where the output is there already, which the error says. */
+  /** The same once the output is complete, which the error says. */
   async writeAfterOutput(text: string, noMoreOpenThan: FilePermissions | undefined): Promise<void> {
     await this.write(text, noMoreOpenThan).catch((cause: unknown) => {
       throw new OutputError(`the output is written, but not the ${this.#what} ${this.path}`, {

@@ -8,26 +8,26 @@ export type TakeJson = (json: string) => Promise<void>;
 
 export interface RunReportsOptions {
   /**
-   * The run's figures as JSON, in the form of `summaryFileSchema`: a path, or what takes the text.
+   * The run's figures as JSON, by `summaryFileSchema`: a path, or a function for the text.
    * @default none
    */
   readonly summary?: string | TakeJson | undefined;
   /** Path of a page for people. @default none */
   readonly report?: string | undefined;
-  /** Files of the same run, whose places these must not take. */
+  /** Other files of the run, which these must not replace. */
   readonly besides?: readonly string[] | undefined;
-  /** Whether the local service asks mail servers: then no advice says that it could. @default false */
+  /** Whether the local service asks mail servers: then no advice suggests it. @default false */
   readonly asksNetwork?: boolean | undefined;
-  /** Whether the run is in a store that other processes share with this one. @default false */
+  /** Whether the run is shared. @default false */
   readonly isShared?: boolean | undefined;
   /**
-   * Whether rows are written by the quality of their emails: then no advice says that they could be.
+   * Whether rows are chosen by email quality: then no advice suggests it.
    * @default false
    */
   readonly keepsQuality?: boolean | undefined;
-  /** Whether a history keeps the results: a run of a part of a list is compared with none. @default false */
+  /** Whether a history keeps the results; a partial run is not compared. @default false */
   readonly hasHistory?: boolean | undefined;
-  /** Whether runs update the output again and again: what the next one pays for is always said. @default false */
+  /** Whether runs update the output repeatedly: then the cost of the next one is always given. @default false */
   readonly isRepeated?: boolean | undefined;
 }
 
@@ -45,31 +45,30 @@ export const reportOptionShape: OptionShape<RunReportsOptions> = {
   isRepeated: flag,
 };
 
-/** What is known of a run that stopped, besides why. */
+/** A stopped run, besides the reason. */
 export interface StoppedOptions {
   readonly input: string;
   readonly output: string;
-  /** Where it keeps what it needs to go on. @default it keeps nothing */
+  /** Its state directory. @default none */
   readonly stateDir?: string | undefined;
-  /** The store that other processes share with it. @default none */
+  /** Its shared store. @default none */
   readonly store?: SharedStore | undefined;
-  /** Credits that it has launched, before refunds: for a run of which nothing can be read. @default none */
+  /** Launched credits before refunds, for a run without readable state. @default none */
   readonly launchedCredits?: RunStatus['launchedCredits'] | undefined;
-  /** New files are no more open than that. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
 }
 
-/** What is known of a run that went to its end, besides its figures. */
+/** A finished run, besides its figures. */
 export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> {
   /**
-   * The code of what stopped a run with `partial`, which `onProgress` gets at `stopped`: what to do next
-   * follows from it. @default none
+   * The code that stopped a `partial` run, from `onProgress` at `stopped`: it decides what to do next.
+   * @default none
    */
   readonly stoppedBy?: string | undefined;
-  /** Whether its output has replaced one that was longer: a list without rows says so. @default false */
+  /** Whether its output has replaced a longer one. @default false */
   readonly isEmptied?: boolean | undefined;
 }
 
-/** What decides the advice beside the figures. */
+/** Options that decide the advice. */
 export type AdviceOptions = Omit<RunReportsOptions, 'summary' | 'report' | 'besides'> &
   Omit<FinishedOptions, 'noMoreOpenThan'>;

@@ -26,7 +26,7 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
   if ('dry_run' in figures) {
     return { exit_code: 0, reason: null, message: null, next: null, advice };
   }
-  // What can be put right in the list is no reason to wake anybody.
+  // Hints about the list are no reason to wake anybody.
   const next = dutiesOf(figures, options)[0]?.message ?? null;
   if (figures.suspect) {
     const { message } = runSentence('suspect', { output: figures.output });
@@ -40,16 +40,16 @@ export function endOf(figures: Summary | Estimate, options: AdviceOptions = {}):
   return { exit_code: 3, reason, message, next, advice };
 }
 
-/** An unfinished run in words. */
+/** An unfinished run as text. */
 export interface DescribedRun {
-  /** Where it is: `6 of 18 batches done, 2 being verified, at most 240,000 email credits spent`. */
+  /** Its progress: `6 of 18 batches done, 2 being verified, at most 240,000 email credits spent`. */
   readonly soFar: string;
-  /** What the same command does next: `goes on, …`. */
+  /** What the same command does next. */
   readonly next: string;
 }
 
 /**
- * Says where a run is that has stopped or is going on, and what is left of it.
+ * Describes a stopped or running run, and what is left of it.
  *
  * @example
  * ```ts
@@ -88,14 +88,14 @@ export function nextOf(status: RunStatus): RunSentence {
   });
 }
 
-/** What has to be there before the same command gets further, by exit code. */
+/** What is needed before the same command can continue, by exit code. */
 const conditions: ReadonlyMap<number, Condition> = new Map([
   [4, 'accepted_key'],
   [6, 'fixed'],
   [7, 'working_service'],
 ]);
 
-/** What to do after a run that stopped, and what the same command will do then. */
+/** What to do after a run that stopped, and what the same command then does. */
 export function nextAfter(
   { exit_code: exitCode, reason }: Pick<RunEnd, 'exit_code' | 'reason'>,
   status: RunStatus | undefined,
@@ -116,7 +116,7 @@ function conditionOf(exitCode: number, reason: string | null): Condition | null 
   return conditionOfCredits(reason) ?? conditions.get(exitCode) ?? null;
 }
 
-/** The same sink, whose rows are counted on their way into it. */
+/** The same sink, with its rows counted. */
 export function watchSink(sink: Sink, onFigures: (figures: ListFigures) => void): Sink {
   return withMembers(sink, {
     async open(opening) {

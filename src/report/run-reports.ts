@@ -24,19 +24,19 @@ import type { ListFigures } from './page/list-figures.js';
 import { adviceOn, endOf, nextAfter, watchSink } from './run-end.js';
 import type { Advice } from './sentences/advice-catalogue.js';
 
-/** What was written of a run that stopped. */
+/** Reports of a stopped run. */
 export interface StoppedReports {
-  /** Where the run is; `undefined` where it keeps nothing. */
+  /** Its status; `undefined` without state. */
   readonly status: RunStatus | undefined;
-  /** What to do, and what the next run will do then. */
+  /** What to do, and what the next run then does. */
   readonly next: string;
-  /** What kept the summary or the report from being written; empty where nothing did. */
+  /** Errors of writing summary or report; empty without any. */
   readonly unwritten: readonly unknown[];
 }
 
 /**
- * The summary and the report of a run, which every end of it leaves: `begin` when it begins, `finished` or
- * `stopped` when it is over. Those of an earlier run are gone as soon as one begins.
+ * The summary and the report of a run, however it ends: `begin` at its beginning, `finished` or `stopped` at
+ * its end. Those of an earlier run are removed at the beginning.
  *
  * @example
  * ```ts
@@ -65,12 +65,12 @@ export class RunReports {
   readonly #report: ReportFile | undefined;
   readonly #advice: AdviceOptions;
   readonly #openedMs = performance.now();
-  /** Whether what takes the summary was given it. */
+  /** Whether the summary function was called. */
   #isTaken = false;
-  /** What only the rows show; `undefined` when this process did not write them. */
+  /** Figures from the rows; `undefined` when another process wrote them. */
   #figures: ListFigures | undefined;
 
-  /** @throws ConfigurationError, OutputError when they could not be written */
+  /** @throws ConfigurationError, OutputError when they cannot be written */
   static async open(options: RunReportsOptions): Promise<RunReports> {
     checkOptions(options, reportOptionShape);
     const { summary, report, besides = [] } = options;
@@ -95,7 +95,7 @@ export class RunReports {
     this.#advice = options;
   }
 
-  /** @throws ConfigurationError when one of them would take the place of another file of the run */
+  /** @throws ConfigurationError when one of them would replace another file of the run */
   async keepApart(others: readonly string[]): Promise<void> {
     for (const file of this.#files()) await file.keepApart(others);
   }
@@ -108,17 +108,17 @@ export class RunReports {
     });
   }
 
-  /** Removes those of an earlier run: killed, this one leaves none of another night. @throws OutputError */
+  /** Removes those of an earlier run: if this one is killed, none of another night remain. @throws OutputError */
   async begin(): Promise<void> {
     for (const file of this.#files()) await file.remove();
   }
 
-  /** How a run ended that went to its end: its exit code, and what to do next. */
+  /** Exit code and next step of a finished run. */
   endOf(figures: Summary | Estimate, { isEmptied, stoppedBy }: FinishedOptions = {}): RunEnd {
     return endOf(figures, { ...this.#advice, isEmptied, stoppedBy });
   }
 
-  /** What `advice` of the same end says, with what it is made of: for programs. */
+  /** The advice at the same end, with codes and fields for programs. */
   adviceOn(
     figures: Summary | Estimate,
     { isEmptied, stoppedBy }: FinishedOptions = {},
@@ -126,7 +126,7 @@ export class RunReports {
     return adviceOn(figures, { ...this.#advice, isEmptied, stoppedBy });
   }
 
-  /** Writes what a run, or a dry run, has come to. @throws OutputError */
+  /** Writes the result of a run or a dry run. @throws OutputError */
   async finished(
     figures: Summary | Estimate,
     { noMoreOpenThan, ...known }: FinishedOptions = {},
@@ -153,9 +153,8 @@ export class RunReports {
   }
 
   /**
-   * Writes what a run has come to that stopped. Where another process works on it (`state_locked`), the
-   * reports are that one's. Why the run stopped counts for more than reports that cannot be written: nothing
-   * is thrown for them.
+   * Writes the result of a stopped run. Where another process works on it (`state_locked`), the reports are
+   * that one's. Never throws: the reason of the stop matters more.
    */
   async stopped(
     end: Pick<RunEnd, 'exit_code' | 'reason' | 'message'>,
@@ -212,8 +211,8 @@ export class RunReports {
   }
 
   /**
-   * Whether the reports are those of the process that holds what is locked: it has removed them when it began,
-   * or written them just now. Those that are missing are another run's own where it has begun none.
+   * Whether the reports belong to the process that holds the lock: it removed them at its beginning, or has
+   * just written them.
    */
   async #areOfAnother(isBegun: boolean): Promise<boolean> {
     const files = this.#files();
@@ -223,7 +222,7 @@ export class RunReports {
     return isBegun && files.length > 0 && !existing.includes(true);
   }
 
-  /** Whether the report is there of the process that wrote the rows: it knows more of them than this one. */
+  /** Whether the report is by the process that wrote the rows: it knows more about them. */
   async #isOfWriter(report: ReportFile): Promise<boolean> {
     return this.#advice.isShared === true && !this.#figures && (await report.isFresh(Infinity));
   }
@@ -237,7 +236,7 @@ function jsonOf(summary: SummaryFile): string {
   return printable(`${JSON.stringify(summary, undefined, 2)}\n`);
 }
 
-/** @param isAll whether nothing else may have been launched: then what sent nothing has cost nothing */
+/** @param isAll whether nothing else may have been launched: then a type without launches cost nothing */
 function launchedOnly(
   launched: RunStatus['launchedCredits'] | undefined,
   isAll: boolean,

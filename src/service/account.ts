@@ -9,27 +9,27 @@ import type { Store } from './storage/store.js';
 /** An account of the local service. */
 export interface Account {
   readonly name: string;
-  /** Its key, or {@link Account.keySha256} instead of it. */
+  /** Its key, unless {@link Account.keySha256} is given. */
   readonly key?: string | undefined;
   /** SHA-256 of its key, in hexadecimal. */
   readonly keySha256?: string | undefined;
   /**
-   * Credits granted so far, spent ones among them: raise it to give more. `Infinity` never ends.
+   * Credits granted so far, including spent ones: raise it to give more. `Infinity` is unlimited.
    *
-   * @default what was granted before, or no end for an account that is new
+   * @default what was granted before, or unlimited for a new account
    */
   readonly emailCredits?: number | undefined;
-  /** As {@link Account.emailCredits}. */
+  /** Like {@link Account.emailCredits}. */
   readonly phoneCredits?: number | undefined;
   /**
-   * Whether its requests are answered with 403, its key being good.
+   * Whether its requests are answered with 403 although the key is valid.
    *
    * @default false
    */
   readonly suspended?: boolean | undefined;
 }
 
-/** What "no end" is in fact: differences between two balances still count it, half credits too. */
+/** The number behind "unlimited": differences between balances are still exact, half credits included. */
 export const endlessCredits = 1e15;
 
 const accountsFile = z
@@ -51,10 +51,10 @@ const accountsFile = z
   .min(1);
 
 /**
- * Reads an accounts file: a JSON array of `{"name", "key", "email_credit", "phone_credit"}`, where
- * `key_sha256` may stand for `key`, and `"suspended": true` has its requests answered with 403.
+ * Reads an accounts file: a JSON array of `{"name", "key", "email_credit", "phone_credit"}`, with
+ * `key_sha256` in place of `key` if wanted; `"suspended": true` answers its requests with 403.
  *
- * @throws ConfigurationError `invalid_option`, which names the field and never a key
+ * @throws ConfigurationError `invalid_option`, with the field and never a key
  *
  * @example
  * ```ts
@@ -74,7 +74,6 @@ export function parseAccounts(json: string): readonly Account[] {
   }));
 }
 
-/** The hash of an account's key: what is kept of it. */
 export function keyHashOf(account: Account): string {
   if (account.key !== undefined && account.key !== '') return hashKey(account.key);
   if (account.keySha256 !== undefined) return account.keySha256.toLowerCase();
@@ -88,9 +87,8 @@ function hashKey(key: string): string {
 type AccountEvent = Extract<ServiceEvent, { event: 'account' }>;
 
 /**
- * Makes the state agree with a list of accounts: new ones are added, keys replaced, credits granted,
- * and the key of an account that is not in the list is revoked. Batches, balances and ledger of all
- * accounts stay.
+ * Updates the state to a list of accounts: new ones are added, keys replaced, credits granted, and the key of
+ * an account that is not in the list is revoked. Batches, balances and ledger stay.
  */
 export async function applyAccounts(store: Store, accounts: readonly Account[]): Promise<void> {
   const { state } = store;
@@ -112,7 +110,7 @@ export async function applyAccounts(store: Store, accounts: readonly Account[]):
   }
 }
 
-/** An account's key holds no more, until the account is given one again. */
+/** Revokes an account's key, until it gets another. */
 export function revocationOf({ name, granted, isSuspended }: AccountState): AccountEvent {
   return {
     event: 'account',
@@ -124,7 +122,7 @@ export function revocationOf({ name, granted, isSuspended }: AccountState): Acco
   };
 }
 
-/** The log learns of an account only when something has changed. */
+/** The log records only changes of an account. */
 async function setAccount(store: Store, event: AccountEvent): Promise<void> {
   const known = store.state.accounts.get(event.name);
   const isSame =

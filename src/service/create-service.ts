@@ -18,29 +18,29 @@ import {
 import { readLedger, type LedgerEntry } from './storage/ledger.js';
 import { Store } from './storage/store.js';
 
-/** A local service that is listening. A client takes it as its options: `new Client(service)`. */
+/** A running local service. A client takes it as its options: `new Client(service)`. */
 export interface Service {
-  /** Where it listens: `http://127.0.0.1:…`. */
+  /** Its URL: `http://127.0.0.1:…`. */
   readonly baseUrl: string;
-  /** Key of the default account, or of the first of `accounts` (empty when only its hash is known). */
+  /** Key of the default account, or of the first of `accounts` (empty when only its hash is given). */
   readonly apiKey: string;
-  /** Whether {@link Service.apiKey} was made just now, so that nobody knows it yet. */
+  /** Whether {@link Service.apiKey} was just made, so that nobody knows it yet. */
   readonly apiKeyIsNew: boolean;
-  /** Every charge of all accounts in the order they were made: what no client can see. */
+  /** Every charge of all accounts, in order: what no client can see. */
   ledger(): AsyncIterable<LedgerEntry>;
-  /** Every planned fault in the plan's order, and how often it fired. */
+  /** Every planned fault in order, and how often it fired. */
   faults(): readonly FaultReport[];
   /**
-   * Makes the accounts agree with a list while serving: keys are revoked and replaced, credits granted.
+   * Updates the accounts while serving: keys are revoked and replaced, credits granted.
    *
    * @throws ConfigurationError `invalid_option`
    */
   setAccounts(accounts: readonly Account[]): Promise<void>;
-  /** Ends it: cuts connections, stops all work, and leaves nothing open. */
+  /** Ends it: closes connections, stops all work, and leaves nothing open. */
   close(): Promise<void>;
 }
 
-/** Name of the account that there is without `accounts`. */
+/** Name of the account without `accounts`. */
 const defaultAccount = 'default';
 
 /**
@@ -59,7 +59,7 @@ const defaultAccount = 'default';
  * ```
  */
 export async function createService(options: ServiceOptions = {}): Promise<Service> {
-  // Should the options be refused, an engine that was refused too would go unreported.
+  // If the options are refused, a rejected engine would be unhandled.
   Promise.resolve(options.engine).catch(() => undefined);
   const settings = resolveOptions(options);
   const engine = await settings.engine;
@@ -105,7 +105,7 @@ async function serve(
     ledger: () => readLedger(store),
     faults: () => faults?.report() ?? [],
     setAccounts(changed) {
-      // One list at a time: two of them must not be mixed.
+      // One list at a time: they must not mix.
       return mutex.take('accounts', async () => {
         checkAccounts(changed);
         await applyAccounts(store, changed);
@@ -126,7 +126,7 @@ async function serve(
       return closing;
     },
   };
-  // Of its own it has the two alone that connect a client to it, which takes no option that it does not know.
+  // Own properties are only the two that connect a client, which accepts no unknown options.
   return Object.assign(Object.create(control) as typeof control, {
     baseUrl: `http://${hostInUrl(host)}:${server.port}`,
     apiKey,
@@ -150,7 +150,7 @@ async function accountsOf(
   return { accounts: [account], apiKey: made.key, apiKeyIsNew: made.isNew };
 }
 
-/** Anyone who listens everywhere is reached on loopback too. */
+/** A server on all addresses is reached on loopback, too. */
 function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';

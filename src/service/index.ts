@@ -2,7 +2,6 @@
  * `sluice/service`: the local service, an implementation of the specification over real HTTP.
  */
 
-// The service
 export { createService, type Service } from './create-service.js';
 export type { ServiceOptions } from './service-options.js';
 export type { LedgerEntry } from './storage/ledger.js';
@@ -28,10 +27,8 @@ export type {
   VerificationEngine,
 } from './verification/engine.js';
 
-// Accounts
 export { parseAccounts, type Account } from './account.js';
 
-// Faults
 export { parseFaultPlan, type FaultPlan, type Fault } from './faults/fault.js';
 export type { FaultReport } from './faults/fault-schedule.js';
 

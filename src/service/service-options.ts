@@ -22,7 +22,7 @@ export interface ServiceOptions {
    */
   readonly host?: string | undefined;
   /**
-   * Folder that keeps everything: the next service on it continues where this one was, however it ended.
+   * Folder for all data: the next service on it continues where this one ended, in whatever way.
    *
    * @default a private folder that is removed by `close`
    */
@@ -32,26 +32,25 @@ export interface ServiceOptions {
   /**
    * Key of the default account.
    *
-   * @default one made at random, and kept in `dataDir`
+   * @default a random one, kept in `dataDir`
    */
   readonly apiKey?: string | undefined;
   /**
-   * Credits granted to the default account so far, spent ones among them. `Infinity` never ends.
+   * Credits granted to the default account so far, including spent ones. `Infinity` is unlimited.
    *
-   * @default what was granted before, or no end
+   * @default what was granted before, or unlimited
    */
   readonly emailCredits?: number | undefined;
-  /** As `emailCredits`. */
+  /** Like `emailCredits`. */
   readonly phoneCredits?: number | undefined;
   /**
-   * How long a batch stays in `parsing_content` at least, once its preparation was asked for, in
-   * milliseconds.
+   * Shortest time of a batch in `parsing_content` after its preparation was requested, in milliseconds.
    *
    * @default 0
    */
   readonly parseDelayMs?: number | undefined;
   /**
-   * How long a batch stays in `verification_ongoing` at least, in milliseconds.
+   * Shortest time of a batch in `verification_ongoing`, in milliseconds.
    *
    * @default 0
    */
@@ -69,48 +68,48 @@ export interface ServiceOptions {
    */
   readonly maxFileSizeBytes?: number | undefined;
   /**
-   * Larger files of `/v1/format`, which asks for no key, are answered with 413.
+   * Larger files of `/v1/format`, which requires no key, are answered with 413.
    *
    * @default 1 MiB
    */
   readonly maxFormatBytes?: number | undefined;
   /**
-   * Most connections at once. Requests on more of them are answered with 503.
+   * Most concurrent connections. Requests on further ones are answered with 503.
    *
-   * @default a third of the files that the process may open, after some are set aside; at most 10000
+   * @default a third of the files that the process may open, minus a reserve; at most 10000
    */
   readonly maxConnections?: number | undefined;
   /**
-   * How long a request may take to arrive whole, in milliseconds.
+   * Longest arrival of a complete request, in milliseconds.
    *
    * @default 300000
    */
   readonly requestTimeoutMs?: number | undefined;
   /**
-   * What judges addresses, as `networkEngine()` or one of your own; the service closes it when it closes.
+   * The verification engine, such as `networkEngine()` or your own; the service closes it.
    *
-   * @default what this machine knows, without a network
+   * @default offline verdicts
    */
   readonly engine?: VerificationEngine | Promise<VerificationEngine> | undefined;
   /**
-   * What is to go wrong, and when, for tests of clients and pipelines.
+   * Planned faults, for tests of clients and pipelines.
    *
-   * @default nothing
+   * @default none
    */
   readonly faults?: FaultPlan | undefined;
-  /** Time, for tests. @default the system's */
+  /** Clock, for tests. @default the system's */
   readonly clock?: Clock | undefined;
-  /** Other ways to answer where the specification is silent, for tests of clients. */
+  /** Variants where the specification is silent, for tests of clients. */
   readonly variants?: ServiceVariants | undefined;
   /**
-   * Called with defects: what was answered with 500, and work that failed after the requests.
+   * Called with defects: those answered with 500, and those of work after the requests.
    *
-   * @default a warning of the process
+   * @default a process warning
    */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
-/** The longest wait that a timer takes. */
+/** The longest delay of a timer. */
 const maxDelayMs = 2 ** 31 - 1;
 
 const credits: Wanted = {

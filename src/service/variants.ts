@@ -2,18 +2,17 @@ import type { BatchStatus } from '../contract/enums.js';
 
 /**
  * Where the specification is silent, services may differ. These switches make the local service answer
- * in other ways than its own, so that clients can be tested against them.
+ * differently, so that clients can be tested.
  */
 export interface ServiceVariants {
   /**
-   * Where an upload answer has its `batch_uuid`: beside the status, inside an object `batch`, or
-   * nowhere.
+   * Position of `batch_uuid` in an upload answer: beside the status, inside an object `batch`, or nowhere.
    *
    * @default 'flat'
    */
   readonly upload?: 'flat' | 'nested' | 'no_uuid';
   /**
-   * Whether parsing waits until PATCH asks for it.
+   * Whether parsing waits for PATCH.
    *
    * @default true
    */
@@ -26,21 +25,21 @@ export interface ServiceVariants {
    */
   readonly stateAfterUpload?: 'parsing_content' | 'ready_for_verification';
   /**
-   * How addresses are written in exports, as keys and inside the records. `e164` and `national` touch
-   * phones only, `lower` and `upper` whatever has letters.
+   * Form of addresses in exports, as keys and inside the records. `e164` and `national` apply to phones,
+   * `lower` and `upper` to letters.
    *
    * @default 'as_submitted'
    */
   readonly exportKeys?: 'as_submitted' | 'lower' | 'upper' | 'e164' | 'national';
   /**
-   * Where the sections `details` and `statistics` are in an export: at its end when they are asked
-   * for, or always, in front or at the end.
+   * Position of the sections `details` and `statistics` in an export: at its end on request, or always, in
+   * front or at the end.
    *
    * @default 'as_asked'
    */
   readonly exportSections?: 'as_asked' | 'always_front' | 'always_end';
   /**
-   * Adds fields that no specification knows to every JSON object of an answer.
+   * Adds unknown fields to every JSON object of an answer.
    *
    * @default false
    */
@@ -51,11 +50,11 @@ export interface ServiceVariants {
    * @default true
    */
   readonly counts?: boolean;
-  /** Words to send instead of the specification's statuses. */
+  /** Words in place of the specification's statuses. */
   readonly statusWords?: Partial<Record<BatchStatus, string>>;
 }
 
-/** The switches as they hold: every default filled in. */
+/** The switches with every default filled in. */
 export type Variants = Required<ServiceVariants>;
 
 export const defaultVariants: Variants = {
@@ -69,13 +68,12 @@ export const defaultVariants: Variants = {
   statusWords: {},
 };
 
-/** The fields that `extraFields` adds. */
 export const extraFields = {
   x_trace: 'c0ffee',
   x_internal: { tags: ['a', 'b'], score: 0.5, none: null },
 } as const;
 
-/** Adds the extra fields to an object, or to each object of an array, when the variant asks for it. */
+/** Adds the extra fields to an object, or to each object of an array, if the variant is on. */
 export function withExtraFields(variants: Variants, body: unknown): unknown {
   if (!variants.extraFields || typeof body !== 'object' || body === null) return body;
   if (Array.isArray(body)) return body.map((item) => withExtraFields(variants, item));

@@ -1,19 +1,18 @@
 import { AssertionError } from 'node:assert';
 import { isDeepStrictEqual } from 'node:util';
 
-/** One thing that a source or a sink has to do; any test runner can run it. */
+/** A requirement of a source or a sink, for any test runner. */
 export interface Check {
-  /** A sentence: `gives all rows, in order`. */
+  /** As a sentence: `gives all rows, in order`. */
   readonly name: string;
-  /** Resolves when it does. */
+  /** Resolves if it is met. */
   run(): Promise<void>;
 }
 
 /**
- * Compares what came with what should have come.
+ * Compares two values.
  *
- * @throws AssertionError which says the first difference, with both as `actual` and `expected`: test
- *   runners show the rest
+ * @throws AssertionError with the first difference, and both as `actual` and `expected` for the test runner
  */
 export function expectEqual(found: unknown, expected: unknown, what: string): void {
   if (isDeepStrictEqual(found, expected)) return;
@@ -25,7 +24,7 @@ export function expectEqual(found: unknown, expected: unknown, what: string): vo
   });
 }
 
-/** Gives the error that work ends with. */
+/** Returns the error of failed work. */
 export async function expectFailure(work: Promise<unknown>, what: string): Promise<unknown> {
   try {
     await work;
@@ -35,7 +34,7 @@ export async function expectFailure(work: Promise<unknown>, what: string): Promi
   throw new AssertionError({ message: `${what}: it should fail` });
 }
 
-/** Where two values differ first: the row, the column, and what is there. */
+/** The first difference of two values: row, column, and content. */
 function firstDifference(found: unknown, expected: unknown): string {
   if (Array.isArray(found) && Array.isArray(expected)) {
     const at = expected.findIndex((item, index) => !isDeepStrictEqual(found[index], item));

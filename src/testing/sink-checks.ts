@@ -9,20 +9,20 @@ import type {
 } from '../lists/rows/sink.js';
 
 export interface SinkUnderTest {
-  /** Makes a sink that writes to one and the same place, a new one each time. */
+  /** Makes a new sink for the same destination each time. */
   create(): Sink | Promise<Sink>;
   /**
-   * What is at that place now: names and values of each row; nothing if it is empty.
-   * Values are compared as they are written: text, booleans, and null for what is empty.
+   * The destination's content: names and values of each row; nothing if it is empty. Values are compared as
+   * written: text, booleans, and null for empty ones.
    */
   read(): Promise<readonly Row[] | undefined>;
   /**
-   * Whether it distinguishes booleans from text, and an empty cell from one that holds nothing.
+   * Whether it distinguishes booleans from text, and empty text from null.
    * @default true
    */
   readonly hasTypes?: boolean;
   /**
-   * Whether nothing is seen of a writing until it is finished.
+   * Whether a writing is invisible until it is finished.
    * @default true
    */
   readonly isWhole?: boolean;
@@ -46,7 +46,7 @@ const flags = [true, false, null];
 const notes = ['plain', 'a "quoted", one', 'ümlaut — 漢字', "it's", '=1+1', ' spaces ', 'a\tb'];
 
 /**
- * What `run()` relies on in a sink, as checks for any test runner.
+ * `run()`'s requirements on a sink, as checks for any test runner.
  *
  * @example
  * ```ts
@@ -149,7 +149,7 @@ function expectedRows(rows: readonly Row[], { hasTypes = true }: SinkUnderTest):
   });
 }
 
-/** Each cell has an outcome of its own, and each outcome other cells: what is taken for another is seen. */
+/** Each cell has its own outcome with other values: a mix-up shows. */
 function outcomeOf(row: number, column: number): number {
   return row * verified.length + column;
 }
@@ -197,5 +197,5 @@ async function open(given: SinkUnderTest): Promise<SinkWriting> {
 }
 
 async function* noChunks(): AsyncGenerator<never> {
-  // The rows of the checks come from themselves.
+  // The checks provide the rows themselves.
 }

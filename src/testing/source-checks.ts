@@ -3,17 +3,17 @@ import type { CellText, RowChunk } from '../lists/rows/chunks/row-chunk.js';
 import type { Source, SourceReading } from '../lists/rows/source.js';
 
 export interface SourceUnderTest {
-  /** Makes a source that has the rows below, a new one each time. */
+  /** Makes a new source with the rows below each time. */
   create(): Source | Promise<Source>;
   readonly header: readonly string[];
-  /** At least two rows: the text of each cell, `undefined` for one that holds nothing. */
+  /** At least two rows: the text of each cell, `undefined` for an empty one. */
   readonly rows: readonly (readonly CellText[])[];
-  /** Path of a file that does not exist yet; only for a source that has `keep`. */
+  /** Path of a file that does not exist yet; only for a source with `keep`. */
   newPath?(): string | Promise<string>;
 }
 
 /**
- * What `run()` relies on in a source, as checks for any test runner.
+ * `run()`'s requirements on a source, as checks for any test runner.
  *
  * @example
  * ```ts
@@ -155,7 +155,7 @@ export function sourceChecks(given: SourceUnderTest): readonly Check[] {
   ];
 }
 
-/** The source itself when it can be read twice, else what it keeps. */
+/** The source itself if it is repeatable, else its kept copy. */
 async function readable(given: SourceUnderTest): Promise<Source> {
   const source = await given.create();
   return source.keep ? source.keep(await newPath(given)) : source;
@@ -184,7 +184,7 @@ async function readAll(
   return rows;
 }
 
-/** Cells with quotes are left out: the text does not show which of those are doubled. */
+/** Quoted cells are skipped: the text does not show which quotes are doubled. */
 function expectSameRaw(chunk: RowChunk, columns: readonly number[]): void {
   const { raw } = chunk;
   if (!raw) return;

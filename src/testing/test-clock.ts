@@ -11,7 +11,7 @@ interface Sleeper {
 }
 
 /**
- * Time that only the test moves: the option `clock` of a client, a stream or a run in a test.
+ * A clock that only the test moves: for the option `clock` of a client, a stream or a run.
  *
  * @example
  * ```ts
@@ -27,12 +27,12 @@ export class TestClock implements Clock {
   #isMoved = false;
   #reminds = false;
 
-  /** @param wallStart the date that it begins with, in milliseconds since the epoch */
+  /** @param wallStart its first date, in milliseconds since the epoch */
   constructor(wallStart = Date.UTC(2026, 10, 21)) {
     this.#wallStart = wallStart;
   }
 
-  /** How many sleeps have neither ended nor been aborted. */
+  /** Number of pending sleeps. */
   get sleeping(): number {
     return this.#sleepers.size;
   }
@@ -67,7 +67,7 @@ export class TestClock implements Clock {
     });
   }
 
-  /** Moves on, waking sleepers in the order of their time, and lets all that follows happen. */
+  /** Moves on, waking sleepers in order, and lets everything that follows happen. */
   async advance(ms: number): Promise<void> {
     this.#isMoved = true;
     const until = this.#now + ms;

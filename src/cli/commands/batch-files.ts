@@ -82,7 +82,7 @@ async function upload(input: CommandInput<NameOf<typeof uploadOptions>>): Promis
   return isTaken ? exitCodes.done : exitCodes.serviceFailing;
 }
 
-/** The service may take one name twice: then nothing distinguishes two uploads. */
+/** The service accepts one name twice: then nothing distinguishes two uploads. */
 function uniqueName(path: string): string {
   const ending = randomBytes(4).toString('hex');
   return `${basename(path).slice(0, 200)}-${ending}`;
@@ -149,12 +149,12 @@ async function exportBatch(input: CommandInput<NameOf<typeof exportOptions>>): P
   return exitCodes.done;
 }
 
-/** What stands around JSON and is none of it; a byte-order mark, too. */
+/** Bytes that may stand around JSON; a byte-order mark, too. */
 const blank: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf]);
 
 /**
- * The bytes of an export, as long as they may be one: a proxy's page is none, and of what has no length
- * only its end shows that it was cut.
+ * The bytes of an export. Throws for what cannot be one, such as a proxy's page; where no length is given,
+ * only the end shows that it was cut.
  */
 async function* wholeExport(
   bytes: AsyncIterable<Uint8Array>,

@@ -165,7 +165,7 @@ const launchCommand = oneBatchCommand({
     'Launch a batch: from here on it is paid for. One that is launched is not launched again.',
   ask: (client, ...of) => client.launchBatch(...of),
   textOf: (answer, batch) => `${batch} ${describe(answer)}\n`,
-  // That it runs or has run already is what was wanted (spec 3, rule 3).
+  // It runs, or has run already (spec 3, rule 3): the launch has its effect.
   isDone: ({ status }) =>
     ['ok', 'verification_already_ongoing', 'verification_already_done'].includes(status),
 });

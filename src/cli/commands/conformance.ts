@@ -53,7 +53,7 @@ async function conformance({
     await import('../../conformance/index.js');
   const isJson = options.has('json');
   const { patienceMs } = options.libraryValues(conformanceOptions);
-  // Lines are printed in their order, each when the one before is out.
+  // Lines are printed in order, each when the one before is out.
   let printed = Promise.resolve();
   let section: string | undefined;
   try {
@@ -67,7 +67,7 @@ async function conformance({
         const lines = conformanceLines(checked, section);
         ({ section } = checked);
         if (!isJson) printed = printed.then(async () => print(lines, stdout));
-        // Who cannot print learns of it at the end.
+        // A failed print is reported at the end.
         printed.catch(() => undefined);
       },
     });
@@ -84,6 +84,6 @@ async function open(
 ): Promise<{ readonly baseUrl: string; readonly apiKey: string; close(): Promise<void> }> {
   if (target.kind === 'service') return { ...target, close: async () => undefined };
   const { createService } = await import('../../service/index.js');
-  // Long enough in its states to be met there.
+  // Long enough in each state to be seen there.
   return createService({ verifyDelayMs: 200 });
 }

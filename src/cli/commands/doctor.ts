@@ -56,7 +56,7 @@ async function examine(input: CommandInput<NameOf<typeof doctorOptions>>): Promi
   return exitCode;
 }
 
-/** A list could be verified into it: it can be written, and two runs cannot work in it at once. */
+/** Whether a list could be verified into it: it can be written, and can be locked. */
 async function checkFolder(check: string, folder: string, exitCode?: number): Promise<Check> {
   return checkRunFolder(folder).then(
     () => passed(check, `${folder} can be written, and has locks (flock)`),
@@ -124,7 +124,7 @@ interface Check {
   readonly check: string;
   readonly state: 'ok' | 'failed' | 'note';
   readonly text: string;
-  /** What a run would end with. */
+  /** The exit code of a run. */
   readonly exitCode: number;
   readonly isList?: boolean;
 }
@@ -133,12 +133,12 @@ function passed(check: string, text: string): Check {
   return { check, state: 'ok', text, exitCode: 0 };
 }
 
-/** What is worth knowing, and keeps no run from its end. */
+/** Worth knowing, but no run fails for it. */
 function noted(check: string, text: string): Check {
   return { check, state: 'note', text, exitCode: 0 };
 }
 
-/** @param exitCode what a run would end with. @default that of the error */
+/** @param exitCode the exit code of a run. @default that of the error */
 function failed(check: string, error: unknown, exitCode = exitCodeOf(error)): Check {
   const text = typeof error === 'string' ? error : errorText(error);
   return { check, state: 'failed', text, exitCode };
@@ -167,9 +167,9 @@ async function checkService(
     timeoutMs: patienceMs,
     connectTimeoutMs: patienceMs,
     totalTimeoutMs: patienceMs,
-    // What is refused for so long is not silent.
+    // Shorter, so that a refusal is reported as one and not as silence.
     giveUpAfterMs: patienceMs / 2,
-    // What is wrong with it is said once, by the check.
+    // The check itself reports it, once.
     onOutage: () => undefined,
     onRequest: (made) => {
       report = made;
@@ -240,7 +240,7 @@ function checkClock(
 
 const fromHere = createRequire(import.meta.url);
 
-/** The packages that only some need, with their versions; `undefined` where they are not installed. */
+/** Versions of the optional packages; `undefined` where one is not installed. */
 async function installedPackages(): Promise<readonly (readonly [string, string | undefined])[]> {
   const { peerDependencies } = fromHere('sluice/package.json') as {
     readonly peerDependencies: Readonly<Record<string, string>>;
@@ -250,7 +250,7 @@ async function installedPackages(): Promise<readonly (readonly [string, string |
   );
 }
 
-/** Read, not loaded: a driver that breaks when it is loaded must not take the doctor with it. */
+/** Read, not loaded: a driver that breaks when it is loaded must not end the doctor. */
 async function versionOf(name: string): Promise<string | undefined> {
   for (const folder of fromHere.resolve.paths(name) ?? []) {
     const manifest = await readFile(join(folder, name, 'package.json'), 'utf8').catch(

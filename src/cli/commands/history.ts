@@ -149,7 +149,7 @@ function* exportLines(history: History, isJson: boolean): Generator<string> {
   }
 }
 
-/** A history can be larger than a text may be. */
+/** A history can be larger than the longest string. */
 function* inPieces(lines: Iterable<string>): Generator<string> {
   let piece: string[] = [];
   for (const line of lines) {

@@ -124,7 +124,7 @@ function describe(
   const stages = Object.entries(status.stages).map(
     ([stage, count]) => `${grouped(count)} ${stage}`,
   );
-  // A shared run that is finished has dropped what it knew of its batches.
+  // A finished shared run no longer has its batches.
   const none = status.isFinished ? 'all at their end' : 'none sent';
   const lines = [
     `input    ${status.input}`,

@@ -159,7 +159,7 @@ function oneAccount(
   };
 }
 
-/** Keys are revoked and replaced while serving; a file that cannot be used changes nothing. */
+/** Keys are revoked and replaced while serving; an invalid file changes nothing. */
 function rereadOnHangUp(
   service: Service,
   file: string,
@@ -184,7 +184,7 @@ async function readAccounts(file: string): Promise<readonly Account[]> {
   return parseAccounts(await readOptionFile(file, 'accounts file'));
 }
 
-/** What the system refuses here is an option to be changed, and no defect. */
+/** What the system refuses here is an option to change, not a defect. */
 async function start(options: ServiceOptions): Promise<Service> {
   const { createService } = await import('../../service/index.js');
   try {

@@ -102,7 +102,7 @@ function unitRequest(address: string, options: ParsedOptions<'type' | 'country'>
   });
 }
 
-/** The verdict is first, whatever the service has put around it. */
+/** The verdict comes first, whatever surrounds it in the answer. */
 function flattened(answer: UnitAnswer): unknown {
   const { result, ...others } = answer;
   if (typeof result !== 'object' || result === null || Array.isArray(result)) return answer;
@@ -135,7 +135,7 @@ async function formatFile(
   return isOk(answer) ? exitCodes.done : exitCodes.someFailed;
 }
 
-/** The specification shows nothing of the answer: this is the local service's, others are shown as they are. */
+/** The specification shows nothing of the answer: this is the local service's; others are shown unchanged. */
 const pairs = z.looseObject({
   results: z.array(z.looseObject({ input: z.string(), formatted: z.string().nullable() })),
 });

@@ -75,7 +75,7 @@ async function verifyList(
   return reportIfStopped(input, to, verifyTo, shown);
 }
 
-/** A list is looked at first: what runs then is the command that was shown. */
+/** The list is sampled first; then the command that was shown runs. */
 async function guide(input: CommandInput<VerifyOption>, show: typeof showGuide): Promise<number> {
   const to = locationOf(input.options.text('output') ?? 'verified.csv', input);
   const withMore = (added: readonly AddedOption[]): CommandInput<VerifyOption> => ({

@@ -4,8 +4,8 @@ import { ConfigurationError, InputError, type UploadFile } from '../../index.js'
 const chunkBytes = 256 * 1024;
 
 /**
- * Opens a file of addresses, one a line, to be sent as it is. It is looked through first: what is no
- * batch file is refused before anything is sent.
+ * Opens a file of addresses, one a line, to be sent unchanged. It is scanned first: an invalid batch file is
+ * refused before anything is sent.
  */
 export async function openLineFile(path: string): Promise<UploadFile> {
   const sizeBytes = await sizeOf(path);
@@ -40,7 +40,7 @@ async function* bytesOf(path: string): AsyncGenerator<Uint8Array, void, undefine
   }
 }
 
-/** All that a line must not hold, and what ends it. */
+/** Characters that a line must not hold, and its end. */
 const notable = /[\n,\uFEFF\u2028\u2029\p{Cc}]/gu;
 
 const troubles: ReadonlyMap<string, string> = new Map([

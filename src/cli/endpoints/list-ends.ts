@@ -32,7 +32,7 @@ import { filesOfOutput, verdictOutput, findOutput, isSamePlace } from './output.
 export interface ListEnds {
   readonly source: Source;
   readonly sink: Sink;
-  /** What of their form decides the rows, to be compared when a run continues. */
+  /** Options of its format that decide the rows: compared when a run continues. */
   readonly decides: Readonly<Record<string, string | boolean>>;
 }
 
@@ -77,7 +77,7 @@ export async function findSource(
   if (isDatabase(only)) return databaseSource(only, options);
   const form = fileOptions(options, output && !isDatabase(output) ? listAt(output) : '');
   if (inputs.length === 1) return findOne(only, form, stdin);
-  // Each file's own columns are in the common header, wherever in it they come first.
+  // The common header has each file's columns, wherever they first appear.
   const all = { ...form, columns: 'all' as const };
   return combinedSource(inputs.map((input) => findOne(input, all, stdin)));
 }
@@ -197,7 +197,7 @@ export function stateDirectoryOf(
   return resolvePath(cwd, found);
 }
 
-/** What is written directly has no state directory unless one is asked for. */
+/** A direct output has no state directory unless `--state` names one. */
 export async function isHeldBack(
   { kind }: Location,
   sink: Sink,
@@ -209,7 +209,7 @@ export async function isHeldBack(
 
 /**
  * Refuses a query for all columns of the table that the results go into: the run adds columns to it, and the
- * next one would read those as the list's own.
+ * next run would read those as the list's own.
  */
 export function refuseAllColumns(
   inputs: readonly Location[],
@@ -238,7 +238,7 @@ function readsAllOf(query: string, table: string): boolean {
   return isAll && words.some((word, at) => isTable(word, table, words[at - 1]));
 }
 
-/** Without their quotes, parentheses and commas apart. */
+/** Words without their quotes; parentheses and commas are words. */
 function wordsOf(query: string): readonly string[] {
   const plain = query.toLowerCase().replaceAll(/["`]/g, '');
   return plain.match(/[^\s,;()]+|[,()]/g) ?? [];

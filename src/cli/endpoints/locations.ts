@@ -18,7 +18,7 @@ import {
   type Environment,
 } from '../command.js';
 
-/** One end of a list: its path is what the command line calls it, found from its folder for a file. */
+/** One end of a list, with its path as the command line gave it, resolved from its folder for a file. */
 export type Location = ListLocation & { readonly path: string };
 
 export type DatabaseLocation = Location & { readonly kind: DatabaseKind };
@@ -32,11 +32,11 @@ export function locationOf(path: string, { env, cwd }: Environment): Location {
   const place = parseLocation(resolvePath(cwd, name));
   if (place.kind !== 'file') return { ...place, path };
   if (name === path) return place;
-  // What it holds is not said: it may be a password.
+  // The variable's value is not repeated: it may be a password.
   throw new ConfigurationError(`what ${path} holds is not the URL of a list or of a database`);
 }
 
-/** What an argument stands for: `env:NAME` for what that variable of the environment holds. */
+/** Resolves `env:NAME` to the value of that environment variable. */
 function resolveArgument(argument: string, env: NodeJS.ProcessEnv): string {
   const variable = /^env:(.+)$/s.exec(argument)?.[1];
   if (variable === undefined) return argument;
@@ -68,7 +68,7 @@ export function listAt(location: Location): string {
   return location.kind === 'file' ? location.path : location.url;
 }
 
-/** The inputs of one list, in order: a folder and a pattern stand for their files. */
+/** The inputs of one list, in order: folders and patterns are expanded to their files. */
 export async function findInputs(
   positionals: readonly string[],
   called: Called,
@@ -95,8 +95,8 @@ export async function findInputs(
 }
 
 /**
- * What the command line names, as the file system finds it: from the folder of the command line. Where that
- * is the folder of the process, it is as it was written, which is how messages show it.
+ * Resolves a path from the folder of the command line. Where that is the folder of the process, the path
+ * stays as written, which is how messages show it.
  */
 export function resolvePath(cwd: string, name: string): string {
   const [, scheme = '', path = ''] = /^((?:sqlite|duckdb):)?(.*)$/is.exec(name) ?? [];
@@ -143,8 +143,7 @@ async function refuseMisspelt(path: string): Promise<void> {
 const furthest = 2;
 
 /**
- * The path that was probably meant by one that is not there: each name that its folder has not got is
- * taken for the nearest that it has.
+ * The path probably meant by a missing one: each missing name is replaced by the closest one in its folder.
  *
  * @returns `undefined` when nothing is near
  */
@@ -161,7 +160,7 @@ export function nearPath(path: string): string | undefined {
 
 function nearName(folder: string, wanted: string): string | undefined {
   const names = namesIn(folder)
-    // A link that leads nowhere is in its folder and not there.
+    // A dangling link is in its folder, but does not exist.
     .filter((name) => name !== wanted)
     .map((name) => ({ name, distance: editDistance(name.toLowerCase(), wanted.toLowerCase()) }))
     .filter(({ name, distance }) => distance <= Math.min(furthest, name.length - 1))
@@ -177,12 +176,12 @@ function namesIn(folder: string): readonly string[] {
   }
 }
 
-/** A name has fewer words. */
+/** Longer texts are not file names. */
 const mostWords = 12;
 
 /**
- * Refuses what is no input but a piece of a name or value with spaces that was not quoted:
- * `my list.csv`, `--email eMail privat`.
+ * Refuses an input that is a piece of an unquoted name or value with spaces: `my list.csv`, `--email eMail
+ * privat`.
  */
 export async function refuseUnquoted({
   valuesWithMore = [],
@@ -201,7 +200,7 @@ export async function refuseUnquoted({
     const [value = '', ...more] = words;
     const rest: string[] = [];
     for (const word of more) {
-      // Patterns and URLs are no words of a name.
+      // Patterns and URLs are not part of a name.
       if (/[*?:/\\]/.test(word) || word === '-' || (await exists(word))) break;
       rest.push(word);
     }
@@ -214,7 +213,10 @@ export async function refuseUnquoted({
   }
 }
 
-/** What is right after an option without a value was taken for an input, and is neither that nor a verified column. */
+/**
+ * The argument right after an option without a value was taken for an input, and is neither that nor a
+ * verified column.
+ */
 async function refuseColumn(
   option: string,
   word: string | undefined,

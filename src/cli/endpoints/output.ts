@@ -118,8 +118,8 @@ function asFolder(name: string): string {
 }
 
 /**
- * The rows of the output that is there, with the rejects beside it: what the list had at least. `undefined`
- * where there is none that is a file, or none that can be read.
+ * Rows of the existing output and its rejects: the last list had at least as many. `undefined` where there is
+ * no such file, or it cannot be read.
  */
 export async function rowsOfOutput(
   sink: Sink,
@@ -160,8 +160,8 @@ function isTextFile(path: string): boolean {
 }
 
 /**
- * Said before anything is sent: a TXT output has the verified column alone, so that results show in it only
- * where they decide which rows are written.
+ * Reported before anything is sent: a TXT output has the verified column alone, so results show only in which
+ * rows are written.
  */
 export function hiddenResults(
   from: readonly Location[],
@@ -171,7 +171,7 @@ export function hiddenResults(
   const format = options.text('output-format');
   const isText = format === undefined ? isTextFile(path) : parseFileFormat(format) === 'txt';
   const decides = Object.keys(options.decisions(verifyOptions, 'rows of the output')).length > 0;
-  // A table under such a name stays one.
+  // An existing table of such a name is written all the same.
   const verified = [...options.texts('email'), ...options.texts('phone')];
   const mayBeTable =
     format === undefined &&
@@ -183,11 +183,11 @@ export function hiddenResults(
 
 interface KeptOutput {
   readonly sink: Sink;
-  /** A good output removes what an earlier run has left in the place of a suspect one. */
+  /** A good output removes the suspect one of an earlier run. */
   readonly maxUnknown?: MaxUnknown & { readonly suspect: Sink };
 }
 
-/** Sends the rows that are not to be kept elsewhere, and a suspect output beside its place. */
+/** Routes rejected rows to their own output, and a suspect output beside its place. */
 export async function keepOutput(
   sink: Sink,
   { from, to }: { readonly from: readonly Location[]; readonly to: Location },

@@ -34,7 +34,7 @@ export interface GuideContext {
 }
 
 /**
- * @param added options that were found, to which those of a person's answers are added
+ * @param added detected options, to which the person's answers are added
  * @param proposed the output among them, if it was not given
  */
 export async function askToStart(
@@ -47,7 +47,7 @@ export async function askToStart(
   }: {
     readonly added: AddedOption[];
     readonly proposed: string | undefined;
-    /** The country of rows that have none, as far as one is known. */
+    /** The country of rows without one, as far as it is known. */
     readonly fallback?: ChosenCountry['fallback'];
   },
 ): Promise<number> {
@@ -87,7 +87,7 @@ export async function askToStart(
   show(command());
   const trial = beside && command(['output', beside.output], ['limit', String(trialRows)]);
   if (trial) show(trial, `a trial of the first ${trialRows} rows`);
-  // What is doubtful stands right above the question, whose answer by Enter follows from it.
+  // Doubts stand right above the question; they decide the answer to Enter.
   reporter.doubtful(counted.doubtful);
   const isYesNeeded = isYesNeededFor(counted);
   const yes = isYesNeeded ? /^y(?:es)?$/i : /^(?:y(?:es)?)?$/i;
@@ -141,7 +141,7 @@ export function showCommand(
   ]);
 }
 
-/** So often a question is asked whose answer means nothing. */
+/** How often a question is asked again after an invalid answer. */
 const mostTries = 3;
 
 export async function askCountry(context: GuideContext, signal: AbortSignal): Promise<AddedOption> {
@@ -168,7 +168,7 @@ async function countryAnswered(
   return undefined;
 }
 
-/** @returns `undefined` when the answer is none, and says why */
+/** @returns `undefined` for an invalid answer, after reporting why */
 function countryIn(answer: string, reporter: Reporter): string | undefined {
   try {
     return parseCountry(answer);
@@ -181,17 +181,17 @@ function countryIn(answer: string, reporter: Reporter): string | undefined {
   }
 }
 
-/** A list of more rows is tried with its first rows, where that is paid for. */
+/** Longer lists are tried with their first rows, where verification is paid. */
 const manyRows = 1000;
 const trialRows = 100;
 
 interface Trial {
   readonly output: string;
-  /** Keeps its results, so that the run of all rows does not pay for them again. */
+  /** Keeps the trial's results, so that the full run does not pay for them again. */
   readonly history: string;
 }
 
-/** @returns `undefined` where there is no other output beside it */
+/** @returns `undefined` where the output has no place for another file beside it */
 function trialBeside(output: string, from: Environment): Trial | undefined {
   const location = locationOf(output, from);
   const { kind, path } = location;
@@ -206,7 +206,7 @@ function trialBeside(output: string, from: Environment): Trial | undefined {
   };
 }
 
-/** Those options, and what was found; it counts in place of what was given under the same name. */
+/** The options with the detected ones added; those replace options of the same name. */
 export function withAdded<Name extends string>(
   options: ParsedOptions<Name>,
   added: readonly AddedOption[],
@@ -226,8 +226,8 @@ export function withAdded<Name extends string>(
 export const countryToFillIn = '<CC>';
 
 /**
- * The command that was given, with what was found, as a line for a shell; the last output counts. What may hold
- * a password or a signature is not printed, but named.
+ * The given command with the detected options, as a line for a shell; the last output counts. Passwords and
+ * signatures are named, not printed.
  */
 function wholeCommand(
   input: CommandInput<never>,
@@ -258,7 +258,7 @@ function argumentsOf(
       .filter((each) => each[0] !== 'output' || each === output)
       .flatMap(([name, value]) => {
         if (value === true) return [`--${name}`];
-        // What begins with a dash would be taken for an option.
+        // A leading dash would make it an option.
         return value.startsWith('-') && value !== standard
           ? [`--${name}=${value}`]
           : [name === 'output' ? '-o' : `--${name}`, value];

@@ -7,10 +7,10 @@ export type AddedOption = readonly [name: VerifyOption, value: string | true];
 
 export interface ChosenCountry {
   readonly added?: readonly AddedOption[];
-  /** Which, and where that is known from, or why it is not. */
+  /** Which country, and the evidence; or why none was found. */
   readonly why: string;
   readonly fallback?: OfferedCountry | undefined;
-  /** Whether some of the rows that were looked at have none. @default false */
+  /** Whether some sampled rows have no country. @default false */
   readonly isOpen?: boolean;
 }
 
@@ -21,15 +21,15 @@ interface OfferedCountry {
 
 type FoundCountry = NonNullable<SampledList['mostly']>;
 
-/** So many numbers have a calling code that those without one need no country. */
+/** From this share on the numbers without a calling code need no country. */
 const nearlyAll = 0.9;
 
 export const countryOptions = ['country', 'country-column', 'country-from'] as const;
 
 /**
- * Chooses by what was given, by the list's own column of countries, by the calling codes of its numbers, or
- * by the locale. What less than half of the rows or numbers say is chosen by nobody but a person, unless the
- * locale says the same.
+ * Chooses by the given options, the list's country column, the calling codes of its numbers, or the locale.
+ * Where the evidence covers less than half of the rows or numbers, only a person chooses, unless the locale
+ * agrees.
  */
 export function chooseCountry(
   options: ParsedOptions<'country' | 'country-column' | 'email-country'>,

@@ -2,18 +2,17 @@ import { findColumns, isSluiceError, type SampledList, type Source } from '../..
 import { counted } from '../../platform/text/shown-numbers.js';
 import { message, type Message } from '../messages/message.js';
 
-/** A sheet of a workbook, as its beginning shows it; without a list where it cannot be read as one. */
+/** A sheet of a workbook as its beginning shows it; no list where it cannot be read as one. */
 interface SeenSheet {
   readonly name: string;
   readonly list: LookedAt | undefined;
 }
 
 type LookedAt = SampledList & {
-  /** Whether its first row holds addresses, and is to be read as one of them. */
+  /** Whether its first row holds addresses, and is a data row. */
   readonly isHeaderless: boolean;
 };
 
-/** The source, a sheet of it, either of them without a header. */
 type SourceOf = (form: { readonly sheet?: string; readonly noHeader?: true }) => Promise<Source>;
 
 interface LookOptions extends NonNullable<Parameters<typeof findColumns>[1]> {
@@ -24,14 +23,14 @@ interface LookOptions extends NonNullable<Parameters<typeof findColumns>[1]> {
 
 interface FoundSheet {
   readonly found: LookedAt;
-  /** To be named: another than the first, or one of several that have addresses. */
+  /** The sheet to name: not the first, or one of several with addresses. */
   readonly sheet?: string;
   readonly messages: readonly Message[];
 }
 
 const mostSheets = 30;
 
-/** Looks at a list; at every sheet of a workbook, of which it takes the first that has addresses. */
+/** Samples a list; of a workbook every sheet, and chooses the first with addresses. */
 export async function findInSheets(
   sourceOf: SourceOf,
   { isSheetGiven, ...options }: LookOptions,
@@ -80,7 +79,7 @@ async function lookAt(
   }
 }
 
-/** @returns `undefined` for a sheet that is no list: empty, or a page of text */
+/** @returns `undefined` for a sheet that is not a list: empty, or a page of text */
 async function listIn(
   sheet: string,
   sourceOf: SourceOf,
@@ -112,7 +111,7 @@ function describe(list: SampledList | undefined): string {
   return `${counted(rows, 'row')}${isWhole ? '' : ' or more'}, ${types || 'no addresses'}`;
 }
 
-/** @param withCells whether examples may be shown: at a person's own terminal, and in no log */
+/** @param withCells whether examples may be shown: at a person's terminal, never in a log */
 export function foundMessages(
   list: string,
   { contacts, country, leftOut, rows, isWhole }: SampledList,
@@ -130,7 +129,7 @@ export function foundMessages(
   ];
 }
 
-/** Columns whose cells hold several addresses, of which a row each is offered. */
+/** Columns whose cells hold several addresses: the guide offers a row for each. */
 export function severalMessages({ contacts }: SampledList, withCells: boolean): readonly Message[] {
   return contacts.flatMap(({ name: column, title, type, several: { cells, of, examples } }) =>
     cells === 0

@@ -31,7 +31,7 @@ import { type AddedOption, chooseCountry, countryOptions } from './choose-countr
 import { findPaidRun, wantsToResume } from './offer-to-resume.js';
 import { columnMessages, findInSheets, foundMessages, severalMessages } from './find-sheet.js';
 
-/** What programs on Windows write that is no UTF-8. */
+/** What programs on Windows write where it is not UTF-8. */
 const windowsEncoding = 'windows-1252';
 
 const noHeaderOption = ['no-header', true] as const;
@@ -44,7 +44,7 @@ export function namesNoColumn({ options }: CommandInput<VerifyOption>): boolean 
   return !options.has('email') && !options.has('phone');
 }
 
-/** Whether a command names no country though a person is there who could be asked: the list may say one. */
+/** Whether a command for a person names no country: the list may show one. */
 export function lacksCountry(
   { options, positionals }: CommandInput<VerifyOption>,
   person: Person,
@@ -58,8 +58,8 @@ export function lacksCountry(
 }
 
 /**
- * Whether rows would come out on a person's own terminal though nobody has said so: then a file is
- * proposed. What is piped, and what no terminal answers, streams.
+ * Whether rows would appear on a person's terminal without being asked for: then a file is proposed. Pipes
+ * stream.
  */
 export function isToTerminal(
   { options, positionals }: CommandInput<VerifyOption>,
@@ -97,8 +97,8 @@ async function propose(input: CommandInput<VerifyOption>, reporter: Reporter): P
 }
 
 /**
- * Looks at a list, says which columns would be verified, if none is named, for which country, where the rows
- * would go and what that would cost, and asks. What runs then is the command that is printed.
+ * Samples a list, proposes columns, country and output, estimates the cost, and asks. The printed command is
+ * what runs.
  */
 export async function showGuide(
   input: CommandInput<VerifyOption>,
@@ -107,7 +107,7 @@ export async function showGuide(
   const { reporter, person } = context;
   const { env, signal } = input;
   const isLog = input.options.has('json-log');
-  // Cells are shown to the person at the terminal, and never to a log.
+  // Cells are shown to the person at the terminal, never in a log.
   const withCells = person.output.isTTY && !isLog;
   const inputs = await findInputs(input.positionals, input);
   if (inputs.some(({ path }) => path === standard) && person.input.isTTY) throw nameThem('');
@@ -116,7 +116,7 @@ export async function showGuide(
   const source = await sourceWith();
   const isReadOnce = source.keep !== undefined && !inputs.some(isDatabase);
   const isNamed = !namesNoColumn(input);
-  // A sheet is named for all inputs, and what is read once has no second reading.
+  // A sheet is named for all inputs; an input that can be read once has no second reading.
   const isSheetGiven = input.options.has('sheet') || inputs.length > 1 || isReadOnce;
   const sheets = await findInSheets(
     async ({ sheet: name, noHeader }) =>
@@ -166,7 +166,7 @@ export async function showGuide(
   }
   const several = input.options.has('split-cells') ? [] : severalMessages(found, withCells);
   reporter.report(several);
-  // Rows that are made of one have its key.
+  // Rows that come from one have the same key.
   const isSplit = several.length > 0 && !input.options.has('key');
   const isAsked = isInteractive(person) && !isLog && !isReadOnce;
   if (isAsked) {
@@ -187,7 +187,7 @@ export async function showGuide(
   const country = chooseCountry(options, seen, env);
   reporter.report([message('found_country', { country: country.added ?? null, why: country.why })]);
   const chosen = country.added ?? (isAsked ? [await askCountry(context, signal)] : undefined);
-  // The question comes once all rows are counted.
+  // The question follows once all rows are counted.
   const { fallback, isOpen = false } = country;
   const ofOthers = isOpen && !isAsked ? (fallback?.country ?? countryToFillIn) : undefined;
   if (ofOthers !== undefined && fallback) reporter.report([message('fallback_country', fallback)]);
@@ -220,7 +220,7 @@ function nameThem(why: string): ConfigurationError {
   );
 }
 
-/** A list that was verified before has columns of these names. */
+/** Columns that an earlier verification has added need prefixes. */
 function prefixesOf(
   { contacts }: SampledList,
   options: ParsedOptions<'prefix'>,
@@ -232,12 +232,10 @@ function prefixesOf(
 }
 
 const endings = /\.(?:csv|tsv|jsonl|ndjson|xlsx|parquet)(?:\.gz)?$/i;
-/** A list of addresses alone has no room for results. */
+/** A TXT output has no room for results. */
 const textEnding = /\.txt(?:\.gz)?$/i;
 
-/**
- * The file that a list's rows would go to: beside the list, under its name and its sheet's, else in the current folder.
- */
+/** The proposed output: beside the list, under its name and its sheet's, else in the current folder. */
 async function proposedOutput(
   input: CommandInput<'output-format' | 'part-size' | 'split-by' | 'sheet'>,
 ): Promise<string> {
@@ -252,7 +250,7 @@ async function proposedOutput(
   if (!isFile) return `verified${wanted ?? '.csv'}`;
   const ending = endings.exec(path)?.[0];
   const name = basename(path).replace(ending === undefined ? textEnding : endings, '');
-  // Of a list that was verified before, `list.verified.csv`, the next is `list.verified2.csv`.
+  // After `list.verified.csv` comes `list.verified2.csv`.
   const [, stem = name, number = '1'] = /^(.*)\.verified(\d{0,3})$/s.exec(name) ?? [];
   const next = stem === name ? '' : String(Number(number || '1') + 1);
   const sheet = options.text('sheet');

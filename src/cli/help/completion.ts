@@ -13,7 +13,7 @@ const scripts = {
 
 const shells = Object.keys(scripts) as readonly (keyof typeof scripts)[];
 
-/** @param allCommands gives all commands, this one among them */
+/** @param allCommands all commands, including this one */
 export function createCompletionCommand(allCommands: () => readonly Command[]): Command {
   return {
     name: 'completion',
@@ -63,11 +63,11 @@ interface CompletedCommand {
   readonly summary: string;
   readonly options: readonly OptionDefinition[];
   readonly words: readonly string[];
-  /** Whether files are of use as its arguments. */
+  /** Whether its arguments are files. */
   readonly takesFiles: boolean;
 }
 
-/** The script that has bash complete the command; it works with bash 3.2, too. */
+/** The completion script for bash, 3.2 included. */
 function bashCompletion(commands: readonly CompletedCommand[]): string {
   const groups = groupsAmong(commands);
   return `# Completion of sluice for bash: source <(sluice completion bash)
@@ -125,7 +125,7 @@ function bashCase(command: CompletedCommand): string {
   return `    ${quoted(command.name)})${files} words=${quoted([...command.words, ...options].join(' '))} ;;`;
 }
 
-/** The script that has zsh complete the command: to be sourced, or a file `_sluice` in its `fpath`. */
+/** The completion script for zsh: to be sourced, or a file `_sluice` in its `fpath`. */
 function zshCompletion(commands: readonly CompletedCommand[]): string {
   const groups = groupsAmong(commands);
   return `#compdef sluice
@@ -202,7 +202,7 @@ function zshValue({ name, type }: OptionDefinition): string {
   return `:${name}:${type.isPath === true ? '_files' : ' '}`;
 }
 
-/** What means something in the explanation of `_arguments`. */
+/** Characters with a meaning in the explanation of `_arguments`. */
 function zshEscaped(text: string): string {
   return text.replaceAll(/[[\]:\\]/g, String.raw`\$&`);
 }
@@ -234,7 +234,7 @@ function fishLines(command: CompletedCommand, all: readonly CompletedCommand[]):
   ];
 }
 
-/** Of a command of two words both are given; of one that begins others, nothing after it yet. */
+/** When fish offers a command: of two words both are given; of a first word, nothing after it yet. */
 function fishCondition({ name }: CompletedCommand, all: readonly CompletedCommand[]): string {
   const given = '(commandline -opc)';
   const words = name.split(' ');
@@ -274,12 +274,12 @@ function groupsAmong(commands: readonly CompletedCommand[]): readonly CompletedC
   );
 }
 
-/** A text as the shells of this kind quote it: nothing in it is theirs. */
+/** A text in single quotes for POSIX shells. */
 function quoted(text: string): string {
   return `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What is after the first word of a command's name, or the name itself. */
+/** The last word of a command's name. */
 function lastWord(name: string): string {
   return name.slice(name.lastIndexOf(' ') + 1);
 }

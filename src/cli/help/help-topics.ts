@@ -58,7 +58,7 @@ export const environmentTexts = [
   { names: 'TERM=dumb', meaning: 'no live lines' },
 ] as const;
 
-/** By what follows the prefix. */
+/** By the column's suffix. */
 export const columnTexts = [
   {
     column: 'verification',
@@ -88,7 +88,7 @@ export const columnTexts = [
   { column: 'operator', type: 'phone', meaning: 'name of its operator, or empty' },
 ] as const;
 
-/** What `sluice help <topic>` shows besides commands: a table, or two. */
+/** What `sluice help <topic>` shows beside commands. */
 interface HelpTopic {
   readonly name: string;
   readonly tables: readonly {
@@ -134,7 +134,7 @@ export const helpTopics: readonly HelpTopic[] = [
       },
       {
         title: 'Reasons in <c>_reason:',
-        // Some of them name options, as the command line does by then.
+        // A getter: option names are known only when the command line runs.
         get rows() {
           return Object.entries(reasonWords).map(
             ([code, { words, meaning }]) =>

@@ -26,7 +26,7 @@ export function programHelp(commands: readonly Command[], version: string, width
   ].join('\n');
 }
 
-/** @param isWhole also the options that few people need, of a command that has many */
+/** @param isWhole also the rarely used options */
 export function commandHelp(
   command: Command,
   {
@@ -64,7 +64,7 @@ export function commandHelp(
   ].join('\n');
 }
 
-/** What is not written to a terminal may be read in one all the same. */
+/** Piped help may be read in a terminal, too. */
 const usualWidth = 80;
 /** A narrower terminal has no room for two columns. */
 const leastWidth = 60;
@@ -73,13 +73,13 @@ function lineWidth(width = usualWidth): number {
   return width < leastWidth ? usualWidth : width;
 }
 
-/** A command in lines that a shell takes for one. */
+/** A command broken into lines that a shell joins. */
 function commandLines(command: string, width?: number): readonly string[] {
   const lines: string[] = [];
   for (const part of command.split(/ (?=\[?-|\|)/)) {
     const last = lines.at(-1);
     const joined = `${last} ${part}`;
-    // The stroke at the end needs room, too.
+    // The backslash at the end needs room, too.
     if (last === undefined) lines.push(part);
     else if (joined.length <= lineWidth(width) - ' \\'.length) lines.splice(-1, 1, joined);
     else lines.push(`      ${part}`);
@@ -94,7 +94,7 @@ const moreLines = [
   'Docs: README.md and docs/.',
 ];
 
-/** Options that every command has are among those of its last group that most people need. */
+/** Common options join the last group of frequently used ones. */
 export function groupOfShared(options: readonly OptionDefinition[]): string | undefined {
   return (options.findLast(({ isCommon }) => isCommon) ?? options.at(-1))?.group;
 }

@@ -53,9 +53,9 @@ export interface Job {
   readonly person: Person;
   readonly reporter: Reporter;
   readonly rowsBefore: () => Promise<number | undefined>;
-  /** @returns the output that it writes again, if what was paid for it is paid again */
+  /** @returns the output that it writes again, if that is paid for again */
   readonly findPaid: () => Promise<PaidOutput | undefined>;
-  /** Called when the run begins: from then on its state directory is this process's own. */
+  /** Called when the run begins: from then on this process holds the state directory. */
   readonly begin: () => Promise<void>;
   readonly reportSummary: (summary: Summary) => Promise<void>;
 }
@@ -64,7 +64,7 @@ export interface RunParts {
   readonly run: RunState;
   readonly reporter: Reporter;
   readonly reports: RunReports;
-  /** Whether the service and the cost were said before, and agreed to. @default false */
+  /** Whether service and cost were shown and agreed to before. @default false */
   readonly isCostShown?: boolean;
 }
 
@@ -73,7 +73,7 @@ interface Prepared {
   readonly history: Awaited<ReturnType<typeof openHistory>>;
   readonly sink: Sink;
   readonly reportSummary: (figures: Summary | Estimate) => Promise<void>;
-  /** After its end was reported. */
+  /** Valid once its end was reported. */
   readonly exitCode: () => number;
 }
 
@@ -128,7 +128,7 @@ export async function prepareJob(
       const limited = limitMessages(figures, options.has('history'));
       const advice = reports.adviceOn(figures, known);
       reporter.finished(figures, reports.endOf(figures, known), advice, limited);
-      // What was suspect once is of no use beside an output that is not.
+      // A good output removes the suspect one.
       if (maxUnknown && !figures.suspect) {
         for (const { name } of figures.outputs) {
           await removeAt(besideLocation(locationOf(name, input), '.suspect'));
@@ -150,12 +150,12 @@ export async function prepareJob(
         if (progress.stage === 'stopped') stoppedBy = progress.error.code;
         reporter.progress(progress);
         const isPlanned = progress.stage === 'read' && progress.toSend > 0;
-        // One that streams has said it before.
+        // A streaming run has reported it before.
         if (isPlanned && !run.isStreaming) {
           reporter.report(trialMessages({ ...trial, rows: progress.rows }, options.has('history')));
         }
       },
-      // What was said of them in the plan was agreed to with it.
+      // The doubts shown in the plan were agreed to with it.
       onDoubtfulColumns: isCostShown
         ? async () => true
         : askAboutColumns(options, person, { reporter, signal: input.signal }),
@@ -182,7 +182,7 @@ export async function prepareJob(
   return { job, history, reportSummary, sink: ends.sink, exitCode: () => exitCode };
 }
 
-/** @throws ConfigurationError where a list of what is never sent would be replaced */
+/** @throws ConfigurationError where the output would replace a `--suppress` list */
 async function refuseSuppressed(
   lists: readonly Location[],
   outputs: readonly Location[],
@@ -205,7 +205,7 @@ async function sizeOf(to: Location): Promise<number> {
   return found?.isFile() === true ? found.size : 0;
 }
 
-/** The local service's verdicts must not get into a database because a variable was not set. */
+/** A missing variable must not bring the local service's verdicts into a database. */
 function refuseUnmeant(target: Target, to: Location): void {
   if (!isDatabase(to) || target.kind !== 'local' || target.isOnPurpose) return;
   throw new ConfigurationError(
@@ -213,7 +213,7 @@ function refuseUnmeant(target: Target, to: Location): void {
   );
 }
 
-/** The local service asks exchangers where that is wanted. On purpose alone: it is this machine that asks. */
+/** Adds the network engine to the local service, where asked for: this machine makes the queries. */
 function withEngine(target: Target, { options, env }: CommandInput<VerifyOption>): Target {
   return target.kind === 'local' && asksNetwork(options)
     ? { ...target, engine: async () => engineOf(options, env) }
@@ -222,7 +222,7 @@ function withEngine(target: Target, { options, env }: CommandInput<VerifyOption>
 
 type RunSettings = Omit<RunOptions, 'client' | 'stateDir'> & ColumnChoice & CountryChoice;
 
-/** Asking the service in one's own process costs nobody anything. */
+/** The in-process service may be polled often. */
 const localPollIntervalMs = 25;
 
 function sharedOptions(
@@ -237,7 +237,7 @@ function sharedOptions(
     ...givenOptions(options),
     settings: batchSettings(options),
     signal,
-    // Which columns and countries there are, no compiler can see.
+    // The compiler cannot see which columns and countries exist.
   } as RunSettings;
 }
 
@@ -272,7 +272,7 @@ export async function openReports(
     );
   }
   return RunReports.open({
-    // A trial writes none, and leaves that of the last night.
+    // A trial keeps the reports of the last night.
     report: options.has('dry-run') ? undefined : report,
     summary: summary === standard ? async (text) => print(text, stdout) : summary,
     besides: filesAmong([

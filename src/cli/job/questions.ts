@@ -21,11 +21,11 @@ import { keptSentence } from '../messages/sentences.js';
 import { connect, type PatienceOption, type Target } from '../connect.js';
 
 /**
- * Says what is lost with an unfinished run that was paid for, and has the person at the terminal agree to
- * it. Of a run that has paid nothing, nothing is said.
+ * Reports what is lost with an unfinished run that was paid for, and asks the person at the terminal. Silent
+ * for a run that paid nothing.
  *
  * @param what how the run is dropped, such as `--fresh`
- * @throws ConfigurationError when the person does not agree, or is not there
+ * @throws ConfigurationError when the person refuses, or there is none
  */
 export async function confirmDiscard(
   what: string,
@@ -37,12 +37,15 @@ export async function confirmDiscard(
     warn,
     signal,
   }: {
-    /** Whether a finished run is known by this alone, so that the same command would pay again. @default false */
+    /**
+     * Whether the record is all that is known of a finished run, so that the same command would pay again.
+     * @default false
+     */
     readonly forgets?: boolean;
-    /** Whether it was agreed to on the command line: it is only said then. */
+    /** Whether `--yes` agreed already: then the loss is only reported. */
     readonly isAgreed: boolean;
     readonly person: Person;
-    /** Says it where it was agreed to, also when quiet. */
+    /** Reports the loss after agreement, also with `--quiet`. */
     readonly warn: (loss: Message) => void;
     readonly signal: AbortSignal;
   },
@@ -68,7 +71,7 @@ export async function confirmDiscard(
   );
 }
 
-/** What is left on the service of a run that was given up: what could not be deleted, and what was paid for. */
+/** What an abandoned run leaves on the service: undeleted uploads, and paid batches. */
 export function leftMessages(
   left: readonly string[],
   launched: readonly string[],
@@ -80,11 +83,12 @@ export function leftMessages(
 }
 
 /**
- * Says what is lost with the run that `--fresh` drops, and asks. Deletes what it has on the service, when
- * `--delete-batches` or the person at the terminal says so; says what is left there otherwise. Batches of
- * the local service in this process go with the state directory.
+ * Reports what is lost with the run that `--fresh` drops, and asks. Deletes its batches where
+ * `--delete-batches` or the person says so, else reports what stays on the service. Batches of the in-process
+ * local service go with the state directory.
  *
- * @throws ConfigurationError when the person at the terminal keeps the run; ApiError when the service cannot be asked
+ * @throws ConfigurationError when the person at the terminal keeps the run; ApiError when the service cannot
+ * be asked
  */
 export async function dropOldRun(
   stateDir: string,
@@ -105,7 +109,7 @@ export async function dropOldRun(
   const status = await findStatus(stateDir);
   if (!status) return;
   await confirmDiscard('--fresh', status, {
-    // The option says what is wanted: a nightly command goes on without a person.
+    // The option is explicit: a nightly command runs without a person.
     isAgreed: options.has('yes') || !isInteractive(person),
     person,
     warn: (loss) => reporter.report([loss]),
@@ -148,7 +152,7 @@ export async function dropOldRun(
   }
 }
 
-/** A run that cannot be read is dropped all the same. */
+/** An unreadable run is dropped all the same. */
 export async function findStatus(stateDir: string): Promise<RunStatus | undefined> {
   return readRunStatus(stateDir).catch(() => undefined);
 }
@@ -156,10 +160,10 @@ export async function findStatus(stateDir: string): Promise<RunStatus | undefine
 export type PaidOutput = Pick<FieldsOf<'paid_again'>, 'output' | 'is_updated'>;
 
 /**
- * The file or folder that a new run would replace, or the table that it would update, where nothing keeps it
- * from paying again for what the last one has paid for.
+ * The output that a new run would replace or update, where nothing keeps it from paying again for the same
+ * list.
  *
- * @returns `undefined` where there is none, a history is given, or the service is free
+ * @returns `undefined` where there is none, with a history, or where the service is free
  */
 export async function findPaidOutput(
   to: Location,
@@ -181,16 +185,16 @@ export async function findPaidOutput(
   return { output: showLocation(path), is_updated: false };
 }
 
-/** Shown even when quiet: a person who repeats a finished command may think that it is resumed. */
+/** Also with `--quiet`: a person who repeats a finished command may expect it to resume. */
 export function paidAgain(paid: PaidOutput, addresses: number): Message {
   return message('paid_again', { ...paid, addresses });
 }
 
 /**
- * Asks the person at the terminal, before anything is read, whether a new run shall write an output again
- * and pay again. Where an unfinished run is resumed or dropped, nothing is asked here.
+ * Asks the person at the terminal, before anything is read, whether to write an output again and pay again.
+ * Not asked where an unfinished run is resumed or dropped.
  *
- * @throws ConfigurationError when the person does not agree
+ * @throws ConfigurationError when the person refuses
  */
 export async function agreeToPayAgain(
   findPaid: () => Promise<PaidOutput | undefined>,
@@ -202,7 +206,7 @@ export async function agreeToPayAgain(
   if (!paid) return;
   const { output, is_updated: isUpdated } = paid;
   const status = stateDir === undefined ? undefined : await findStatus(stateDir);
-  // What is paid for and was not read is asked for first, and used.
+  // Paid results that were not fetched are collected first.
   if (status && (!status.isFinished || status.retry.exports > 0)) return;
   const question = `${output} ${isUpdated ? 'has results' : 'is there'}. This is a new run: it ${isUpdated ? 'updates them' : 'replaces it'}, and pays for all its addresses, also those that are paid already. Start it?`;
   if (await agrees(question, person, signal)) return;
@@ -211,7 +215,7 @@ export async function agreeToPayAgain(
   );
 }
 
-/** Says it once the list is read and before anything is sent, unless an unfinished run is resumed. */
+/** Reported once the list is read and before anything is sent, unless an unfinished run is resumed. */
 export function withPaidAgain(
   onProgress: RunOptions['onProgress'],
   paid: () => PaidOutput | undefined,
@@ -227,7 +231,7 @@ export function withPaidAgain(
   };
 }
 
-/** @throws ConfigurationError when nobody is there who could be asked */
+/** @throws ConfigurationError when there is nobody to ask */
 export function preflightOf(
   options: ParsedOptions<'preflight' | 'yes'>,
   person: Person,
@@ -252,12 +256,12 @@ export function preflightOf(
   };
 }
 
-/** Of so many cells one that is right would be among them. */
+/** Among so many cells at least one should look right. */
 const judgedCells = 10;
 
 /**
- * What is done about columns that hardly look like what they are verified as: it is said, and the person
- * at the terminal is asked. Where nobody is there, a column without one cell that is right ends the run.
+ * Handles columns that hardly look like their type: warns, and asks the person at the terminal. Without a
+ * person, a column without a single matching cell ends the run.
  */
 export function askAboutColumns(
   options: ParsedOptions<'dry-run' | 'yes'>,
@@ -272,7 +276,7 @@ export function askAboutColumns(
   };
 }
 
-/** Whether a run is carried over of which not all that was paid is of use. Where nobody is there, it is. */
+/** Whether to carry over a run of which not all paid results are useful. Without a person: yes. */
 export function askAboutCarrying(
   options: ParsedOptions<'yes'>,
   person: Person,

@@ -33,7 +33,7 @@ import { describeCredits } from '../../platform/text/shown-numbers.js';
 
 const mostExamples = 3;
 
-/** Reads and counts what a run would send, and says it: also when it is quiet, for it was asked for. */
+/** Reads and counts what a run would send; reported also with `--quiet`, as it was asked for. */
 export async function dryRun(
   job: Job,
   stateDir: string | undefined,
@@ -47,9 +47,9 @@ export async function dryRun(
 
 export interface EstimatedJob {
   readonly estimate: Estimate;
-  /** Cells that would be sent as something else, what to put right, and what is paid for twice. */
+  /** Cells sent as something else, what to correct, and what is paid for twice. */
   readonly more: readonly Message[];
-  /** Whether it writes an output again and pays for all addresses, whatever was paid for that. */
+  /** Whether it writes an output again and pays for all its addresses. */
   readonly isPaidAgain: boolean;
   readonly doubtful: readonly DoubtfulColumn[];
 }
@@ -67,7 +67,7 @@ export async function estimateJob(
   try {
     const examples = new Map<string, FieldsOf<'changed_cells'>['cells'][number]>();
     const doubtful: DoubtfulColumn[] = [];
-    // A preview of cells is for the person who asks; logs hold none.
+    // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
       ...shared,
@@ -98,7 +98,7 @@ export async function estimateJob(
   }
 }
 
-/** What is paid already is not paid again, and the estimate does not know of it. */
+/** An unfinished run does not pay again for its batches, which the estimate does not know. */
 async function unfinishedRun(stateDir: string): Promise<Message | undefined> {
   const status = await findStatus(stateDir);
   if (!status || status.isFinished) return undefined;
@@ -109,7 +109,7 @@ async function unfinishedRun(stateDir: string): Promise<Message | undefined> {
   });
 }
 
-/** A signal that also fires when the work fails beside the run. */
+/** A signal that also aborts when the work beside the run fails. */
 function failingSignal(given: AbortSignal | undefined): {
   readonly signal: AbortSignal;
   readonly onFailure: (error: Error) => void;
@@ -145,7 +145,7 @@ export async function stream(
   }
 }
 
-/** Verifies a list, with all that is needed to go on in a state directory. */
+/** Verifies a list with a state directory. */
 export async function runDurably(
   {
     shared,
@@ -178,10 +178,10 @@ export async function runDurably(
         () => paid,
         (text) => reporter.report([text]),
       ),
-      // The local service's data are in the state directory: it starts when this process holds it.
+      // The local service's data are in the state directory: it starts once this process holds it.
       client: async (servicePath) => {
         await begin();
-        // The process that held it until now may have written the output.
+        // The process that held it before may have written the output.
         paid = await findPaid();
         connection = await connect(target, options, servicePath, {
           onOutage: reporter.outage,
@@ -217,7 +217,7 @@ export async function runShared(
   }: {
     readonly store: SharedStore;
     readonly isHeldBack: boolean;
-    /** Started beside this process once the run is begun, and ended with it. @default none */
+    /** Processes started once the run is begun, and ended with it. @default none */
     readonly workers?: { start(): void; stop(): Promise<void> };
   },
 ): Promise<void> {
@@ -245,7 +245,7 @@ export async function runShared(
   try {
     await run({
       ...shared,
-      // The reports of a run that is over stay.
+      // The reports of a finished run stay.
       client: async () => {
         await begin();
         connection = await connect(target, options, undefined, { onOutage: reporter.outage });

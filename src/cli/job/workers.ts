@@ -13,7 +13,7 @@ import { Reporter } from '../terminal/reporter.js';
 import { prepareJob } from './prepare-job.js';
 import { runShared } from './run-job.js';
 
-/** What a worker is started with, beside its environment. Never on its command line, which all may read. */
+/** What a worker is started with, beside its environment. Sent through a channel: command lines are public. */
 type WorkerTask = {
   readonly positionals: readonly string[];
   readonly options: readonly (readonly [string, readonly (string | true)[]])[];
@@ -21,13 +21,13 @@ type WorkerTask = {
 
 type WorkerMessage = { readonly progress: RunProgress } | { readonly failed: string };
 
-/** What the command is called with in a process that it has started itself. */
+/** The command that starts a worker process. */
 export const workerName = 'worker';
 
-/** A process that is asked to stop ends by itself, within moments. */
+/** A process that is asked to stop ends within moments. */
 const patienceMs = 10_000;
 
-/** What stops the whole run: its own process says so. */
+/** Codes that stop the whole run. */
 const codesOfAll: readonly unknown[] = [
   exitCodes.done,
   exitCodes.keyRefused,
@@ -41,12 +41,12 @@ interface WorkersOptions {
 }
 
 /**
- * The processes of this command that work on a shared run beside this one. Each is joined to it by a
- * channel, and stops when that closes: none outlives this process, however it ends.
+ * The worker processes that this command adds to a shared run. Each is connected by a channel and stops when
+ * that closes: none outlives this process.
  */
 export class Workers {
   readonly #options: WorkersOptions;
-  /** With the end of each. */
+  /** Each with its end. */
   readonly #working = new Map<ChildProcess, Promise<void>>();
   #isStopping = false;
 
@@ -54,7 +54,7 @@ export class Workers {
     this.#options = options;
   }
 
-  /** Starts them, once the run is begun. May be called again. */
+  /** Starts the workers once the run is begun. May be called again. */
   start(): void {
     const { input, count } = this.#options;
     if (this.#working.size > 0 || this.#isStopping || input.signal.aborted) return;
@@ -99,7 +99,7 @@ export class Workers {
       worker.on('exit', () => {
         if (this.#isStopping) resolve(undefined);
       });
-      // By then all that it has sent has arrived. Nothing comes through a channel that was closed here.
+      // By then every message has arrived. Nothing comes through a channel that was closed here.
       worker.on('close', (code, signal) => {
         if (signal) resolve(`was ended by ${signal}`);
         else resolve(codesOfAll.includes(code) ? undefined : `ended with ${code}: ${failed}`);
@@ -111,7 +111,7 @@ export class Workers {
     });
     this.#working.set(worker, forgotten);
     const task: WorkerTask = { positionals, options: options.given() };
-    // One that is gone already is reported when it closes.
+    // A worker that is gone is reported by its `close`.
     worker.send(task, () => undefined);
   }
 
@@ -131,7 +131,7 @@ export class Workers {
   }
 }
 
-/** What only the process knows in which it happens; all else reaches the process that has started it. */
+/** Progress that only its own process knows; everything else is in the store. */
 const forwarded: readonly RunProgress['stage'][] = [
   'older_state',
   'left_behind',
@@ -146,8 +146,8 @@ function isForwarded(progress: RunProgress): boolean {
 }
 
 /**
- * Works on a shared run for the process that has started this one, and says nothing by itself: what it is
- * to do comes through a channel, and it stops when that closes.
+ * Works on a shared run for the parent process without printing: its task comes through a channel, and it
+ * stops when that closes.
  */
 export async function runWorker({
   signal,
@@ -207,7 +207,7 @@ async function work(input: CommandInput<VerifyOption>): Promise<void> {
   }
 }
 
-/** Waits until it is on its way: an exit cuts what is not. */
+/** Waits until the message is sent: an exit drops what is not. */
 async function send(message: WorkerMessage): Promise<void> {
   await new Promise<void>((resolve) => {
     if (!process.connected || !process.send) resolve();

@@ -32,19 +32,19 @@ import {
 } from './sentences.js';
 import { type ColumnFigures, endLine } from './end-table.js';
 
-/** `info` is left out with `--quiet`, `notice` is not; a `warning` asks somebody to look. */
+/** `--quiet` leaves out `info`, not `notice`; a `warning` asks for attention. */
 export type Severity = 'info' | 'notice' | 'warning' | 'error';
 
-/** One kind of event: a line for a person, or some, with a severity and a form. */
+/** A kind of event: its severity and how it is rendered. */
 export interface EventDefinition<in out Fields> extends Omit<
   SentenceDefinition<Fields>,
   'sentence'
 > {
   readonly severity: Severity;
   readonly sentence: (fields: ReadOnly<Fields>) => string | readonly string[];
-  /** What is to be copied: below the sentence, on a line that nothing breaks. */
+  /** What a person copies: on an unwrapped line of its own below the sentence. */
   readonly copied?: (fields: ReadOnly<Fields>) => string;
-  /** What a terminal has before it: there, lines do not name the program. */
+  /** Its prefix at a terminal, where lines do not name the program. */
   readonly mark?: string;
 }
 
@@ -59,7 +59,7 @@ const notice = definer('notice');
 const warning = definer('warning');
 const error = definer('error');
 
-/** Sentences that another part has made: of an error, an advice, the library. */
+/** Renders the sentence that an error, an advice or the library has made. */
 const made = ({ message }: { readonly message: string }): string => message;
 
 const status = {
@@ -97,7 +97,6 @@ const estimate: Estimate = {
 };
 
 export const catalogue = {
-  // The service
   local_service: warning({
     when: 'No base URL is given: the local service verifies.',
     example: {},
@@ -125,7 +124,6 @@ export const catalogue = {
     sentence: made,
   }),
 
-  // The list, before anything is sent
   sheets: notice({
     when: 'The input is a workbook of several sheets, and none is named.',
     example: {
@@ -352,7 +350,6 @@ export const catalogue = {
       `this is a new run: it ${isUpdated ? 'updates' : 'replaces'} ${output} and pays for ${addresses === 1 ? 'its address' : `all ${counted(addresses, 'address')}`}; --history <file> keeps the results, and a later run pays only for what is new`,
   }),
 
-  // An earlier run that is dropped
   dropped: notice({
     when: 'A run that was paid for is dropped.',
     example: {
@@ -403,7 +400,6 @@ export const catalogue = {
       `launched and paid, so not deleted from the service: ${names.join(', ')}`,
   }),
 
-  // The run
   carried: info({
     when: 'The list has changed, and what was paid is used.',
     example: {
@@ -611,7 +607,6 @@ export const catalogue = {
     sentence: ({ rows }) => `the output is complete: ${counted(rows, 'row')}`,
   }),
 
-  // The end of a run. A log has all of it in `finished`.
   column_figures: info<ColumnFigures>({
     when: 'The figures of a verified column. A log has them in `finished`.',
     example: { column: 'email', figures: { rows: 281, verified: 257 } },
@@ -730,7 +725,6 @@ export const catalogue = {
     mark: 'sluice: ',
   }),
 
-  // What stops a command
   error: error({
     when: 'The command has failed: `code` is an [error code](../when-it-stops.md#error-codes), null for a defect and for a signal.',
     example: {
@@ -810,7 +804,6 @@ export const catalogue = {
     sentence: ({ name, message }) => `${name}: ${message}`,
   }),
 
-  // Other commands
   upload_in_doubt: notice({
     when: '`sluice batch upload` got no answer.',
     example: { name: 'leads-1f2e3d4c', program: 'sluice' },

@@ -3,7 +3,7 @@ import { exitCodeOf, exitCodes, Interruption } from '../process/exit-code.js';
 import { runSentence } from '../../report/sentences/run-sentences.js';
 import type { FieldsOf, Message } from './message.js';
 
-/** What a person reads when a command stops: one line, but for a defect. Whatever prints it escapes it. */
+/** The text of an error that stops a command: one line, but for a defect. Whoever prints it must escape it. */
 export function errorText(error: unknown): string {
   if (error instanceof Interruption) return error.message;
   if (error instanceof SluiceError) {
@@ -33,7 +33,7 @@ export function isTrace({ event, fields }: Message): boolean {
   return event === 'error' && fields['exit_code'] === exitCodes.defect;
 }
 
-/** What the service answered, where the error says it in other words, for support. */
+/** The service's own answer, where the message says it in other words; for support. */
 export function technicalPart(error: unknown): string | undefined {
   return error instanceof SluiceError && isTechnical(error) && error.cause instanceof Error
     ? error.cause.message
@@ -44,7 +44,7 @@ function isTechnical({ code }: SluiceError): boolean {
   return code === 'payment_required';
 }
 
-/** The system's own word (ENOSPC, ECONNREFUSED), where there is one. */
+/** The system's code (ENOSPC, ECONNREFUSED), if any. */
 function causeOf(error: SluiceError): string {
   for (let { cause } = error; cause instanceof Error; { cause } = cause) {
     const { code } = cause as NodeJS.ErrnoException;
@@ -61,7 +61,7 @@ function causeOf(error: SluiceError): string {
   return '';
 }
 
-/** Operations on no batch that may be gone: what is not found is the service itself. */
+/** Operations without a batch: a 404 means the service itself. */
 const withoutBatch: ReadonlySet<string> = new Set([
   'credits',
   'listBatches',

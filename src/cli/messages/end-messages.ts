@@ -35,7 +35,7 @@ export function verdictOf(summary: Summary, warnings: number): string {
 }
 
 interface EndOptions {
-  /** Whether a person reads it: with the time that it took, which a log has anyhow. @default false */
+  /** Whether a person reads it: then with the duration, which a log has anyway. @default false */
   readonly isTerminal?: boolean;
   readonly isRepeated?: boolean;
 }
@@ -82,7 +82,7 @@ export function adviceMessages(
     );
 }
 
-/** A list that has lost its rows: the output has lost them, too. */
+/** A list that has lost rows since the last run: the output has lost them, too. */
 export function fewerRowsMessages(
   { rows, compared }: Summary,
   advice: readonly Advice[],
@@ -95,7 +95,7 @@ export function fewerRowsMessages(
 
 type Limited = Pick<Summary, 'rows' | 'limit' | 'service'>;
 
-/** A trial's results are kept only if that is asked for before it. */
+/** A trial's results are kept only with `--history`. */
 export function trialMessages(
   { rows, limit, service }: Limited,
   hasHistory: boolean,
@@ -136,7 +136,7 @@ export function comparedMessages(summary: Summary): readonly Message[] {
     : [message('compared', { finished_at: previous.finished_at, types })];
 }
 
-/** What has moved oddly: somebody should look before the rows are used. */
+/** Unusual changes since the last run: to be checked before the rows are used. */
 export function oddMessages({ compared }: Summary): readonly Message[] {
   return (compared?.odd ?? []).map((odd) => message('odd_share', { ...odd }));
 }
@@ -148,7 +148,7 @@ function shareOfUnknown({
   return verified === 0 ? null : verdicts.unknown / verified;
 }
 
-/** What keeps the requests to a service waiting, and for how long it is tried again. */
+/** What keeps the requests waiting, and how long they are retried. */
 export function outageMessage(client: Pick<Client, 'baseUrl'>, outage: ServiceOutage): Message {
   const { host } = new URL(client.baseUrl);
   const forSeconds = Math.round(outage.forMs / 1000);

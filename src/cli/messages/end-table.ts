@@ -8,7 +8,7 @@ import {
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { textTable, textWidth } from '../terminal/text-table.js';
 
-/** A column of the table at the end of a run: a verified column, or what is known of all of a type alone. */
+/** A column of the end table: a verified column, or the totals of a type. */
 export interface EndColumn {
   readonly name: string;
   readonly figures: ReadonlyMap<Figure, number | null>;
@@ -16,7 +16,7 @@ export interface EndColumn {
 
 const whyNotSubmitted = Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[];
 
-/** The rows of the table. Those under `verified` add up to it, and reasons to what they are the reasons of; forms are some of their reason. */
+/** The rows of the table. Rows under `verified` add up to it, and reasons to their parent. */
 const figures = [
   { figure: 'rows', form: 'whole' },
   { figure: 'verified', form: 'whole' },
@@ -39,8 +39,8 @@ const figures = [
 type Figure = (typeof figures)[number]['figure'];
 
 /**
- * What a run has come to, by verified column. Addresses and credits are counted by type: where several
- * columns share one, they have a column of their own.
+ * The result of a run by verified column. Addresses and credits are counted by type: where several columns
+ * share a type, they have a column of their own.
  */
 export function endColumns(summary: Summary): readonly EndColumn[] {
   const { columns, rows } = summary;
@@ -96,20 +96,20 @@ function typeFigures(
     ['unique addresses', addresses],
     ...seldom('from earlier runs', known),
     ['credits', credits?.net ?? null],
-    // Other jobs of the account, and credits that were bought meanwhile, count in the balance.
+    // Other jobs, and credits bought meanwhile, count in the balance.
     ...seldom('by the balance', credits?.source === 'balance_difference' ? (credits.net ?? 0) : 0),
     ...seldom('after refunds of', credits?.refunded ?? 0),
   ];
 }
 
-/** A row that is seldom needed is there where it says something. */
+/** A rarely needed row is shown where it is not 0. */
 function seldom(figure: Figure, count: number): readonly [Figure, number][] {
   return count > 0 ? [[figure, count]] : [];
 }
 
 const indents = { whole: '', part: '  ', reason: '  ', 'of reason': '    ' } as const;
 
-/** The table, for a terminal so wide; columns that do not fit beside the others come below them. */
+/** The table at that width; columns that do not fit stand below the others. */
 export function endTable(columns: readonly EndColumn[], width: number): string {
   const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
   const cells = columns.map((column) => {
@@ -127,7 +127,7 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
   const widthOf = (names: readonly string[]): number => Math.max(...names.map(textWidth));
   const described = labelsWith(describeReason);
   const isRoom = widths.reduce((sum, each) => sum + each, widthOf(described)) < width;
-  // Reasons have their words beside the code where there is room.
+  // Reasons show their description beside the code where there is room.
   const labels = isRoom ? described : labelsWith((figure) => figure);
   const tables: string[][][] = [];
   let left = 0;
@@ -146,12 +146,12 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
     .join('\n');
 }
 
-/** What all cells of a column end as: each has a share of them. */
+/** The outcomes of cells: shares refer to their sum. */
 const endings: readonly Figure[] = ['verified', 'no result', 'not submitted', 'failed'];
 const verdicts: readonly Figure[] = ['valid', 'wrong', 'unknown', 'no verdict'];
 const noShare = ' '.repeat(' 100 %'.length);
 
-/** A count with its share of all cells, as `182   65 %`; none at all is a dash, which is read over. */
+/** A count with its share, as `182   65 %`; a dash for 0. */
 function cellOf({ figures: counts }: EndColumn, figure: Figure): string {
   const count = counts.get(figure);
   if (count === undefined) return '';
@@ -162,7 +162,7 @@ function cellOf({ figures: counts }: EndColumn, figure: Figure): string {
   return `${grouped(count)}${hasShare ? ` ${shareText(count, all).padStart(noShare.length - 1)}` : noShare}`;
 }
 
-/** All and nothing are said of what is exactly that. */
+/** 0 % and 100 % only where exact. */
 export function shareText(count: number, all: number): string {
   const share = Math.round((100 * count) / all);
   if (share === 0) return count === 0 ? '0 %' : '<1 %';
@@ -178,7 +178,7 @@ export function columnFigures({ name, figures: counts }: EndColumn): ColumnFigur
   return { column: name, figures: Object.fromEntries(counts) };
 }
 
-/** Reasons are in brackets after what they are of. */
+/** Reasons follow their outcome in brackets. */
 export function endLine({ column, figures: counts }: ColumnFigures): string {
   const parts: { readonly text: string; readonly reasons: string[] }[] = [];
   for (const { figure, form } of figures) {

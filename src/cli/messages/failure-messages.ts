@@ -11,14 +11,14 @@ import { message, type Message } from './message.js';
 import { codeOf, errorText } from './describe-error.js';
 import { statusFields } from './progress-messages.js';
 
-/** @param status `undefined` where nothing of the run is kept */
+/** @param status `undefined` where no state is kept */
 function stopMessages(
   error: unknown,
   status: RunStatus | undefined,
   next: string,
   { store, output, program }: RunContext,
 ): readonly Message[] {
-  // What is wrong with a command or a state directory, the error says with what to do.
+  // Errors of commands and state directories say themselves what to do.
   if (exitCodeOf(error) === exitCodes.usage) {
     return status && !store ? keptMessages(error, status, output) : [];
   }
@@ -31,18 +31,18 @@ function stopMessages(
   return [
     message('so_far', statusFields(status)),
     message('resumable', { state, message: next }),
-    // A person who stops a run may be done with it; other processes may go on with a shared one.
+    // A person who stops a run may be done with it; a shared run may go on elsewhere.
     ...(!store && error instanceof Interruption
       ? [message('hint', { state, program, is_paid })]
       : []),
-    // No folder has the results of a shared run.
+    // A shared run has no folder with results.
     ...(store ? [] : keptMessages(error, status, output)),
   ];
 }
 
-/** An output that cannot be written need not keep anybody from what is paid for: said even when quiet. */
+/** An output that cannot be written does not block access to paid results: reported also with `--quiet`. */
 function keptMessages(error: unknown, status: RunStatus, output: string): readonly Message[] {
-  // Of a wrong option only one that names the output is of it: a missing key is not.
+  // A usage error concerns the output only if it names it; a missing key does not.
   const isOutputs =
     isSluiceError(error, 'output_failed') ||
     (isSluiceError(error, 'invalid_option') && error.message.includes(output));
@@ -51,7 +51,7 @@ function keptMessages(error: unknown, status: RunStatus, output: string): readon
   return [message('results_kept', { state: stateDir })];
 }
 
-/** A run that streams has failed: what it paid is lost, and said even when quiet. */
+/** A failed streaming run loses what it paid: reported also with `--quiet`. */
 export function paidInVainMessages({
   batches,
   launched: { email: email_credits, phone: phone_credits },
@@ -59,11 +59,11 @@ export function paidInVainMessages({
   return batches === 0 ? [] : [message('paid_in_vain', { batches, email_credits, phone_credits })];
 }
 
-/** What is found out of a run while it goes; one that stops has not come to all of it. */
+/** What is learned about a run as it proceeds; incomplete where it stops. */
 export interface RunState {
-  /** Where other processes share it. */
+  /** Present for shared runs. */
   store?: SharedStore | undefined;
-  /** Whether it keeps nothing. */
+  /** Whether no state is kept. */
   isStreaming?: boolean;
   noMoreOpenThan?: FilePermissions | undefined;
 }
@@ -71,9 +71,9 @@ export interface RunState {
 export interface RunContext extends RunState {
   readonly input: string;
   readonly output: string;
-  /** What a person types to run this program again. */
+  /** The command that runs this program again. */
   readonly program: string;
-  /** Its state directory, or where one is likely to be. */
+  /** Its state directory, or where it would be. */
   readonly stateDir: string | undefined;
 }
 
@@ -99,10 +99,10 @@ export async function reportStopped(
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
-    // Nothing can be read of a run whose state is gone.
+    // A run without state cannot be read.
     ...(isStreaming || (!status && !store) ? paidInVainMessages(launched) : []),
   ]);
-  // Where nothing was sent, the message is the last line.
+  // Where nothing was sent, the error is the last line.
   if (exitCode !== exitCodes.usage) reporter.stopped(input, end);
   return exitCode;
 }
@@ -121,7 +121,7 @@ function reasonOf(error: unknown): string {
   return error.exitCode === 130 ? 'interrupted' : 'terminated';
 }
 
-/** The trace of a defect is for standard error: who knows what is in it. */
+/** The trace of a defect goes to standard error alone: it may contain anything. */
 function messageOf(error: unknown): string {
   if (exitCodeOf(error) !== exitCodes.defect) return errorText(error);
   return 'this is a defect in Sluice; standard error has its trace';

@@ -26,7 +26,7 @@ export function sentencesOf({ event, fields }: Omit<Message, 'severity'>): reado
   return typeof lines === 'string' ? [lines] : lines;
 }
 
-/** What stands by itself below a message, and before it at a terminal. */
+/** Text that stands below a message, or before it at a terminal. */
 export function formOf({ event, fields }: Message): {
   readonly copied: string | undefined;
   readonly mark: string;

@@ -12,7 +12,7 @@ import { type FieldsOf, message, type Message } from './message.js';
 
 export type BatchProgress = Extract<RunProgress, { readonly stage: 'batch' }>;
 
-/** A column that is likely to be the wrong one, or to be read in the wrong way: a message for each doubt. */
+/** A message for each doubt about a column: likely the wrong one, or misread. */
 export function doubtfulMessages({
   name,
   ambiguousRows,
@@ -101,11 +101,11 @@ export function batchMessage(progress: BatchProgress): Message {
     charge,
     export: exported,
   };
-  // What was paid for is not there.
+  // Paid results are missing.
   return message('batch', fields, isExportWrong(reason) ? 'warning' : 'info');
 }
 
-/** A list, or what decides its batches, has changed since a run that was not finished. */
+/** The list, or what decides its batches, has changed since an unfinished run. */
 export function carriedMessage(carried: CarriedRun): Message {
   return message('carried', {
     started_at: carried.startedAt,
@@ -146,13 +146,13 @@ export function namesOf({ name, state }: BatchProgress): {
 interface Failures {
   readonly count: number;
   readonly latest: Message;
-  /** Of the first few that have one: support is asked about them by it. */
+  /** Of the first few: support asks for them. */
   readonly uuids: readonly string[];
 }
 
 const mostNamed = 3;
 
-/** Batches that have failed for no wrong export: reported at the end, one message for each reason. */
+/** Failed batches, except for wrong exports: reported at the end by reason. */
 export class FailedBatches {
   readonly #byReason = new Map<string, Failures>();
 
@@ -176,16 +176,16 @@ export class FailedBatches {
   }
 }
 
-/** Answers of one kind in a row after which a batch counts as held up: some seconds with the usual waits. */
+/** Unexpected answers in a row after which a batch counts as held up: some seconds with the usual waits. */
 const inARow = 3;
-/** The same cause is reported again after so long, whichever batch it holds up then. */
+/** How often the same cause is reported, whatever batch it holds up. */
 const againAfterMs = 60_000;
 
-/** Batches for which the service answers, but not as it should: the run waits, and says for what. */
+/** Batches that wait because the service answers unexpectedly. */
 export class HeldUpBatches {
   readonly #reportedAtMs = new Map<WaitingReason, number>();
 
-  /** @returns what is to be said now: of each cause, once a minute at most */
+  /** @returns the message to print now: once a minute at most for each cause */
   note(progress: BatchProgress, nowMs: number): Message | undefined {
     const cause = heldUpBy(progress.state);
     if (cause === undefined) return undefined;

@@ -12,14 +12,14 @@ import {
 } from '../../report/sentences/list-sentences.js';
 import { describeReason, notSubmittedWords } from '../../report/sentences/reason-words.js';
 
-/** Whether a batch has failed for its export, so that what it cost is not lost. */
+/** Whether a batch has failed for its export alone, so that its cost is not lost. */
 export function isExportWrong(reason: string | undefined): boolean {
   return reason === 'export_incomplete' || reason === 'export_foreign';
 }
 
 export function adviceOn(reason: string, exported: ComparedExport | undefined): string {
   if (!isExportWrong(reason)) return "report it to the service's support";
-  // A service that leaves a flag out of its records would look for what is missing in vain.
+  // A service may leave a flag out of all its records.
   const records =
     reason === 'export_incomplete'
       ? ' (a record without all of `valid`, `wrong` and `unknown` counts as none)'
@@ -74,7 +74,7 @@ export const waitingWords = {
 
 export type WaitingReason = keyof typeof waitingWords;
 
-/** Where the batches of a run are that is dropped: also asked about. */
+/** Where the batches of a dropped run stay; part of the question, too. */
 export function keptSentence({
   batches,
   service,
@@ -87,7 +87,7 @@ export function keptSentence({
 
 const mostGroups = 5;
 
-/** What a run would cost, in a line or two for somebody who is asked whether to start it. */
+/** The cost of a run in one or two lines, for the question whether to start. */
 export function costLines({ email, phone, balance, service }: Estimate): readonly string[] {
   const types = [
     { name: 'email', noun: 'email address', type: email, has: balance?.email },

@@ -89,8 +89,8 @@ export function batchSettings(
 }
 
 /**
- * The same without the description, which is no parameter (spec 2.3). The caches' flags are always said,
- * because the global one shares results with other accounts.
+ * Without the description, which is not a parameter (spec 2.3). The cache flags are always sent: the global
+ * one shares results with other accounts.
  */
 export function readParameters(
   options: ParsedOptions<ParameterOption>,

@@ -12,10 +12,7 @@ export const configOption = {
   help: 'JSON file with any of these options by their long names; the command line wins.',
 } as const satisfies OptionDefinition;
 
-/**
- * The options of the command line win: one that is given there is the file's in no part, also where it may be
- * given several times.
- */
+/** The command line wins: an option given there replaces the file's whole value, also of a repeatable option. */
 export async function withConfig<Name extends string>(
   options: ParsedOptions<Name | 'config'>,
   definitions: readonly OptionDefinition<Name | 'config'>[],
@@ -82,7 +79,7 @@ function valuesOf(
   });
 }
 
-/** What every command has: standard error as a log. */
+/** For every command: standard error as a log. */
 export const jsonLogOption = {
   name: 'json-log',
   help: 'Print messages as JSON on standard error, one object a line.',
@@ -95,10 +92,10 @@ export const envFileOption = {
 } as const satisfies OptionDefinition;
 
 /**
- * Sets the variables of the file that `--env-file` names, before anything reads the environment. A file of
- * that kind which merely lies there is never read.
+ * Sets the variables of `--env-file` before anything reads the environment. A file that is not named is never
+ * read.
  *
- * @param environment is changed: modules of others read `process.env` itself
+ * @param environment modified in place: other modules read `process.env`
  * @throws ConfigurationError when the file cannot be read
  */
 export async function loadEnvFile(

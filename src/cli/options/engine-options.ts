@@ -34,7 +34,7 @@ const askLimits: OptionType<QueryLimits> = {
     ),
 };
 
-/** Options that only mean something with `--verify network`. */
+/** Options that require `--verify network`. */
 const networkOptions = defineOptions(
   [
     {

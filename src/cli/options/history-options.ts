@@ -93,9 +93,9 @@ export async function openHistory(
   });
 }
 
-/** As runs call it. */
+/** The service's name as runs record it. */
 async function serviceNameOf(target: Target): Promise<string> {
-  // What was judged offline is no answer of an exchanger.
+  // Offline verdicts are not an exchanger's.
   if (target.kind === 'local') return target.engine ? 'local, by the network' : 'local';
   const { baseUrl, apiKey } = target;
   const client = new Client({ baseUrl, apiKey });

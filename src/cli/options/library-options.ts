@@ -5,8 +5,8 @@ import type { OptionDefinition, OptionRule, ParsedOptions } from '../command.js'
 import { needsState, textType } from './option-types.js';
 
 /*
- * The options of run() that the command line has too: what they are called, take and exclude is read from
- * the table by which run() checks them.
+ * The options of run() on the command line: names, types and conflicts come from the table by which run()
+ * checks them.
  */
 
 type Table = typeof runShape;
@@ -24,14 +24,14 @@ export const libraryOptions: readonly OptionDefinition<LibraryOption>[] = Object
 ).flatMap(([library, wanted]) => {
   const { flag, asText } = wanted;
   if (!flag) return [];
-  // What those decide, run() itself takes care of.
+  // run() itself compares what these decide.
   const { unit: _unit, shown: _shown, decides: _decides, ...shown } = flag;
   const definition = { ...shown, name: flag.name as LibraryOption, library };
   return {
     ...definition,
     ...(asText && { type: textType(wanted, flag) }),
     ...(asText?.gather && { isRepeatable: library !== 'columns', gather: asText.gather }),
-    // What streams have nothing of is about a run that is kept.
+    // Options that streams lack concern runs with state.
     rules: [...exclusionRules(library), ...(isOfStreams(definition) ? [] : [needsState])],
   };
 });
@@ -49,13 +49,13 @@ export function exclusionRules(library: string): readonly OptionRule[] {
   }));
 }
 
-/** What was given of those that streams have too. */
+/** The given options that streams have, too. */
 export function givenOptions(options: ParsedOptions<LibraryOption>): Partial<StreamRunOptions> {
   const given: object = options.libraryValues(libraryOptions.filter(isOfStreams));
   return given;
 }
 
-/** What was given of the others. */
+/** The given options that only runs with state have. */
 export function givenOptionsOfKeptRuns(
   options: ParsedOptions<LibraryOption>,
 ): Partial<Omit<RunOptions, keyof StreamRunOptions | 'stateDir' | 'store'>> {

@@ -11,11 +11,9 @@ import {
 import { guess } from '../../platform/text/closest-name.js';
 import type { OptionDefinition, OptionRule, OptionType, ParsedOptions } from '../command.js';
 
-/*
- * What options take, and what they need and refuse. `shown` is what stands for the value in help and reference.
- */
+/* Types and rules of options. `shown` stands for the value in help and reference. */
 
-/** @param parse gives `undefined` for what the option does not take */
+/** @param parse `undefined` for an invalid value */
 function typeOf<Value>(
   shown: string,
   takes: string,
@@ -35,12 +33,12 @@ export function text(shown: string): OptionType<string> {
   return { shown, parse: (given) => given };
 }
 
-/** A file, a folder, or the place of a list: found from the folder of the command line. */
+/** A file, a folder or a list's location, resolved from the folder of the command line. */
 export function path(shown: string): OptionType<string> {
   return { ...text(shown), isPath: true };
 }
 
-/** What an option of the library takes, as a text: the same is right in both. */
+/** The type of a library option, from text. */
 export function textType(
   { what, isRight, asText }: Wanted,
   flag: Pick<Flag, 'shown' | 'unit' | 'isPath'> = {},
@@ -53,7 +51,7 @@ export function textType(
     ...(flag.isPath === true && { isPath: true }),
     parse: (given, name) => {
       const value = read(given);
-      // What is one of several is checked with the others.
+      // Values of a repeatable option are checked together.
       if (value !== undefined && (gather || isRight(value))) {
         return unit === undefined ? value : msOf(value as number, unit);
       }
@@ -152,14 +150,14 @@ export function duration(shown = '<s>'): OptionType<number> {
   });
 }
 
-/** What is above 0 stays above it. */
+/** A value above 0 stays above 0 when rounded. */
 function msOf(value: number, unitMs: number): number {
   return value === 0 ? 0 : Math.max(1, Math.round(value * unitMs));
 }
 
 const mostTimerMs = 2 ** 31 - 1;
 
-/** A time in milliseconds that a timer takes. */
+/** Milliseconds within the range of a timer. */
 export function delay(shown = '<ms>'): OptionType<number> {
   return typeOf(shown, `must be a whole number of milliseconds, at most ${mostTimerMs}`, (given) =>
     /^\d+$/.test(given) && Number(given) <= mostTimerMs ? Number(given) : undefined,
@@ -210,7 +208,7 @@ export function shortText(shown: string, max: number): OptionType<string> {
   };
 }
 
-/** A day, in universal time, at that time of day, or a moment. @returns it in the form of ISO 8601 */
+/** A UTC day at that time of day, or a moment. @returns it as ISO 8601 */
 export function date(timeOfDay: string): OptionType<string> {
   const takes = 'takes a day such as 2026-11-01, or a moment such as 2026-11-01T12:00:00Z';
   return typeOf('<date>', takes, (given) => {
@@ -223,7 +221,7 @@ export function date(timeOfDay: string): OptionType<string> {
   });
 }
 
-/** What a command finds out beside its options, and options may need. */
+/** Situations that options may require, and that a command finds out. */
 export type Situation =
   | 'input is a database'
   | 'output is a database'
@@ -245,8 +243,8 @@ export const needsState = needs(
 );
 
 /**
- * Holds the options that were given to what their definitions need and refuse. What is not known yet breaks
- * no rule: a command asks again when it knows.
+ * Checks the given options against their rules. What is unknown yet breaks no rule: a command checks again
+ * when it is known.
  */
 export function checkRules<Name extends string>(
   options: ParsedOptions<Name>,

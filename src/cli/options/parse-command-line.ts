@@ -20,10 +20,7 @@ export const commonOptions: readonly OptionDefinition[] = [
   { name: 'help-all', isCommon: true, help: 'Show this help with every option.' },
 ];
 
-/**
- * What options name in the file system is found from the folder of the command line; arguments are as they
- * are written.
- */
+/** Paths in options are resolved from the folder of the command line; arguments stay as written. */
 export function parseCommandLine(
   command: Command,
   given: readonly string[],
@@ -84,7 +81,7 @@ function unknownOption(
   );
 }
 
-/** The short forms that there are, and the options whose names begin with the letter. */
+/** The existing short forms, and the options that begin with the letter. */
 function shortForms(letter: string, definitions: readonly OptionDefinition[]): string {
   const forms = definitions.flatMap(({ short }) => (short === undefined ? [] : [`-${short}`]));
   const meant = definitions
@@ -96,7 +93,7 @@ function shortForms(letter: string, definitions: readonly OptionDefinition[]): s
 }
 
 /**
- * An option whose value may be left out takes only a position or a column that others name: what stands behind it may be the
+ * An option with an optional value takes only a position or a named column: the next argument may be the
  * input.
  */
 function withBareOptions(
@@ -168,7 +165,7 @@ function valueOf(
   throw valueMissing(definition, rawName);
 }
 
-/** Whether the value was forgotten and the option behind it taken for it; `--name=value` takes any. */
+/** Whether the value was forgotten and the next option taken for it; `--name=value` takes any. */
 function isNextOption(
   { value, inlineValue }: OptionToken,
   definitions: readonly OptionDefinition[],
@@ -190,7 +187,7 @@ export function noArguments(command: string, positionals: readonly string[]): vo
   throw new ConfigurationError(`${command} takes no argument ${JSON.stringify(first)}`);
 }
 
-/** @param what how the argument is asked for: `name one …` */
+/** @param what the request for the argument: `name one …` */
 export function onlyArgument(positionals: readonly string[], what: string): string {
   const [argument, ...more] = positionals;
   if (argument !== undefined && argument !== '' && more.length === 0) return argument;
@@ -202,7 +199,7 @@ export function onlyPath({ positionals, cwd }: CommandInput<never>, what: string
   return resolvePath(cwd, onlyArgument(positionals, what));
 }
 
-/** Whatever case it is written in: services write lower case. */
+/** In either case: services write lower case. */
 const uuidForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 export function onlyBatch(input: CommandInput<never>): string {

@@ -17,7 +17,6 @@ const needsStore = needs(
   (name) => `--${name} goes with --store <url>, where processes share a run`,
 );
 
-/** Which shared run is meant. */
 export const sharedRunOptions = defineOptions([
   {
     name: 'store',
@@ -56,7 +55,6 @@ export const storeOptions = defineOptions([
   },
 ]);
 
-/** How patient a process of a run is. */
 type StorePatience = Omit<PostgresStoreOptions, 'connectionString' | 'run'>;
 
 export async function sharedRunOf(

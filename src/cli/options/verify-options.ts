@@ -86,7 +86,7 @@ export const keepOptions = defineOptions([
   },
 ]);
 
-/** A name, or a number among the sheets; several with commas. */
+/** A name, or a sheet's number; several with commas. */
 const sheet: OptionType<string | number> = {
   shown: '<names or numbers>',
   parse: (given) => (/^[1-9]\d{0,3}$/.test(given) ? Number(given) : given),
@@ -182,7 +182,7 @@ const launchOptions = defineOptions([
   },
 ]);
 
-/** The options of `sluice verify`, in the groups and in the order in which its help shows them. */
+/** The options of `sluice verify`, by group, in the order of its help. */
 export const verifyOptions = [
   ...defineOptions(
     [

@@ -2,25 +2,24 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-// Modules of Node come by getBuiltinModule() here: for `import`, Node would load its streams with them.
+// Through getBuiltinModule(): `import` would load Node's streams, too.
 const { lstatSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } =
   process.getBuiltinModule('node:fs');
 
-/** After more work than this, in µs of processor time, V8 has thrown away code that only the start needed. */
+/** After more work than this, in µs of processor time, V8 has dropped code that only the start needed. */
 const mostWork = 5_000_000;
 const digestBytes = 32;
 
 interface CompiledScript {
   readonly exports: unknown;
-  /** Keeps the code that was compiled until now for the next start, where it can. */
+  /** Saves the compiled code for the next start, where possible. */
   readonly keep: () => void;
 }
 
 /**
- * Loads a module in CommonJS that is written in ASCII, with the code that an earlier start has kept: to
- * compile it takes a third of a short run. V8 believes what it is given, so the code is kept in a folder of
- * the user's own, and used only where it is whole and was made of this very text. Without the folder only
- * the gain is lost.
+ * Loads an ASCII CommonJS module with the compiled code of an earlier start: compiling takes a third of a
+ * short run. V8 trusts its input, so the code is kept in a private folder and used only if it is complete and
+ * belongs to this text. Without the folder only the gain is lost.
  */
 export function loadScript(path: string): CompiledScript {
   const { Script } = process.getBuiltinModule('node:vm');
@@ -37,7 +36,7 @@ export function loadScript(path: string): CompiledScript {
   );
   const loaded: { exports: unknown } = { exports: {} };
   const run = script.runInThisContext() as (...given: readonly unknown[]) => void;
-  // Code that was kept cannot import by itself with Node 20.
+  // With Node 20, cached code cannot import by itself.
   const importModule = async (wanted: string): Promise<unknown> => import(wanted);
   run(loaded, loaded.exports, createRequire(path), path, importModule);
   return {
@@ -46,7 +45,7 @@ export function loadScript(path: string): CompiledScript {
       const isKept = cachedData !== undefined && script.cachedDataRejected !== true;
       const { user, system } = process.cpuUsage();
       if (file === undefined || isKept || user + system > mostWork) return;
-      // Made under other options of V8 than those at the start, the next start could not use it.
+      // Compiled under other V8 options than those of the start: the next start could not use it.
       if (cachedDataVersionTag() !== tag) return;
       try {
         const code = script.createCachedData();
@@ -54,13 +53,13 @@ export function loadScript(path: string): CompiledScript {
         const whole = Buffer.concat([digestOf(source, code), code]);
         writeFileSync(file, whole, { mode: 0o600, flag: 'wx' });
       } catch {
-        // A disk that is full, or another process that keeps the same.
+        // A full disk, or another process that saves the same.
       }
     },
   };
 }
 
-/** What was kept, if it is whole and made of this text: V8 looks at little more than lengths. */
+/** The saved code, if it is complete and belongs to this text: V8 itself checks little more than lengths. */
 function readKept(file: string, source: Uint8Array): Buffer | undefined {
   try {
     const kept = readFileSync(file);
@@ -78,8 +77,8 @@ function digestOf(...parts: readonly (string | Uint8Array)[]): Buffer {
 }
 
 /**
- * What identifies a build of Node. V8 distinguishes its own releases, not those of Node, which may
- * change its code between two of them: code of the other then ends the process.
+ * Identifies a build of Node. V8 distinguishes its own releases, not Node's, whose internals may differ:
+ * foreign code would crash the process.
  */
 function thisNode(): string {
   const { version, arch, execPath } = process;
@@ -88,8 +87,8 @@ function thisNode(): string {
 }
 
 /**
- * A folder of the user's own, among the temporary files unless the user has decided it for Node. Anyone
- * who can write there decides what is run, so a folder of anybody else, or open to others, is not used.
+ * A folder among the temporary files, or where NODE_COMPILE_CACHE says. Anyone who can write to it decides
+ * what runs: one of another user, or open to others, is not used.
  */
 function cacheFolder(): string | undefined {
   const { NODE_COMPILE_CACHE, NODE_DISABLE_COMPILE_CACHE } = process.env;
@@ -105,7 +104,7 @@ function cacheFolder(): string | undefined {
     const isOwn = uid === undefined || (stats.uid === uid && (stats.mode & 0o077) === 0);
     return stats.isDirectory() && isOwn ? folder : undefined;
   } catch {
-    // A disk that is full or may not be written.
+    // A full or read-only disk.
     return undefined;
   }
 }

@@ -41,7 +41,7 @@ const signalCodes = { SIGINT: 130, SIGTERM: 143 } as const;
 
 type StopSignal = keyof typeof signalCodes;
 
-/** The reason of an abort that a person or a supervisor asked for. */
+/** The abort reason when a person or a supervisor stops the process. */
 export class Interruption extends Error {
   readonly exitCode: number;
 
@@ -53,10 +53,10 @@ export class Interruption extends Error {
 }
 
 /**
- * Aborts when the process is asked to stop. Asked a second time, the process ends at once: what is
- * written down by then is what the next run continues from.
+ * Aborts when the process is asked to stop. A second signal ends it at once: the next run continues from what
+ * is on disk.
  *
- * @param forced called before it ends at once
+ * @param forced called before it ends so
  */
 export function abortOnSignals(own: NodeJS.Process, forced: () => void): AbortSignal {
   const controller = new AbortController();

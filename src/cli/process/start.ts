@@ -4,10 +4,9 @@ import type { Surroundings } from '../command.js';
 import { exitCodeOf, exitCodes, abortOnSignals } from './exit-code.js';
 import { outliveClosedPipes, print, printed } from '../terminal/print.js';
 
-/** What a process says that belongs to no command. */
 interface ProcessListeners {
   readonly failed: (error: unknown) => void;
-  /** The process is asked a second time to stop, and ends at once. @default nothing */
+  /** Called when a second signal ends the process at once. @default nothing */
   readonly forced?: () => void;
   /** @default Node prints it */
   readonly warned?: (warning: Error) => void;
@@ -17,14 +16,14 @@ export async function start(
   work: (surroundings: Surroundings) => Promise<number>,
   listenersOf: (surroundings: Surroundings) => ProcessListeners,
 ): Promise<never> {
-  // An event loop that runs dry with a promise still open ends the process with this code, not with 0.
+  // If the event loop runs empty with a promise pending, the process ends with this code, not 0.
   process.exitCode = exitCodes.defect;
   outliveClosedPipes(process);
   const lastActs: (() => Promise<void>)[] = [];
   const surroundings: Surroundings = {
     argv: process.argv,
     env: process.env,
-    // As paths are written: the folder itself may be gone.
+    // Relative: the folder itself may be gone.
     cwd: '.',
     stdin: () => process.stdin,
     stdout: process.stdout,
@@ -40,7 +39,7 @@ export async function start(
     failed(error);
     process.exit(exitCodes.defect);
   });
-  // Node's own listener prints lines that are no log.
+  // Node's own listener prints lines that are not JSON.
   if (warned) {
     process.removeAllListeners('warning');
     process.on('warning', warned);
@@ -51,11 +50,11 @@ export async function start(
     for (const act of lastActs) await act();
     return exitCode;
   }, failed);
-  // At once, not after the engine has been taken down: behind the last act nothing may be killed.
+  // At once, not after the engine's teardown: nothing may be killed after the last act.
   return process.exit(lastCode);
 }
 
-/** What work ends with. @param failed says why it failed */
+/** The exit code of the work. @param failed reports why it failed */
 export async function endWith(
   work: () => Promise<number>,
   failed: (error: unknown) => void,

@@ -1,19 +1,19 @@
-/** How much may be added to what lives in the heap, in percent of it, before V8 marks all of it again. */
+/** Growth of the live heap, in percent, before V8 marks it again. */
 const growingPercent = 200;
 
 /**
- * Has V8 mark the heap less often. Some fifteen megabytes live there, and whatever is read or received counts
- * as growth until it is collected: left alone, V8 marks the heap five times a second, which is up to a fifth of
- * the processor time of a run, most of it in other threads.
+ * Makes V8 mark the heap less often. About fifteen megabytes are live, and everything read or received counts
+ * as growth until it is collected: by default V8 marks the heap five times a second, up to a fifth of a run's
+ * processor time, most of it in other threads.
  *
- * To be called when all is loaded that a run needs: V8 refuses Node's compiled code, and what was kept of
- * this command's, while an option has another value than it had when they were made.
+ * Call it when a run's code is loaded: V8 rejects cached code while an option differs from its value at
+ * compilation.
  */
 export function deferCollections(): void {
   letHeapGrow(growingPercent);
 }
 
-/** Undoes that: what is kept of the compiled code then suits the next start. */
+/** Undoes that, so that the saved compiled code suits the next start. */
 export function restoreCollections(): void {
   letHeapGrow(0);
 }
@@ -21,9 +21,9 @@ export function restoreCollections(): void {
 function letHeapGrow(percent: number): void {
   process.getBuiltinModule('node:v8').setFlagsFromString(`--heap-growing-percent=${percent}`);
 }
-/** Bytes of its code that a function of WebAssembly runs before V8 optimizes it. */
+/** Bytes of its code that a WebAssembly function runs before V8 optimizes it. */
 const budget = 200_000_000;
-/** What V8 itself takes, by Node's version. */
+/** V8's defaults, by Node version. */
 const usualBudgets = new Map([
   [20, 1_800_000],
   [22, 13_000_000],
@@ -32,13 +32,12 @@ const usualBudgets = new Map([
 ]);
 
 /**
- * Has V8 optimize later what is compiled of WebAssembly right after this call: the build calls it where
- * undici compiles its parser of HTTP. That is one function, so large that to optimize it takes a tenth of a
- * second of a core, and V8 would do so after five answers. A short run never wins that back; a run of
- * hundreds of answers has it optimized still.
+ * Delays V8's optimization of the WebAssembly compiled right after this call: the build inserts it where
+ * undici compiles its HTTP parser. Optimizing that one large function takes a tenth of a second of a core,
+ * and V8 would do so after five answers. A short run never recovers that; after hundreds of answers it is
+ * still optimized.
  *
- * For a moment only: V8 refuses Node's compiled code, and what was kept of this command's, while an option
- * has another value than it had when they were made.
+ * For a moment only: V8 rejects cached code while an option differs from its value at compilation.
  */
 export function deferOptimization(): void {
   const usual = usualBudgets.get(Number.parseInt(process.versions.node, 10));

@@ -4,11 +4,11 @@ import type { CommandInput } from '../command.js';
 export interface Person {
   readonly input: NodeJS.ReadStream;
   readonly output: NodeJS.WriteStream;
-  /** Whether questions may be put there: a log has no place for them. @default true */
+  /** Whether questions may be asked there: a log has no place for them. @default true */
   readonly mayBeAsked?: boolean;
 }
 
-/** Anyone who is at the terminal; nobody is asked where a log is written there. */
+/** The person at the terminal; not asked where standard error is a log. */
 export function terminal({ stdin, stderr, options }: CommandInput<never>): Person {
   const mayBeAsked = !options.given().some(([name]) => name === 'json-log');
   return { input: stdin(), output: stderr, mayBeAsked };
@@ -28,7 +28,7 @@ export async function ask(
   const ended = new Promise<undefined>((resolve) => {
     dialogue.on('close', () => resolve(undefined));
   });
-  // A terminal that is read key by key sends no signal of its own.
+  // A terminal in raw mode sends no signal itself.
   dialogue.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
   try {
     const answer = dialogue.question(`${question} `, { signal });

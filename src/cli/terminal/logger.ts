@@ -12,7 +12,7 @@ export interface LoggerOptions extends Pick<Surroundings, 'clock' | 'onMessage'>
   readonly isQuiet?: boolean;
   /** One JSON object a line, for log collectors, instead of texts. @default false */
   readonly isJson?: boolean;
-  /** Whether a person reads at a terminal: lines are wrapped there, and do not name the program. @default false */
+  /** Whether a person reads at a terminal: lines are wrapped, and do not name the program. @default false */
   readonly isTerminal?: boolean;
   /** @default 'lines' */
   readonly mode?: ProgressMode;
@@ -25,7 +25,7 @@ export function messageKey({ event, fields }: Message): string {
   return JSON.stringify([event, fields]);
 }
 
-/** Puts messages on standard error: as text or as JSON, and none twice in a row. */
+/** Writes messages to standard error as text or JSON, none twice in a row. */
 export class Logger implements MessageLog {
   readonly #out: Writable;
   readonly #options: LoggerOptions;
@@ -34,7 +34,7 @@ export class Logger implements MessageLog {
   #latestMs: number;
   #warnings = 0;
 
-  /** @param live lines that are drawn again and again: others go above them */
+  /** @param live redrawn lines: others go above them */
   constructor(out: Writable, options: LoggerOptions, live?: LiveLines) {
     this.#out = out;
     this.#options = options;
@@ -58,7 +58,7 @@ export class Logger implements MessageLog {
     else for (const line of this.#asText(one)) this.#put(line);
   }
 
-  /** Logs it unless something was logged lately; where lines are drawn, or none are wanted, never. */
+  /** Logs it unless something was logged lately; never where lines are redrawn or none are wanted. */
   logNowAndThen(one: Message, everyMs: number): void {
     if ((this.#options.mode ?? 'lines') !== 'lines') return;
     if (this.#options.clock.now() - this.#latestMs >= everyMs) this.log(one);
@@ -95,7 +95,7 @@ export class Logger implements MessageLog {
     const before = `${isTerminal ? mark : 'sluice: '}${one.severity === 'warning' ? 'warning: ' : ''}`;
     const { columns } = this.#out as Partial<NodeJS.WriteStream>;
     const lines = sentencesOf(one).map((line) => {
-      // A trace has lines of its own.
+      // A trace keeps its lines.
       if (isTrace(one)) return printable(before + line);
       const text = printableLine(before + line);
       return isTerminal ? hanging(text, widthOf(columns)) : text;

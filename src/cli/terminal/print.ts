@@ -4,8 +4,8 @@ import { printable, printableJson } from '../../platform/text/printable.js';
 import type { CommandInput, OptionDefinition } from '../command.js';
 
 /*
- * All that the command prints goes through here, but for rows and files that somebody asked to have on
- * standard output: names of files and columns, and whatever a service answers, may hold anything.
+ * Everything printed goes through here, except rows and files on standard output: names of files and columns,
+ * and a service's answers, may hold control characters.
  */
 
 export async function print(text: string, out: Writable): Promise<void> {
@@ -39,8 +39,8 @@ async function write(text: string | Uint8Array, out: Writable): Promise<void> {
 }
 
 /**
- * Waits until everything said on standard error is with its reader, or will never be: an exit cuts what
- * still waits. Who writes to standard output waits there; one that nobody reads must not hold up an exit.
+ * Waits until standard error has taken everything, or never will: an exit drops what still waits. Writers to
+ * standard output wait there; a reader that stopped reading must not hold up an exit.
  */
 export async function printed({ stderr }: NodeJS.Process): Promise<void> {
   await new Promise<void>((resolve) => {
@@ -51,8 +51,8 @@ export async function printed({ stderr }: NodeJS.Process): Promise<void> {
 }
 
 /**
- * Keeps a closed pipe from ending the process in the middle of its work: who writes to standard output
- * gets it there, and what is said on standard error is lost without harm.
+ * Keeps a closed pipe from ending the process: writers to standard output get the error, and messages on
+ * standard error are dropped.
  */
 export function outliveClosedPipes({ stdout, stderr }: NodeJS.Process): void {
   for (const stream of [stdout, stderr]) stream.on('error', () => undefined);

@@ -22,8 +22,8 @@ const percentWidth = ' 100 %'.length;
 const besideBar = 2 + labelWidth + 1 + percentWidth + 2;
 
 /**
- * A run as lines of a terminal, none wider than it: how far all of it is, and what there is to say of rows,
- * batches, results and credits. A line comes when there is something to say in it.
+ * A run as lines of a terminal, none wider than it: overall progress, then rows, batches, results and
+ * credits, each once there is something to show.
  */
 export function progressLines(
   figures: RunFigures,
@@ -53,12 +53,12 @@ export function timeText(figures: RunFigures, nowMs: number): string {
   return `${duration(elapsedMs / 1000)}${left}`;
 }
 
-/** Nobody knows the seconds of a long time, and what is not over takes some. */
+/** Long times are rounded, and unfinished ones are never 0. */
 function roughly(seconds: number): number {
   return seconds < 120 ? Math.max(1, seconds) : Math.round(seconds / 60) * 60;
 }
 
-/** While the list is read nobody knows how much there is to do. */
+/** The total is unknown while the list is read. */
 function progressText(figures: RunFigures, form: ProgressForm, nowMs: number): string {
   const time = timeText(figures, nowMs);
   const { share } = figures;
@@ -77,7 +77,7 @@ function rowsText(figures: RunFigures, nowMs: number): string {
   return read.sinceMs === undefined ? '' : `${grouped(read.done)} read${rateOf(read, nowMs)}`;
 }
 
-/** In the order of their life, the last first. */
+/** In the order of their life, the last stage first. */
 function batchesText(figures: RunFigures): string {
   const { done, total } = figures.batches;
   if (total === undefined || total === 0) return '';
@@ -114,11 +114,11 @@ function rateOf(
   nowMs: number,
 ): string {
   const seconds = sinceMs === undefined || isOver ? 0 : (nowMs - sinceMs) / 1000;
-  // In less time the rate is that of a moment.
+  // A shorter time gives no meaningful rate.
   return seconds >= 1 && doneHere > 0 ? `, ${rate(doneHere / seconds)}` : '';
 }
 
-/** @param beside what comes after it in its line */
+/** @param beside the text after it in its line */
 function barOf(share: number, beside: string, { columns, isUnicode }: ProgressForm): string {
   const width = Math.min(mostBar, columns - 1 - besideBar - beside.length);
   if (width < leastBar) return '';
@@ -147,7 +147,7 @@ interface ProgressSurroundings {
   readonly isOutputOnTerminal: boolean;
 }
 
-/** Lines are drawn where somebody watches and nothing else is written; logs get one now and then. */
+/** Lines are redrawn for a person where nothing else is written; logs get a line now and then. */
 export function progressMode(
   options: ParsedOptions<'quiet' | 'no-progress'>,
   { env, isTerminal, isOutputOnTerminal }: ProgressSurroundings,
@@ -157,18 +157,18 @@ export function progressMode(
   return isTerminal && !isDumb && !isOutputOnTerminal ? 'live' : 'lines';
 }
 
-/** What a terminal shows, as far as its environment shows. */
+/** What a terminal can display, as far as its environment shows. */
 export function progressForm(env: NodeJS.ProcessEnv, columns: number | undefined): ProgressForm {
   const locale = env['LC_ALL'] || env['LC_CTYPE'] || env['LANG'] || '';
   return {
     columns: widthOf(columns),
-    // no-color.org: set to anything but nothing.
+    // no-color.org: set and not empty.
     hasColour: !env['NO_COLOR'],
     isUnicode: /utf-?8/i.test(locale),
   };
 }
 
-/** Characters of a line; a terminal that does not know its width says 0. */
+/** Columns of a terminal; one that does not know its width reports 0. */
 export function widthOf(columns: number | undefined): number {
   return columns === undefined || columns === 0 ? 80 : columns;
 }
@@ -179,35 +179,34 @@ interface Terminal {
   readonly rows?: number | undefined;
 }
 
-/** A run that is over at once shows no lines that only flicker. */
+/** A run that ends at once shows no flickering lines. */
 const firstAfterMs = 300;
 const everyMs = 100;
 
-/** Lines at the lower end of a terminal that are drawn again and again, while others pass above them. */
+/** Lines at the bottom of a terminal that are redrawn while others scroll above them. */
 export class LiveLines {
   readonly #terminal: Terminal;
   readonly #lines: () => readonly string[];
   #drawn = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param lines gives them as they are now, none wider than the terminal */
+  /** @param lines the current lines, none wider than the terminal */
   constructor(terminal: Terminal, lines: () => readonly string[]) {
     this.#terminal = terminal;
     this.#lines = lines;
   }
 
-  /** Begins to draw; may be called again. */
   start(): void {
     this.#timer ??= setTimeout(() => {
       this.draw();
       this.#timer = setInterval(() => this.draw(), everyMs);
-      // Lines alone keep no process alive.
+      // The timer alone keeps no process alive.
       this.#timer.unref();
     }, firstAfterMs).unref();
   }
 
   draw(): void {
-    // More than fit would scroll away what they are drawn over; one that does not know its height says 0.
+    // More would scroll away what is redrawn; a terminal that does not know its height reports 0.
     const most = Math.max(1, (this.#terminal.rows || 24) - 1);
     const lines = this.#lines().slice(-most);
     this.#terminal.write(`${this.#eraser()}${lines.map((line) => `${line}\n`).join('')}`);

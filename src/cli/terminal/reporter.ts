@@ -38,20 +38,20 @@ import { LiveLines, progressForm, progressLines, timeText, widthOf } from './pro
 import { RunFigures } from './run-figures.js';
 import { Logger, type LoggerOptions } from './logger.js';
 
-/** At most so many batches are named whose exports differ from what was counted. */
+/** Most batches named whose exports differ from the counts. */
 const mostDifferences = 5;
 
-/** Plain lines come at most so often; while the service verifies, which may take hours, seldom. */
+/** Plain lines are at least this far apart; while the service verifies, which may take hours, further. */
 const lineEveryMs = 5000;
 const batchLineEveryMs = 60_000;
 
 export interface ReporterOptions extends LoggerOptions {
   readonly isVerbose: boolean;
-  /** Gives what a terminal shows. @default none */
+  /** The terminal's environment. @default none */
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** What `sluice verify` says on standard error. Counts only: no cell of the input. */
+/** The messages of `sluice verify` on standard error. Counts only: no cell of the input. */
 export class Reporter {
   readonly #out: Writable;
   readonly #options: ReporterOptions;
@@ -77,7 +77,7 @@ export class Reporter {
     this.#logger = new Logger(out, options, this.#live);
   }
 
-  /** Nobody must take the local service's verdicts for a paid service's. */
+  /** The local service's verdicts must not pass for a paid service's. */
   target(target: Target): void {
     if (target.kind !== 'local' || target.isOnPurpose || this.#isTargetShown) return;
     this.#isTargetShown = true;
@@ -88,7 +88,7 @@ export class Reporter {
     this.report([outageMessage(client, outage)]);
   };
 
-  /** Columns that are likely to be the wrong ones: that costs credits. */
+  /** Columns that are likely the wrong ones: that would cost credits. */
   doubtful(columns: readonly DoubtfulColumn[]): void {
     this.close();
     this.report(columns.flatMap(doubtfulMessages));
@@ -121,7 +121,7 @@ export class Reporter {
         this.#logger.logNowAndThen(progressMessage(progress), batchLineEveryMs);
         return;
       case 'written':
-        // The end of the run says it to people, with the names of the outputs.
+        // People get it at the end of the run, with the names of the outputs.
         if (this.#isDetailed) this.report([progressMessage(progress)]);
         return;
       case 'already_finished':
@@ -132,7 +132,7 @@ export class Reporter {
     this.report([progressMessage(progress)]);
   }
 
-  /** @param last what is said after all else; `finished` is the last event of a log */
+  /** @param last the last line; in a log `finished` is the last event */
   finished(
     summary: Summary,
     end: RunEnd,
@@ -175,19 +175,19 @@ export class Reporter {
     this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
   }
 
-  /** The last of all, to be read alone: the subject of a mail. */
+  /** The last line of all, readable alone: the subject of a mail. */
   #verdict(last: Message): void {
     const isShown = last.severity !== 'info' || this.#options.isQuiet !== true;
     if (this.#options.isTerminal === true && isShown) printLines('\n', this.#out);
     this.report([last]);
   }
 
-  /** Quiet is wanted where all is well. */
+  /** With `--quiet` only where something is wrong. */
   get #verdictSeverity(): Severity {
     return this.#logger.warnings > 0 ? 'notice' : 'info';
   }
 
-  /** The last line of a run that stopped: also when quiet, as the error above it. */
+  /** The last line of a run that stopped; also with `--quiet`, as the error above it. */
   stopped(input: string, { exit_code, reason }: Omit<FieldsOf<'stopped_verdict'>, 'input'>): void {
     if (this.#options.isJson === true) return;
     this.#verdict(message('stopped_verdict', { input, exit_code, reason }));
@@ -203,7 +203,7 @@ export class Reporter {
       this.report([message('error_cause', { message: technical })]);
   }
 
-  /** Takes live lines off the terminal; what is said from then on stands below what was said before. */
+  /** Removes live lines from the terminal; later output stands below earlier output. */
   close(): void {
     this.#live?.stop();
   }
@@ -236,11 +236,11 @@ export class Reporter {
     return this.#options.isVerbose || this.#options.isJson === true;
   }
 
-  /** A log has it in the batch's own line. */
+  /** A log has it in the batch's event. */
   #difference(fields: FieldsOf<'difference'>): void {
     this.#differences += 1;
     if (this.#options.isJson === true || this.#differences > mostDifferences) return;
-    // What is paid for was not there.
+    // Paid results were missing.
     const isMissing = fields.export.missing !== undefined;
     this.report([message('difference', fields, isMissing ? 'warning' : 'info')]);
     if (this.#differences === mostDifferences) this.report([message('more_differences', {})]);

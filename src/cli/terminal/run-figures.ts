@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/index.js';
 import { ProgressFigures, type BatchState, type RunProgress } from '../../index.js';
 
-/** What a batch has done; the order of its life. */
+/** Progress of a batch, in the order of its life. */
 const ranks = {
   planned: 0,
   uploading: 1,
@@ -13,11 +13,11 @@ const ranks = {
   done: 7,
   exported: 8,
   failed: 8,
-  // Its parts are counted in its place.
+  // Its parts count in its place.
   split: -1,
 } as const satisfies Record<BatchState['stage'], number>;
 
-/** The stages of a run, as a person watches them. */
+/** The stages of a run as a person sees them. */
 export const runStages = [
   'reading',
   'uploading',
@@ -28,7 +28,7 @@ export const runStages = [
 ] as const;
 export type RunStage = (typeof runStages)[number];
 
-/** Where a batch must have got to, to be through a stage, and to be in it. */
+/** The state of a batch that has passed a stage, and of one that is in it. */
 const batchStages = {
   uploading: { in: ranks.uploading, through: ranks.uploaded },
   preparing: { in: ranks.uploaded, through: ranks.ready },
@@ -36,21 +36,21 @@ const batchStages = {
   exporting: { in: ranks.done, through: ranks.exported },
 } as const;
 
-/** The writing of the rows, of all that a run with batches does. */
+/** Share of writing the rows in a run with batches. */
 const writingShare = 0.05;
 type BatchStage = keyof typeof batchStages;
 const batchStageNames = Object.keys(batchStages) as readonly BatchStage[];
 
 interface StageFigures {
-  /** Rows or addresses that are through it. */
+  /** Rows or addresses that have passed it. */
   readonly done: number;
-  /** Those of them that were not through it before this process began. */
+  /** Those of them that passed it since this process began. */
   readonly doneHere: number;
-  /** How many there are to be; `undefined` while nobody knows. */
+  /** The total; `undefined` while unknown. */
   readonly total: number | undefined;
   /** Batches that are in it now. */
   readonly batches: number;
-  /** When its first row or batch came; `undefined` before. */
+  /** When its first row or batch arrived; `undefined` before. */
   readonly sinceMs: number | undefined;
   readonly isOver: boolean;
 }
@@ -139,7 +139,7 @@ export class RunFigures {
     return { done, doneHere, total, batches, sinceMs, isOver };
   }
 
-  /** Since this process began, and until the output is written, as far as that is known. */
+  /** Time since this process began, and time left as far as it is known. */
   time(nowMs: number): { readonly elapsedMs: number; readonly leftMs: number | undefined } {
     return { elapsedMs: nowMs - (this.#startedMs ?? nowMs), leftMs: this.#leftMs(nowMs) };
   }
@@ -167,7 +167,7 @@ export class RunFigures {
     return this.#progress.now().batchesFailed;
   }
 
-  /** What batches cost at most that may have been launched, and what the service says of these: not charged. */
+  /** The most that launched batches may cost, and what the service says was not charged. */
   credits(): {
     readonly launched: Readonly<Record<VerificationType, number>>;
     readonly notCharged: number;
@@ -190,9 +190,9 @@ export class RunFigures {
     const { isOver, doneHere } = this.of('exporting');
     if (isOver) {
       const { done, total = 0, sinceMs = nowMs } = this.of('writing');
-      // To write the rows takes about as long as to read them.
+      // Writing the rows takes about as long as reading them.
       if (done === 0) return this.#readMs;
-      // A folder or a table takes its rows in at the end, in a time of its own.
+      // A folder or a table commits its rows at the end, in a time of its own.
       return done < total ? ((nowMs - sinceMs) / done) * (total - done) : undefined;
     }
     const beganMs = this.#since.get('uploading');

@@ -1,6 +1,6 @@
 import { printableLine } from '../../platform/text/printable.js';
 
-/** Characters that a terminal draws in two columns, or in none. */
+/** Characters that a terminal draws two columns wide, or with no width. */
 const wide =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 const narrow = /\p{M}/u;
@@ -10,7 +10,7 @@ export function textWidth(text: string): number {
   return widths.reduce((sum: number, width) => sum + width, 0);
 }
 
-/** A text in lines of so many columns of a terminal; a word that is longer stays whole. */
+/** Wraps a text at so many columns; a longer word stays whole. */
 export function wrapped(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let left = 0;
@@ -27,7 +27,7 @@ export function wrapped(text: string, width: number): readonly string[] {
   return lines;
 }
 
-/** A text for a terminal so wide; what continues from the line above is indented. */
+/** Wraps a text; continued lines are indented. */
 export function hanging(text: string, width: number): string {
   return wrapped(text, width - indent.length).join(`\n${indent}`);
 }
@@ -35,9 +35,9 @@ export function hanging(text: string, width: number): string {
 const indent = '  ';
 
 /**
- * Lines of columns, each as wide as its widest cell; the last is as wide as it is.
+ * Aligned columns, each as wide as its widest cell; the last is not padded.
  *
- * @param align `numbers` has all columns but the first end in a line. @default 'left'
+ * @param align `numbers` aligns all columns but the first at the right. @default 'left'
  */
 export function textTable(
   cells: readonly (readonly string[])[],
@@ -62,8 +62,8 @@ export function textTable(
 }
 
 /**
- * What a service answered, for a person: a line for each field, fields of fields under their path. The
- * specification does not show most of them, so none is expected.
+ * A service's answer for a person: a line for each field, nested fields under their path. The specification
+ * does not show most of them, so none is expected.
  */
 export function fieldsText(answer: unknown): string {
   const fields = [...fieldsOf(answer, '')];
@@ -71,10 +71,9 @@ export function fieldsText(answer: unknown): string {
   return fields.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join('');
 }
 
-/** More of a list is for `--json`. */
+/** Longer lists need `--json`. */
 const mostItems = 20;
 
-/** An answer's depth is bounded where it is read. */
 function* fieldsOf(value: unknown, path: string): Generator<readonly [string, string]> {
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, mostItems).entries()) {
@@ -91,7 +90,7 @@ function* fieldsOf(value: unknown, path: string): Generator<readonly [string, st
     return;
   }
   if (value === undefined) return;
-  // What is left of JSON: a text as it is, a number, a boolean.
+  // A string as it is, or a number or boolean.
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   yield [path, value === null ? '-' : printableLine(text)];
 }

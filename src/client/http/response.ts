@@ -127,7 +127,6 @@ function parseBody(
     return { problem: 'not UTF-8' };
   }
   try {
-    // A service that repeats the key, in a status say, must not have it printed for it.
     const value: unknown = JSON.parse(text, (_name, each: unknown) =>
       typeof each === 'string' ? redact(each) : each,
     );

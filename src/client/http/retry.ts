@@ -44,11 +44,11 @@ export type Verdict =
 export function judgeFailure(failure: Failure, random: () => number): Verdict {
   if (!mayRepeat(failure) || failure.attempts > failure.maxRetries) return { do: 'throw' };
   const waitMs = waitBefore(failure, random);
-  // No attempt fits into the call's own time: its latest failure says more than that this is over.
+  // No attempt fits into the call's remaining time: the latest failure says more than a deadline would.
   if (Math.max(waitMs, retryAfterMs(failure.error)) >= failure.leftMs) return { do: 'throw' };
   const leftMs = failure.giveUpAfterMs - failure.failingForMs;
   if (leftMs <= 0 || askedWaitMs(failure.error) > leftMs) return { do: 'give_up' };
-  // The last attempt is when the time is over, not a wait before.
+  // The last attempt is made when the time is over, not one wait earlier.
   return { do: 'repeat', waitMs: Math.min(waitMs, leftMs) };
 }
 
@@ -58,8 +58,8 @@ export function isServiceFailure(status: number): boolean {
 }
 
 function mayRepeat({ error, repeatable, oddAnswers, isUnderstood }: Failure): boolean {
-  // A request that was surely not sent may go again, whatever it is; one that may have been carried
-  // out goes again only if that does no harm.
+  // A request that was surely not sent is retried whatever it is; one that may have been carried out, only if
+  // that is harmless.
   if (error instanceof TransportError)
     return error.retryable && (error.sent === 'no' || repeatable);
   if (error instanceof ApiError) {
@@ -72,7 +72,7 @@ function mayRepeat({ error, repeatable, oddAnswers, isUnderstood }: Failure): bo
 }
 
 function waitBefore({ error, attempts }: Failure, random: () => number): number {
-  // After a 429 the whole client waits together, this request with it.
+  // After a 429 the whole client pauses, this request included.
   if (error instanceof ApiError && error.status === 429) return 0;
   return Math.max(askedWaitMs(error), backoffMs(attempts, bounds, random));
 }

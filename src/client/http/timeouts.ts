@@ -3,7 +3,7 @@ import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 /** What a request waits for when it takes too long. */
 export type Awaited = 'connection' | 'sending' | 'answer' | 'body' | 'total';
 
-/** Watches one request: something must happen within each limit, and all of it within the total. */
+/** Watches one request: progress within each limit, and the end within the total. */
 export class Watchdog {
   readonly #clock: Clock;
   readonly #bark: (awaited: Awaited, limitMs: number) => void;
@@ -15,7 +15,7 @@ export class Watchdog {
   #deadline = Number.POSITIVE_INFINITY;
   #isStopped = false;
 
-  /** `bark` is called at most once, with what was waited for and the limit that is over. */
+  /** `bark` is called at most once, with what was awaited and the limit that was exceeded. */
   constructor(
     clock: Clock,
     options: {
@@ -30,7 +30,7 @@ export class Watchdog {
     this.#alarm = new Alarm(clock, () => this.#watch());
   }
 
-  /** From now on this is waited for, and starts over. */
+  /** Starts a new limit for what is awaited from now on. */
   expect(awaited: Awaited, limitMs: number): void {
     this.#awaited = awaited;
     this.#limitMs = limitMs;
@@ -38,7 +38,7 @@ export class Watchdog {
     this.#watch();
   }
 
-  /** What is waited for now lies on this side: only the total runs on. */
+  /** Pauses the limit while this side works: only the total goes on. */
   suspend(): void {
     this.#deadline = Number.POSITIVE_INFINITY;
   }
@@ -49,8 +49,8 @@ export class Watchdog {
   }
 
   /**
-   * One sleeping timer at most: a limit that starts over leaves it asleep, and when it wakes too early
-   * it goes back to sleep for what is left.
+   * At most one timer: a restarted limit leaves it running, and a timer that fires too early is set again for
+   * the rest.
    */
   #watch(): void {
     if (this.#isStopped) return;

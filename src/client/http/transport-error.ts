@@ -8,27 +8,27 @@ interface FailedRequest {
   /** What the request is about, for messages. */
   readonly subject: string;
   readonly operation: OperationName;
-  /** Whether a connection was there and the request handed to it: before that, nothing was sent. */
+  /** Whether the request was handed to a connection: before that, nothing was sent. */
   readonly isStarted: boolean;
   readonly redact: (text: string) => string;
 }
 
-/** What TLS says of a certificate or a handshake; asking again does not fix it. */
+/** TLS errors of a certificate or a handshake; a retry does not fix them. */
 const handshakeCode =
   /^(?:ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|ERROR_IN_CERT)|^(?:EPROTO|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH|UND_ERR_PRX_TLS)$/;
 
-/** What a dispatcher says of its own state or of the request's form. */
+/** Errors of a dispatcher about its own state or the request's form. */
 const misuseCode = /^UND_ERR_(?:INVALID_ARG|DESTROYED|CLOSED|NOT_SUPPORTED)$/;
 
-/** A proxy that answers 4xx to the tunnel (credentials, rules) will do so again. */
+/** A proxy that refuses the tunnel with 4xx (credentials, rules) will do so again. */
 const proxyRefusal = /Proxy response \(4\d\d\)/;
 
-/** Whether asking again cannot help: a certificate that is not trusted, a handshake that fails. */
+/** Whether a retry cannot help: an untrusted certificate, a failed handshake. */
 export function isHandshakeFailure(error: unknown): boolean {
   return handshakeCode.test(systemErrorCode(error) ?? '');
 }
 
-/** What broke a connection, for people; `undefined` for what has no words of its own. */
+/** What broke a connection, for people; `undefined` where no description fits. */
 export function describeConnection(error: unknown): string | undefined {
   const code = systemErrorCode(error) ?? '';
   return unknownHost(error, code) ?? reasons[code];
@@ -47,7 +47,7 @@ const reasons: Readonly<Record<string, string>> = {
   EPIPE: 'the connection was closed',
 };
 
-/** Makes an error of ours from what broke a request's connection. */
+/** The error for a broken connection. */
 export function toTransportError(error: unknown, request: FailedRequest): TransportError {
   const { subject, operation, isStarted, redact } = request;
   const cause = plainCause(error, redact);
@@ -83,7 +83,7 @@ const waits: Readonly<Record<Awaited, string>> = {
   total: 'no whole answer',
 };
 
-/** Makes an error of ours from a limit that is over. */
+/** The error for an exceeded limit. */
 export function toTimeoutError(
   awaited: Awaited,
   limitMs: number,
@@ -99,7 +99,7 @@ export function toTimeoutError(
   });
 }
 
-/** What may have been carried out is asked again only where that pays nothing twice. */
+/** What may have been carried out is retried only where that cannot pay twice. */
 function evidence({ isStarted, operation }: FailedRequest): {
   readonly sent: 'no' | 'unknown';
   readonly retryable: boolean;
@@ -110,7 +110,7 @@ function evidence({ isStarted, operation }: FailedRequest): {
   };
 }
 
-/** Text of an error, also of one that only holds others, as Node's attempts at several addresses do. */
+/** The text of an error, also of an AggregateError, such as Node's attempts at several addresses. */
 function textOf(error: Error): string {
   if (error.message !== '' || !(error instanceof AggregateError)) return error.message;
   const inner: unknown[] = error.errors;
@@ -118,8 +118,8 @@ function textOf(error: Error): string {
 }
 
 /**
- * A foreign error as a bare one with the same name, code and message. Errors of the transport may hold
- * sockets, request headers and parts of answers, and with them the key; what is printed holds none.
+ * Reduces a foreign error to name, code and message. Transport errors may hold sockets, request headers and
+ * parts of answers, and with them the key.
  */
 export function plainCause(error: unknown, redact: (text: string) => string): Error {
   if (!(error instanceof Error)) return new Error(redact(String(error)));

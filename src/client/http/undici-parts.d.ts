@@ -1,5 +1,5 @@
-// undici's index also loads fetch, WebSockets, caches and mocks: more than a third of what a start took. Its
-// parts have no types of their own; the package's version is fixed, so their places do not change.
+// undici's index also loads fetch, WebSockets, caches and mocks: more than a third of the start. Its parts
+// have no types of their own; the version is fixed, so their paths do not change.
 declare module 'undici/lib/dispatcher/agent.js' {
   import type { Agent } from 'undici';
   const part: typeof Agent;

@@ -1,47 +1,46 @@
 /**
- * The plateau above the mean that the service took: a curve is below its plateau for a while, and one that
- * came back to the mean only would sink with every refusal.
+ * How far the plateau is above the mean accepted rate: a curve is below its plateau for a while, and one that
+ * only returned to the mean would sink with every refusal.
  */
 const plateau = 1.05;
 
 /**
- * A limit refuses every request that is under way, not one among others: so many of them are its sign, and
- * a pause so long is that of its window. One that the service did not ask for was longer than it had to be.
+ * A limit refuses every request under way, not single ones: that many refusals identify it, and a long pause
+ * is its window. A pause that the service did not ask for was longer than necessary.
  */
 const burstOfLimit = 4;
 const windowPauseMs = 20_000;
 const ownPauseSureness = 0.5;
 
-/** How long the first plateau is away, as shares of a short pause and of a long one. */
+/** Time to the first plateau, as shares of a short pause and of a long one. */
 const shortShare = 0.007;
 const longShare = 0.25;
 
-/** The plateau is moved away until fewer than one request in so many is refused … */
+/** The plateau is moved away until fewer than one in this many requests is refused … */
 const wantedPerRefusal = 120;
 /** … but not further than the time of so many requests, or from one refusal to the next. */
 const longestHoldRequests = 200;
 
-/** A rate at which requests were refused is taken for a little less. */
+/** A refused rate counts as slightly less. */
 const belowRefused = 0.93;
 
-/** So many refusals at less than the learned rate, and the rate is not what they are about. */
+/** After this many refusals below the learned rate, the refusals are about something else. */
 const mostContradictions = 3;
 
-/** What was taken between a pause and the refusal that ended it. */
+/** What was accepted between a pause and the refusal that ended it. */
 interface Cycle {
   readonly taken: number;
   readonly busyMs: number;
   readonly refusedAt: number;
-  /** The curve it was sent along. */
+  /** The curve that it followed. */
   readonly curve: RateCurve | undefined;
   readonly holdMs: number;
 }
 
 /**
- * How fast a service takes requests, learned from its refusals. Those that come one by one cost their
- * pauses and hardly more: the rate is that of what was sent between the pauses. A burst that is refused as
- * a whole, with a long pause, is a limit's: then the pause counts as time in which it was used up. Knows no
- * timer: the moments are given to it.
+ * Learns how fast a service takes requests from its refusals. Single refusals cost little more than their
+ * pauses: the rate is that of the requests between them. A burst refused as a whole, with a long pause, shows
+ * a limit: then the pause counts as time in which it was used up. Has no timer: the caller passes the time.
  */
 export class AdaptiveRate {
   #curve: RateCurve | undefined;
@@ -49,18 +48,18 @@ export class AdaptiveRate {
   #contradictions = 0;
   #taken = 0;
   #refused = 0;
-  /** Of the requests that were under way when one was refused: those that were taken all the same. */
+  /** Requests under way at a refusal that were accepted all the same. */
   #spared = 0;
   #busySince = 0;
   #cycle: Cycle | undefined;
   #isNamed = false;
 
-  /** The earliest moment of a request after one that began at `lastStart`. */
+  /** The earliest start of the next request after one that began at `lastStart`. */
   next(lastStart: number): number {
     return this.#curve?.next(lastStart) ?? Number.NEGATIVE_INFINITY;
   }
 
-  /** Nothing was asked for a while, which says nothing of the service. */
+  /** Nothing was asked for a while, which says nothing about the service. */
   idled(ms: number): void {
     this.#busySince += ms;
   }
@@ -69,22 +68,22 @@ export class AdaptiveRate {
     this.#taken += 1;
   }
 
-  /** A request that was under way when another was refused was taken. */
+  /** A request that was under way at a refusal was accepted. */
   spared(): void {
     this.#spared += 1;
     this.#plan();
   }
 
-  /** One more of the burst was refused, which may make its pause longer. */
+  /** Another of the burst was refused, which may extend its pause. */
   refusedToo(pausedUntil: number): void {
     this.#refused += 1;
     this.#busySince = pausedUntil;
     this.#plan();
   }
 
-  /** A request was refused, and none goes before a moment, which the service has named or not. */
+  /** A request was refused; none starts before `pausedUntil`, which the service has named or not. */
   refused(now: number, pausedUntil: number, isNamed: boolean): void {
-    // Pauses with nothing taken between them are one long pause: one window has refused them all.
+    // Pauses with nothing accepted between them are one: one window has refused them all.
     if (this.#taken > 0) this.#endCycle(now);
     this.#isNamed = isNamed;
     this.refusedToo(pausedUntil);
@@ -118,7 +117,7 @@ export class AdaptiveRate {
     const wholeMs = busyMs + pauseMs;
     const sureness = this.#sureness(taken, pauseMs);
     const mean = taken / (busyMs ** ((1 - sureness) / 2) * wholeMs ** ((1 + sureness) / 2));
-    // What came early on the curve is a small sample: the rate at which it was refused is news as well.
+    // A refusal early on the curve is a small sample: its rate counts in proportion.
     const weight = Math.min(1, curve?.progress(refusedAt) ?? 1);
     const before = belowRefused * (curve?.rateAt(refusedAt) ?? 1);
     const rate = (mean * plateau) ** weight * before ** (1 - weight);
@@ -128,7 +127,7 @@ export class AdaptiveRate {
     this.#curve = new RateCurve(rate, this.#holdMs, this.#busySince);
   }
 
-  /** How sure it is that a limit is used up until the end of the pause. */
+  /** How certain it is that a limit is used up until the end of the pause. */
   #sureness(taken: number, pauseMs: number): number {
     const isBurst = this.#refused >= burstOfLimit && this.#spared < this.#refused / burstOfLimit;
     if (!isBurst || taken < this.#refused) return 0;
@@ -136,17 +135,17 @@ export class AdaptiveRate {
   }
 }
 
-/** A curve starts this far below the rate of its plateau. */
+/** How far below its plateau a curve starts. */
 const curveCut = 0.15;
 
-/** How fast a curve leaves its plateau: in the time of so many requests, not faster than in a second. */
+/** A curve leaves its plateau within the time of this many requests, but not within less than a second. */
 const growRequests = 5;
 const fastestGrowMs = 1000;
 
 /**
- * A rate that comes back to what a service has borne, stays near it for a while and then grows faster and
- * faster: the cubic curve of TCP CUBIC and of AWS' SDKs. Both its sides are scaled to the rate, because
- * what is slow for fifty requests a second is too fast for one.
+ * A rate that returns to what a service has accepted, stays near it for a while and then grows ever faster:
+ * the cubic curve of TCP CUBIC and of AWS' SDKs. Both sides are scaled to the rate, as what is slow for fifty
+ * requests a second is too fast for one.
  */
 class RateCurve {
   /** Requests a millisecond, on the plateau. */
@@ -155,7 +154,7 @@ class RateCurve {
   readonly #growMs: number;
   readonly #from: number;
 
-  /** @param holdMs from the curve's start to its plateau */
+  /** @param holdMs time from the curve's start to its plateau */
   constructor(rate: number, holdMs: number, from: number) {
     this.#rate = rate;
     this.#holdMs = Math.max(1, holdMs);
@@ -163,7 +162,7 @@ class RateCurve {
     this.#from = from;
   }
 
-  /** How far the way to the plateau is done: 1 when it is reached. */
+  /** The share of the way to the plateau that is done; 1 once it is reached. */
   progress(now: number): number {
     return Math.max(0, now - this.#from) / this.#holdMs;
   }
@@ -173,7 +172,7 @@ class RateCurve {
     return this.#rate * (1 - curveCut * Math.max(0, 1 - this.progress(now)) ** 3);
   }
 
-  /** The earliest moment of a request after one that began at `lastStart`. */
+  /** The earliest start of the next request after one that began at `lastStart`. */
   next(lastStart: number): number {
     if (lastStart < this.#from) return this.#from;
     const wanted = this.#requestsUntil(lastStart) + 1;
@@ -187,7 +186,7 @@ class RateCurve {
     return high;
   }
 
-  /** How many requests have room between the curve's start and a moment. */
+  /** How many requests fit between the curve's start and a moment. */
   #requestsUntil(now: number): number {
     const ms = now - this.#from;
     const below = (1 - Math.min(1, ms / this.#holdMs)) ** 4 - 1;

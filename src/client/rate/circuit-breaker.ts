@@ -2,15 +2,15 @@ import { TransportError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import { backoffMs } from './rate-limiter.js';
 
-/** Failures in a row, with no success between them, that are an outage. */
+/** This many failures in a row are an outage. */
 const outageFailures = 5;
 
 const probeBounds = { firstMs: 2000, longestMs: 60_000 };
 
 /**
  * Distinguishes an outage from single failures. During one, a single request at a time tries whether the
- * service is back, at growing intervals, so that an outage costs fewer requests than service does.
- * Knows no timer: the moments are given to it.
+ * service is back, at growing intervals, so that an outage costs fewer requests than service does. Has no
+ * timer: the caller passes the time.
  */
 export class CircuitBreaker {
   readonly #random: () => number;
@@ -54,19 +54,19 @@ interface Failing {
   readonly giveUpAt: number;
 }
 
-/** A host that is not found is hardly found later, where there was not one answer since the first request. */
+/** A host that was never found since the first request will hardly be found later. */
 const unknownHostMs = 8000;
 const leastTryingMs = 1000;
 const unknownHostCodes: ReadonlySet<string> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EAI_NONAME']);
 
-/** Failures this long ago, with nothing asked for since, say nothing about now. */
+/** Older failures, with no request since, say nothing about now. */
 const longestStaleMs = 2 * 60_000;
 
-/** How long a service may fail. Knows no timer: the moments are given to it. */
+/** How long a service may fail. Has no timer: the caller passes the time. */
 export class GiveUpPolicy {
   readonly #giveUpAfterMs: number;
   #failing: Failing | undefined;
-  /** When the first request asked for its turn; `undefined` once the service has answered one. */
+  /** When the first request asked for its turn; `undefined` after the first answer. */
   #unansweredSince: number | undefined = Number.POSITIVE_INFINITY;
 
   constructor(giveUpAfterMs: number) {
@@ -83,7 +83,7 @@ export class GiveUpPolicy {
     }
   }
 
-  /** The service is there, and does what it is asked or says why not. */
+  /** The service is reachable and answers. */
   answered(): void {
     this.#unansweredSince = undefined;
     this.forget();
@@ -95,18 +95,18 @@ export class GiveUpPolicy {
     this.#failing = { since, at: now, error, giveUpAt: this.#giveUpAt(since, error) };
   }
 
-  /** What is given up by now. */
+  /** The failing state, once it has lasted too long. */
   overdue(now: number): Failing | undefined {
     if (this.#hasRested(now)) this.forget();
     return this.#failing && now >= this.#failing.giveUpAt ? this.#failing : undefined;
   }
 
-  /** What it failed at says nothing any more. */
+  /** The earlier failures no longer matter. */
   forget(): void {
     this.#failing = undefined;
   }
 
-  /** Whether the failures are too long ago to matter, when nothing was asked for since. */
+  /** Whether the failures are too old to matter, with no request since. */
   isStale(now: number): boolean {
     return this.#failing !== undefined && this.staleAfterMs(now) <= 0;
   }
@@ -117,7 +117,10 @@ export class GiveUpPolicy {
     return Math.max(0, Math.floor((this.#failing?.at ?? now) + staleMs - now) + 1);
   }
 
-  /** A machine that slept has not seen whether the service was there: nobody else waits that long to ask again. */
+  /**
+   * A machine that slept has not seen whether the service was reachable: nothing else waits that long between
+   * two requests.
+   */
   #hasRested(now: number): boolean {
     const failedAt = this.#failing?.at ?? now;
     return now - failedAt > this.#giveUpAfterMs + longestStaleMs;

@@ -11,7 +11,7 @@ export type ServiceOutage =
       readonly error: Error | undefined;
       /** How long the service has sent nothing useful, in milliseconds. */
       readonly forMs: number;
-      /** How long it is tried again before requests are given up; absent while it is only silent. */
+      /** How long it is retried before requests are given up; absent while it is only silent. */
       readonly leftMs: number | undefined;
       /** How long it lets nothing through, where its headers say so and it fails at nothing. */
       readonly pausedMs?: number | undefined;
@@ -19,13 +19,13 @@ export type ServiceOutage =
   /** It answers again. */
   | { readonly state: 'over'; readonly forMs: number };
 
-/** What keeps requests waiting is reported after this time, and again after each of these. */
+/** A wait is reported after this time, and again after each of these. */
 const firstMs = 4000;
 const againMs = 60_000;
 
 /**
- * Reports what keeps requests waiting: no answer, failures, a pause that the service asks for. Time counts
- * from the latest answer that helped, as long as something is asked for.
+ * Reports what keeps requests waiting: silence, failures, a pause that the service asks for. Time counts from
+ * the latest useful answer, while there are requests.
  */
 export class OutageWatch {
   readonly #clock: Clock;
@@ -36,7 +36,7 @@ export class OutageWatch {
   /** Requests that wait for their turn or for an answer. */
   #asking = 0;
   #since = 0;
-  /** How often the trouble was reported. */
+  /** How often the wait was reported. */
   #reports = 0;
   readonly #alarm: Alarm;
 
@@ -66,24 +66,24 @@ export class OutageWatch {
 
   /** A request asks for its turn. */
   begin(): void {
-    // Between two attempts of the only request nothing asks, and the trouble is the same.
+    // Between two attempts of the only request nothing is asked, and the trouble continues.
     if (this.#asking === 0 && !this.#giveUp.failing) this.#since = this.#clock.now();
     this.#asking += 1;
     this.#watch();
   }
 
-  /** A request waits no more, whatever came of it. */
+  /** A request no longer waits, whatever its result. */
   end(): void {
     this.#asking -= 1;
     if (this.#asking === 0) this.#alarm.stop();
   }
 
-  /** Something moves: a service that takes an upload piece by piece is not silent. */
+  /** Progress: a service that takes an upload piece by piece is not silent. */
   moved(): void {
     if (!this.#giveUp.failing && this.#reports === 0) this.#since = this.#clock.now();
   }
 
-  /** The service has answered, or what it failed at is too long ago to matter. */
+  /** The service has answered, or its failures are too old to matter. */
   answered(): void {
     const forMs = this.#clock.now() - this.#since;
     const wasReported = this.#reports > 0;
@@ -100,7 +100,7 @@ export class OutageWatch {
   #look(): void {
     const now = this.#clock.now();
     const forMs = now - this.#since;
-    // A clock of fractions may wake a hair too early: it would be woken for the same hair for ever.
+    // A timer may fire a fraction too early, and would do so again and again.
     if (forMs + 1 < firstMs + this.#reports * againMs) return;
     const { failing } = this.#giveUp;
     const pausedMs = failing || this.#isAsked() ? 0 : this.#pausedMs();
@@ -118,20 +118,20 @@ export class OutageWatch {
     try {
       this.#listener(outage);
     } catch {
-      // A launch that was paid for is not lost to an observer's defect.
+      // A paid launch is not lost to an observer's defect.
     }
   }
 }
 
 export interface DescribedOutage {
-  /** What keeps the requests waiting; `null` when it is over. */
+  /** Why the requests wait; `null` when it is over. */
   readonly reason: string | null;
-  /** The same with how long it is tried again, as a sentence without its end. */
+  /** The reason with the time left, as a sentence without its full stop. */
   readonly line: string;
 }
 
 /**
- * What keeps the requests to a service waiting, in words for a person.
+ * What keeps the requests waiting, as text for a person.
  *
  * @example
  * ```ts
@@ -164,7 +164,7 @@ export function describeOutage(
   return { reason, line: `${reason}; ${left}` };
 }
 
-/** What a service fails at, in words for a person. */
+/** A service's failure, as text for a person. */
 function describeFailure(baseUrl: string, error: Error): string {
   const { host, hostname } = new URL(baseUrl);
   if (error instanceof TransportError) {
@@ -178,7 +178,7 @@ function describeFailure(baseUrl: string, error: Error): string {
   return `${host} gives answers that are not understood (${error.message})`;
 }
 
-/** For a program that does not ask: one warning of the process, so that a wait of minutes is not silent. */
+/** For a program without a listener: one process warning, so that a wait of minutes is not silent. */
 export function warnOnce(service: { readonly baseUrl: string }): (outage: ServiceOutage) => void {
   let hasWarned = false;
   return (outage) => {
@@ -198,7 +198,7 @@ function sentOf(error: Error): 'no' | 'unknown' {
 }
 
 /**
- * What a request is given up with when the service, or the request itself, has failed for too long.
+ * The error of a request when the service, or the request itself, has failed for too long.
  *
  * @param retryAfterMs how long all others are, too
  */
@@ -214,17 +214,17 @@ export function givenUpError(
   );
 }
 
-/** What a call ends with whose own time is over before it had its turn. */
+/** The error of a call whose own time is over before it had its turn. */
 export function overdueError(
   baseUrl: string,
   call: {
     readonly subject: string;
     readonly timeoutMs: number;
-    /** What the attempt before ended with. */
+    /** The error of its latest attempt. */
     readonly last: Error | undefined;
-    /** What the service has failed at, of this request or others. */
+    /** The service's latest failure, of this request or another. */
     readonly failing: Error | undefined;
-    /** How long the service is not to be asked. */
+    /** How long the service asked for a pause. */
     readonly pauseMs: number;
   },
 ): DeadlineError {

@@ -1,17 +1,17 @@
-/** What `X-RateLimit-*` headers say. The specification does not show them: used when they are there. */
+/** Content of `X-RateLimit-*` headers. The specification does not show them: used where present. */
 export interface RateLimit {
-  /** Requests that are left in the present window. */
+  /** Requests left in the current window. */
   readonly remaining: number;
-  /** Requests of a whole window, where it is said. */
+  /** Requests of a whole window, if given. */
   readonly limit: number | undefined;
-  /** Time to the next window in milliseconds, where it is said; at most an hour. */
+  /** Time to the next window in milliseconds, if given; at most an hour. */
   readonly resetMs: number | undefined;
 }
 
 /** A header's only value, or the first of several. */
 export type HeaderReader = (name: string) => string | undefined;
 
-/** Reads `X-RateLimit-*`; `undefined` when nothing of use is said. */
+/** Reads `X-RateLimit-*`; `undefined` without useful content. */
 export function parseRateLimit(header: HeaderReader, time: AnswerTime): RateLimit | undefined {
   const remaining = leadingNumber(header('x-ratelimit-remaining'));
   if (remaining === undefined) return undefined;
@@ -22,7 +22,7 @@ export function parseRateLimit(header: HeaderReader, time: AnswerTime): RateLimi
   };
 }
 
-/** A window that is said to be longer is not waited for. */
+/** A longer window is not waited for. */
 const longestWindowMs = 60 * 60 * 1000;
 
 /** Seconds to wait, or the moment as seconds or milliseconds since the epoch: services differ. */
@@ -41,18 +41,18 @@ function leadingNumber(value: string | undefined): number | undefined {
   return digits === undefined ? undefined : Number(digits);
 }
 
-/** Longest wait that a service is given when it asks for one, in milliseconds. */
+/** The longest `Retry-After` that is obeyed, in milliseconds. */
 export const longestRetryAfterMs = 5 * 60 * 1000;
 
-/** The three forms of an HTTP date; `Date.parse` alone would read a date into nearly anything. */
+/** The three forms of an HTTP date; `Date.parse` alone accepts nearly anything. */
 const httpDate =
   /^(?:(?:mon|tue|wed|thu|fri|sat|sun), \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} gmt|[a-z]{6,9}, \d{2}-[a-z]{3}-\d{2} \d{2}:\d{2}:\d{2} gmt|(?:mon|tue|wed|thu|fri|sat|sun) [a-z]{3} [\d ]\d \d{2}:\d{2}:\d{2} \d{4})$/i;
 
 const seconds = /^[+-]?\d{1,400}(?:\.\d{1,20})?(?:e\+?\d{1,3})?$/i;
 
-/** When an answer was given, as far as it can be known. */
+/** When an answer was given, as far as known. */
 interface AnswerTime {
-  /** The answer's `Date` header: a date is compared with the clock that wrote it, where it is known. */
+  /** The answer's `Date` header: dates are compared with the clock that wrote them, where known. */
   readonly date?: string | undefined;
   /** This machine's clock, in milliseconds since the epoch. */
   readonly wallNowMs: number;
@@ -61,7 +61,7 @@ interface AnswerTime {
 /**
  * Reads `Retry-After`: seconds or a date, clamped to zero and five minutes.
  *
- * @returns whole milliseconds, or `undefined` when the header is absent or makes no sense
+ * @returns whole milliseconds, or `undefined` for an absent or invalid header
  */
 export function parseRetryAfter(value: string | undefined, time: AnswerTime): number | undefined {
   const text = value?.trim() ?? '';
@@ -71,7 +71,7 @@ export function parseRetryAfter(value: string | undefined, time: AnswerTime): nu
   return clamp(until - (parseHttpDate(time.date?.trim() ?? '') ?? time.wallNowMs));
 }
 
-/** Reads an HTTP date: milliseconds since the epoch, or `undefined` when it is none. */
+/** Reads an HTTP date: milliseconds since the epoch, or `undefined` for an invalid one. */
 function parseHttpDate(text: string): number | undefined {
   if (!httpDate.test(text)) return undefined;
   // The asctime form names no zone and means GMT.

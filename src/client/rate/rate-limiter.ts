@@ -8,8 +8,8 @@ interface BackoffBounds {
 }
 
 /**
- * How long to wait after the n-th failure in a row (counted from 1), in milliseconds: doubling, and
- * between half and all of it at random, so that many clients do not come back as one.
+ * The wait after the n-th failure in a row (counted from 1), in milliseconds: doubling, of which half is
+ * random, so that many clients do not return at once.
  */
 export function backoffMs(failures: number, bounds: BackoffBounds, random: () => number): number {
   const whole = Math.min(bounds.longestMs, bounds.firstMs * 2 ** Math.max(0, failures - 1));
@@ -19,39 +19,39 @@ export function backoffMs(failures: number, bounds: BackoffBounds, random: () =>
 /** Waits after answers of 429 that do not say how long. */
 const pauseBounds = { firstMs: 1000, longestMs: 60_000 };
 
-/** Two clients that were given the same moment should not meet there again: a tenth later, at most so much. */
+/** Clients given the same moment should not collide again: up to a tenth is added, at most this much. */
 const jitterShare = 0.1;
 const mostJitterMs = 500;
 
-/** The window that `X-RateLimit-*` speaks of, where it is not said. */
+/** The window of `X-RateLimit-*` where none is given. */
 const usualWindowMs = 60_000;
 
-/** Never longer between two requests, whatever the headers seem to say. */
+/** The longest spacing, whatever the headers say. */
 const longestSpacingMs = 60_000;
 
-/** Without a limit beside it, this many remaining requests are few. */
+/** Without a limit beside it, fewer remaining requests than this are few. */
 const fewRemaining = 30;
 
-/** A given rate holds in every minute, though one request may travel so much longer than another. */
+/** A given rate holds in every minute, although one request may travel this much longer than another. */
 const travelMs = 1000;
 
-/** A pause of others that is so much longer is news. */
+/** A remote pause that is longer by this much is new. */
 const newsMs = 500;
 
-/** A client that had nothing to ask for so long has not shown meanwhile what the service bears. */
+/** After a longer idle time a client has not tested what the service accepts. */
 const idleMs = 1000;
 
-/** From one request to the next, in milliseconds, where so many are sent in a minute at most. */
+/** The interval between requests, in milliseconds, at a rate per minute. */
 export function intervalOf(requestsPerMinute: number): number {
   return (usualWindowMs + travelMs) / requestsPerMinute;
 }
 
 /**
- * When the next request may go out: the pause after a 429, the rate learned from 429s, a rate that was
- * given, and the spacing that `X-RateLimit-*` headers ask for. Knows no timer: the moments are given to it.
+ * Decides when the next request may start: the pause after a 429, the rate learned from 429s, the given rate,
+ * and the spacing that `X-RateLimit-*` headers ask for. Has no timer: the caller passes the time.
  *
- * Where processes share a pace, each learns its own share of the rate: a refusal of one is a refusal of all,
- * so each sees what it was let send between two of them, and together that is what the service took.
+ * Processes that share a rate each learn their own share: a refusal of one is a refusal of all, so each sees
+ * what it could send between two of them, and together that is what the service accepted.
  */
 export class RateLimiter {
   readonly #random: () => number;
@@ -65,37 +65,37 @@ export class RateLimiter {
   #throttles = 0;
   #throttledAt = Number.NEGATIVE_INFINITY;
 
-  /** @param requestsPerMinute sent at most. @default what the service takes */
+  /** @param requestsPerMinute the limit. @default what the service accepts */
   constructor(random: () => number, requestsPerMinute = Infinity) {
     this.#random = random;
     this.#intervalMs = intervalOf(requestsPerMinute);
   }
 
-  /** Until when the service has asked for a pause; it may have passed. */
+  /** The end of the pause that the service asked for; may be in the past. */
   get pausedUntil(): number {
     return this.#pausedUntil;
   }
 
-  /** The earliest moment at which a request may start; it may have passed. */
+  /** The earliest start of a request; may be in the past. */
   earliestStart(): number {
     const learned = this.#rate.next(this.#lastStart);
-    // A window that ends frees what its spacing held back.
+    // The end of a window lifts its spacing.
     const spaced = this.#spacing
       ? Math.min(this.#lastStart + this.#spacing.ms, this.#spacing.until)
       : learned;
     return Math.max(this.#pausedUntil, learned, spaced, this.#lastStart + this.#intervalMs);
   }
 
-  /** @param slotAt the moment that the request was given by those that share its pace */
+  /** @param slotAt the slot that the request took from the shared rate */
   started(now: number, slotAt = Number.NEGATIVE_INFINITY): void {
     const unaskedMs = now - Math.max(this.earliestStart(), this.#lastStart, slotAt);
     if (unaskedMs > idleMs) this.#rate.idled(unaskedMs);
     this.#lastStart = now;
   }
 
-  /** A 429 came, for a request begun at `startedAt`. */
+  /** A 429 arrived for a request started at `startedAt`. */
   throttled(now: number, startedAt: number, retryAfterMs: number | undefined): void {
-    // Several requests of one burst are refused together: they are one reason to slow down.
+    // Requests of one burst are refused together: one reason to slow down.
     const isNew = startedAt > this.#throttledAt;
     if (isNew) {
       this.#throttles += 1;
@@ -107,7 +107,7 @@ export class RateLimiter {
     else this.#rate.refusedToo(this.#pausedUntil);
   }
 
-  /** Another process that shares the rate was refused, and all pause for so long. */
+  /** Another process that shares the rate was refused: all pause. */
   applyRemotePause(now: number, pausedMs: number): void {
     if (pausedMs === 0 || now + pausedMs <= this.#pausedUntil + newsMs) return;
     const isNew = now >= this.#pausedUntil;
@@ -121,7 +121,7 @@ export class RateLimiter {
     this.#rate.refused(now, this.#pausedUntil, true);
   }
 
-  /** An answer came that was no 429. */
+  /** An answer other than 429 arrived. */
   answered(startedAt: number): void {
     if (startedAt <= this.#throttledAt) {
       this.#rate.spared();
@@ -131,7 +131,7 @@ export class RateLimiter {
     this.#throttles = 0;
   }
 
-  /** Headers said how many requests are left; `running` ones may not be counted in them yet. */
+  /** Headers gave the remaining requests; `running` ones may not be counted yet. */
   applyLimits(now: number, limits: RateLimit, running: number): void {
     const left = Math.max(0, limits.remaining - running);
     const few = limits.limit === undefined ? fewRemaining : limits.limit / 10;

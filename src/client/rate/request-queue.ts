@@ -1,20 +1,20 @@
 /** A request that waits for its turn. */
 export interface Waiter {
-  /** Smaller goes earlier. */
+  /** A smaller number goes earlier. */
   readonly priority: number;
-  /** Whether it may be repeated: such requests try whether an outage is over. */
+  /** Whether it may be repeated: such requests probe whether an outage is over. */
   readonly safe: boolean;
   /** Which attempt it asks for, from 1. */
   readonly attempt: number;
-  /** When its first attempt asked, and not before when it may go. */
+  /** When its first attempt was queued, whatever it had to wait for. */
   readonly since: number;
   readonly notBefore: number;
 }
 
-/** Waiting this long is worth one step of priority, so that nothing waits for ever. */
+/** This much waiting is worth one step of priority: nothing waits for ever. */
 const agingMs = 10_000;
 
-/** Those that wait, and who of them is next. */
+/** The waiting requests, by priority. */
 export class RequestQueue<W extends Waiter> {
   readonly #waiters = new Set<W>();
 
@@ -30,14 +30,14 @@ export class RequestQueue<W extends Waiter> {
     this.#waiters.delete(waiter);
   }
 
-  /** Takes out all, in the order they came. */
+  /** Removes all, in their order of arrival. */
   takeAll(): W[] {
     const taken = [...this.#waiters];
     this.#waiters.clear();
     return taken;
   }
 
-  /** The earliest moment at which one of them may go. */
+  /** The earliest moment at which one of them may start. */
   earliest(): number {
     let earliest = Number.POSITIVE_INFINITY;
     for (const waiter of this.#waiters) earliest = Math.min(earliest, waiter.notBefore);
@@ -45,10 +45,10 @@ export class RequestQueue<W extends Waiter> {
   }
 
   /**
-   * Takes out who is next, if anyone may go now.
+   * Removes the next one that may start now, if any.
    *
-   * @param isProbe whether it tries if an outage is over: what has failed least knows least of it. Else the
-   *   one request that always fails would be asked for ever, while all others could be answered
+   * @param isProbe whether it probes an outage: then the request that has failed least is next. Otherwise one
+   * request that always fails could be the only probe, while all others would be answered
    */
   take(now: number, isProbe: boolean): W | undefined {
     let best: W | undefined;
@@ -71,7 +71,7 @@ function rankOf(waiter: Waiter, now: number): number {
   return waiter.priority - Math.floor((now - waiter.since) / agingMs);
 }
 
-/** How many requests may run at once: half as many after a 429, one more with each round of answers. */
+/** How many requests may run at once: half after a 429, one more with each round of answers. */
 export class ConcurrencyWindow {
   readonly #most: number;
   #size: number;
@@ -87,7 +87,7 @@ export class ConcurrencyWindow {
     return Math.floor(this.#size);
   }
 
-  /** A request begun before the window was last narrowed is no news. */
+  /** Ignored for a request begun before the window was last narrowed. */
   narrow(now: number, startedAt: number): void {
     if (startedAt <= this.#narrowedAt) return;
     this.#size = Math.max(1, Math.floor(this.#size / 2));

@@ -14,7 +14,7 @@ export interface Turn extends Waiter {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a request that had its turn says about the service. */
+/** What a finished attempt shows about the service. */
 export type Outcome =
   /** The service works, whether or not it did what was asked. */
   | { readonly kind: 'answered'; readonly limits?: RateLimit | undefined }
@@ -24,12 +24,12 @@ export type Outcome =
       readonly retryAfterMs?: number | undefined;
       readonly limits?: RateLimit | undefined;
     }
-  /** No answer, or one that says that the service is in trouble. */
+  /** No answer, or one that shows trouble of the service. */
   | { readonly kind: 'failed'; readonly error: Error; readonly retryAfterMs?: number | undefined }
   /** Ended from this side: nothing is learned. */
   | { readonly kind: 'dropped' };
 
-/** The right to send one request; settled exactly once, when its answer has come or cannot come. */
+/** The right to send one request; settled exactly once, with its answer or without one. */
 export interface Permit {
   settle(outcome: Outcome): void;
 }
@@ -50,8 +50,8 @@ interface Waiting extends Turn {
 }
 
 /**
- * Lets the requests of one client through: so many at once, the urgent ones first, none while the
- * service has asked for a pause, and one at a time while it is down.
+ * Schedules the requests of a client: bounded concurrency, urgent ones first, none during a pause, one at a
+ * time during an outage.
  */
 export class RequestScheduler {
   readonly #origin: string;
@@ -64,7 +64,7 @@ export class RequestScheduler {
   readonly #window: ConcurrencyWindow;
   readonly #outage: OutageWatch | undefined;
   readonly #alarm: Alarm;
-  /** Its part of each pace that it shares: the latest gives the slots. */
+  /** Its part of each shared rate: the latest gives the slots. */
   #shared: readonly Slots[] = [];
   #running = 0;
   #isProbing = false;
@@ -89,12 +89,12 @@ export class RequestScheduler {
       });
   }
 
-  /** What the service has failed at since its last success. */
+  /** The service's failure since its last success. */
   get failing(): Error | undefined {
     return this.#giveUp.failing?.error;
   }
 
-  /** Before this moment nothing is sent, unless others have a request under way that succeeds. */
+  /** Nothing is sent before this moment, unless a request under way succeeds. */
   get pausedUntil(): number {
     return Math.max(this.#limiter.pausedUntil, this.#circuit.probeAt ?? 0);
   }
@@ -132,7 +132,7 @@ export class RequestScheduler {
         refuse: (error) => {
           forget();
           this.#outage?.end();
-          // An abort's reason is the caller's, whatever it is.
+          // The reason of an abort is the caller's.
           // oxlint-disable-next-line typescript/prefer-promise-reject-errors
           reject(error);
         },
@@ -142,15 +142,15 @@ export class RequestScheduler {
     });
   }
 
-  /** A request is getting somewhere: the service takes what is sent. */
+  /** Progress of a request: the service takes what is sent. */
   moved(): void {
     this.#outage?.moved();
   }
 
   /**
-   * From now on it keeps the pace that other processes share.
+   * Joins a rate that processes share.
    *
-   * @returns ends that
+   * @returns leaves it
    */
   share(pace: SharedRate): () => void {
     const slots = new Slots(pace, {
@@ -170,14 +170,14 @@ export class RequestScheduler {
     };
   }
 
-  /** Refuses all that wait, and all that come. */
+  /** Refuses waiting and later requests. */
   close(): void {
     this.#closed = true;
     this.#refuseAll(closedError());
     this.#pump();
   }
 
-  /** Lets through all that may go now, and sets the alarm for the next. */
+  /** Starts all requests that may start now, and sets the timer for the next. */
   #pump(): void {
     const now = this.#clock.now();
     const overdue = this.#giveUp.overdue(now);
@@ -193,7 +193,7 @@ export class RequestScheduler {
     this.#alarm.set(this.#nextMoment());
   }
 
-  /** The earliest moment at which anything may go; never while it rests on a request that runs. */
+  /** The earliest moment at which anything may start; never while it depends on a running request. */
   #gate(): number {
     if (this.#running >= this.#window.size) return Number.POSITIVE_INFINITY;
     const pace = this.#limiter.earliestStart();
@@ -202,7 +202,7 @@ export class RequestScheduler {
     return this.#isProbing ? Number.POSITIVE_INFINITY : Math.max(pace, probeAt);
   }
 
-  /** When a request may go that nothing else keeps back, for all that other processes do. */
+  /** When a request may start that only the rates hold back. */
   #slot(now: number): number {
     return this.#shared.at(-1)?.next(now) ?? Number.NEGATIVE_INFINITY;
   }
@@ -211,7 +211,7 @@ export class RequestScheduler {
     const isProbe = this.#circuit.probeAt !== undefined;
     this.#isProbing ||= isProbe;
     const slotAt = this.#shared.at(-1)?.used();
-    // Time spent waiting for a rate is not time spent waiting for the service.
+    // Waiting for a rate is not waiting for the service.
     if (slotAt !== undefined || this.#hasRate) this.#outage?.moved();
     this.#running += 1;
     this.#limiter.started(startedAt, slotAt);
@@ -237,7 +237,7 @@ export class RequestScheduler {
     const { startedAt, isProbe } = request;
     switch (outcome.kind) {
       case 'answered':
-        // What was sent before the service asked to wait says nothing of the wait.
+        // Requests sent before the pause was asked for say nothing about it.
         if (!this.#giveUp.failing || this.#limiter.pausedUntil <= now) this.#answered();
         this.#limiter.answered(startedAt);
         this.#window.widen();

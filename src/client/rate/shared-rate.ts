@@ -1,63 +1,65 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 
-/** Whose pace a process keeps, and which rate it was given. */
+/** A process's part in a shared rate. */
 export interface RateMember {
-  /** The same for anyone who has the same key for the same service. @param salt of the store */
+  /**
+   * Identifies the account: the same for each process with the same key for the same service. @param salt of
+   * the store
+   */
   account(salt: string): Promise<string>;
-  /** From one request to the next, in milliseconds; 0 where it was given no rate. */
+  /** Interval between requests in milliseconds; 0 without a given rate. */
   readonly intervalMs: number;
 }
 
-/** What the processes that share a pace have come to. */
+/** The state of a shared rate. */
 export interface RateUpdate {
-  /** From one request of all of them to the next, in milliseconds; 0 where none was given a rate. */
+  /** Interval between the requests of all processes, in milliseconds; 0 where none was given a rate. */
   readonly intervalMs: number;
-  /** How long none of them sends a request, because the service refused one with 429; in milliseconds. */
+  /** How long no process sends a request after a 429, in milliseconds. */
   readonly pausedMs: number;
 }
 
-/** The pace of all requests for one account, from whichever process. */
+/** The rate of all requests of one account, across processes. */
 export interface SharedRate {
   /**
-   * Takes the next moment at which one of the processes may send a request.
+   * Takes the next slot of all processes.
    *
-   * @returns how far away it is, in milliseconds
+   * @returns the time until it, in milliseconds
    */
   takeSlot(): Promise<number>;
 
-  /** The service asks for a pause of so many milliseconds: no process sends a request. Never fails. */
+  /** Announces a pause: no process sends a request. Never fails. */
   pause(ms: number): void;
 
   /**
-   * @param listener called with the state now, and whenever it is read again
-   * @returns ends that
+   * @param listener called with the current state, and whenever it is read again
+   * @returns stops listening
    */
   listen(listener: (update: RateUpdate) => void): () => void;
 }
 
-/** A slot that is used later, or got later, could come together with those after it. */
+/** A slot used later than this could coincide with the next ones. */
 const mostLateMs = 250;
 const slowestAnswerMs = 500;
 
-/** A pause that is hardly longer is the one that is known. */
+/** A pause that is longer by less than this is the known one. */
 const samePauseMs = 500;
 
 interface SlotsOptions {
   readonly clock: Clock;
   readonly onUpdate: (update: RateUpdate) => void;
-  /** There may be a slot. */
   readonly onSlot: () => void;
   readonly onFailure: (error: unknown) => void;
 }
 
-/** One client's part of a shared pace. Where a rate is given each request takes a slot, else none asks. */
+/** One client's part in a shared rate. Where a rate is given each request takes a slot. */
 export class Slots {
   readonly #pace: SharedRate;
   readonly #options: SlotsOptions;
   #intervalMs = 0;
   #isAsking = false;
   #slotAt: number | undefined;
-  /** Until when all are known to pause. */
+  /** End of the known pause of all processes. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   /** Stops listening. */
   readonly leave: () => void;
@@ -72,7 +74,7 @@ export class Slots {
     });
   }
 
-  /** The earliest moment at which a request may start; never while the answer is awaited that says it. */
+  /** The earliest start of a request; never while a slot is being fetched. */
   next(now: number): number {
     if (this.#intervalMs === 0) return Number.NEGATIVE_INFINITY;
     if (this.#slotAt !== undefined && now <= this.#slotAt + mostLateMs) return this.#slotAt;
@@ -81,14 +83,14 @@ export class Slots {
     return Number.POSITIVE_INFINITY;
   }
 
-  /** A request has started. @returns the moment of its slot */
+  /** A request has started. @returns its slot */
   used(): number | undefined {
     const slotAt = this.#slotAt;
     this.#slotAt = undefined;
     return slotAt;
   }
 
-  /** This client pauses until then. */
+  /** Reports a pause of this client. */
   paused(now: number, until: number): void {
     if (until <= this.#pausedUntil + samePauseMs) return;
     this.#pausedUntil = until;

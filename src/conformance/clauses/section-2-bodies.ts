@@ -95,7 +95,7 @@ export const section2Bodies: readonly Clause[] = [
     try {
       await subject.ready();
     } catch (error) {
-      // A batch that gets nowhere may do so under a word of its own.
+      // A batch that cannot proceed may have a status of its own.
       if (!(error instanceof NotReached)) throw error;
     }
     for (const status of subject.statusesSeen) {

@@ -5,7 +5,7 @@ import { asObject, expectRefused, expectTaken, expectThat, NotReached } from '..
 
 const required = { type: 'email', target_country: 'US' } as const;
 
-/** Updates the parameters of a batch that nobody launches, and puts them back. */
+/** Updates the parameters of a batch that is never launched, and restores them. */
 async function expectBounds(
   subject: Subject,
   good: readonly object[],

@@ -65,7 +65,7 @@ export const section3: readonly Clause[] = [
       await subject.prepare(uuid);
     },
   ),
-  // Were it ready at once, it would be launched.
+  // A batch that is ready at once would be launched.
   spend(
     '3 rule 3 not ready',
     'launch when not ready: 200 with not_ready_for_verification',

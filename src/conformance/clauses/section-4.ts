@@ -114,7 +114,7 @@ export const section4: readonly Clause[] = [
     '4 note 1',
     'the list has all batches of the account, with id, status, name, creation date',
     async (subject) => {
-      // Every upload of this suite is found by its name in the list, or this fails.
+      // Every upload of this suite is found by its name, or this fails.
       await subject.newBatch();
     },
   ),

@@ -3,14 +3,14 @@ import type { VerificationType } from '../../contract/enums.js';
 
 /** Why a cell cannot be a line of a batch; part of the public interface (`<column>_reason`). */
 export const notSubmittedReasons = [
-  /** Nothing is left of the cell after trimming. */
+  /** The trimmed cell is empty. */
   'empty',
   'contains_comma',
   'control_character',
   'too_long',
   'country_missing',
   'country_unsupported',
-  /** No valid text in the input's encoding, or half of a surrogate pair. */
+  /** Invalid in the input's encoding, or half of a surrogate pair. */
   'invalid_encoding',
   /** It begins and ends with `"`: a batch file has no quote around a cell. */
   'quoted',
@@ -18,27 +18,27 @@ export const notSubmittedReasons = [
   'scientific_notation',
   /** More than one phone number: the service would take their digits for one. */
   'several_numbers',
-  /** A character that nobody sees is inside an email: a soft hyphen, a zero-width space, a mark of direction. */
+  /** An invisible character inside an email: a soft hyphen, a zero-width space, a mark of direction. */
   'invisible_character',
-  /** An email whose domain no mail server of the internet has: without a dot, an address literal, a label over 63 bytes. */
+  /** The domain of an email cannot have a mail server: no dot, an address literal, a label over 63 bytes. */
   'domain_invalid',
-  /** It, or its domain, is on a list of those that are never sent. */
+  /** The address or its domain is on a `--suppress` list. */
   'suppressed',
 ] as const;
 
 export type NotSubmittedReason = (typeof notSubmittedReasons)[number];
 
-/** What a cell comes to: the line of a batch with its lookup key, or the reason it cannot be one. */
+/** The result of a cell: a batch line with its lookup key, or the reason why not. */
 export type AddressLine =
   | {
       /** As it is sent. */
       readonly line: string;
-      /** Equal for two cells of one batch group exactly when they hold the same address. */
+      /** Equal for two cells of a batch group exactly when they hold the same address. */
       readonly key: string;
     }
   | { readonly reason: NotSubmittedReason };
 
-/** Takes Unicode white space, byte-order marks and {@link isInvisible invisible characters} from both ends. */
+/** Trims Unicode white space, byte-order marks and {@link isInvisible invisible characters}. */
 export function trimCell(text: string): string {
   let start = 0;
   let end = text.length;
@@ -47,7 +47,7 @@ export function trimCell(text: string): string {
   return text.slice(start, end);
 }
 
-/** What `String.prototype.trim` takes, and NEL, which is white space in Unicode and not in JavaScript. */
+/** What `String.prototype.trim` removes, and NEL, which is white space in Unicode but not in JavaScript. */
 export function isTrimmed(code: number): boolean {
   if (code <= 0x20) return code === 0x20 || (code >= 0x09 && code <= 0x0d);
   if (code < 0x1680) return code === 0x85 || code === 0xa0 || code === 0xad;
@@ -65,9 +65,9 @@ export function isTrimmed(code: number): boolean {
 }
 
 /**
- * What is pasted with a text and not seen: soft hyphen, zero-width space, word joiner, marks of direction. Not
- * the joiners of letters, which some languages write with, and not the mark that turns digits round (U+202E):
- * what is meant is not sure there.
+ * Characters pasted along unseen: soft hyphen, zero-width space, word joiner, marks of direction. Not the
+ * joiners of letters, which some languages need, nor the right-to-left override (U+202E), whose meaning is
+ * uncertain.
  */
 function isInvisible(code: number): boolean {
   return (
@@ -86,7 +86,7 @@ const comma = 0x2c;
 const quote = '"';
 
 /**
- * Why a text that is trimmed and in NFC cannot be a line of a batch, or `undefined` when it can.
+ * Why a trimmed text in NFC cannot be a batch line; `undefined` when it can.
  *
  * Of several reasons the first of this list is given: `empty`, `too_long`, `invalid_encoding` (a lone
  * surrogate), `control_character`, `contains_comma`, `quoted`.
@@ -95,7 +95,7 @@ const quote = '"';
  */
 export function refuseLine(line: string, maxCharacters: number): NotSubmittedReason | undefined {
   if (line === '') return 'empty';
-  // A code point has two units at most: whatever the cell's size, little of it is looked at.
+  // A code point has at most two units: long cells are refused without a scan.
   if (line.length > 2 * maxCharacters) return 'too_long';
   let characters = line.length;
   let hasLoneSurrogate = false;
@@ -120,7 +120,7 @@ export function refuseLine(line: string, maxCharacters: number): NotSubmittedRea
   return line.startsWith(quote) && line.endsWith(quote) ? 'quoted' : undefined;
 }
 
-/** C0, DEL and C1 (NEL among them), and what else may end a line or begin a file. */
+/** C0, DEL and C1 (NEL among them), and other characters that end a line or begin a file. */
 function isControl(code: number): boolean {
   return (
     code <= 0x1f ||

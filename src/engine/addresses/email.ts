@@ -3,7 +3,7 @@ import { type CellText, invalidText } from '../../lists/rows/chunks/row-chunk.js
 import { type AddressLine, isTrimmed, refuseLine, trimCell } from './address.js';
 
 const maxEmailCharacters = 254;
-/** NFC makes one code point, of one or two units, out of at most four of two units each. */
+/** NFC combines at most four code points, of two units each, into one. */
 const maxUnitsBeforeNfc = maxEmailCharacters * 8;
 
 /** RFC 1035 2.3.4. */
@@ -29,7 +29,7 @@ export function emailLine(cell: CellText): AddressLine {
   const reason = refuseLine(line, maxEmailCharacters);
   if (reason !== undefined) return { reason };
   if (hasInvisible(line)) return { reason: 'invisible_character' };
-  // Lower case can leave a letter and its mark apart that NFC joins (J with caron).
+  // Lower case can separate a letter and its mark that NFC joins (J with caron).
   const key = withAsciiDomain(line.toLowerCase().normalize('NFC'));
   return isUnreachable(key) ? { reason: 'domain_invalid' } : { line, key };
 }
@@ -37,11 +37,11 @@ export function emailLine(cell: CellText): AddressLine {
 function withAsciiDomain(address: string): string {
   const domain = address.slice(address.lastIndexOf('@') + 1);
   if (domain === address || /^[\x20-\x7e]*$/.test(domain)) return address;
-  // What is no domain has no such form.
+  // An invalid domain has no ASCII form.
   return address.slice(0, -domain.length) + (domainToASCII(domain) || domain);
 }
 
-/** Also a space that looks like none of a keyboard's, and the mark that turns letters round (U+202E). */
+/** Also spaces that look unusual, and the right-to-left override (U+202E). */
 function hasInvisible(line: string): boolean {
   for (let at = 0; at < line.length; at += 1) {
     const code = line.charCodeAt(at);
@@ -50,7 +50,7 @@ function hasInvisible(line: string): boolean {
   return false;
 }
 
-/** Whether no mail server of the internet can have the domain of an address: the local service refuses it, too. */
+/** Whether no mail server can have the domain of an address: the local service refuses it, too. */
 function isUnreachable(address: string): boolean {
   const at = address.indexOf('@');
   const isAddress = at > 0 && at < address.length - 1 && !address.includes('@', at + 1);
@@ -63,7 +63,7 @@ function isUnreachable(address: string): boolean {
   );
 }
 
-/** Whether a cell is visible ASCII without comma or leading quote: the way of nearly all cells. */
+/** Whether a cell is visible ASCII without comma or leading quote, as nearly all are. */
 function isPlain(cell: string): boolean {
   const { length } = cell;
   if (length === 0 || length > maxEmailCharacters || cell.charCodeAt(0) === 0x22) return false;
@@ -79,21 +79,21 @@ const comma = 0x2c;
 const atSign = 0x40;
 const dot = 0x2e;
 const bracket = 0x5b;
-/** Longer ones are for the general way to refuse. */
+/** Longer ones are left to the general path, which refuses them. */
 const maxEmailBytes = 254;
 
-/** For each byte that may be in a plain email its lower case, 0 for all others. */
+/** The lower case of each byte that a plain email may contain; 0 for all others. */
 const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) => {
   if (byte <= 0x20 || byte >= 0x7f || byte === quote || byte === comma) return 0;
   return byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte;
 });
 
 /**
- * Writes the lookup key of an email cell to the beginning of `into`, straight from its bytes. Nearly all
- * cells are plain: visible ASCII without comma or quote, which are their own line.
+ * Writes the lookup key of an email cell to `into`, directly from its bytes. Nearly all cells are plain:
+ * visible ASCII without comma or quote, identical to their line.
  *
  * @param into has room for 254 bytes
- * @returns whether the cell is plain; any other is for `emailLine`, which comes to the same for these
+ * @returns whether the cell is plain; any other is left to `emailLine`, which gives the same for plain ones
  */
 export function writePlainKey(
   bytes: Uint8Array,
@@ -111,7 +111,7 @@ export function writePlainKey(
   return hasDomain(into, length);
 }
 
-/** Whether what follows the last at sign has a dot, no bracket and no label that is too long; as `isUnreachable`. */
+/** Whether the domain has a dot, no bracket and no overlong label; the counterpart of `isUnreachable`. */
 function hasDomain(bytes: Uint8Array, length: number): boolean {
   let hasDot = false;
   let labelEnd = length;

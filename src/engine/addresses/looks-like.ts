@@ -7,14 +7,14 @@ import { phoneLine } from './phone/phone-line.js';
 import { possibleNumbers } from './phone/phone-readings.js';
 import { barePhone, holdsSeveral, isScientific, phoneDigits } from './phone/phone-digits.js';
 
-/** Shorter runs of digits among letters are no phone number. */
+/** Shorter runs of digits among letters are not phone numbers. */
 const fewestDigits = 5;
-/** Why a cell is not sent that is made of the digits of phone numbers. */
+/** Reasons of cells that consist of a phone number's digits. */
 const ofNumbers: ReadonlySet<NotSubmittedReason> = new Set([
   'several_numbers',
   'scientific_notation',
 ]);
-/** What is longer, after a `+`, was written as a number. */
+/** Longer digits after a `+` were written as a number. */
 const mostNational = 7;
 const atSign = 0x40;
 
@@ -22,7 +22,7 @@ const atSign = 0x40;
  * Whether a cell looks like what it is verified as, at a glance: an email has an `@` between two other
  * characters; a phone is a possible number, several, or text with more digits than letters (`ext. 12`).
  *
- * @param address what the cell has come to
+ * @param address the cell's result
  */
 export function looksLike(
   type: VerificationType,
@@ -35,7 +35,7 @@ export function looksLike(
   if (key.startsWith('+')) return true;
   const digits = phoneDigits(line);
   if (digits !== undefined) {
-    // Of a calling code that is not known: numbers to test with are such.
+    // Digits of an unknown calling code: test numbers have such.
     const isForeign = digits.digits.startsWith('+') && digits.digits.length > mostNational;
     return isForeign || possibleNumbers(digits, country).length > 0;
   }
@@ -46,7 +46,7 @@ export function looksLike(
 /** Longer cells hold more than an address. */
 const mostCharacters = 320;
 
-/** Whether a cell that does not look like what it is verified as looks like the other type, at a glance. */
+/** Whether a cell that does not look like its own type looks like the other, at a glance. */
 export function looksLikeOther(type: VerificationType, cell: unknown): boolean {
   if (typeof cell !== 'string' || cell.length > mostCharacters) return false;
   if (type === 'phone') return /[^@\s]@[^@\s]/.test(cell);
@@ -54,7 +54,7 @@ export function looksLikeOther(type: VerificationType, cell: unknown): boolean {
   return digits >= mostNational && /^[\d\s().+/-]+$/.test(cell);
 }
 
-/** As `looksLike`, for the bytes of a plain email. */
+/** `looksLike` for the bytes of a plain email. */
 export function looksLikeEmail(bytes: Uint8Array, start: number, end: number): boolean {
   for (let place = start + 1; place < end - 1; place += 1) if (bytes[place] === atSign) return true;
   return false;
@@ -62,12 +62,12 @@ export function looksLikeEmail(bytes: Uint8Array, start: number, end: number): b
 
 const maxLocal = 64;
 const maxLabel = 63;
-/** A plus sign and seven digits: shorter numbers are read in different ways. */
+/** A plus sign and seven digits: shorter numbers are ambiguous. */
 const minPhone = 8;
 
 /**
- * Whether any service would take a line for well-formed, by the narrowest reading: plain emails of a
- * domain with a dot, and phones in E.164. What it says no to may be well-formed all the same.
+ * Whether any service would accept a line, by the narrowest reading: plain emails of a domain with a dot, and
+ * phones in E.164. Others may be well-formed, too.
  */
 export function isSurelyWellFormed(
   type: VerificationType,
@@ -91,7 +91,7 @@ function isPlainEmail(line: string): boolean {
       .split('.')
       .every((atom) => isWord(atom, '-_+')) &&
     labels.length > 1 &&
-    // Two hyphens in a row are for encoded labels, which have rules of their own.
+    // Two hyphens in a row mark encoded labels, which have their own rules.
     labels.every(
       (label) => label.length <= maxLabel && isWord(label, '-') && !label.includes('--'),
     ) &&
@@ -100,7 +100,7 @@ function isPlainEmail(line: string): boolean {
   );
 }
 
-/** ASCII letters and digits, and signs that may be between them. */
+/** ASCII letters and digits, with certain signs between them. */
 function isWord(text: string, between: string): boolean {
   const isEdge = (sign: string): boolean => isLetter(sign) || isDigit(sign);
   return (
@@ -118,7 +118,7 @@ function isDigit(sign: string): boolean {
   return sign >= '0' && sign <= '9';
 }
 
-/** As what a cell is written that is not one plain address. */
+/** The form of a cell that is not one plain address. */
 type CellForm =
   | 'mailto'
   | 'tel'
@@ -129,13 +129,13 @@ type CellForm =
   | 'no_at'
   | 'extension';
 
-/** `undefined` for a plain address, and for anything else; `several` are those that can be split. */
+/** `undefined` for a plain address and for anything unrecognised; `several` can be split. */
 export function cellForm(type: VerificationType, cell: string): CellForm | undefined {
   const form = type === 'email' ? emailForm(cell) : phoneForm(cell);
   return form === 'several' && addressesIn(type, cell) === undefined ? 'unsplit' : form;
 }
 
-/** An address as most are written, wherever it is in a cell. */
+/** An address in its usual form, anywhere in a cell. */
 const address =
   /[\p{L}\d_][\p{L}\d.!#$%&'*+=?^_`{|}~-]{0,63}@[\p{L}\d-]{1,63}(?:\.[\p{L}\d-]{1,63}){1,8}/gu;
 
@@ -150,15 +150,14 @@ const between = {
 };
 
 /**
- * The addresses in a cell of several: each has to look like one, and like a whole one, or the cell is left as
- * it is.
+ * The addresses in a cell of several, if each part looks like a complete one.
  *
  * @returns `undefined` for any other cell
  */
 export function addressesIn(type: VerificationType, cell: CellText): readonly string[] | undefined {
   if (typeof cell !== 'string' || !between[type].test(cell)) return undefined;
   const trimmed = trimCell(cell);
-  // An empty line in a cell is nothing that has a position.
+  // An empty line in a cell has no position.
   const parts = trimmed.split(between[type]).map(trimCell);
   const [first = '', ...more] = parts.filter((part) => part !== '');
   const isEach = [first, ...more].every((part) => holdsOneAddress(type, part));
@@ -168,7 +167,7 @@ export function addressesIn(type: VerificationType, cell: CellText): readonly st
   return more.length > 0 || first !== trimmed ? [first, ...more] : undefined;
 }
 
-/** Whether a number may be without the area code of the one before it (`0641 1234567 / 1234568`). */
+/** Whether a number may lack the area code of the one before it (`0641 1234567 / 1234568`). */
 function isAbbreviated(part: string, first: string): boolean {
   const [digits, before] = [part, first].map((text) => text.replaceAll(/[^\d+]/g, ''));
   return !/^[+0]/.test(digits ?? '') && (digits ?? '').length < nationalDigits(before ?? '');
@@ -180,7 +179,7 @@ function nationalDigits(digits: string): number {
   return international.length - (familyOf(international)?.callingCode.length ?? 0);
 }
 
-/** Whether a part of a cell is one address and nothing else, at a glance. */
+/** Whether a part of a cell is exactly one address, at a glance. */
 export function holdsOneAddress(type: VerificationType, text: string): boolean {
   if (type === 'email') return /^[^\s@<>()"]+@[^\s@<>()"]+$/.test(text);
   return /^[\d\s()+./-]+$/.test(text) && digitsIn(text) >= digitsOfNumber;
@@ -196,7 +195,7 @@ function emailForm(cell: string): CellForm | undefined {
   return found.length === 1 && found[0] !== cell ? 'beside' : undefined;
 }
 
-/** A number has so many digits; what follows a stroke may be the rest of one (`030/901820`). */
+/** Fewest digits of a number; shorter digits after a slash may be its end (`030/901820`). */
 const digitsOfNumber = 7;
 
 function phoneForm(cell: string): CellForm | undefined {
@@ -216,10 +215,10 @@ function phoneForm(cell: string): CellForm | undefined {
   return isExtended ? 'extension' : undefined;
 }
 
-/** E.164 allows fifteen, and `00` may be in front of them. */
+/** E.164 allows fifteen, and `00` may precede them. */
 const mostDigits = 17;
 
-/** Whether groups of digits are too many for one number, or the same form twice (`555-0100 555-0101`). */
+/** Whether there are too many groups of digits for one number, or the same form twice (`555-0100 555-0101`). */
 function isPair(text: string): boolean {
   const digits = digitsIn(text);
   const words = text.replaceAll(/\d/g, '0').split(/\s+/);

@@ -2,8 +2,8 @@ import type { CellText } from '../../lists/rows/chunks/row-chunk.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 
 /**
- * Providers whose names are their own: a name that is one typing error away from `gmail` is hardly ever
- * anybody's. Short ones and words (`aol`, `live`, `orange`) are one letter from real companies.
+ * Providers with distinctive names: a name one typing error away from `gmail` is hardly ever another domain.
+ * Short ones and words (`aol`, `live`, `orange`) are one letter from real companies.
  */
 const providers: Readonly<Record<string, string>> = {
   gmail: 'com',
@@ -25,10 +25,10 @@ const providers: Readonly<Record<string, string>> = {
   bellsouth: 'net',
   yandex: 'ru',
 };
-/** Of these, only the ending is looked at. */
+/** For these only the ending is examined. */
 const shortNames = ['aol', 'live', 'msn', 'me', 'mac', 'mail', 'gmx', 'ymail'];
 
-/** Near a provider's, and domains of their own all the same. */
+/** Real domains close to a provider's. */
 const others: ReadonlySet<string> = new Set([
   'gail.com',
   'grail.com',
@@ -36,13 +36,13 @@ const others: ReadonlySet<string> = new Set([
   'hostmail.com',
 ]);
 
-/** What `com` becomes under hasty fingers. No top-level domain has one of these names. */
+/** Typing errors of `com`. None is a top-level domain. */
 const brokenEndings: ReadonlySet<string> = new Set(
   'con cpm cim ckm clm cok coj vom xom dom fom comm coom ccom cmo ocm ocom comn como come coim comcom com.com con.com'.split(
     ' ',
   ),
 );
-/** These are of countries, where no provider of the table has mailboxes. */
+/** Endings of countries where no provider of the table has mailboxes. */
 const cutEndings: ReadonlySet<string> = new Set(['co', 'cm', 'om']);
 
 interface Provider {
@@ -55,15 +55,14 @@ const known: readonly Provider[] = Object.entries(providers).flatMap(([name, end
   endings.split(' ').map((ending) => ({ domain: `${name}.${ending}`, name, ending })),
 );
 const domains: ReadonlySet<string> = new Set(known.map(({ domain }) => domain));
-/** No provider's domain is longer, with an error in it. */
+/** The longest provider's domain, with a typing error. */
 const longestDomain = 24;
 
 /**
- * The domain that was probably meant where that of an email is a typing error away from a large
- * provider's; `undefined` where it is one of its own, as far as anybody knows. It is careful: a hint that
- * is wrong costs more than one that is missing.
+ * The domain probably meant where an email's domain is one typing error away from a large provider's;
+ * `undefined` otherwise. Conservative: a wrong hint costs more than a missing one.
  *
- * @param cell an email address, as somebody wrote it
+ * @param cell an email address as written
  */
 export function suggestDomain(cell: CellText): string | undefined {
   if (typeof cell !== 'string') return undefined;
@@ -80,11 +79,11 @@ export function suggestDomain(cell: CellText): string | undefined {
   return meant;
 }
 
-/** A list has few domains, and any number of rows. */
+/** A list has few domains and any number of rows. */
 const remembered = new Map<string, string | undefined>();
 const mostRemembered = 4096;
 
-/** `gmailcom`, `gmail..com` and `gmail,com`: a dot is missing, doubled, or another sign. */
+/** `gmailcom`, `gmail..com` and `gmail,com`: the dot is missing, doubled or replaced. */
 function withoutDots(domain: string): string | undefined {
   if (/^[^.,]+\.[^.,]/.test(domain) && !/[.,]{2}|,|\.$/.test(domain)) return undefined;
   const letters = domain.replaceAll(/[.,]/g, '');
@@ -104,7 +103,7 @@ function misspelt(domain: string): string | undefined {
   })?.domain;
 }
 
-/** One error away, after the same first letter: errors there make other names (`ymail`, `cloud`). */
+/** One error away after the same first letter: errors there make other names (`ymail`, `cloud`). */
 function isNear(name: string, provider: string): boolean {
   if (Math.abs(name.length - provider.length) > 1) return false;
   const isFirstKept = name[0] === provider[0];
@@ -114,10 +113,10 @@ function isNear(name: string, provider: string): boolean {
   return provider.length > shortestFree || isSlip(name, provider);
 }
 
-/** Names of so many letters have neighbours that are names too, so that not any error is one. */
+/** Shorter names have neighbours that are real names. */
 const shortestFree = 5;
 
-/** Whether an error is of those that fingers make: a letter left out, doubled or swapped, or the key beside. */
+/** Whether an error is typical of typing: a letter left out, doubled or swapped, or a neighbouring key. */
 function isSlip(name: string, provider: string): boolean {
   if (name.length < provider.length) return true;
   let at = 0;
@@ -135,7 +134,7 @@ function isSlip(name: string, provider: string): boolean {
 }
 
 const keyRows = ['qwertyuiop', 'asdfghjkl', 'zxcvbnm'];
-/** How far a row of keys is set off to the right. */
+/** How far each row of keys is shifted to the right. */
 const offsets = [0, 0.25, 0.75];
 
 function areBeside(typed: string, letter = ''): boolean {

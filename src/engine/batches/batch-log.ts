@@ -11,14 +11,14 @@ export interface DrivenBatch {
   /** Name of its elected or latest upload; `undefined` before the first. */
   readonly name: string | undefined;
   readonly charge: Charge | undefined;
-  /** What its latest whole export held. */
+  /** Content of its latest complete export. */
   readonly exported?: ComparedExport | undefined;
   /** As in `BatchProgress`. */
   readonly inVain?: Charge | null | undefined;
   readonly times: BatchTimes;
 }
 
-/** What a batch and its uploads before cost, where that is known: what was never launched cost nothing. */
+/** The cost of a batch and its earlier uploads, where known: what was never launched cost nothing. */
 export function chargeOf({ state, charge, inVain = nothing }: DrivenBatch): Charge | undefined {
   const own = mayHaveLaunched(state) ? charge : nothing;
   return own && inVain ? addCharges(own, inVain) : undefined;
@@ -34,7 +34,7 @@ export function addCharges(one: Charge, other: Charge): Charge {
   };
 }
 
-/** A batch with what is known of it now: of one that is sent again what its launch has cost is not lost. */
+/** A batch with its new state; a batch that is sent again keeps the cost of its earlier launch. */
 export function withKnown(driven: DrivenBatch, state: BatchState): DrivenBatch {
   const isAgain = state.stage === 'planned' && mayHaveLaunched(driven.state);
   if (!isAgain) return { ...driven, state };
@@ -47,17 +47,17 @@ export function withKnown(driven: DrivenBatch, state: BatchState): DrivenBatch {
   };
 }
 
-/** The latest of every batch, and of every part of one. */
+/** The latest state of every batch and part. */
 export class BatchLog {
   /** By label. */
   readonly #driven = new Map<string, DrivenBatch>();
 
-  /** @param at when it became known, as `2026-11-21T03:00:00.000Z` */
+  /** @param at when it became known, in ISO 8601 */
   note(progress: BatchProgress, at: string): void {
     this.recall(this.withBefore(progress, at));
   }
 
-  /** What is known from now on, with what is known already. */
+  /** The new state, combined with what is known already. */
   withBefore(progress: BatchProgress, at: string): DrivenBatch {
     const { batch, state, name, charge, exported, inVain } = progress;
     const before = this.#driven.get(batchLabel(batch));
@@ -72,7 +72,7 @@ export class BatchLog {
     };
   }
 
-  /** Takes up what an earlier process knew, or what is written down now. */
+  /** Takes over what an earlier process recorded, or what is recorded now. */
   recall(driven: DrivenBatch): void {
     this.#driven.set(batchLabel(driven.batch), driven);
   }
@@ -85,12 +85,11 @@ export class BatchLog {
     return this.#driven.get(batchLabel(batch))?.charge;
   }
 
-  /** Whether the export of a batch lacks results that are paid for. */
   lacksResults(batch: Batch): boolean {
     return this.#driven.get(batchLabel(batch))?.exported?.missing !== undefined;
   }
 
-  /** Of all uploads that are gone on with, by their keys. */
+  /** The elected uploads, by key. */
   uuids(): ReadonlySet<string> {
     return new Set(
       this.batches().flatMap(({ state }) =>
@@ -105,7 +104,7 @@ export class BatchLog {
     return this.#driven.get(batchLabel(batch))?.state ?? planned;
   }
 
-  /** In the order of their numbers and lines; those that were split come before their parts. */
+  /** By their numbers and lines; a split batch comes before its parts. */
   batches(): readonly DrivenBatch[] {
     return [...this.#driven.values()].toSorted(
       ({ batch: a }, { batch: b }) =>
@@ -114,7 +113,7 @@ export class BatchLog {
   }
 }
 
-/** When a batch got where it is, as `2026-11-21T03:00:00.000Z`; `null` where it has not been. */
+/** When a batch reached each stage, in ISO 8601; `null` where it has not. */
 export interface BatchTimes {
   /** The service had received it. */
   readonly uploaded_at: string | null;
@@ -136,7 +135,7 @@ export const noTimes: BatchTimes = {
   exported_at: null,
 };
 
-/** Takes in that a batch is in a stage; one that is uploaded again starts over. */
+/** Notes the time of a stage; a batch that is uploaded again starts over. */
 export function noteTime(times: BatchTimes, { stage }: BatchState, at: string): BatchTimes {
   switch (stage) {
     case 'planned':

@@ -1,13 +1,13 @@
 import type { ExportDoubt } from './export-check.js';
 
-/** What is known of a batch. Each is written down before the next step is taken. */
+/** The state of a batch, recorded before its next step. */
 export type BatchState =
   /** Nothing was sent under this attempt's name. */
   | ({ readonly stage: 'planned' } & Tries)
-  /** An upload under this attempt's name was or is being sent; whether it arrived is not known. */
+  /** An upload under this attempt's name was or is being sent; whether it arrived is unknown. */
   | ({
       readonly stage: 'uploading';
-      /** The service said that it has it, without saying which uuid. */
+      /** The service accepted it without giving a uuid. */
       readonly accepted: boolean;
       /** How often the list was read without finding it. */
       readonly looks: number;
@@ -16,9 +16,9 @@ export type BatchState =
   | ({ readonly stage: 'uploaded' } & Elected)
   | ({
       readonly stage: 'parsing';
-      /** Whether the service said yes to the preparation. */
+      /** Whether the service accepted the preparation. */
       readonly prepared: boolean;
-      /** Readings of the status since a preparation that it did not say yes to. */
+      /** Readings of the status since a preparation that was not accepted. */
       readonly polls: number;
     } & Elected)
   | ({ readonly stage: 'ready' } & Elected)
@@ -27,7 +27,7 @@ export type BatchState =
       readonly stage: 'launching';
       /** The service answered `error`, which is no proof that nothing was launched. */
       readonly answeredError: boolean;
-      /** Its deletion was asked for, as the service called it ready: one that is gone was never launched. */
+      /** Its deletion was requested while the service called it ready: if it is gone, it was never launched. */
       readonly isGivenUp?: true;
     } & Elected)
   | ({
@@ -37,19 +37,18 @@ export type BatchState =
     } & Elected)
   | ({
       readonly stage: 'done';
-      /** Exports in a row that came broken. */
+      /** Broken exports in a row. */
       readonly broken: number;
-      /** Whole exports that are not what was asked for; none when absent. */
+      /** Complete exports with the wrong content; none when absent. */
       readonly doubts?: number;
-      /** It had failed for its export: its addresses and its cost were reported then. */
+      /** It had failed for its export: addresses and cost were counted then. */
       readonly isRetried?: true;
     } & Elected)
-  /** Its results are safe. */
   | ({ readonly stage: 'exported' } & Elected)
-  /** Too large for the service: its two halves are sent in its place, and it never is again. */
+  /** Too large for the service: its two halves replace it, and it is never sent again. */
   | ({
       readonly stage: 'split';
-      /** Of an upload that was taken, and refused at its preparation: it is never launched. */
+      /** Of an upload that was accepted and whose preparation was refused: never launched. */
       readonly uuid: string | undefined;
     } & Tries)
   | ({
@@ -63,21 +62,21 @@ export type BatchState =
 export interface Tries {
   /** Number of the upload, from 1; part of its name. */
   readonly attempt: number;
-  /** How often the batch was uploaded again after it was lost or broken on the service. */
+  /** Uploads repeated because the batch was lost or broken on the service. */
   readonly fresh: number;
-  /** Uploads sent since the batch was taken up or lost, for a bound. */
+  /** Uploads sent in a row, for a bound. */
   readonly uploads: number;
 }
 
 export interface Elected extends Tries {
   readonly uuid: string;
-  /** It was found through the list: the service may have taken its upload more than once. */
+  /** It was found through the list: the service may have more than one copy of its upload. */
   readonly isFound: boolean;
   /** Answers in a row that did not find it, for a bound. */
   readonly misses: number;
-  /** Preparations that the service did not say yes to, for a bound. */
+  /** Preparations that were not accepted, for a bound. */
   readonly prepares: number;
-  /** Launches asked for since the batch was taken up, for a bound. */
+  /** Launches since the batch was taken up, for a bound. */
   readonly launches: number;
   /** An earlier launch of this uuid had no clear answer: it may have been paid. */
   readonly doubt: boolean;
@@ -105,7 +104,7 @@ export function isAtEnd(state: BatchState): state is EndedBatch {
 
 export const planned: BatchState = { stage: 'planned', attempt: 1, fresh: 0, uploads: 0 };
 
-/** From the moment a launch was asked for, only the service knows whether it was paid. */
+/** Once a launch was requested, only the service knows whether it was paid. */
 export function mayHaveLaunched(state: BatchState): boolean {
   switch (state.stage) {
     case 'verifying':
@@ -133,7 +132,7 @@ export function isLaunchInDoubt(state: BatchState): boolean {
   }
 }
 
-/** Whether it is through upload and preparation, or has ended for more than its size. */
+/** Whether it has passed preparation, or has ended for another reason than its size. */
 export function isPrepared(state: BatchState): boolean {
   switch (state.stage) {
     case 'planned':
@@ -149,13 +148,13 @@ export function isPrepared(state: BatchState): boolean {
   }
 }
 
-/** What an elected batch carries from stage to stage, without the fields of one stage. */
+/** The fields of an elected batch that all stages share. */
 export function elected(state: Elected): Elected {
   const { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt } = state;
   return { uuid, isFound, attempt, fresh, uploads, misses, prepares, launches, doubt };
 }
 
-/** Tries belong to a process: one that takes a batch up again has all of it. */
+/** Tries are counted by process: one that takes up a batch starts from 0. */
 export function renewTries(state: BatchState): BatchState {
   switch (state.stage) {
     case 'planned':
@@ -167,7 +166,7 @@ export function renewTries(state: BatchState): BatchState {
     case 'ready':
       return { ...state, ...renewed };
     case 'launching':
-      // No process is left that waits for the answer to that launch.
+      // No process is left that awaits the answer to that launch.
       return { ...state, ...renewed, doubt: true };
     case 'verifying':
       return { ...state, ...renewed, readies: 0 };
@@ -187,11 +186,11 @@ export function renewTries(state: BatchState): BatchState {
 }
 
 /**
- * Where a batch is taken up when the addresses of those that failed are to be tried again. What was verified, and only
- * its export is not what was asked for, is paid for: the export of the same upload is asked for again,
- * and nothing is ever sent in its place. So it is with one whose launch may still be paid.
+ * The state in which `--retry-failed` takes up a failed batch. A batch that failed only for its export is
+ * paid for: the export of the same upload is requested again, and nothing is sent in its place. The same
+ * holds for one whose launch may still be paid.
  *
- * @param isUnbroken whether the service has the batch, and it has not broken there
+ * @param isUnbroken whether the service still has the batch unbroken
  */
 export function retried(state: BatchState, isUnbroken: boolean): BatchState {
   if (state.stage !== 'failed') return state;
@@ -204,7 +203,7 @@ export function retried(state: BatchState, isUnbroken: boolean): BatchState {
   return { ...planned, attempt: attempt + 1 };
 }
 
-/** Whether the export of a batch was not what was asked for: it is paid for, and may be asked for again. */
+/** Whether only the export of a failed batch was wrong: it is paid for, and may be exported again. */
 export function isOwed(state: BatchState): boolean {
   if (state.stage !== 'failed') return false;
   return isExportWrong(state.reason);

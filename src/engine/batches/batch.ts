@@ -14,16 +14,15 @@ export interface Batch {
   readonly sizeBytes: number;
   /** Checksum (CRC-32) of the TXT file: the same rows make the same batches. */
   readonly checksum: number;
-  /** Which lines these are, of a batch that was too large for the service and is sent in parts. */
+  /** Its lines within a batch that was too large for the service and is sent in parts. */
   readonly part?: BatchPart | undefined;
   /**
-   * The TXT file, from its first byte, as often as asked: UTF-8, one address a line, LF after each,
-   * no header, no byte-order mark.
+   * The TXT file from its beginning, as often as called: UTF-8, one address a line, LF after each, no header,
+   * no byte-order mark.
    */
   open(): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
 
-/** Which lines of its run a batch has. */
 export type BatchLines = Pick<Batch, 'id' | 'addresses' | 'part'>;
 
 interface BatchPart {
@@ -34,8 +33,8 @@ interface BatchPart {
 }
 
 /**
- * What identifies a batch, or a part of one, in its run: `000007`, and `000007.25001-50000`
- * for its lines of these numbers. It is in names of uploads and of files.
+ * Identifies a batch or a part in its run: `000007`, or `000007.25001-50000` for these lines of it. Used in
+ * names of uploads and files.
  */
 export function batchLabel({ id, addresses, part }: BatchLines): string {
   const number = String(id + 1).padStart(6, '0');
@@ -43,10 +42,10 @@ export function batchLabel({ id, addresses, part }: BatchLines): string {
 }
 
 /**
- * Name of one upload of a batch, or of a part of one: unique among all uploads of all runs, so that a lost upload answer
- * can be settled by looking for the name in the list.
+ * Name of one upload of a batch or a part: unique among all uploads of all runs, so that after a lost answer
+ * the upload is found in the list.
  *
- * @param prefix as the user likes it; cut so that the whole stays within the service's 255 characters
+ * @param prefix the user's; cut so that the name stays within the service's 255 characters
  */
 export function batchName(
   prefix: string,
@@ -61,18 +60,18 @@ export function batchName(
   return `${cutText(prefix, room)}-${unique}`;
 }
 
-/** What the name of an upload says: which batch of its run it is, or which lines of it, and the attempt. */
+/** The content of an upload's name: its batch, or its lines of one, and the attempt. */
 export interface UploadName {
   readonly id: number;
-  /** Numbers of the first line and of the one after the last, from 0, where it is a part of a batch. */
+  /** First line and end, from 0, of a part. */
   readonly lines: { readonly start: number; readonly end: number } | undefined;
   readonly attempt: number;
 }
 
 /**
- * Reads a name that `batchName` made, with whatever prefix.
+ * Parses a name made by `batchName`, with any prefix.
  *
- * @returns `undefined` when it is not the name of an upload of this run
+ * @returns `undefined` for any other name
  */
 export function parseBatchName(name: string, runId: string): UploadName | undefined {
   const own = `-${runId}-`;
@@ -90,14 +89,13 @@ export function parseBatchName(name: string, runId: string): UploadName | undefi
   };
 }
 
-/** Cuts behind at most `length` UTF-16 units and never inside a surrogate pair. */
+/** Cuts to at most `length` UTF-16 units, never inside a surrogate pair. */
 function cutText(text: string, length: number): string {
   if (text.length <= length) return text;
   const end = /[\uD800-\uDBFF]/.test(text.charAt(length - 1)) ? length - 1 : length;
   return text.slice(0, end);
 }
 
-/** The lines of a batch, which has a line end after each. */
 export async function* readLines(batch: Batch): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
@@ -111,8 +109,8 @@ export async function* readLines(batch: Batch): AsyncGenerator<string> {
 const lineEnd = 0x0a;
 
 /**
- * The two parts that a batch of two lines or more is sent in when it is too large as a whole: always
- * the same two, so that a run that continues takes up those of the process before.
+ * Halves a batch of two or more lines that is too large: always at the same line, so that a resumed run takes
+ * up the parts of the process before.
  */
 export async function halveBatch(batch: Batch): Promise<readonly [Batch, Batch]> {
   const addresses = Math.ceil(batch.addresses / 2);
@@ -138,7 +136,7 @@ export async function halveBatch(batch: Batch): Promise<readonly [Batch, Batch]>
   return [first, second];
 }
 
-/** Where the first so many lines of a batch end, and the checksums of what is before and behind. */
+/** The end of the first lines of a batch, and the checksums of both parts. */
 async function findMiddle(
   batch: Batch,
   addresses: number,
@@ -176,8 +174,8 @@ async function* stretch(
 }
 
 /**
- * What two spellings of one uuid have in common: a service may write it in capitals in one answer and
- * not in another. It is asked for as it was first given.
+ * A uuid for comparison: a service may write it in capitals in one answer and not in another. Requests use it
+ * as it was first given.
  */
 export function uuidKey(uuid: string): string {
   return uuid.toLowerCase();

@@ -5,81 +5,79 @@ import type { Charge } from './status-answer.js';
 import type { ComparedExport } from './export-check.js';
 
 export type Reservation = {
-  /** Credits of the batch's type that all launches of the run come to with this one. */
+  /** Credits of the batch's type for all launches of the run, including this one. */
   readonly credits: number;
 } & (
   | { readonly isGranted: true }
-  /** With the most that they may come to. */
+  /** With the limit. */
   | { readonly isGranted: false; readonly most: number }
 );
 
 /**
- * The right to drive one batch. While it holds, no other process writes down what becomes of the batch;
- * once it is lost, nothing more is written or sent under it.
+ * The right to drive one batch. While it holds, no other process records the batch; once it is revoked,
+ * nothing more is recorded or sent under it.
  */
 export interface BatchClaim {
   /** Aborted with a {@link ClaimRevokedError} when another process may have the batch; absent where none can. */
   readonly revoked?: AbortSignal;
 
   /**
-   * Writes down what is known from now on. Where that was surely not launched, its credits are free again.
+   * Records the new state. Where the batch was surely not launched, its credits are free again.
    *
    * @param at when it became known. @default now
    */
   record(progress: BatchProgress, at?: string): Promise<void>;
 
-  /**
-   * Makes sure that the claim still holds, before a request with an effect that nothing was recorded for.
-   */
+  /** Confirms the claim before a request with an effect for which nothing was recorded. */
   confirm(): Promise<void>;
 
   /**
-   * Reserves the credits of the batch's launch, once however often it is asked for.
+   * Reserves the credits of the batch's launch; repeated calls reserve once.
    *
-   * @param most credits of the batch's type for all launches of the run, as given to this process. Where
-   *   processes share the run, what the newest of them was given counts in its place
+   * @param most this process's limit for the batch's type over the whole run. In a shared run the newest
+   * process's limit counts
    */
   reserve(most: number): Promise<Reservation>;
 }
 
-/** Another process may have it by now: this one leaves it alone, and continues with what it has. */
+/** Another process may have the batch: this one abandons it and continues with its others. */
 export class ClaimRevokedError extends Error {
   override readonly name = 'ClaimRevokedError';
 
-  /** @param what a batch by its label, or the output */
+  /** @param what a batch's label, or the output */
   constructor(what: string) {
     super(`another process may have ${what}`);
   }
 }
 
-/** What has changed about a batch. */
+/** A change of a batch. */
 export interface BatchProgress {
   readonly batch: Batch;
   readonly state: BatchState;
-  /** Name of the upload under way or elected. */
+  /** Name of the elected upload, or of the one under way. */
   readonly name: string;
   readonly charge: Charge | undefined;
-  /** What its latest whole export held; `undefined` before there is one. */
+  /** Content of its latest complete export; `undefined` before there is one. */
   readonly exported?: ComparedExport | undefined;
   /**
-   * What uploads in whose place it was sent again after they were launched have cost: `null` where the
-   * service has not said it. Absent where there are none.
+   * Cost of launched uploads that this one replaces: `null` where the service did not give it. Absent without
+   * such uploads.
    */
   readonly inVain?: Charge | null | undefined;
 }
 
 type Write = (progress: BatchProgress, at?: string) => Promise<void> | void;
 
-/** Claims on the batches of a run that no other process works on: none is ever lost. */
+/** Claims on the batches of a run that no other process works on: never revoked. */
 export class LocalClaims {
-  /** Credits that launches have reserved, before refunds. */
+  /** Credits reserved by launches, before refunds. */
   readonly #reserved: Record<VerificationType, number> = { email: 0, phone: 0 };
 
   /**
-   * @param state what an earlier process knew: the credits of a batch that it may have launched are
-   *   reserved, also beyond what is allowed
-   * @param write writes down what becomes of the batch
-   * @param before what launches in whose place it is sent again have cost: it stays spent
+   * @param state the state of an earlier process: a batch that it may have launched keeps its reservation,
+   * even beyond the limit
+   * @param write records the batch
+   * @param before cost of replaced launches, which stays spent
    */
   claim(
     batch: Batch,
@@ -104,7 +102,7 @@ export class LocalClaims {
     hold(mayHaveLaunched(state));
     return {
       record: async (progress, at) => {
-        // What was reserved for a launch is kept until the launch surely did not take place.
+        // A reservation is kept until the launch surely did not happen.
         hold(mayHaveLaunched(progress.state));
         spend(progress.inVain);
         await write(progress, at);

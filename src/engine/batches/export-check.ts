@@ -2,13 +2,13 @@ import type { MatchedExport } from '../results/match-export.js';
 import { isSurelyWellFormed } from '../addresses/looks-like.js';
 import { type Batch, readLines } from './batch.js';
 
-/** What an export says of its batch. */
+/** Counts of an export against its batch. */
 export interface ExportTally {
-  /** Addresses of the batch that it names. */
+  /** The batch's addresses in it. */
   readonly named: number;
-  /** Its records of addresses that the batch does not have. */
+  /** Records of addresses that are not in the batch. */
   readonly strangers: number;
-  /** Addresses that it names and that get no result, because it does not say which record is theirs. */
+  /** The batch's addresses without a result because their records contradict each other. */
   readonly conflicting: number;
 }
 
@@ -16,41 +16,41 @@ export function tallyOf({ numbers, extra, ambiguous, shared }: MatchedExport): E
   return { named: numbers.length - shared + ambiguous, strangers: extra, conflicting: ambiguous };
 }
 
-/** The same, compared with what the service counted. */
+/** With the service's own count. */
 export interface ComparedExport extends ExportTally {
-  /** Addresses that the service says it verified; `null` where it does not say. */
+  /** Addresses that the service says it verified; `null` where unknown. */
   readonly counted: number | null;
   /**
-   * Addresses that it should name and does not: those that the service says it verified or, where it does
-   * not say, those that are surely well-formed. Absent when there are none.
+   * Missing addresses: those that the service says it verified or, where unknown, those surely well-formed.
+   * Absent when there are none.
    */
   readonly missing?: number | undefined;
 }
 
-/** Why an export is not what was asked for. */
+/** Why an export is not accepted. */
 export type ExportDoubt = 'export_incomplete' | 'export_foreign';
 
 interface ExportFacts extends Omit<ExportTally, 'conflicting'> {
   /** Lines of the batch. */
   readonly addresses: number;
-  /** Addresses that the service says it verified; `null` where it does not say. */
+  /** Addresses that the service says it verified; `null` where unknown. */
   readonly counted: number | null;
-  /** Lines of the batch that any service would take for well-formed: looked at where it names not all. */
+  /** Lines that any service would accept as well-formed; counted where addresses are missing. */
   readonly wellFormed: number;
-  /** Exports of the batch before this one that were not what was asked for. */
+  /** Earlier exports of the batch that were not accepted. */
   readonly doubts: number;
 }
 
-/** An export that lacks a few records is asked for so often in all before they are taken for missing. */
+/** How often an export that lacks a few records is requested before they count as missing. */
 export const askingsForFew = 3;
 
 /**
- * Judges an export that is whole. The service removes malformed addresses before it verifies, so that
- * few records, or none, can be right: what counts is how many it says it verified, or, where it does not
- * say or the export names none at all, how many lines are surely well-formed. If a few are missing, the
- * service may not have collected them yet: asking again is free.
+ * Judges a complete export. The service removes malformed addresses before it verifies, so few records, or
+ * none, can be right: what counts is how many it says it verified or, where unknown or the export is empty,
+ * how many lines are surely well-formed. If a few are missing, the service may not have collected them yet:
+ * exporting again is free.
  *
- * @returns `undefined` when there is no doubt, or none that asking again would settle
+ * @returns `undefined` when there is no doubt, or none that another export would settle
  */
 export function judgeExport(facts: ExportFacts): ExportDoubt | undefined {
   const { named, strangers, doubts } = facts;
@@ -79,10 +79,10 @@ export function exportDiffers({
 }
 
 /**
- * Judges the export of a batch; its lines are looked at only where it does not name all of them.
+ * Judges a batch's export; the lines are read only where addresses are missing.
  *
- * @param compared what it holds, and what the service counted
- * @param doubts exports of the batch before this one that were not what was asked for
+ * @param compared the export's counts and the service's
+ * @param doubts earlier exports of the batch that were not accepted
  */
 export async function checkExport(
   batch: Batch,

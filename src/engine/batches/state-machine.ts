@@ -1,15 +1,14 @@
 import { elected, type BatchState } from './batch-state.js';
 
 /*
- * The life of a batch as data: what is known of it (known-batch), what comes next (here), and what is
- * learnt from each answer (learn). Pure: the driver performs the steps and writes down what is known
- * before and after them.
+ * The life of a batch as data: its state (batch-state), the next step (here), and the effect of each answer
+ * (transitions). Pure: the driver takes the steps and records the state before and after each.
  *
- * Whatever the service says, and however often: uploads, preparations, launches and exports are
- * bounded; what is not bounded only waits, and a deadline ends it.
+ * Uploads, preparations, launches and exports are bounded whatever the service answers; everything else only
+ * waits, until a deadline.
  */
 
-/** What is to be done next. `wait` says whether a poll's wait comes first. */
+/** The next step. `wait` says whether a poll's wait comes first. */
 export type Step =
   | { readonly do: 'upload'; readonly wait: boolean }
   | { readonly do: 'find'; readonly wait: boolean }
@@ -17,38 +16,38 @@ export type Step =
   | { readonly do: 'read_status'; readonly wait: boolean }
   | { readonly do: 'launch'; readonly wait: boolean }
   | { readonly do: 'export'; readonly wait: boolean }
-  /** It was tried often enough and nothing is lost: the run stops, resumable. */
+  /** Tried often enough without losing anything: the run stops, resumable. */
   | { readonly do: 'give_up' }
   | { readonly do: 'nothing' };
 
 export const bounds = {
-  /** Readings of the list before an upload without an answer counts as never arrived. */
+  /** Readings of the list before an unanswered upload counts as never arrived. */
   looksForMissingUpload: 4,
-  /** The same for an upload that the service said it has. */
+  /** The same for an upload that the service has accepted. */
   looksForAcceptedUpload: 12,
   /** Uploads answered with `error`, or lost. */
   uploads: 5,
-  /** Uploads again after the batch was deleted or broke before its launch. */
+  /** Repeated uploads after the batch was deleted or broke before its launch. */
   fresh: 1,
   /** Answers in a row that do not find the batch. */
   misses: 10,
   /** Preparations that are not answered with `ok`. */
   prepares: 10,
-  /** Readings of the status after one of these, before the preparation is asked for again. */
+  /** Readings of the status after one of these, before the preparation is repeated. */
   pollsUnprepared: 3,
   /** Launches of the same uuid. */
   launches: 20,
-  /** Readings that call a launched batch ready, before the same uuid is launched once more. */
+  /** Readings that call a launched batch ready before the same uuid is launched again. */
   readiesAfterLaunch: 3,
-  /** Exports in a row that come broken. */
+  /** Broken exports in a row. */
   exports: 10,
-  /** Whole exports that are not what was asked for, before the batch has failed. */
+  /** Complete exports that were not accepted, before the batch fails. */
   doubts: 8,
-  /** Parts of one line in a row, over all batches, that are too large for the service. */
+  /** Single lines in a row, over all batches, that are too large for the service. */
   refusedLines: 16,
 } as const;
 
-/** Says what comes next; total over the stages. */
+/** The next step for each stage. */
 export function nextStep(state: BatchState): Step {
   switch (state.stage) {
     case 'planned':
@@ -61,7 +60,7 @@ export function nextStep(state: BatchState): Step {
     case 'parsing':
     case 'launching':
     case 'verifying':
-      // What is not known of a launch is settled by reading, never by launching again blindly.
+      // An unknown result of a launch is settled by reading, never by another launch.
       return { do: 'read_status', wait: true };
     case 'ready':
       if (state.launches >= bounds.launches) return { do: 'give_up' };
@@ -76,7 +75,7 @@ export function nextStep(state: BatchState): Step {
   }
 }
 
-/** What is to be written down before a step is taken, where the step may have an effect. */
+/** The state to record before a step that may have an effect. */
 export function before(state: BatchState, step: Step): BatchState {
   if (step.do === 'upload' && state.stage === 'planned') {
     const { attempt, fresh, uploads } = state;

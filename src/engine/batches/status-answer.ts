@@ -10,17 +10,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { countryCodes } from '../../contract/countries.js';
 import { parseBatchName, type Batch, uuidKey } from './batch.js';
 
-/** What the verification of a batch cost, in credits of its type. */
+/** Cost of a batch's verification, in credits of its type. */
 export interface Charge {
-  /** Before refunds. */
   readonly spent: number;
-  /** Given back. */
   readonly refunded: number;
-  /** After refunds. */
   readonly net: number;
 }
 
-/** Finds the cost object (spec 2.8) in a status answer. Which answers carry it, and where, is not shown. */
+/** Finds the cost object (spec 2.8) in a status answer; which answers carry it, and where, is not shown. */
 export function findCharge(type: VerificationType, answer: unknown): Charge | undefined {
   return findBelow(answer, type === 'email' ? emailCharge : phoneCharge);
 }
@@ -41,10 +38,9 @@ function charge(spent: number, net: number): Charge | undefined {
 }
 
 /**
- * How many addresses a status answer says were verified: one credit is charged for each, and what was
- * well-formed is verified.
+ * How many addresses were verified, by a status answer: the credits charged, or the well-formed lines.
  *
- * @returns `null` where it says neither
+ * @returns `null` where it gives neither
  */
 export function countVerified(type: VerificationType, answer: unknown): number | null {
   const charged = findCharge(type, answer)?.spent;
@@ -56,10 +52,9 @@ export function countVerified(type: VerificationType, answer: unknown): number |
 const deepest = 3;
 
 /**
- * Looks for an object in an answer whose place is not shown: at the top and a few levels below. It may be
- * absent.
+ * Searches an answer for an object whose position is not shown: at the top and a few levels below.
  *
- * @param read gives what an object is read as, if it is the one
+ * @param read parses the object; `undefined` for any other
  */
 function findBelow<Found>(
   answer: unknown,
@@ -76,7 +71,7 @@ function findBelow<Found>(
   return undefined;
 }
 
-/** What the service counted while it prepared a batch. */
+/** The service's counts after a batch's preparation. */
 export interface PreparedCounts {
   readonly valid: number;
   readonly wrong: number;
@@ -86,7 +81,7 @@ export interface PreparedCounts {
 const hasEmailCounts = z.looseObject({ valid_email: z.int() });
 const hasPhoneCounts = z.looseObject({ valid_phone: z.int() });
 
-/** Finds the parsing counts (spec 2.8) in an answer. Which answers carry them, and where, is not shown. */
+/** Finds the parsing counts (spec 2.8) in an answer; which answers carry them, and where, is not shown. */
 export function findPreparedCounts(
   type: VerificationType,
   answer: unknown,
@@ -108,10 +103,10 @@ function phoneCounts(answer: object): PreparedCounts | undefined {
   return { valid, wrong, duplicate };
 }
 
-/** What an answer says of an upload that is not true of the one that it should be about. */
+/** The fact that shows an answer to be about another upload. */
 export type SignOfAnother = 'uuid' | 'name' | 'group' | 'lines';
 
-/** Fields that an answer may have beside its status: none of them is shown (spec 2.5, 2.9). */
+/** Fields that an answer may have beside its status; none is shown (spec 2.5, 2.9). */
 const answerShape = z.looseObject({
   batch_uuid: z.string().optional().catch(undefined),
   name: z.string().optional().catch(undefined),
@@ -120,12 +115,12 @@ const answerShape = z.looseObject({
 });
 const withParameters = z.looseObject({ parameters: answerShape.optional().catch(undefined) });
 
-/** A service may take the end of the file for one more line. */
+/** A service may count the end of the file as one more line. */
 const mostLinesMore = 1;
 
 /**
- * Looks for a sign that an answer about an upload is about another one: what the answer does not say is
- * no sign. Only the list of batches settles whose a uuid is.
+ * Searches an answer for a sign that it is about another upload; a missing field is no sign. Only the list of
+ * batches settles whose a uuid is.
  */
 export function signOfAnother(
   answer: { readonly status: string },
@@ -144,7 +139,7 @@ export function signOfAnother(
   const own = answerShape.parse(answer);
   const { type, country } = batch.group;
   if (uuidKey(own.batch_uuid ?? uuid) !== uuidKey(uuid)) return 'uuid';
-  // What names begin with may change from one process of a run to the next.
+  // The prefix of names may change between processes of a run.
   const [answered, sent] = [own.name ?? name, name].map((one) => parseBatchName(one, runId));
   if (!isDeepStrictEqual(answered, sent)) return 'name';
   const isOfGroup = [own, withParameters.parse(answer).parameters ?? {}].every(
@@ -156,7 +151,7 @@ export function signOfAnother(
     : undefined;
 }
 
-/** Whether the service has parsed other lines than those of the batch. */
+/** Whether the service has parsed other lines than the batch's. */
 function countsOthers(answer: object, { group, addresses }: Batch): boolean {
   const countOf = (type: typeof group.type): number => {
     const { valid, wrong, duplicate } = { ...noLines, ...findPreparedCounts(type, answer) };

@@ -10,14 +10,14 @@ import {
 } from './batch-state.js';
 import { bounds } from './state-machine.js';
 
-/** What an answer, or its absence, has taught. */
+/** The result of an answer, or of its absence. */
 export type BatchEvent =
   | { readonly of: 'upload'; readonly status: 'ok'; readonly uuid: string | undefined }
   | {
       readonly of: 'upload';
       readonly status: 'parse_error' | 'error' | 'unknown' | 'refused';
     }
-  /** It is refused for its size (413), or surely would be. */
+  /** It was refused for its size (413), or surely would be. */
   | { readonly of: 'too_large'; readonly addresses: number }
   | { readonly of: 'find'; readonly uuid: string | undefined }
   | { readonly of: 'prepare'; readonly status: Open<PrepareStatus> }
@@ -30,10 +30,10 @@ export type BatchEvent =
   | { readonly of: 'export'; readonly result: 'safe' | 'broken' | ExportDoubt }
   /** 404 where the batch should be. */
   | { readonly of: 'missing' }
-  /** The uuid that the upload was answered with seems to be another one's: the list settles it. */
+  /** The upload was answered with a uuid that seems to be another batch's: the list settles it. */
   | { readonly of: 'another' };
 
-/** Takes in what an answer taught. Events that do not belong to the stage change nothing. */
+/** The state after an event. Events that do not belong to the stage change nothing. */
 export function learn(state: BatchState, event: BatchEvent): BatchState {
   switch (event.of) {
     case 'upload':
@@ -45,7 +45,7 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
     case 'prepare':
       return state.stage === 'uploaded' ? learnPrepare(found(state), event.status) : state;
     case 'status':
-      // Results that were there may be lost with the batch.
+      // Finished results may be lost with the batch.
       if (state.stage === 'done' && event.status === 'internal_error') {
         return startOver(state, 'internal_error');
       }
@@ -64,7 +64,7 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
 type Of<S extends Stage> = Extract<BatchState, { readonly stage: S }>;
 type InProgress = Of<'uploaded' | 'parsing' | 'ready' | 'launching' | 'verifying'>;
 
-/** Whether the status can show something new: elected, and its end not yet known. */
+/** Whether the status can show something new: an upload is elected, and the batch is not at its end. */
 function isInProgress(state: BatchState): state is InProgress {
   return 'misses' in state && state.stage !== 'done' && state.stage !== 'exported';
 }
@@ -91,7 +91,7 @@ function learnUpload(
   }
 }
 
-/** Only what was never launched is split: no address is ever in two batches that are paid for. */
+/** Only an unlaunched batch is split: no address is in two paid batches. */
 function learnTooLarge(state: BatchState, addresses: number): BatchState {
   const { stage } = state;
   const isWaiting = stage === 'planned' || stage === 'uploading' || stage === 'uploaded';
@@ -109,7 +109,7 @@ function learnFind(state: Of<'uploading'>, uuid: string | undefined): BatchState
   return looks < most ? { ...state, looks } : uploadAgain(state);
 }
 
-/** Whether only the answer to its upload has said which uuid it has, and nothing was launched for that. */
+/** Whether the uuid is known only from the upload's answer, and nothing was launched with it. */
 export function isOpenToDoubt(state: BatchState): state is InProgress {
   return isInProgress(state) && !state.isFound && !mayHaveLaunched(state) && state.launches === 0;
 }
@@ -124,7 +124,7 @@ function elect(state: Of<'uploading'>, uuid: string, isFound: boolean): BatchSta
   return { stage: 'uploaded', uuid, isFound, ...tries, doubt: false };
 }
 
-/** Under a new name: should the lost upload still appear, it is an orphan, and not mistaken for this one. */
+/** Under a new name: should the lost upload still appear, it is an orphan and not mistaken for this one. */
 function uploadAgain({ attempt, fresh, uploads }: Of<'uploading'>): BatchState {
   return { stage: 'planned', attempt: attempt + 1, fresh, uploads };
 }
@@ -166,7 +166,7 @@ function learnParsing(state: InProgress): BatchState {
       return isIdle ? { ...elected(state), stage: 'uploaded' } : { ...state, polls };
     }
     case 'launching':
-      // It was not ready after all, or a lagging copy answered: both are seen by polling on.
+      // It was not ready after all, or a lagging copy answered: both show by further polls.
       return { ...toParsing(state), doubt: true };
     default:
       return state;
@@ -191,7 +191,7 @@ function learnReady(state: InProgress): BatchState {
   }
 }
 
-/** A launch was lost on its way, or after a yes: the same uuid is launched again. */
+/** A launch was lost, or had no effect after a yes: the same uuid is launched again. */
 function toReadyAgain(state: Elected): BatchState {
   return { ...elected(state), stage: 'ready', doubt: true };
 }
@@ -204,14 +204,14 @@ function learnLaunch(
     case 'ok':
     case 'verification_already_ongoing':
     case 'verification_already_done':
-      // The status is asked all the same: where it is ready, the launch is repeated.
+      // The status is read all the same: where it is still ready, the launch is repeated.
       return toVerifying(state);
     case 'refused':
       return { ...elected(state), stage: 'ready' };
     case 'not_found':
       return learnMissing(toParsing(state));
     case 'not_ready_for_verification':
-      // The preparation may have come to nothing: unless the batch moves, it is asked for again.
+      // The preparation may have had no effect: unless the batch moves on, it is repeated.
       return state.launches < bounds.launches
         ? { ...toParsing(state), prepared: state.doubt }
         : fail(toParsing(state), 'launch_error');
@@ -227,10 +227,10 @@ function learnExport(state: Of<'done'>, result: 'safe' | 'broken' | ExportDoubt)
     case 'safe':
       return { ...elected(state), stage: 'exported' };
     case 'broken':
-      // What is paid for is never given up as failed, however long this lasts.
+      // A paid batch never fails for broken exports, however long they last.
       return { ...state, broken: state.broken + 1 };
     default: {
-      // It may be that the service has not collected all of it yet.
+      // The service may not have collected all of it yet.
       const doubts = (state.doubts ?? 0) + 1;
       return doubts < bounds.doubts ? { ...state, doubts } : fail(state, result);
     }
@@ -245,18 +245,18 @@ function learnMissing(state: InProgress | Of<'done'>): BatchState {
   return isDeleted ? replaced(state) : startOver(state, 'batch_missing');
 }
 
-/** An answer about the batch ends a row of those that did not find it. */
+/** An answer about the batch ends a row of misses. */
 function found<State extends InProgress | Of<'done'>>(state: State): State {
   return state.misses === 0 ? state : { ...state, misses: 0 };
 }
 
-/** What was never launched was never paid: it may be uploaded again. */
+/** A batch that was never launched was never paid: it may be uploaded again. */
 function startOver(state: InProgress | Of<'done'>, reason: FailedReason): BatchState {
   if (mayHaveLaunched(state) || state.fresh >= bounds.fresh) return fail(state, reason);
   return { stage: 'planned', attempt: state.attempt + 1, fresh: state.fresh + 1, uploads: 0 };
 }
 
-/** Another upload takes the place of one that is of no use any more, and was not launched. */
+/** Another upload replaces one that is useless and was not launched. */
 export function replaced({ attempt, fresh }: BatchState): BatchState {
   return { stage: 'planned', attempt: attempt + 1, fresh, uploads: 0 };
 }

@@ -9,27 +9,27 @@ import type { Outcome, OutcomeValue } from '../results/outcome-table.js';
 
 /** Of every verified cell. */
 const always = ['verification', 'reason'] as const;
-/** Those of a result's origin: what was sent, and what came of it. */
+/** Fields about a result's origin. */
 export const originFields = ['submitted', 'verified_at', 'source', 'batch_uuid'] as const;
 
-/** What each verified column may add, in the order of {@link outcomeCells}. */
+/** The fields that each verified column may add, in the order of {@link outcomeCells}. */
 export const addedFields = {
   email: [...always, ...recordFields.email, 'suggestion', ...originFields],
   phone: [...always, ...recordFields.phone, ...originFields],
 } as const;
 
-/** What an added column is called, without its prefix. */
+/** Name of an added column without its prefix. */
 export type AddedField = (typeof addedFields)[VerificationType][number];
 
 const flags = { email: flagsOf(emailRecord), phone: flagsOf(phoneRecord) };
 
-/** The fields of a record that are true or false, and nothing else. */
+/** The boolean fields of a record. */
 function flagsOf({ shape }: z.ZodObject): ReadonlySet<string> {
   const fields = Object.entries(shape).filter(([, schema]) => schema instanceof z.ZodBoolean);
   return new Set(fields.map(([field]) => field));
 }
 
-/** The fields of a result without its origin: those that are added where nobody chooses. */
+/** The added fields by default: all without the origin. */
 function usualFields(type: VerificationType): readonly AddedField[] {
   return [...always, ...recordFields[type]];
 }
@@ -57,8 +57,8 @@ export function addedColumns(
 }
 
 /**
- * What an outcome puts under all of {@link addedFields}: nulls for the record's fields unless the cell is
- * verified, and for what is of the cell itself.
+ * An outcome's values for all of {@link addedFields}: null for the record's fields unless the cell is
+ * verified, and for fields of the cell itself.
  */
 export function outcomeCells(outcome: Outcome, type: VerificationType): readonly OutcomeValue[] {
   if (outcome.type !== undefined && outcome.type !== type) {
@@ -69,7 +69,7 @@ export function outcomeCells(outcome: Outcome, type: VerificationType): readonly
   return [outcome.verification, outcome.reason, ...values, ...own, ...originCells(outcome)];
 }
 
-/** What the service did not say has no time; the batch that failed is named all the same. */
+/** Without a verdict there is no time; the failed batch is named all the same. */
 function originCells({ verification, origin }: Outcome): readonly OutcomeValue[] {
   if (!origin) return originFields.map(() => null);
   const { verifiedAt, source, batchUuid } = origin;
@@ -83,20 +83,19 @@ function originCells({ verification, origin }: Outcome): readonly OutcomeValue[]
  */
 export interface FieldOptions<Chosen = AddedField> {
   /**
-   * Which of the added columns are written, without their prefix and in this order, such as
-   * `['verification', 'valid', 'quality']`; a name that one type has alone is for its columns.
+   * The added columns to write, without prefix and in this order, such as `['verification', 'valid',
+   * 'quality']`; a name of one type applies to its columns alone.
    * @default all but those of `provenance` and `suggest`
    */
   readonly columns?: readonly Chosen[] | undefined;
   /**
-   * Whether columns are added that say what was sent for a cell, and when, by which batch and from where
-   * its result came.
+   * Adds columns for the origin of each result: what was sent, when it was verified, its source and batch.
    * @default false
    */
   readonly provenance?: boolean | undefined;
   /**
-   * Whether columns of emails get another, `suggestion`: the domain that was probably meant where the
-   * cell's looks misspelt (`gmail.com` for `gmial.com`). It is never sent.
+   * Adds `suggestion` to columns of emails: the domain probably meant where the cell's looks misspelt
+   * (`gmail.com` for `gmial.com`). Never sent.
    * @default false
    */
   readonly suggest?: boolean | undefined;
@@ -114,16 +113,16 @@ export function fieldsOf(
   return [...new Set([...chosen, ...more])];
 }
 
-/** Whether outcomes are distinguished by where they come from. */
+/** Whether outcomes differ by their origin. */
 export function wantsOrigin({ columns = [], provenance = false }: FieldOptions): boolean {
   const ofOutcome: readonly AddedField[] = originFields.filter((field) => field !== 'submitted');
   return provenance || columns.some((field) => ofOutcome.includes(field));
 }
 
 /**
- * Checks what is chosen, before anything is read.
+ * Checks the chosen fields, before anything is read.
  *
- * @param types those that are verified
+ * @param types the verified types
  */
 export function checkFields(types: ReadonlySet<VerificationType>, options: FieldOptions): void {
   const { columns, suggest = false } = options;

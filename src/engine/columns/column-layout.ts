@@ -13,8 +13,7 @@ import { findColumn, noColumn } from './column-lookup.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /**
- * Which columns are verified, as the caller names them: by name or, where the rows come from a source
- * with a header, by position (`#3`).
+ * The columns to verify, by name or, where the source has a header, by position (`#3`).
  *
  * @template Email the columns that may hold email addresses
  * @template Phone the columns that may hold phone numbers
@@ -34,22 +33,21 @@ export interface ColumnOptions<
   /** Columns of phone numbers. @default none: there is at least one of emails or phones */
   readonly phone?: readonly Phone[] | undefined;
   /**
-   * Column that holds the target country row by row; where a cell is empty, `countryFrom` and then `country`
-   * say it.
+   * Column with the target country of each row; an empty cell falls back to `countryFrom`, then to `country`.
    * @default none: every row has the same
    */
   readonly countryColumn?: Text | undefined;
   /**
-   * Column of phone numbers whose calling codes (`+44…`, `0044…`) say the target country row by row, or with
-   * `countryColumn` of the rows whose own cell is empty; `country` is that of the other rows.
+   * Column of phone numbers whose calling codes (`+44…`, `0044…`) give the target country of each row, or
+   * with `countryColumn` of rows with an empty cell; `country` is that of the other rows.
    * @default none: every row has the same
    */
   readonly countryFrom?: Text | undefined;
-  /** By verified column: what its added columns begin with. @default its name */
+  /** By verified column: the prefix of its added columns. @default its name */
   readonly prefix?: (Readonly<Record<string, string>> & Prefix) | undefined;
 }
 
-/** At least one column is verified. The compiler names the last of these where none is. */
+/** At least one column is verified; without one the compiler reports the last alternative. */
 export type ColumnChoice = PhoneColumns | EmailColumns;
 
 interface PhoneColumns {
@@ -62,7 +60,7 @@ interface EmailColumns {
   readonly email: {};
 }
 
-/** Where the columns are in a header, and which are added to it. */
+/** The columns' positions in a header, and the added columns. */
 export interface ColumnLayout {
   readonly columns: readonly {
     readonly type: VerificationType;
@@ -74,16 +72,16 @@ export interface ColumnLayout {
   readonly countryFromPosition?: number | undefined;
   readonly countryFromName?: string | undefined;
   readonly added: readonly (readonly AddedColumn[])[];
-  /** The usual ones, where others are chosen. */
+  /** The default added columns, where others are chosen. */
   readonly whole?: ColumnLayout['added'];
-  /** Whether some of them say where a result is from. */
+  /** Whether the added columns include an origin. */
   readonly withOrigin: boolean;
 }
 
 /**
  * Finds the columns in a header.
  *
- * @param input how a message calls what has the header
+ * @param input the header's owner in messages
  */
 export function layOutColumns(
   header: readonly string[],
@@ -135,9 +133,9 @@ export function layOutColumns(
 }
 
 /**
- * Checks the columns of rows that are objects: they have names and no positions.
+ * Checks the columns of row objects: names, no positions.
  *
- * @param rows how many rows they are of
+ * @param rows number of rows examined
  */
 export function checkColumnNames(
   names: readonly string[],
@@ -186,7 +184,7 @@ function checkPrefixes(prefixed: readonly string[], verified: readonly string[])
   );
 }
 
-/** Another prefix with which no added column has the name of one that is there: `email_2` for `email`. */
+/** A prefix whose added columns do not exist yet: `email_2` for `email`. */
 export function freePrefix(
   header: readonly string[],
   prefix: string,
@@ -199,7 +197,7 @@ export function freePrefix(
   }
 }
 
-/** @param otherPrefix how the option gives a verified column a prefix that is free */
+/** @param otherPrefix the option that sets a free prefix */
 function checkAdded(
   { header, input }: { readonly header: readonly string[]; readonly input: string },
   added: readonly (readonly AddedColumn[])[],

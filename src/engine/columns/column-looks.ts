@@ -6,30 +6,30 @@ import { familyOf, planOf } from '../addresses/phone/numbering-plan.js';
 
 /** How the cells of a verified column look. */
 export interface ColumnLooks {
-  /** Cells that hold something. */
+  /** Cells that are not empty. */
   filled: number;
-  /** Those of them that do not look like what they are verified as. */
+  /** Those that do not look like their type. */
   malformed: number;
-  /** Those of these that look like what the other type is. */
+  /** Those of these that look like the other type. */
   others: number;
-  /** Phone numbers that may begin with a calling code that has lost its `+`, and are not surely read so. */
+  /** Phone numbers that may begin with a calling code without its `+`, ambiguously. */
   ambiguous: number;
-  /** Those of them that may be mobile numbers so. */
+  /** Those of them that may be mobile numbers. */
   ambiguousMobiles: number;
-  /** By which countries' calling codes, of the first of them. */
+  /** By the calling codes' countries, of the first of them. */
   readonly ambiguousCountries: Map<string, number>;
   /** The first of them, masked. */
   readonly examples: string[];
-  /** The rows of the first of them. */
+  /** Row numbers of the first of them. */
   readonly rows: number[];
-  /** Of phone numbers, where all rows have one country. */
+  /** Of phone numbers, where all rows share a country. */
   readonly callingCodes: CallingCodeTally | undefined;
 }
 
 const mostExamples = 3;
 const mostRows = 5;
 
-/** @param only the country of all rows, where they have one */
+/** @param only the country of all rows, if they share one */
 export function createLooks(type: VerificationType, only: CountryCode | undefined): ColumnLooks {
   return {
     filled: 0,
@@ -50,7 +50,7 @@ export function addCell(looks: ColumnLooks, isAlike: boolean, isOther = false): 
   if (isOther) looks.others += 1;
 }
 
-/** Counts a phone number that may have lost its `+`. @param row its number */
+/** Counts a phone number that may have lost its `+`. @param row its row number */
 export function addMissingPlusSign(
   looks: ColumnLooks,
   kind: 'fixed' | 'mobile',
@@ -69,11 +69,11 @@ export function addMissingPlusSign(
   if (!looks.examples.includes(example)) looks.examples.push(example);
 }
 
-/** So many are enough to see whose they are. */
+/** Enough numbers to see their country. */
 const mostOfCountries = 1000;
 const nearlyAll = 0.95;
 
-/** The country whose calling code nearly all of a column begin with that may have lost their `+`. */
+/** The country whose calling code nearly all numbers without `+` begin with. */
 export function ambiguousCountryOf({
   filled,
   ambiguous,
@@ -100,7 +100,7 @@ export interface ForeignNumbers {
   readonly cells: number;
   /** How many numbers have a calling code. */
   readonly of: number;
-  /** Numbers without one: they are read as numbers of `read_as`. */
+  /** Numbers without one, read as numbers of `read_as`. */
   readonly national: number;
   /** The country given for all rows. */
   readonly read_as: string;
@@ -111,8 +111,8 @@ export interface ForeignNumbers {
 /** Fewer are a few people abroad. */
 const leastCells = 5;
 /**
- * Shares of the numbers with a calling code, and of all: anyone who writes national numbers has a + for
- * those abroad.
+ * Shares of the numbers with a calling code, and of all: lists of national numbers write a + for those
+ * abroad.
  */
 const leastOfCodes = 0.1;
 const leastOfAll = 0.05;
@@ -132,7 +132,7 @@ class CallingCodeTally {
     this.#code = `+${planOf(country)?.family.callingCode ?? ''}`;
   }
 
-  /** @param line what is sent for the cell: with a `+` where it surely means a number */
+  /** @param line the cell's line: with a `+` for a sure number */
   add(cell: CellText, line: string): void {
     if (line.startsWith('+') && typeof cell === 'string')
       this.addNumber(line, hasCallingCode(cell));
@@ -156,7 +156,7 @@ class CallingCodeTally {
     countOne(this.#countries, country);
   }
 
-  /** @returns `undefined` where they are so few that one country may well be meant */
+  /** @returns `undefined` where they are too few to contradict the given country */
   foreign(): ForeignNumbers | undefined {
     const cells = this.#foreign;
     const of = cells + this.#withCode;
@@ -176,7 +176,7 @@ class CallingCodeTally {
   }
 }
 
-/** Whether a plus sign or two zeros are in front of all other digits of a cell. */
+/** Whether a plus sign or two zeros precede all other digits of a cell. */
 export function hasCallingCode(cell: string): boolean {
   let at = 0;
   for (; at < cell.length && !isDigit(cell.charCodeAt(at)); at += 1) {

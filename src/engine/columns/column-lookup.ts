@@ -18,7 +18,7 @@ export function findColumn(header: readonly string[], given: string): number {
   return findWithoutCase(header, given);
 }
 
-/** What people call a column is seldom written as the header has it. */
+/** Names are seldom typed exactly as the header has them. */
 function findWithoutCase(header: readonly string[], given: string): number {
   const wanted = caseless(given);
   const found = header.flatMap((name, index) => (caseless(name) === wanted ? [index] : []));
@@ -59,7 +59,7 @@ function columnNotFound(header: readonly string[], given: string): Configuration
   });
 }
 
-/** That a header has no such column, and what may have been meant. */
+/** The error for an unknown column, with a suggestion. */
 export function noColumn(
   header: readonly string[],
   given: string,
@@ -73,7 +73,7 @@ export function noColumn(
   return `no column ${JSON.stringify(given)}${guess} columns are: ${header.join(', ')}`;
 }
 
-/** What parts the names of a header that was read as one column. */
+/** The separator in the names of a header that was read as one column. */
 function unusedDelimiter(header: readonly string[]): string | undefined {
   const [only = ''] = header;
   if (header.length !== 1) return undefined;
@@ -83,7 +83,7 @@ function unusedDelimiter(header: readonly string[]): string | undefined {
   return most && most.count > 0 ? most.delimiter : undefined;
 }
 
-/** Whether a name was read in another encoding than it was written in: what is no text there is `\uFFFD`. */
+/** Whether a name was decoded with the wrong encoding: invalid bytes became `\uFFFD`. */
 function isDamaged(name: string, given: string): boolean {
   const [read, wanted] = [name, given].map((each) => Array.from(caseless(each))) as [
     string[],
@@ -96,14 +96,14 @@ function isDamaged(name: string, given: string): boolean {
   );
 }
 
-/** Columns whose names differ in more characters are not meant. */
+/** Most differing characters of a suggested column. */
 const furthest = 2;
 
-/** The column that was probably meant; `undefined` when none is near. */
+/** The column probably meant; `undefined` when none is close. */
 export function closestColumn(header: readonly string[], given: string): string | undefined {
   const wanted = letters(given);
   if (wanted === '') return undefined;
-  // Anyone who types a part of a name means that name, however near another is.
+  // A part of a name means that name, however close another is.
   const whole = wanted.length > 2 && header.find((name) => letters(name).includes(wanted));
   if (typeof whole === 'string') return whole;
   const near = header

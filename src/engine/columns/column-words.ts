@@ -1,6 +1,6 @@
 /*
- * What the names of columns say, in the languages that exports are written in. Names are compared without
- * accents, case and separators; what is written in spaces here is a word of its own there.
+ * Words in column names, in the languages of exports. Names are compared without accents, case and
+ * separators; a phrase with spaces here consists of whole words.
  */
 
 const emailWords = [
@@ -50,7 +50,7 @@ const countryWords = [
   'country, land, laand, pays, pais, paese, nazione, kraj, ulke, maa, страна',
   '国, 國家, 国家, 국가',
 ];
-// `CC` is a copy of a letter as well: cells decide.
+// `CC` also means a copy of a letter: cells decide.
 const countryTokens = [
   'land',
   'pays',
@@ -64,7 +64,7 @@ const countryTokens = [
   'cc',
 ];
 
-/** What stands beside a contact of other people: the list's owner has these addresses. */
+/** Words for contacts of staff: the list's owner has these addresses. */
 const staffWords = [
   'owner, created by, modified by, updated by, assigned, assignee, agent, salesperson, sales rep',
   'added by, imported by, account manager, logged by, referrer, recruiter',
@@ -73,13 +73,13 @@ const staffWords = [
   'ответственн, создал, 所有者, 作成者, 更新者, 所有人, 负责人',
 ];
 
-/** What says something about a phone, and is none. */
+/** Words about a phone that is not a number itself. */
 const aboutPhone = [
   'type, typ, label, status, id, code, country, ext, extension, durchwahl, date, datum, last, count',
   'consent, opt, optin, verified, valid, time, model, prefix, vorwahl, carrier, operator, permission',
 ];
 
-/** What has digits, and is no phone. */
+/** Columns with digits that are not phones. */
 const otherNumbers = [
   'order, bestell, auftrag, commande, pedido, ordine, zamowien, siparis, заказ, 注文, 订单, 訂單',
   'invoice, rechnung, facture, factura, fattura, faktur, 請求, 发票',
@@ -90,7 +90,7 @@ const otherNumbers = [
   'id, uuid, key, code, ref, reference, number, nummer, nr, no, numero',
 ];
 
-/** What has country codes' letters, and is no country. */
+/** Columns with two letters that are not countries. */
 const otherCodes =
   'state, province, region, language, lang, locale, sprache, langue, idioma, currency, wahrung, bundesland, timezone'.split(
     ', ',
@@ -98,14 +98,14 @@ const otherCodes =
 
 type ColumnMeaning = 'email' | 'phone' | 'fax' | 'country';
 
-/** What a column's name says of it. */
+/** What a column's name says about it. */
 interface NamedColumn {
   readonly meaning: ColumnMeaning | undefined;
-  /** Whether its addresses seem to be those of people who keep the list. */
+  /** Whether its addresses seem to be those of the list's own staff. */
   readonly isOfStaff: boolean;
-  /** Whether its digits are said to be no phone. */
+  /** Whether its digits are named as something else than a phone. */
   readonly isOtherNumber: boolean;
-  /** Whether its letters are said to be no country. */
+  /** Whether its letters are named as something else than a country. */
   readonly isOtherCode: boolean;
 }
 
@@ -157,7 +157,7 @@ const faxParts = partsOf(faxWords);
 const staffParts = partsOf(staffWords);
 const aboutParts = partsOf(aboutPhone);
 const numberParts = partsOf(otherNumbers);
-/** Long enough to be a part of a word without being it by chance: `Bestellnummer`. */
+/** Long enough not to be part of a word by chance: `Bestellnummer`. */
 const longNumberParts = numberParts.filter((part) => part.length > 4 || /[^a-z]/.test(part));
-/** `land` is in too many words. */
+/** `land` is part of too many words. */
 const countryParts = partsOf(countryWords).filter((part) => !countryTokens.includes(part));

@@ -12,47 +12,47 @@ import { addedColumns } from './added-fields.js';
 import { freePrefix } from './column-layout.js';
 import { readColumnName } from './column-words.js';
 
-/** A column of a list, by its name and its first cells. */
+/** A column of a list with its name and first cells. */
 interface SampledColumn {
-  /** How an option names it: by its name, or by position (`#3`) where that is not enough. */
+  /** Its name in an option: the title, or its position (`#3`) where the title is not unique. */
   readonly name: string;
   /** Its name in the header. */
   readonly title: string;
-  /** At most three different cells, of those that hold what the column is taken for. */
+  /** At most three different cells of its type. */
   readonly examples: readonly string[];
 }
 
 interface ContactColumn extends SampledColumn {
   readonly type: VerificationType;
-  /** Its cells that hold several addresses, which can be split: how many of its filled ones, and three of them. */
+  /** Cells with several addresses, which can be split: their number among the filled ones, and three of them. */
   readonly several: {
     readonly cells: number;
     readonly of: number;
     readonly examples: readonly string[];
   };
-  /** What its added columns may begin with, where the list has columns of their usual names already. */
+  /** A prefix for its added columns, where the list has columns of the usual names. */
   readonly prefix?: string;
 }
 
-/** A column of phone numbers, of which some name their country by a calling code. */
+/** A column of phone numbers, some with a calling code. */
 interface CodedColumn extends SampledColumn {
-  /** How many do. */
+  /** Numbers with a calling code. */
   readonly known: number;
-  /** Of how many. */
+  /** All numbers. */
   readonly of: number;
 }
 
-/** What a list seems to hold. */
+/** The detected columns of a list. */
 export interface FoundColumns {
   /** Every column of email addresses and phone numbers, in the header's order, emails first. */
   readonly contacts: readonly ContactColumn[];
-  /** Columns of addresses that one would not verify: of fax machines, and of people who keep the list. */
+  /** Columns of addresses that are better not verified: fax machines, and the list's own staff. */
   readonly leftOut: readonly (SampledColumn & { readonly why: 'fax' | 'own_people' })[];
-  /** The column that holds a country row by row, and whether some of its cells are empty. */
+  /** The column with a country for each row, and whether some of its cells are empty. */
   readonly country: (SampledColumn & { readonly hasEmpty: boolean }) | undefined;
-  /** The country of most rows, and where that is known from. */
+  /** The country of most rows, and its evidence. */
   readonly mostly: FoundCountry | undefined;
-  /** The column with the most phone numbers that name the country of a row that names none itself. */
+  /** The column with the most phone numbers that give a country to rows without one. */
   readonly callingCodes: CodedColumn | undefined;
   /** All columns, with an example each. */
   readonly all: readonly SampledColumn[];
@@ -61,11 +61,11 @@ export interface FoundColumns {
 export interface FoundCountry {
   readonly country: CountryCode;
   readonly from: 'country_column' | 'calling_codes';
-  /** Of how many that is known: rows, or phone numbers. */
+  /** The sampled rows, or phone numbers. */
   readonly of: number;
-  /** How many of them say a country, by their own cell or by a calling code. */
+  /** How many of them have a country, by a cell or a calling code. */
   readonly known: number;
-  /** How many of these say this one. */
+  /** How many of these have this one. */
   readonly same: number;
 }
 
@@ -80,7 +80,7 @@ const enough = {
 };
 const mostExamples = 3;
 
-/** Judges the columns of a list by their names and by their first cells; pure. */
+/** Detects a list's columns by their names and first cells; pure. */
 export function judgeColumns(
   header: readonly string[],
   rows: readonly (readonly CellText[])[],
@@ -92,7 +92,7 @@ export function judgeColumns(
     .filter((column) => column.isCountry)
     .toSorted((one, other) => other.filled.length - one.filled.length)[0];
   const byColumn = majority(country?.filled.map((cell) => findCountry(cell)) ?? []);
-  // Of rows with a country of their own nobody asks for the calling code.
+  // The calling code matters only for rows without their own country.
   const unsaid = country ? rows.filter((row) => !country.isIn(row)) : rows;
   const numbers = phones.flatMap(({ filled }) => filled);
   const byCode = majority(numbers.map(countryOfPhone));
@@ -129,7 +129,7 @@ class Column {
   readonly #title: string;
   readonly #option: string;
   readonly #isRight: (cell: string) => boolean;
-  /** Trimmed cells that hold something. */
+  /** Trimmed cells that are not empty. */
   readonly filled: readonly string[];
   readonly role: Role;
   readonly isCountry: boolean;
@@ -164,7 +164,7 @@ class Column {
     if (meaning === 'fax') return phones >= enough.named ? 'fax' : undefined;
     if (meaning === 'phone' && phones >= enough.named) return isOfStaff ? 'own_people' : 'phone';
     if (meaning !== undefined || isOtherNumber) return undefined;
-    // A list of one column is what its cells are.
+    // The only column of a list is judged by its cells.
     const isPhones = isAlone ? phones : this.#share(isSurelyPhone);
     return isPhones >= enough.unnamedPhone ? 'phone' : undefined;
   }
@@ -173,7 +173,7 @@ class Column {
     const { meaning, isOtherCode } = readColumnName(this.#title);
     const known = this.#share((cell) => findCountry(cell) !== undefined);
     if (meaning === 'country') return known >= enough.named;
-    // Two letters are a language, or a state, as well; names of countries are nothing else.
+    // Two letters may be a language or a state, too; a country's name is nothing else.
     const named = this.#share((cell) => cell.length > 3 && findCountry(cell) !== undefined);
     return !isOtherCode && meaning === undefined && named >= enough.country;
   }
@@ -217,7 +217,7 @@ function withFreePrefix(contact: ContactColumn, header: readonly string[]): Cont
   return { ...contact, prefix: freePrefix(header, title, added) };
 }
 
-/** A name stands for one column only, can be typed, and is no position. */
+/** The name if it is unique, can be typed, and is not a position; else the position. */
 function optionName(header: readonly string[], at: number): string {
   const name = header[at] ?? '';
   const isClear =
@@ -228,7 +228,7 @@ function optionName(header: readonly string[], at: number): string {
   return isClear ? name : `#${at + 1}`;
 }
 
-/** Also with a name, or several in one cell: that is said of the cells of a column once it is taken. */
+/** Also with a name, or several in one cell: reported once the column is chosen. */
 function isEmail(cell: string): boolean {
   return (
     (!/\s/.test(cell) && looksLike('email', emailLine(cell), 'US')) ||
@@ -239,9 +239,9 @@ function isEmail(cell: string): boolean {
 const fewestDigits = 6;
 const mostDigits = 15;
 
-/** What may be a phone number in a column that is named so, in whatever country. */
+/** A possible phone number in a column named so, in whatever country. */
 function isPhone(cell: string): boolean {
-  // Said of the cells of a column once it is taken.
+  // Reported once the column is chosen.
   const text = barePhone(cell).replace(/^tel:/i, '');
   if (isScientific(text) || addressesIn('phone', cell) !== undefined) return true;
   // An extension has letters.
@@ -250,7 +250,7 @@ function isPhone(cell: string): boolean {
   return length >= fewestDigits && length <= mostDigits && !isDate(text);
 }
 
-/** What is written as nothing but phone numbers are: with a calling code, or in their batch groups. */
+/** A cell that only a phone number is written like: with a calling code, or in groups. */
 function isSurelyPhone(cell: string): boolean {
   const several = addressesIn('phone', cell);
   if (several) return several.every(isSurelyPhone);
@@ -267,12 +267,12 @@ export function isDate(text: string): boolean {
 }
 
 function countryOfPhone(cell: string): CountryCode | undefined {
-  // Of several numbers the first.
+  // The first of several numbers.
   const country = phoneCountry(addressesIn('phone', cell)?.[0] ?? cell);
   return typeof country === 'string' ? country : undefined;
 }
 
-/** The country of most of them that are known. */
+/** The country of most numbers with one. */
 function majority(
   countries: readonly (CountryCode | undefined)[],
 ): Pick<FoundCountry, 'country' | 'known' | 'same'> | undefined {

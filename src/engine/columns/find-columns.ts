@@ -4,9 +4,9 @@ import { guardedSource } from '../../lists/rows/guarded-ends.js';
 import { invalidText, type CellText } from '../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../lists/rows/source.js';
 
-/** What the beginning of a list shows. */
+/** The columns and cells at the beginning of a list. */
 export interface SampledList extends FoundColumns {
-  /** How many rows were looked at. */
+  /** Number of sampled rows. */
   readonly rows: number;
   /** Whether they are all. */
   readonly isWhole: boolean;
@@ -15,7 +15,7 @@ export interface SampledList extends FoundColumns {
 }
 
 export interface FindColumnsOptions {
-  /** How many rows are looked at. @default 3000 */
+  /** Most sampled rows. @default 3000 */
   readonly rows?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Called with the names of a workbook's sheets, also where the one that is read is not a list. */
@@ -26,8 +26,8 @@ const defaultRows = 3000;
 
 /**
  * Finds the columns of email addresses, phone numbers and countries in a list, by their names in a dozen
- * languages and by what their first cells hold. A guess, for a person to confirm: examples are cells of
- * the list.
+ * languages and by what their first cells hold. A guess for a person to confirm; examples are cells of the
+ * list.
  *
  * @throws InputError when the source cannot be read
  *

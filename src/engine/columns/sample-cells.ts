@@ -5,7 +5,7 @@ import type { AddedColumn, OutputCell } from '../../lists/rows/sink.js';
 import { fieldPlace, outcomeCells } from './added-fields.js';
 import type { Outcome, OutcomeValue } from '../results/outcome-table.js';
 
-/** Outcomes of every kind that has another form in the output. */
+/** Outcomes with each form of output. */
 function sampleOutcomes(type: VerificationType): readonly Outcome[] {
   const without = { values: undefined, type: undefined };
   const origin = { source: 'service', batchUuid: sampleUuid, verifiedAt: sampleTime } as const;
@@ -26,7 +26,7 @@ function sampleOutcomes(type: VerificationType): readonly Outcome[] {
 
 const sampleUuid = '00000000-0000-4000-8000-000000000000';
 const sampleTime = '2026-01-01T00:00:00.000Z';
-/** Texts of the service, of its lengths; what it does not list is of the usual one. */
+/** Texts as long as the service's; a field that is not listed has a usual one. */
 const sampleTexts = new Map<string, readonly (string | null)[]>([
   ['quality', emailQualities],
   ['result', emailResults],

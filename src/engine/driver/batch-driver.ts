@@ -32,23 +32,22 @@ import { PollSchedule } from './poll-schedule.js';
 
 const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
 
-/** Part of the deadline that a request has even at its end. */
+/** Share of the deadline that a request has even at its end. */
 const leastShare = 0.1;
 
 /**
- * How long the answer to what was sent is waited for when the run is stopped: then no launch is in doubt, and an
- * upload is known by its uuid, so that it can be deleted.
+ * How long a sent request may still be answered when the run is stopped: then no launch is in doubt, and an
+ * upload has a uuid and can be deleted.
  */
 const graceMs = 5000;
 
 /**
  * Brings one batch to its end: uploads, prepares, launches once, polls, collects.
  *
- * @returns what is known at the end: `exported`, `failed`, `split` when it is too large for the service
- *   and its halves want to be driven, `ready` when the gate lets nothing more be launched, or `verifying`
- *   or `done` when it is left to the service
+ * @returns the last state: `exported`, `failed`, `split` when it is too large for the service and its halves
+ * follow, `ready` when the gate allows no launch, or `verifying` or `done` when it is left to the service
  * @throws ClaimRevokedError when another process may have it; whatever stops the run: a refused key, an
- *   unreachable service, a deadline, a failing disk
+ * unreachable service, a deadline, a failing disk
  */
 export async function driveBatch(
   batch: Batch,
@@ -72,13 +71,12 @@ class Drive {
   /** Whether this batch's credits are reserved. */
   #reserved: boolean;
   #isPrepared = false;
-  /** Why the service refused the preparation, until the status shows that it did not matter. */
+  /** Why the preparation was refused, until the status shows that it did not matter. */
   #refusal: ApiError | undefined;
-  /** The latest failure that the batch went on with. */
+  /** The latest failure that did not stop the batch. */
   #trouble: unknown;
-  /** Since when each step has failed, in a row. */
   readonly #failingSince = new Map<RequestStep, number | undefined>();
-  /** The latest word of the service on where the batch is. */
+  /** The latest status of the batch. */
   #status: string | undefined;
 
   constructor(batch: Batch, state: BatchState, options: DrivePorts) {
@@ -115,7 +113,7 @@ class Drive {
     }
   }
 
-  /** What the service says yes to preparing was taken: what it refuses it has refused by then. */
+  /** An accepted preparation proves the upload's size and form. */
   #reportPrepared(): void {
     const state = this.#state;
     const isTaken = state.stage === 'parsing' && state.prepared;
@@ -130,7 +128,7 @@ class Drive {
     return (stage === 'verifying' || stage === 'done') && this.#options.leavesLaunched?.() === true;
   }
 
-  /** Whether another upload of the batch is to be gone on with in place of the one that is ready. */
+  /** Whether another upload of the batch replaces the one that is ready. */
   async #takesAnother(): Promise<boolean> {
     const options = this.#options;
     const before = this.#state;
@@ -151,7 +149,7 @@ class Drive {
     return this.#reserved;
   }
 
-  /** A single line is sent all the same: it cannot be split, and only the service's word fails it. */
+  /** A single line is sent all the same: it cannot be split, and only the service can refuse it. */
   #isSurelyTooLarge(): boolean {
     return this.#batch.addresses > 1 && this.#options.refusedSizes.covers(this.#batch);
   }
@@ -164,7 +162,7 @@ class Drive {
     if (state === this.#state) return;
     this.#state = state;
     this.#wait.note(state);
-    // The record gives the credits of what was surely not launched back.
+    // The record frees the credits of what was surely not launched.
     if (!mayHaveLaunched(state)) this.#reserved = false;
     await this.#options.record({
       batch: this.#batch,
@@ -175,7 +173,7 @@ class Drive {
     });
   }
 
-  /** What a request teaches counts where it was made: in the run's account, before it and after it. */
+  /** Performs a step, if the account is the run's before and after it. */
   async #perform(step: RequestStep): Promise<BatchEvent> {
     const { account } = this.#options;
     const sentAs = step === 'upload' ? this.#name() : undefined;
@@ -187,7 +185,7 @@ class Drive {
       event = await (this.#options.inTurn?.(request) ?? request());
     } catch (error) {
       await this.#noteUnsent(step);
-      // The reason of an abort may be the error of another batch: it says nothing about this one.
+      // The reason of an abort may be another batch's error: it says nothing about this one.
       this.#options.signal.throwIfAborted();
       await account?.confirm(sentAs);
       return this.#explain(step, error);
@@ -196,11 +194,14 @@ class Drive {
     return event;
   }
 
-  /** What an abort keeps from being sent, is as if nobody had asked for it: an upload is not looked for, and may be deleted. */
+  /**
+   * A request that an abort kept from being sent was never made: its upload is not searched, and may be
+   * deleted.
+   */
   async #noteUnsent(step: RequestStep): Promise<void> {
     if (!this.#options.signal.aborted || this.#sent !== 'no') return;
     if (step !== 'upload' && step !== 'launch') return;
-    // The reason of the abort counts, whatever this fails with.
+    // The reason of the abort counts, whatever error follows.
     await this.#become(learn(this.#state, { of: step, status: 'refused' })).catch(() => undefined);
   }
 
@@ -211,8 +212,8 @@ class Drive {
       if (!refusedSizes.isHopeless && !mayHaveLaunched(this.#state)) return this.#tooLarge();
     }
     if (step === 'prepare' && isRefusal(error) && !this.#refusal) {
-      // It may be parsing already, which needs no preparation: if the status does not show that within
-      // a few readings, and it is refused again, the refusal was meant.
+      // It may be parsing already, which needs no preparation. If the status does not show that within a few
+      // readings, and the preparation is refused again, the refusal counts.
       this.#refusal = error;
       return { of: 'prepare', status: 'error' };
     }
@@ -221,17 +222,17 @@ class Drive {
       this.#options.gate.close(unpaidError(error, { type: group.type, credits: addresses }));
     }
     if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
-      // It may be gone, or have broken, since it was done: the status shows it, and that it is paid for.
+      // It may be gone or broken since it was done: the status shows it.
       const event = await this.#perform('read_status');
       if (event.of !== 'status' || event.status === 'internal_error') return event;
       this.#trouble = error;
-      // Not there yet, or not now: it is asked for again.
+      // Not there yet, or not now: it is requested again.
       if (!isRefusal(error) || error.status === 409) return { of: 'export', result: 'broken' };
     }
     const event = classifyError(step, error);
     if (!event) {
       this.#options.onFatal?.(error);
-      // Written down before the run stops: nothing is in doubt that need not be.
+      // Recorded before the run stops: no needless doubt remains.
       if ((step === 'upload' || step === 'launch') && isSurelyRefused(error)) {
         await this.#become(learn(this.#state, { of: step, status: 'refused' }));
       }
@@ -241,7 +242,7 @@ class Drive {
     return event;
   }
 
-  /** What the client may not repeat fails for no longer than what it repeats, though all else is answered. */
+  /** Steps that the client may not repeat fail no longer than those it repeats, even if all else is answered. */
   #giveUpIfOverdue(step: RequestStep, hasFailed: boolean): void {
     const { clock, service } = this.#options;
     const now = clock.now();
@@ -281,7 +282,7 @@ class Drive {
     }
   }
 
-  /** What could go on for ever ends with the deadline, but has some time where it begins just before. */
+  /** An unbounded request ends with the deadline, but has some time where it begins just before. */
   async #inTime(request: (signal: AbortSignal) => Promise<BatchEvent>): Promise<BatchEvent> {
     const { clock, signal, stageDeadlineMs } = this.#options;
     const ms = Math.max(this.#wait.leftMs, stageDeadlineMs * leastShare);
@@ -304,7 +305,7 @@ class Drive {
       event.status === 'ok' &&
       event.uuid !== undefined &&
       !uuids.take(event.uuid, name);
-    // The list says, by the name, which uuid is this upload's.
+    // The list gives this upload's uuid, by its name.
     return isOfAnother ? { of: 'upload', status: 'ok', uuid: undefined } : event;
   }
 
@@ -346,8 +347,8 @@ class Drive {
   }
 
   /**
-   * What a status says besides costs nothing to compare, and keeps a service that answers an upload with
-   * the uuid of somebody else's batch from having that launched, and paid for.
+   * Compares a status with the batch: should a service answer an upload with the uuid of somebody else's
+   * batch, that must not be launched and paid for.
    */
   #isOfAnother(answer: BatchStatusAnswer): boolean {
     const { uuids, runId } = this.#options;

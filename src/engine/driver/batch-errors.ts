@@ -18,8 +18,8 @@ import type { BatchEvent } from '../batches/transitions.js';
 export type RequestStep = Exclude<Step['do'], 'give_up' | 'nothing'>;
 
 /**
- * What the failure of a request means for its batch; `undefined` when it means nothing that the batch
- * could continue with. Not to be asked of the reason of an abort.
+ * The event that a failed request is for its batch; `undefined` where the batch cannot continue. Not for the
+ * reason of an abort.
  */
 export function classifyError(step: RequestStep, error: unknown): BatchEvent | undefined {
   switch (step) {
@@ -28,7 +28,7 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
     case 'find':
       return undefined;
     case 'prepare':
-      // An odd answer: the status shows whether it is prepared.
+      // An unexpected answer: the status shows whether it is prepared.
       if (error instanceof ContractError) return { of: 'prepare', status: 'error' };
       break;
     case 'read_status':
@@ -39,7 +39,7 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
       if (isSluiceError(error, 'not_found')) return { of: 'launch', status: 'not_found' };
       return undefined;
     case 'export':
-      // Exports are free and change nothing: whatever happened to one, it is asked for again.
+      // Exports are free and change nothing: a failed one is repeated.
       if (isWithoutAnswer(error) || error instanceof TransportError) {
         return { of: 'export', result: 'broken' };
       }
@@ -48,17 +48,17 @@ export function classifyError(step: RequestStep, error: unknown): BatchEvent | u
   return isSluiceError(error, 'not_found') ? { of: 'missing' } : undefined;
 }
 
-/** Whether a request that failed with this was surely not carried out. */
+/** Whether the failed request was surely not carried out. */
 export function isSurelyRefused(error: unknown): boolean {
   if (isWithoutAnswer(error)) return false;
-  // What was carried out may be answered with a redirect as well (303).
+  // A redirect may also answer a request that was carried out (303).
   if (error instanceof ApiError) return error.code !== 'redirected';
   // Given up after refusals alone, or before it was sent.
   if (error instanceof DeadlineError) return error.sent === 'no';
   return error instanceof TransportError || error instanceof ConfigurationError;
 }
 
-/** The service understood the request and said no to what it asks. */
+/** The service understood the request and refused it. */
 export function isRefusal(error: unknown): error is ApiError {
   return (
     error instanceof ApiError &&
@@ -68,7 +68,7 @@ export function isRefusal(error: unknown): error is ApiError {
   );
 }
 
-/** Whether the service could not do what it was asked for, or did not say what became of it. */
+/** Whether the service failed, or did not report a result. */
 export function hasFailed(event: BatchEvent): boolean {
   switch (event.of) {
     case 'upload':
@@ -82,24 +82,24 @@ export function hasFailed(event: BatchEvent): boolean {
   }
 }
 
-/** The service may have carried the request out, or not. */
+/** Whether the service may have carried out the request. */
 export function isWithoutAnswer(error: unknown): boolean {
   if (error instanceof TransportError) return error.sent === 'unknown';
-  // The service, or what is before it, was in trouble; a redirect is an answer, and the wrong one.
+  // The service, or a proxy before it, was in trouble; a redirect is an answer, though the wrong one.
   if (error instanceof ApiError) return error.sent === 'unknown' && error.code !== 'redirected';
   return error instanceof ContractError;
 }
 
-/** Where a batch is that stops its run. */
+/** The batch that stops its run. */
 export interface StoppedBatch {
-  /** Its name and uuid, as far as it has one. */
+  /** Its name, and its uuid if it has one. */
   readonly called: string;
   readonly stage: Stage;
-  /** The latest failure that the batch went on with. */
+  /** The latest failure that did not stop the batch. */
   readonly trouble: unknown;
 }
 
-/** What was tried in vain, by the stage in which it was. */
+/** What failed too often, by stage. */
 const givenUp: Readonly<Partial<Record<Stage, string>>> = {
   planned: 'its upload',
   uploading: 'its upload',
@@ -109,9 +109,9 @@ const givenUp: Readonly<Partial<Record<Stage, string>>> = {
 };
 
 /**
- * A bound is reached: the service answers, and never as it should.
+ * The error of a reached bound: the service answers, but never as it should.
  *
- * @param forMs how long that step has failed. @default it has failed too often
+ * @param forMs how long the step has failed. @default too often
  */
 export function givenUpError(
   { called, stage, trouble }: StoppedBatch,
@@ -126,9 +126,9 @@ export function givenUpError(
 }
 
 /**
- * The deadline of a stage has passed.
+ * The error of a passed deadline.
  *
- * @param status the latest word of the service on where the batch is
+ * @param status the latest status of the batch
  */
 export function overdueError(
   { called, stage, trouble }: StoppedBatch,
@@ -143,9 +143,9 @@ export function overdueError(
 }
 
 /**
- * A refusal for the money, in words for the one who pays. What the service answered is its cause.
+ * The error of a launch refused for lack of credits, with the service's answer as its cause.
  *
- * @param balance credits of the type that the account has. @default it is not known
+ * @param balance the account's credits of the type. @default unknown
  */
 export function unpaidError(
   refusal: ApiError,
@@ -167,7 +167,7 @@ export function unpaidError(
   });
 }
 
-/** Whether the service or the credits stopped the run, and not the key, the disk or a person. */
+/** Whether the service or the credits stopped the run, not the key, the disk or a person. */
 export function stopsForNow(error: unknown): error is SluiceError {
   if (error instanceof ApiError) return !['unauthorized', 'forbidden'].includes(error.code);
   return [BudgetError, DeadlineError, TransportError, ContractError].some(

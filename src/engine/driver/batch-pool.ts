@@ -20,27 +20,30 @@ import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
 
-/** Where it is recorded what becomes known of batches, and where their results go. */
+/** Where batches are recorded and their results go. */
 interface PoolPorts extends Pick<DrivePorts, 'leavesLaunched' | 'lookAgain'> {
-  /** The right to drive a batch that was added, or a part of one. @throws ClaimRevokedError */
+  /** The claim on an added batch or part. @throws ClaimRevokedError */
   claim(batch: Batch): BatchClaim;
-  /** What an earlier process knew. @default nothing */
+  /** Its state in an earlier process. @default none */
   state?(batch: Batch): BatchState;
-  /** What an earlier process recorded as its cost. @default nothing */
+  /** Its cost in an earlier process. @default unknown */
   charge?(batch: Batch): Charge | undefined;
   /** Reads an export to its end; see {@link DrivePorts.collect}. */
   collect(batch: Batch, open: ExportOpener): Promise<CollectedExport>;
   /**
-   * A batch is let go of, and stands so; waited for, before another takes its place. One that is too
-   * large for the service goes on as its two parts.
+   * Called when a batch leaves the pool in this state, and awaited before another takes its place. A batch
+   * that is too large is replaced by its two parts.
    */
   leave(batch: Batch, state: BatchState, parts: readonly Batch[]): Promise<void> | void;
-  /** Another process may have the batch by now. */
+  /** Called when another process may have the batch. */
   claimRevoked?(batch: Batch): void;
   onNotice?: OnNotice | undefined;
-  /** There may be room for another batch, or nothing is under way any more, or it has stopped. */
+  /**
+   * Called when there may be room for another batch, when nothing is under way any more, or when the pool has
+   * stopped.
+   */
   freed?(): void;
-  /** How many more may be added. @default any number */
+  /** How many batches may still be added. @default any number */
   toCome?(): number;
 }
 
@@ -48,11 +51,11 @@ interface BatchPoolOptions {
   readonly service: VerificationService;
   readonly runId: string;
   readonly settings: DriveSettings;
-  /** Of the key that the run was begun with. @default the first that is used */
+  /** The run's account. @default the first key's */
   readonly account?: KnownAccount | undefined;
-  /** Whether batches stay on the service when they are at their end. @default false */
+  /** Whether finished batches stay on the service. @default false */
   readonly keepsBatches?: boolean;
-  /** Most batches in hand at once, those among them whose results come. @default `concurrency` */
+  /** Most batches in hand at once, including those being exported. @default `concurrency` */
   readonly places?: number;
   readonly signal: AbortSignal;
 }
@@ -60,12 +63,11 @@ interface BatchPoolOptions {
 const mostUnknownWords = 10;
 
 /**
- * Drives the batches of a run, in the order in which they were added, many at once: `concurrency` of them
- * are on the service, from upload until verified, and those whose results come are in hand beside them. The
- * parts of one that is too large come next. The first goes ahead alone through upload and preparation: what
- * the service refuses there, it refuses of all, and nothing was paid. One that was only too large proves
- * nothing: the next goes ahead in its place. What stops one stops all. When the gate closes, what runs is
- * finished, and nothing else begun.
+ * Drives the batches of a run concurrently, in the order in which they were added: `concurrency` of them are
+ * on the service, from upload until verified, beside those being exported. The parts of one that is too large
+ * come next. The first goes ahead alone through upload and preparation: what the service refuses there it
+ * refuses of all, and nothing was paid. A batch that was only too large proves nothing: the next goes ahead.
+ * What stops one stops all. When the gate closes, running batches are finished, and no others begun.
  */
 export class BatchPool {
   readonly gate: LaunchGate;
@@ -73,24 +75,24 @@ export class BatchPool {
   readonly #options: Omit<DrivePorts, 'claim' | 'record' | 'signal'>;
   readonly #signal: AbortSignal;
   readonly #stop = new AbortController();
-  /** At most so many for batches that are in hand, at once. */
+  /** Bounds the concurrent requests of the batches in hand. */
   readonly #requests: LimitFunction;
   readonly #concurrency: number;
   readonly #places: number;
-  /** Those without a place, the next one last: of a million, it is taken without moving the others. */
+  /** Batches without a place, the next one last: removing it from a million moves none. */
   #waiting: Batch[] = [];
   #inHand = 0;
   #onService = 0;
   /** By label: uuids of batches in hand. */
   readonly #uuidsInHand = new Map<string, string>();
   readonly #keepsBatches: boolean;
-  /** Of the last batch that is at its end and stays on the service. */
+  /** Of the latest finished batch that stays on the service. */
   #uuidKept: string | undefined;
-  /** Unknown words of the service that were reported. */
+  /** Unknown statuses that were reported. */
   readonly #unknownWords = new Set<string>();
-  /** Whether the service has taken a batch of the run. */
+  /** Whether the service has accepted a batch of the run. */
   #isProven = false;
-  /** Whether one goes ahead, and the others wait for it. */
+  /** Whether one goes ahead while the others wait. */
   #isOneAhead = false;
   #stoppedBy: { readonly error: unknown } | undefined;
   #onIdle: (() => void) | undefined;
@@ -144,19 +146,19 @@ export class BatchPool {
     return this.#inHand + this.#waiting.length === 0;
   }
 
-  /** Whether another batch would be driven at once, or as soon as others may follow the first. */
+  /** Whether another batch would start at once, or as soon as the first has gone ahead. */
   get hasRoom(): boolean {
     const next = this.#waiting.length;
     return this.#inHand + next < this.#places && this.#onService + next < this.#concurrency;
   }
 
-  /** Whether no more batches were added than can be in hand. */
+  /** Whether no more batches were added than fit in hand. */
   get isTaken(): boolean {
     return this.#inHand + this.#waiting.length <= this.#places;
   }
 
   /**
-   * A batch, or a part of one, is taken up where an earlier process left it.
+   * Takes up a batch or a part where an earlier process left it.
    *
    * @throws ContractError `broken_contract` when its uuid belongs to another upload
    */
@@ -168,7 +170,7 @@ export class BatchPool {
     else if (uuid !== undefined) this.#isProven = true;
   }
 
-  /** No upload of this run has a uuid that one of another run has. */
+  /** Reserves a uuid of another run. */
   reserve(uuid: string, name: string): void {
     this.#options.uuids.take(uuid, name);
   }
@@ -267,7 +269,7 @@ export class BatchPool {
     on: { readonly onVerified: () => void; readonly onPrepared: () => void },
   ): Promise<BatchState> {
     const claim = this.#ports.claim(batch);
-    // What is never launched is not uploaded either.
+    // What will not be launched is not uploaded.
     if (this.gate.isClosedTo(batch) && !mayHaveLaunched(state)) return state;
     this.#noteUuid(batch, state);
     try {
@@ -290,7 +292,7 @@ export class BatchPool {
     }
   }
 
-  /** Once a word, and no more than a few: a service may call each batch by another. */
+  /** Once a status, and only a few: a service may have a different one for each batch. */
   #noteUnknown(word: string, batch: string): void {
     const status = sanitized(word);
     if (this.#unknownWords.has(status) || this.#unknownWords.size === mostUnknownWords) return;
@@ -306,7 +308,7 @@ export class BatchPool {
   }
 }
 
-/** What the service says to the form of the first batch, it says to the configuration. */
+/** A refusal of the first batch's form concerns the configuration. */
 function refusedAtOnce(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.retryable || isWithoutAnswer(error)) return error;
   if (error.code === 'unauthorized' || error.code === 'forbidden') return error;
@@ -316,10 +318,7 @@ function refusedAtOnce(error: unknown): unknown {
   );
 }
 
-/**
- * Drives a batch as `driveBatch` does, and publishes its progress. Its cost is published once,
- * by the process that brings it to its end.
- */
+/** Drives a batch and publishes its progress. Its cost is published once, by the process that finishes it. */
 async function observeDrive(
   batch: Batch,
   state: BatchState,

@@ -16,7 +16,7 @@ export async function sendUpload(
 ): Promise<BatchEvent> {
   const { service, settings, ...call } = options;
   const { group, sizeBytes } = batch;
-  // A request that is given up may still be reading them: in the end their file is closed.
+  // An abandoned request may still read them: their file is closed at the end.
   const readings: AsyncGenerator<Uint8Array>[] = [];
   const open = (): AsyncIterable<Uint8Array> => {
     const reading = readLines(batch);
@@ -53,7 +53,7 @@ function uploadEvent(answer: { readonly status: string }): BatchEvent {
   }
 }
 
-/** `batch_uuid` is not shown among the fields of the upload answer: read if present. */
+/** `batch_uuid` is not among the shown fields of the upload answer: read if present. */
 function uuidOf(answer: object): string | undefined {
   const parsed = uploadedBatch.safeParse(answer);
   return parsed.success ? parsed.data.batch_uuid : undefined;
@@ -63,7 +63,7 @@ async function* readLines(batch: Batch): AsyncGenerator<Uint8Array> {
   yield* batch.open();
 }
 
-/** Asks for the records of a batch, without sections, as often as it is opened. */
+/** Requests the records of a batch, without sections, each time it is opened. */
 export function openExport(
   service: VerificationService,
   batch: Batch,

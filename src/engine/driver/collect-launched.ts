@@ -65,7 +65,7 @@ async function deleteUploads(
   try {
     const { left } = await deleteListed(service, isUnwanted, { signal, clock, deadlineMs });
     if (left.length > 0) {
-      // It may be parsing one, and delete it the next time.
+      // It may be parsing one, which can be deleted next time.
       onLeftBehind?.(left);
       return;
     }
@@ -101,7 +101,7 @@ async function collectAll(
   );
   drive.gate.hold();
   const batches = launched.map(({ batchUuid, group, addresses }, id): Batch => {
-    // Its lines are not known any more, only their hashes.
+    // Only the hashes of its lines are known.
     const batch = { id, group, addresses, sizeBytes: 0, checksum: 0, open: () => [] };
     drive.recall(batch, leftAt(batchUuid), batchUuid);
     return batch;
@@ -111,7 +111,7 @@ async function collectAll(
   if (stopped) throw stopped.error;
 }
 
-/** Its launch was asked for, and the answer is not known. */
+/** Its launch was requested, with an unknown result. */
 function leftAt(uuid: string): BatchState {
   const tries = { attempt: 1, fresh: 0, uploads: 0, misses: 0, prepares: 0, launches: 0 };
   return { stage: 'launching', uuid, isFound: false, ...tries, answeredError: false, doubt: true };
@@ -146,7 +146,7 @@ function outcomesOf(
   outcomes: OutcomeTable,
 ): readonly (number | undefined)[] {
   const { named } = tallyOf(matched);
-  // One that names few of them may be right, or be asked for again: then they are.
+  // An export with few records may be right, or be requested again.
   const rest =
     named * 2 < addresses || matched.ambiguous > 0
       ? undefined

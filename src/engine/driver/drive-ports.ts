@@ -11,64 +11,62 @@ import type { OneAccount } from './one-account.js';
 import type { PollEstimator } from './poll-learning.js';
 
 export interface CollectedExport extends ExportTally {
-  /** Makes its results safe: it is what was asked for. */
+  /** Stores its results once the export is accepted. */
   keep(): Promise<void> | void;
 }
 
 /** What one batch is driven with. */
 export interface DrivePorts {
   readonly service: VerificationService;
-  /** Part of every batch's name: identifies this run. */
+  /** Part of every batch's name: identifies the run. */
   readonly runId: string;
   readonly namePrefix: string;
   readonly settings: BatchSettings;
   readonly pollIntervalMs: number;
   /** Longest time in one stage, in milliseconds. */
   readonly stageDeadlineMs: number;
-  /** What the batches of a run learn from each other of how long stages take. @default nothing */
+  /** Learns how long stages take from the run's batches. @default none */
   readonly pace?: PollEstimator;
   readonly gate: LaunchGate;
   readonly claim: BatchClaim;
-  /** Which uuids the uploads of the run have. */
   readonly uuids: UploadRegistry;
-  /** Whose the batches are. @default it is not asked */
+  /** The account of the run. @default not checked */
   readonly account?: OneAccount;
-  /** What the service has refused for its size, in all batches of the run. */
+  /** Sizes that the service has refused for any batch of the run. */
   readonly refusedSizes: RefusedSizes;
   readonly clock: Clock;
   readonly random: () => number;
   readonly signal: AbortSignal;
   /**
-   * Called before each step that may have an effect and after each answer, and waited for: where runs
-   * are durable, it returns when the event are on disk.
+   * Called and awaited before each step with an effect and after each answer; in a durable run it returns
+   * once the state is on disk.
    */
   record(progress: BatchProgress): Promise<void> | void;
   /**
-   * Reads the export of a finished batch to its end.
+   * Reads the whole export of a finished batch.
    *
-   * @throws ContractError, TransportError when the export was not whole: it is fetched again
+   * @throws ContractError, TransportError for an incomplete export, which is fetched again
    */
   collect(batch: Batch, uuid: string, signal: AbortSignal): Promise<CollectedExport>;
   /**
-   * Whether a batch is left to the service from the moment it verifies it.
-   * @default it is waited for
+   * Whether a batch is left to the service once it is being verified.
+   * @default false
    */
   leavesLaunched?(): boolean;
   /**
-   * Asked before each launch whether to go on with another upload of the batch, which another process
-   * made or launched.
+   * Called before each launch: gives another upload of the batch that another process made or launched.
    * @default there is no other process
    */
   lookAgain?(batch: Batch, state: BatchState): Promise<BatchState>;
-  /** The service calls a batch by a word that its specification does not have; each time that it does. */
+  /** Called each time that the service gives an unknown status. */
   onUnknownStatus?(status: string, name: string): void;
-  /** Makes a request when it is its turn. @default at once */
+  /** Makes a request in its turn. @default at once */
   inTurn?<Answer>(request: () => Promise<Answer>): Promise<Answer>;
   /**
-   * Called once: when the batch is through upload and preparation, or has ended before. Not when it was
-   * too large: that says nothing about the others.
+   * Called once: when the batch has passed preparation, or has ended before. Not when it was too large, which
+   * says nothing about the others.
    */
   onPrepared?(): void;
-  /** Called with what stops the run as soon as it is known: what is written down of it may wait for its turn. */
+  /** Called at once with what stops the run: recording it may have to wait. */
   onFatal?(error: unknown): void;
 }

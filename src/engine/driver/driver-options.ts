@@ -22,7 +22,7 @@ import type { Clock } from '../../platform/waiting/clock.js';
 import type { ColumnOptions } from '../columns/column-layout.js';
 import type { CountryOptions } from '../plan/plan.js';
 
-/** What is sent to the service with every batch of a run, besides its batch group. */
+/** Parameters sent with every batch of a run beside type and country. */
 export type BatchSettings = Omit<BatchParametersInput, 'type' | 'target_country'> & {
   readonly description?: string | null | undefined;
 };
@@ -40,18 +40,18 @@ export interface DriveSettings {
    */
   readonly pollIntervalMs?: number | undefined;
   /**
-   * Longest time a batch may get no further, in milliseconds.
+   * Longest time of a batch without progress, in milliseconds.
    * @default 24 hours
    */
   readonly batchDeadlineMs?: number | undefined;
   /**
-   * Most credits of each type that may be spent, before refunds: a launch that would cost more stops the
-   * run. Of a durable run over all its resumptions.
+   * Most credits of each type that may be spent, before refunds: a launch beyond it stops the run. In a
+   * durable run it covers all resumptions.
    * @default none
    */
   readonly maxCredits?: number | undefined;
   /**
-   * What every batch's name begins with.
+   * Prefix of every batch's name.
    * @default 'sluice'
    */
   readonly batchName?: string | undefined;
@@ -60,21 +60,21 @@ export interface DriveSettings {
    * @default the service's defaults
    */
   readonly settings?: BatchSettings | undefined;
-  /** Time and waits, for tests. @default the system's */
+  /** Clock, for tests. @default the system's */
   readonly clock?: Clock | undefined;
-  /** Numbers from 0 to below 1, which vary the waits; for tests. @default `Math.random` */
+  /** Numbers from 0 to below 1 for the jitter of waits; for tests. @default `Math.random` */
   readonly random?: (() => number) | undefined;
 }
 
 const columnsGroup = 'Columns and country';
 
-/** A list of them without spaces; `none` is an empty one. Unknown ones, the check of the columns names. */
+/** Splits a list of fields; `none` is an empty one. Unknown names are reported by the check of the columns. */
 function readNames(given: string): readonly string[] {
   const names = given.split(',').map((name) => name.trim());
   return ['', 'none'].includes(given.trim()) ? [] : names;
 }
 
-/** Of the form `column=name`, the column as it is written. */
+/** Parses `column=name`. */
 function readPrefix(given: string): readonly [column: string, name: string] | undefined {
   const at = given.lastIndexOf('=');
   return at > 0 && at < given.length - 1 ? [given.slice(0, at), given.slice(at + 1)] : undefined;
@@ -170,7 +170,7 @@ export const countryShape = {
   }),
 } satisfies OptionShape<CountryOptions>;
 
-/** What Sluice itself says of each batch is no setting. */
+/** Parameters that Sluice itself sets are not settings. */
 const {
   type: _type,
   target_country: _country,
@@ -180,7 +180,7 @@ const {
 
 const hourMs = 3_600_000;
 
-/** Tests of code poll without a wait; on the command line it would load a service that counts requests. */
+/** Code under test polls without a wait; the command line must not strain a service that counts requests. */
 const pollInterval: Wanted = {
   ...amount,
   what: 'a number of milliseconds',

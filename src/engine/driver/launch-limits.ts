@@ -8,14 +8,14 @@ import { bounds } from '../batches/state-machine.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /**
- * Every launch asks here first. Credits are reserved before the launch, so that launches under way at
- * once cannot overshoot the budget together; once closed, nothing more is launched, and what runs is
- * finished. Each type has a budget of its own: where one is used up, the other continues.
+ * Admits launches. Credits are reserved before each launch, so that concurrent launches cannot overshoot the
+ * budget together. Once closed, nothing more is launched, and running batches are finished. Each type has its
+ * own budget: when one is used up, the other continues.
  */
 export class LaunchGate {
   readonly #maxCredits: number;
   #closedBy: SluiceError | undefined;
-  /** Whether it is closed for more than a budget. */
+  /** Whether it is closed for another reason than a budget. */
   #isClosedToAll = false;
   readonly #usedUp = new Set<VerificationType>();
   #isHeld = false;
@@ -25,24 +25,24 @@ export class LaunchGate {
     this.#maxCredits = options.maxCredits ?? Infinity;
   }
 
-  /** Why something is not launched; `undefined` while all launches are allowed. */
+  /** Why launches are refused; `undefined` while all are allowed. */
   get closedBy(): SluiceError | undefined {
     return this.#closedBy;
   }
 
-  /** How often it was closed, to one type or to all. */
+  /** How often it was closed, for one type or for all. */
   get closings(): number {
     return this.#usedUp.size + Number(this.#isClosedToAll);
   }
 
-  /** Whether nothing more of a batch's type is launched. */
+  /** Whether no more batches of that type are launched. */
   isClosedTo({ group }: Batch): boolean {
     return this.#isClosedToAll || this.#usedUp.has(group.type);
   }
 
   /**
-   * Whether a launch that had no answer may be asked for again: its credits are within the budget that
-   * closed the gate to others. What the service itself refuses for the money is not asked for again.
+   * Whether an unanswered launch may be repeated: its credits are within the budget that closed the gate to
+   * others. A launch that the service refused for lack of credits is not repeated.
    */
   get allowsReserved(): boolean {
     if (this.#isHeld) return false;
@@ -57,7 +57,7 @@ export class LaunchGate {
     this.#isHeld = false;
   }
 
-  /** Reserves the credits of a launch; `false` when it may not take place. */
+  /** Reserves the credits of a launch; `false` when it must not take place. */
   async reserve(batch: Batch, claim: Pick<BatchClaim, 'reserve'>): Promise<boolean> {
     const { group, addresses } = batch;
     if (!this.#isOpenTo(batch)) return false;
@@ -69,14 +69,14 @@ export class LaunchGate {
         `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
       );
     }
-    // Another launch may have been refused meanwhile. The credits stay reserved for this one.
+    // Another launch may have been refused meanwhile. The credits stay reserved.
     return this.#isOpenTo(batch);
   }
 
   close(reason: SluiceError): void {
     if (this.#isClosedToAll) return;
     this.#isClosedToAll = true;
-    // What closes it to all says more than the budget of one type.
+    // A reason that closes it to all outweighs the budget of one type.
     this.#closedBy = reason instanceof BudgetError ? (this.#closedBy ?? reason) : reason;
   }
 
@@ -88,8 +88,8 @@ export class LaunchGate {
 type Size = Pick<Batch, 'sizeBytes' | 'addresses'>;
 
 /**
- * The sizes that the service has refused in a run (413). It does not say whether it counts bytes or
- * rows: what is at least as large in both as something refused is refused too, whichever it counts.
+ * Sizes refused by the service in a run (413). Whether it counts bytes or rows is unknown: a batch at least
+ * as large in both as a refused one is refused, too.
  */
 export class RefusedSizes {
   /** None of them covers another. */
@@ -111,7 +111,7 @@ export class RefusedSizes {
     return this.#refused.some((size) => isAtLeast(batch, size));
   }
 
-  /** Whether the service refuses even single lines, one after the other: it is not their size. */
+  /** Whether the service refuses even single lines in a row: then size is not the reason. */
   get isHopeless(): boolean {
     return this.#linesInARow >= bounds.refusedLines;
   }

@@ -4,22 +4,22 @@ import { StateError } from '../../platform/errors/errors.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { isVisible } from '../batches/uploads/list-uploads.js';
 
-/** The key that a run was begun with, as a salted fingerprint. */
+/** The account of a run, as a salted fingerprint of its key. */
 export interface KnownAccount {
   readonly salt: string;
   readonly fingerprint: string;
 }
 
 /**
- * Holds a run to one account while its key is replaced. Under the key of another account each of its
- * batches looks deleted: what is launched would fail, and what is not would be sent and paid there.
+ * Keeps a run on one account while its key is replaced. Under another account's key its batches look deleted:
+ * launched ones would fail, and others would be sent and paid there.
  */
 export class OneAccount {
   readonly #service: VerificationService;
   readonly #salt: string;
-  /** Whose batches are known to be the run's; the first that is seen where none is given. */
+  /** The run's account; the first that is seen where none is given. */
   #fingerprint: string | undefined;
-  /** Uuids of batches that are not at their end. */
+  /** Uuids of unfinished batches. */
   readonly #uuids: () => Iterable<string>;
   readonly #signal: AbortSignal;
   #comparing: Promise<void> | undefined;
@@ -39,8 +39,8 @@ export class OneAccount {
   }
 
   /**
-   * @param sent name of an upload that may just have been sent with the key
-   * @throws StateError `state_mismatch` when the key is that of another; as requests do
+   * @param sent name of an upload that may have been sent with the key
+   * @throws StateError `state_mismatch` when the key is another account's; as requests do
    */
   async confirm(sent?: string): Promise<void> {
     const fingerprint = await this.#service.keyFingerprint?.(this.#salt);
@@ -60,7 +60,10 @@ export class OneAccount {
     }
   }
 
-  /** One batch that is there shows a new key of the same account; before the first nothing is at stake. */
+  /**
+   * A new key belongs to the account if it sees one of its batches; before the first batch nothing is at
+   * stake.
+   */
   async #compare(fingerprint: string): Promise<void> {
     const uuids = [...this.#uuids()];
     let isOfRun = uuids.length === 0;

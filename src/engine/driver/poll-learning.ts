@@ -1,47 +1,46 @@
 import type { VerificationType } from '../../contract/enums.js';
 
 /**
- * A first look at a service that nothing is known of: some time for the batch, and more with the root of
- * its addresses. A service that has just started is slowest with the first of them.
+ * First look at an unknown service: a constant, plus a share that grows with the root of the addresses. A
+ * service that has just started is slowest with its first batches.
  */
 const guessMs = 28;
 const guessMsPerRoot: Readonly<Record<VerificationType, number>> = { email: 0.8, phone: 3 };
-/** So many intervals in all have to be won by an earlier look, which may cost one and holds up its place. */
+/** An earlier look must be able to save this many intervals in all: it may cost one, and holds a place. */
 const worthTrying = 1.5;
 /**
- * Where a batch was not through at a time that was enough before, the next is looked at a little later,
- * and each that was not through either puts the next off twice as long: up to a part of that time.
+ * When a batch was not through at a time that was enough before, the next is looked at a little later; each
+ * further miss doubles the delay, up to a share of that time.
  */
 const slowerAtFirst = 0.03;
 const slowerBy = 0.5;
 /**
- * No batch takes just as long as another: a look is put off for so long beyond a time that was enough, a part of
- * it and of the interval that a look too soon costs.
+ * Batches vary: a look comes later than a time that was enough, by a share of it and of the interval that a
+ * premature look costs.
  */
 const slack = 0.03;
-/** After so many batches a shorter wait is tried: the service may have become faster. */
+/** After this many batches a shorter wait is tried: the service may have become faster. */
 const settledEnough = 40;
-/** Looks at a service of unknown pace lie so far apart: a part of the interval, or of the time so far. */
+/** Distance of looks at an unknown service: a share of the interval, or of the time so far. */
 const apartOfInterval = 0.5;
 const apart = 0.1;
-/** A batch does not wait for others longer: they may be stuck. */
+/** A batch does not wait longer for others: they may be stuck. */
 const longestTurnMs = 30_000;
 
-/** What the time of a batch depends on. */
 export interface TimedBatch {
   readonly type: VerificationType;
   readonly addresses: number;
 }
 
 /**
- * What a run learns of how long the service takes, so that the first look at a batch comes when it is
- * likely to be through: not long after, and not too soon, which costs a poll and the wait after it.
+ * Learns how long the service takes, so that the first look at a batch comes when it is likely through: not
+ * long after, and not too soon, which costs a poll and the wait after it.
  */
 export class PollEstimator {
   readonly #paces = new Map<string, Map<number, SizePace>>();
   readonly #toCome: () => number;
 
-  /** @param toCome most batches that an earlier look may still serve; as many as have come, if that is less */
+  /** @param toCome how many more batches an earlier look may serve; bounded by the number so far */
   constructor(toCome: () => number = () => Infinity) {
     this.#toCome = toCome;
   }
@@ -50,7 +49,7 @@ export class PollEstimator {
     const key = `${stage} ${type}`;
     let sizes = this.#paces.get(key);
     if (!sizes) this.#paces.set(key, (sizes = new Map<number, SizePace>()));
-    // Batches of about one size take about as long.
+    // Batches of similar size take a similar time.
     const size = Math.floor(Math.log2(Math.max(1, addresses)));
     let pace = sizes.get(size);
     if (!pace) sizes.set(size, (pace = new SizePace(nearestOf(sizes, size))));
@@ -60,18 +59,18 @@ export class PollEstimator {
   }
 }
 
-/** How long batches of one size stay in one stage: more than `lowerMs`; `upperMs` was enough, or is tried. */
+/** How long batches of one size stay in a stage: more than `lowerMs`; `upperMs` was enough, or is being tried. */
 class SizePace {
   lowerMs = 0;
   /** `undefined` until a batch was seen to leave the stage. */
   upperMs: number | undefined;
-  /** Batches in a row that were found through at `upperMs`. */
+  /** Batches in a row found through at `upperMs`. */
   settled = 0;
   /** Batches that entered the stage so far. */
   begun = 0;
-  /** The longest after which a batch was looked at. */
+  /** The longest time after which a batch was looked at. */
   lookedMs = 0;
-  /** The batch that looks where it may be too soon. */
+  /** The batch that risks a premature look. */
   probing: StageTiming | undefined;
   readonly listeners = new Set<() => void>();
   /** The pace of another size, until this one is known. */
@@ -82,8 +81,8 @@ class SizePace {
   }
 
   /**
-   * While nothing is known: when a poll shows more than the latest did. The batch that gets there first looks,
-   * and soon one is found through, with which the others are.
+   * While nothing is known: when the next poll shows something new. The first batch there looks, and the
+   * others follow once one is found through.
    */
   nextMs(guessMs: number, intervalMs: number): number {
     const { lookedMs } = this;
@@ -92,7 +91,7 @@ class SizePace {
     return Math.min(next, Math.max(longestTurnMs, intervalMs));
   }
 
-  /** A batch is looked at, so long after it entered the stage. */
+  /** Notes a look at a batch, this long after it entered the stage. */
   look(ms: number): void {
     if (ms <= this.lookedMs) return;
     this.lookedMs = ms;
@@ -115,7 +114,7 @@ class SizePace {
     const { upperMs } = this;
     const enoughMs = foundMs + slack * Math.min(foundMs, intervalMs);
     if (upperMs === undefined || missedMs >= upperMs || foundMs <= this.lowerMs) {
-      // Nothing was known, or the service has become slower or faster.
+      // Nothing was known, or the service has changed speed.
       this.lowerMs = foundMs <= this.lowerMs ? missedMs : Math.max(this.lowerMs, missedMs);
       this.upperMs = enoughMs;
       this.settled = 0;
@@ -150,9 +149,8 @@ export class StageTiming {
   }
 
   /**
-   * How long to wait for the first look, in milliseconds. One batch at a time looks where it may be too
-   * soon: the more often it is found through there, the earlier, and not at all where that wins less than
-   * the interval that it may cost.
+   * The wait before the first look, in milliseconds. One batch at a time risks a premature look: earlier each
+   * time it is found through, and not at all where that saves less than the interval that it may cost.
    */
   firstWaitMs(intervalMs: number): number {
     const { lowerMs, upperMs, nearest, begun, probing } = this.#pace;
@@ -170,22 +168,22 @@ export class StageTiming {
     return this.#pace.nextMs(this.#guessMs, intervalMs);
   }
 
-  /** After what time batches like this one have been through; `Infinity` when that is not known. */
+  /** The time after which batches like this one were through; `Infinity` while unknown. */
   get enoughMs(): number {
     return this.#pace.upperMs ?? Infinity;
   }
 
   /**
-   * Has a listener called whenever something new is learned from another batch.
+   * Calls a listener whenever another batch shows something new.
    *
-   * @returns what ends it
+   * @returns stops it
    */
   onLearnt(listener: () => void): () => void {
     this.#pace.listeners.add(listener);
     return () => this.#pace.listeners.delete(listener);
   }
 
-  /** The batch is looked at, so long after it entered the stage. */
+  /** Notes a look, this long after the batch entered the stage. */
   look(afterMs: number): void {
     this.#missedMs = this.#lookedMs;
     this.#lookedMs = afterMs;
@@ -200,7 +198,7 @@ export class StageTiming {
     }
   }
 
-  /** The batch leaves the stage; its time counts when it got further and was seen to. */
+  /** The batch leaves the stage; its time counts where it was seen to make progress. */
   end(isFurther: boolean, intervalMs: number): void {
     this.#leave();
     if (isFurther && this.#lookedMs > 0)

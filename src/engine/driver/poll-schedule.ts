@@ -6,16 +6,16 @@ interface PollScheduleOptions {
   readonly clock: Clock;
   readonly random: () => number;
   readonly pollIntervalMs: number;
-  /** Longest time without getting further, in milliseconds. */
+  /** Longest time without progress, in milliseconds. */
   readonly stageDeadlineMs: number;
-  /** What batches of a run learn from each other. @default nothing: the first look waits like any other */
+  /** Learns from the run's batches. @default none: the first look waits like any other */
   readonly pace?: PollEstimator;
 }
 
-/** Longest time without a look, for all that is known of others, unless the interval is longer. */
+/** Longest time without a look, whatever is known from others, unless the interval is longer. */
 const longestUnseenMs = 300_000;
 
-/** Stages between which a batch may go to and fro without getting further have the same number. */
+/** Stages between which a batch may alternate without progress have the same number. */
 const progress: Readonly<Record<Stage, number>> = {
   planned: 0,
   uploading: 0,
@@ -31,8 +31,8 @@ const progress: Readonly<Record<Stage, number>> = {
 };
 
 /**
- * The waits of one batch: they grow, and its deadline comes nearer, for as long as it gets no further.
- * Stepping back to a stage it had left does neither start over, or to and fro would never end.
+ * The waits of one batch: they grow, and its deadline approaches, while it makes no progress. Returning to an
+ * earlier stage restarts neither, or alternating would never end.
  */
 export class PollSchedule {
   readonly #options: PollScheduleOptions;
@@ -42,7 +42,7 @@ export class PollSchedule {
   #fresh: number;
   #since: number;
   #polls = 0;
-  /** Of a stage that the service works in, once this process has seen the batch enter it. */
+  /** Timing of a stage that the service works in, once this process has seen the batch enter it. */
   #timing: StageTiming | undefined;
   #enteredAt = 0;
   #lookedAt = -Infinity;
@@ -73,7 +73,7 @@ export class PollSchedule {
     return this.#since + this.#options.stageDeadlineMs;
   }
 
-  /** Until the deadline, in milliseconds; none when it has passed. */
+  /** Time until the deadline, in milliseconds; 0 once it has passed. */
   get leftMs(): number {
     return Math.max(0, this.#deadlineAt - this.#options.clock.now());
   }
@@ -90,20 +90,20 @@ export class PollSchedule {
     const dueAt = await this.#sleep(signal);
     this.#polls += 1;
     this.#lookedAt = this.#options.clock.now();
-    // When it was due: that this process was busy says nothing about the service.
+    // Counted from when it was due: a busy process says nothing about the service.
     this.#timing?.look(dueAt - this.#enteredAt);
     return true;
   }
 
   /**
-   * Sleeps until it is time to look, at the latest at the deadline. What other batches show may bring that
-   * forward or put it off.
+   * Sleeps until the next look, at the latest until the deadline. Other batches may bring it forward or put
+   * it off.
    *
    * @returns when it was due
    */
   async #sleep(signal: AbortSignal): Promise<number> {
     const { clock, random, pollIntervalMs: intervalMs } = this.#options;
-    // Of a batch that is timed, the first look is no wait between two polls.
+    // For a timed batch, the first look is not a wait between two polls.
     const polls = this.#timing ? this.#polls - 1 : this.#polls;
     const grownAt = clock.now() + pollWaitMs(Math.max(0, polls), { intervalMs, random });
     for (;;) {
@@ -114,9 +114,9 @@ export class PollSchedule {
   }
 
   /**
-   * When to look. It is never within the interval behind the last look.
+   * When to look; never within the interval after the last look.
    *
-   * @param grownAt when the waits that grow would have it
+   * @param grownAt the time by the growing waits
    */
   #lookAt(grownAt: number): number {
     const { pollIntervalMs } = this.#options;
@@ -130,13 +130,13 @@ export class PollSchedule {
     if (enoughAt === Infinity) {
       return Math.max(grownAt, this.#enteredAt + timing.nextMs(pollIntervalMs));
     }
-    // Once that time was not enough for this batch, it no longer predicts anything.
+    // A time that was not enough for this batch no longer predicts anything.
     if (enoughAt <= this.#lookedAt) return grownAt;
     const latest = Math.min(enoughAt, this.#lookedAt + longestUnseenMs);
     return Math.max(latest, this.#lookedAt + pollIntervalMs);
   }
 
-  /** @returns whether it is that late now: something may have been learned from another batch before */
+  /** @returns whether the time is reached; another batch may have shown something before */
   async #sleepOrLearn(until: number, signal: AbortSignal): Promise<boolean> {
     const { clock } = this.#options;
     const learnt = new AbortController();
@@ -145,7 +145,7 @@ export class PollSchedule {
       await clock.sleep(until - clock.now(), AbortSignal.any([signal, learnt.signal]));
       return true;
     } catch (error) {
-      // Both may have come at once: the caller gets the reason of its own abort.
+      // Both may happen at once: the caller gets the reason of its own abort.
       signal.throwIfAborted();
       if (!learnt.signal.aborted) throw error;
       return false;
@@ -157,7 +157,7 @@ export class PollSchedule {
   #time(stage: Stage, hasPassed: boolean): void {
     this.#timing?.end(hasPassed, this.#options.pollIntervalMs);
     const isTimed = stage === 'parsing' || stage === 'verifying';
-    // Where waits have begun already, the batch comes for the second time, or not by the straight way.
+    // Once waits have begun, the batch comes a second time, or not by the straight way.
     this.#timing =
       isTimed && this.#polls === 0 ? this.#options.pace?.begin(stage, this.#batch) : undefined;
     this.#enteredAt = this.#options.clock.now();

@@ -20,36 +20,34 @@ import { phoneLine } from '../addresses/phone/phone-line.js';
 import type { CountryCodeOrName } from '../plan/plan.js';
 
 interface AddressOptions extends Pick<CallOptions, 'signal' | 'maxRetries'> {
-  /** The service. */
+  /** The client. */
   readonly client: Pick<VerificationService, 'verifyUnit'>;
   /** Target country: a code such as `US`, or a name. */
   readonly country: CountryCodeOrName;
-  /** Longest time of the whole, in milliseconds: somebody waits. @default 15000 */
+  /** Longest total time, in milliseconds: somebody waits. @default 15000 */
   readonly timeoutMs?: number | undefined;
 }
 
-/** Options of `verifyAddress()` for an email address. */
 export interface VerifyEmailOptions extends AddressOptions {
   readonly email: string;
 }
 
-/** Options of `verifyAddress()` for a phone number. */
 export interface VerifyPhoneOptions extends AddressOptions {
   readonly phone: string;
 }
 
-/** What became of a single address. */
+/** The result of a single address. */
 export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
   | {
       readonly verification: 'verified';
       readonly reason: '';
-      /** What was sent for it. */
+      /** The line that was sent. */
       readonly submitted: string;
       readonly record: Verdict;
       readonly answer: UnitAnswer;
     }
   | {
-      /** It cannot be an address of its kind: nothing was sent, nothing was paid. */
+      /** Not an address of its type: nothing was sent, nothing paid. */
       readonly verification: 'not_submitted';
       readonly reason: NotSubmittedReason;
       readonly submitted: null;
@@ -57,16 +55,15 @@ export type AddressVerdict<Verdict = EmailRecord | PhoneRecord> =
       readonly answer: null;
     }
   | {
-      /** The service has answered without a verdict. */
+      /** The service answered without a verdict. */
       readonly verification: 'no_result';
-      /** Its own word; `no_record` where that is `ok`. */
+      /** Its status; `no_record` where that is `ok`. */
       readonly reason: Open<Exclude<UnitStatus, 'ok'> | 'no_record'>;
       readonly submitted: string;
       readonly record: null;
       readonly answer: UnitAnswer;
     };
 
-/** Longer than the five seconds that the service takes at most (spec 8), and shorter than anybody waits. */
 const defaultTimeoutMs = 15_000;
 
 const shape: OptionShape<VerifyEmailOptions & VerifyPhoneOptions> = {
@@ -80,13 +77,13 @@ const shape: OptionShape<VerifyEmailOptions & VerifyPhoneOptions> = {
 };
 
 /**
- * Verifies one email address or phone number while somebody waits, which costs a credit. It is read as a
- * cell of a list is: trimmed, a phone number brought to the number that it surely means, and not sent where
- * it cannot be an address. The specification does not show where the verdict is in the answer: it is
- * found if it is there, and `answer` has all that came.
+ * Verifies one email address or phone number while somebody waits; costs a credit. It is read like a cell of
+ * a list: trimmed, a phone number normalised where its meaning is sure, and not sent where it cannot be an
+ * address. The specification does not show where the verdict is in the answer: it is searched, and `answer`
+ * has everything.
  *
- * @throws ConfigurationError `invalid_option`; as `Client.verifyUnit()` does. `sent` of the error says whether
- *   it may have been paid all the same
+ * @throws ConfigurationError `invalid_option`; as `Client.verifyUnit()` does. `sent` of the error shows
+ * whether it may have been paid
  *
  * @example
  * ```ts
@@ -126,7 +123,7 @@ export async function verifyAddress(
     return { verification: 'no_result', reason, submitted, record: null, answer };
   }
   const address: unknown = record[type];
-  // A phone number may come back in another form; an email has one.
+  // A phone number may come back in another form; an email cannot.
   if (type === 'email' && keyOf(address) !== read.key) {
     throw new ContractError('verifyUnit: the verdict is of another address', {
       operation: 'verifyUnit',

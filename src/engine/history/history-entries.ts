@@ -4,14 +4,14 @@ import { NumberList } from '../plan/address-book.js';
 import { type Outcome, readOutcomeKey } from '../results/outcome-table.js';
 import { entryWords, type Frame, maxFrameEntries } from './history-file.js';
 
-/** Collects entries into frames, each of which names its own outcomes and origins. */
+/** Collects entries into frames, each with its own outcomes and origins. */
 export class FrameBuilder {
   #words = new Uint32Array(1024 * entryWords);
   #length = 0;
   readonly #outcomes = new Map<string, number>();
   readonly #origins = new Map<string, number>();
   readonly #times: number[] = [];
-  /** Entries of one batch come one after the other. */
+  /** Entries of one batch come in a row. */
   #latest: { readonly origin: HistoryOrigin; readonly number: number } | undefined;
 
   get isEmpty(): boolean {
@@ -32,14 +32,14 @@ export class FrameBuilder {
     words[at] = word0;
     words[at + 1] = word1;
     words[at + 2] = word2;
-    // Of the last word a table knows the seven bits that name its shard.
+    // Of the last word the seven bits that name the shard.
     words[at + 3] = word3 & 127;
     words[at + 4] = numberOf(this.#outcomes, outcomeKey);
     words[at + 5] = this.#originNumber(origin);
     this.#length += entryWords;
   }
 
-  /** The frame of what was collected; what comes next goes into another. */
+  /** The frame of the collected entries; later ones go into another. */
   take(): Frame {
     const meta = {
       outcomes: [...this.#outcomes.keys()],
@@ -72,22 +72,22 @@ function numberOf(numbers: Map<string, number>, key: string): number {
 
 export interface HistoryOrigin {
   readonly batchUuid: string;
-  /** When its results were fetched, in milliseconds since the epoch. */
+  /** When its results were fetched, in ms since the epoch. */
   readonly atMs: number;
 }
 
-/** No date is later. */
+/** The largest Date. */
 const latestMs = 8.64e15;
 
-/** What the JSON text of a frame with entries holds: what its entries name by number. */
+/** JSON of a frame with entries: what they refer to by number. */
 const frameMeta = z.object({
   outcomes: z.array(z.string().refine(isOutcomeKey)),
   origins: z.array(z.tuple([z.string(), z.number().min(0).max(latestMs)])),
 });
 
 /**
- * Results by address, in memory: the hash, the number of an outcome, and that of an origin, which is
- * 33 bytes an address. The latest that comes for an address is its result.
+ * Results by address, in memory: the hash and the numbers of an outcome and an origin, 33 bytes an address.
+ * The latest entry of an address counts.
  */
 export class HistoryEntries {
   readonly #table: AddressTable;
@@ -99,7 +99,7 @@ export class HistoryEntries {
   readonly #outcomeNumbers = new Map<string, number>();
   readonly #originList: HistoryOrigin[] = [];
   readonly #originNumbers = new Map<string, number>();
-  /** By origin: entries that came from it, superseded ones among them. */
+  /** By origin: its entries, superseded ones included. */
   readonly #counts: number[] = [];
   #taken = 0;
 
@@ -111,7 +111,7 @@ export class HistoryEntries {
     return this.#table.size;
   }
 
-  /** Entries that a later one of their address has taken the place of. */
+  /** Entries replaced by a later one of the same address. */
   get superseded(): number {
     return this.#taken - this.size;
   }
@@ -129,7 +129,7 @@ export class HistoryEntries {
     return this.#table.findHashed(hash);
   }
 
-  /** Number of the outcome at a place, which stays the same for the same outcome. */
+  /** Number of the outcome at a position; equal for equal outcomes. */
   outcomeAt(place: number): number {
     return this.#outcomes.at(place);
   }
@@ -162,9 +162,9 @@ export class HistoryEntries {
   }
 
   /**
-   * Takes in the entries of a frame.
+   * Adds the entries of a frame.
    *
-   * @returns whether it held some; `false` when it is no frame of entries
+   * @returns `false` when it is not a frame of entries
    */
   take({ meta, entries }: Frame): boolean {
     const parsed = frameMeta.safeParse(meta);
@@ -215,12 +215,12 @@ export function hashAt(words: Uint32Array, at: number): HashWords {
   return { word0: word(0), word1: word(1), word2: word(2), word3: word(3) };
 }
 
-/** Its first three values are flags; JSON may hold what no record does. */
+/** Its first three values are flags; JSON may hold other values. */
 function isRecord(values: readonly unknown[]): boolean {
   return values.length >= 3 && values.every((value) => value === null || typeof value !== 'object');
 }
 
-/** Whether a text is the key of an outcome of an address that was sent. */
+/** Whether a text is the key of an outcome of a submitted address. */
 function isOutcomeKey(text: string): boolean {
   try {
     const { verification, values } = readOutcomeKey(text);

@@ -7,9 +7,9 @@ import { partPath } from '../../platform/files/whole-file.js';
 import { crc32 } from 'node:zlib';
 
 /*
- * The form of a history on disk: frames, one after the other. A frame is a mark of four bytes, the
- * length of its content and the content's CRC-32, then the content: the length of a JSON text, the text,
- * and entries of six 32-bit words. All numbers are little-endian.
+ * The format of a history file: consecutive frames. A frame has a mark of four bytes, the length and the
+ * CRC-32 of its content, then the content: the length of a JSON text, the text, and entries of six 32-bit
+ * words. Numbers are little-endian.
  */
 
 /** Words of an entry: three of its hash, the shard (seven more bits of it), its outcome, its origin. */
@@ -17,9 +17,9 @@ export const entryWords = 6;
 const entryBytes = entryWords * 4;
 const headBytes = 12;
 const mark = 0x31_48_4c_53;
-/** Most entries of a frame: what is written at once is under a megabyte. */
+/** Most entries of a frame: a single write stays under a megabyte. */
 export const maxFrameEntries = 32_768;
-/** No frame is larger: a length that says so is damage. */
+/** A larger length is damage. */
 const maxContentBytes = 64 * 1024 * 1024;
 
 export interface Frame {
@@ -42,10 +42,10 @@ export function encodeFrame({ meta, entries }: Frame): Buffer {
   return bytes;
 }
 
-/** How a frame is at a place: whole, with the place after it; cut off by the end; or no frame. */
+/** The frame at a position: complete, with its end; cut off; or no frame. */
 type FrameReading =
   | { readonly frame: Frame; readonly end: number }
-  /** So many bytes from its beginning on would make it whole. */
+  /** Bytes that a complete frame would have. */
   | { readonly needsBytes: number }
   | 'none';
 
@@ -61,7 +61,7 @@ function readFrame(bytes: Buffer, start: number): FrameReading {
   return { frame: readContent(content), end: start + headBytes + length };
 }
 
-/** With a right checksum nothing is torn: what has not the form of a frame is one that nobody knows. */
+/** With a right checksum nothing is torn: an unknown form is an unknown frame. */
 function readContent(content: Buffer): Frame {
   const textEnd = 4 + content.readUInt32LE(0);
   const entriesLength = content.length - textEnd;
@@ -76,7 +76,7 @@ function readContent(content: Buffer): Frame {
 
 const unknownFrame: Frame = { meta: null, entries: new Uint32Array() };
 
-/** Whether a whole frame is anywhere after a place: then what is before it is no torn end. */
+/** Whether a complete frame follows anywhere: then the damage before it is not a torn end. */
 function hasFrameBehind(bytes: Buffer, start: number): boolean {
   const sought = Buffer.alloc(4);
   sought.writeUInt32LE(mark);
@@ -121,9 +121,9 @@ export class HistoryFile {
   /**
    * Opens a history's file, or begins one.
    *
-   * @param begin gives the head of a new one
+   * @param begin makes the head of a new one
    *
-   * @param take takes each frame after the head; `false` when it is none that this version knows
+   * @param take takes each frame after the head; `false` for an unknown one
    */
   static async open(
     files: FileSystem,
@@ -131,7 +131,7 @@ export class HistoryFile {
     begin: () => HistoryHead,
     take: (frame: Frame) => boolean,
   ): Promise<{ readonly file: HistoryFile; readonly head: HistoryHead }> {
-    // What a kill has left of a rewrite; earlier versions had another name for it.
+    // Leftovers of a killed rewrite, also of earlier versions.
     for (const left of [partPath(path), `${path}.new`]) await files.rm(left, { force: true });
     let head: HistoryHead | undefined;
     const options = { name: `the history ${path}`, refuseOthers: () => changedByAnother(path) };
@@ -158,12 +158,12 @@ export class HistoryFile {
     return { file, head: first };
   }
 
-  /** @throws OutputError when it could not be written; from then on for every frame */
+  /** @throws OutputError when a write fails; from then on for every frame */
   async append(frame: Frame): Promise<void> {
     await this.#log.append(encodeFrame(frame));
   }
 
-  /** Takes the place of all that is in the file: it is never seen half done. */
+  /** Replaces the whole content atomically. */
   async rewrite(head: HistoryHead, frames: Iterable<Frame>): Promise<void> {
     await this.#log.replace(async (file) => {
       await file.appendFile(encodeFrame(headFrame(head)));
@@ -185,9 +185,9 @@ function headFrame(meta: HistoryHead): Frame {
 }
 
 /**
- * Reads the whole frames of a file; what its last write may have left in part does not count.
+ * Reads the complete frames of a file; the partial rest of its last write is ignored.
  *
- * @returns where the last whole frame ends, and the file
+ * @returns the end of the last complete frame, and the file
  */
 export async function readFrames(
   file: FileHandle,
@@ -213,12 +213,12 @@ export async function readFrames(
       if (keptBytes === 0 && rest.length > 0 && !isTornHead(rest)) throw unknownForm(path);
       return { keptBytes, readBytes: keptBytes + rest.length };
     }
-    // What no more bytes can make whole is judged with all that is after it.
+    // What more bytes cannot complete is judged together with everything after it.
     wantedBytes = typeof reading === 'object' ? reading.needsBytes : Infinity;
   }
 }
 
-/** At least so many bytes, unless the file ends before. */
+/** At least this many bytes, unless the file ends before. */
 async function readMore(file: FileHandle, bytes: number): Promise<Buffer[]> {
   const chunks: Buffer[] = [];
   for (let read = 0; read === 0 || read < bytes;) {
@@ -231,8 +231,8 @@ async function readMore(file: FileHandle, bytes: number): Promise<Buffer[]> {
 }
 
 /**
- * A file of somebody else's must not be taken for a history that was torn at its beginning: of that one
- * the first bytes stand, and zeros after them where only its length had reached the disk.
+ * Distinguishes a torn history from a foreign file: its first bytes are there, with zeros after them where
+ * only the length had reached the disk.
  */
 function isTornHead(bytes: Buffer): boolean {
   const mark = encodeFrame({ meta: {}, entries: new Uint32Array() }).subarray(0, 4);

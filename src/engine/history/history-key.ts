@@ -8,7 +8,7 @@ import { optionName } from '../../platform/text/option-name.js';
 
 const keyForm = /^[0-9a-f]{64}\n$/;
 
-/** The key of a history's hashes, and the lock on the history: a file of its own, beside it. */
+/** The key of a history's hashes and the lock on the history: a file beside it. */
 interface HistoryKey {
   readonly seed: Uint8Array;
   /** Identifies the key, in the history itself. */
@@ -22,7 +22,7 @@ export function historyKeyPath(path: string): string {
   return `${path}.key`;
 }
 
-/** Locks a history and reads its key; makes one where there is no history yet. */
+/** Locks a history and reads its key; makes one for a new history. */
 export async function takeHistoryKey(
   files: FileSystem,
   path: string,
@@ -43,11 +43,11 @@ export async function takeHistoryKey(
       const isBegun = await exists();
       const isLost = keyForm.test(text) && !isBegun;
       if (!keyForm.test(text)) {
-        // Written before the history itself: without one, it is what a kill has left of it.
+        // It is written before the history: a key without one is what a kill has left.
         if (isBegun) throw missingKey(path, keyPath);
         text = await writeKey(files, keyPath);
       } else if (isLost) {
-        // The process that wrote it may have been killed before it was safe.
+        // The process that wrote it may have been killed before its sync.
         await syncKey(files, keyPath);
       }
       const seed = Buffer.from(text.trim(), 'hex');
@@ -74,7 +74,7 @@ async function writeKey(files: FileSystem, keyPath: string): Promise<string> {
   return text;
 }
 
-/** Before anything is hashed with it: a history that outlasts its key is worth nothing. */
+/** Before anything is hashed with it: a history without its key is worthless. */
 async function syncKey(files: FileSystem, keyPath: string): Promise<void> {
   const file = await files.open(keyPath, 'a+', 0o600);
   try {

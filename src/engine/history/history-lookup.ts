@@ -4,7 +4,7 @@ import { type OutcomeTable, type Verdict, verdictOf } from '../results/outcome-t
 import type { HistoryEntries } from './history-entries.js';
 import { isFresh, type Oldest } from './history-options.js';
 
-/** Keys of outcomes, each found once; `undefined` for those that are not kept. */
+/** Looks up keys of outcomes, each once; `undefined` for those that are not kept. */
 export function createKeyLookup(outcomes: OutcomeTable): (outcome: number) => string | undefined {
   const keys = new Map<number, string | undefined>();
   return (outcome) => {
@@ -27,8 +27,8 @@ export class HistoryRecall implements Recall {
   #latest = -1;
 
   /**
-   * @param options.age how old results may be. @default any age
-   * @param options.own batches of the run itself, before its list changed. @default none
+   * @param options.age the oldest accepted results. @default any
+   * @param options.own batches of the run itself before its list changed. @default none
    */
   constructor(
     entries: HistoryEntries,
@@ -61,7 +61,7 @@ export class HistoryRecall implements Recall {
     return id;
   }
 
-  /** What the lookup that found something last has found: the key of its outcome, and its origin. */
+  /** Key and origin of the latest found outcome. */
   latest(): { readonly outcomeKey: string; readonly origin: { batchUuid: string; atMs: number } } {
     const entries = this.#entries;
     return {
@@ -82,7 +82,7 @@ export class HistoryRecall implements Recall {
   }
 }
 
-/** One result that a history holds; the address itself is not in it. */
+/** A result in a history, without the address. */
 export interface HistoryResult {
   /** 103 bits of the address's keyed hash, in hex. */
   readonly hash: string;
@@ -119,27 +119,27 @@ function hex(value: number, digits: number): string {
 }
 
 interface HistoryCounts {
-  /** Addresses that it holds a result of. */
+  /** Addresses with a result. */
   readonly addresses: number;
   readonly verdicts: Readonly<Record<Verdict, number>>;
-  /** Those whose result is not too old to stand for the address. */
+  /** Those whose result is recent enough. */
   readonly usable: number;
-  /** Entries that a later result of their address has taken the place of. */
+  /** Entries replaced by a later result of the same address. */
   readonly superseded: number;
-  /** Batches that the results are of. */
+  /** Batches of the results. */
   readonly batches: number;
-  /** When the oldest and the latest results were fetched; `null` when there are none. */
+  /** When the oldest and the latest results were fetched; `null` without results. */
   readonly oldest: string | null;
   readonly latest: string | null;
 }
 
 export interface HistoryStats extends HistoryCounts {
   readonly path: string;
-  /** The service that the results are of. */
+  /** The service of the results. */
   readonly service: string;
   /** Size of the file. */
   readonly bytes: number;
-  /** Finished runs, and how many addresses they did not pay for again. */
+  /** Finished runs, and the addresses that they did not pay for again. */
   readonly saved: { readonly runs: number; readonly email: number; readonly phone: number };
 }
 

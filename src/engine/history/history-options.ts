@@ -8,7 +8,7 @@ import { type Outcome, type Verdict, verdictOf, verdicts } from '../results/outc
 /** How old a result may be, in days: by verdict, or one number, under which an `unknown` is kept for 20 hours. */
 export type MaxAgeDays = number | Readonly<Partial<Record<Verdict, number>>>;
 
-/** Less than a day: a nightly job asks again for what the night before left open. */
+/** Less than a day: a nightly job asks again for last night's unknowns. */
 const longestUnknownDays = 20 / 24;
 
 /**
@@ -21,10 +21,10 @@ export function maxAgesOf(days = 30): Readonly<Record<Verdict, number>> {
 }
 
 const dayMs = 86_400_000;
-/** A clock may be a little ahead; what comes from further in the future has no known age. */
+/** A clock may be a little ahead; a result from further in the future has no known age. */
 const mostAheadMs = dayMs;
 
-/** The oldest moment of which a result with a verdict still counts. */
+/** By verdict, the oldest moment of a result that counts. */
 export type Oldest = Readonly<Record<Verdict, number>>;
 
 export function oldestOf(maxAge: MaxAgeDays | undefined, nowMs: number): Oldest {
@@ -74,18 +74,18 @@ export interface HistoryOptions {
   /** The history's file; its key is beside it, in `<file>.key`. */
   readonly path: string;
   /**
-   * The service that results are of: its base URL, or `local`.
-   * @default the one that the history is of; needed to begin one
+   * The service of the results: its base URL, or `local`.
+   * @default the history's own; required for a new one
    */
   readonly service?: string | undefined;
   /**
-   * How old a result may be to stand for an address, in days, for all verdicts or by verdict. One number
-   * leaves an `unknown` at 20 hours at most.
+   * The largest age of a usable result, in days, for all verdicts or by verdict. One number leaves an
+   * `unknown` at 20 hours at most.
    * @default 30, and 20 hours for `unknown`
    */
   readonly maxAgeDays?: MaxAgeDays | undefined;
   /**
-   * How long to wait while another process uses it, in milliseconds.
+   * Longest wait for another process that uses it, in milliseconds.
    * @default 0
    */
   readonly waitLockMs?: number | undefined;

@@ -43,12 +43,12 @@ import {
 import { LaunchedBatches, launchedFrames, overFrame, uploadsFrame } from './launched-batches.js';
 import { PastRuns, listOf, runFrame, oddShares, pastRunOf } from './past-runs.js';
 
-/** Superseded entries are dropped when the history is opened, once they are as many as the others. */
+/** Superseded entries are dropped at opening once they are as many as the others. */
 const leastSuperseded = 50_000;
 
 /**
- * Results of earlier runs, in one file: for each address a keyed hash and its latest result, never the
- * address. One process at a time has it open.
+ * Results of earlier runs in one file: for each address a keyed hash and its latest result, never the
+ * address. Opened by one process at a time.
  *
  * @example
  * ```ts
@@ -109,9 +109,9 @@ export class History implements ResultHistory {
   /**
    * Opens a history, or begins one.
    *
-   * @throws ConfigurationError for an age that is none, or when the file is another user's, open to others,
-   *   or a link; StateError `state_locked` while another process has it open, `state_mismatch` when it is
-   *   of another service, `state_damaged`; OutputError
+   * @throws ConfigurationError for an invalid age, or when the file is another user's, open to others, or a
+   * link; StateError `state_locked` while another process has it open, `state_mismatch` when it is of another
+   * service, `state_damaged`; OutputError
    */
   static async open(options: HistoryOptions): Promise<History> {
     checkOptions(options, historyShape);
@@ -158,7 +158,7 @@ export class History implements ResultHistory {
     }
   }
 
-  /** Whether it is let go of: it takes nothing in any more. */
+  /** Whether it is closed: it accepts nothing more. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -185,7 +185,7 @@ export class History implements ResultHistory {
   }
 
   async keep({ batchUuid, atMs, addresses, outcomes, results }: ReportedResults): Promise<void> {
-    // A run that goes on hands over again what the process before it has handed over.
+    // A resumed run hands over again what the process before has handed over.
     if (this.#entries.countOf(batchUuid) >= addresses) return;
     const adding = this.#adding({ batchUuid, atMs }, outcomes);
     for await (const { group, key, outcome } of results) {
@@ -208,7 +208,7 @@ export class History implements ResultHistory {
     },
     owner: object,
   ): Promise<void> {
-    // A launch may have to be asked for again.
+    // A launch may have to be repeated.
     if (this.#launched.has(batchUuid)) return;
     const hashes: HashWords[] = [];
     for await (const key of keys) {
@@ -265,7 +265,7 @@ export class History implements ResultHistory {
     this.#launched.take(frame);
   }
 
-  /** How many rows a list had in the last run that had any. */
+  /** Rows of a list in its last run that had any. */
   rowsBefore(input: string): number | undefined {
     const runs = this.#runs.before({ id: '', list: listOf(input) });
     return runs.findLast(({ rows }) => rows > 0)?.rows;
@@ -281,7 +281,7 @@ export class History implements ResultHistory {
   }
 
   /**
-   * Keeps the figures of a finished run for later ones to be compared with; of a run, the latest count.
+   * Keeps the figures of a finished run for later comparison; the latest of a run count.
    *
    * @throws OutputError
    */
@@ -292,7 +292,7 @@ export class History implements ResultHistory {
     this.#runs.take(frame);
   }
 
-  /** Counts what it holds. */
+  /** Counts its content. */
   async stats(): Promise<HistoryStats> {
     return {
       path: this.#path,
@@ -303,7 +303,7 @@ export class History implements ResultHistory {
     };
   }
 
-  /** Every result, in no order. */
+  /** Every result, unordered. */
   results(): Generator<HistoryResult> {
     return resultsOf(this.#entries);
   }
@@ -325,7 +325,7 @@ export class History implements ResultHistory {
   }
 
   /**
-   * Drops every result of addresses, as emails and as phone numbers of any country.
+   * Drops every result of these addresses, as emails and as phone numbers of any country.
    *
    * @returns how many
    * @throws OutputError
@@ -336,7 +336,7 @@ export class History implements ResultHistory {
     const places = new Set<number>();
     hashes.forEach((hash) => places.add(this.#entries.find(hash)));
     places.delete(-1);
-    // Written again even so: a superseded entry of it may be in the file.
+    // Rewritten in any case: a superseded entry may still be in the file.
     await this.#rewrite(
       (place) => !places.has(place),
       (hash) => hashes.findHashed(hash) === -1,
@@ -344,14 +344,14 @@ export class History implements ResultHistory {
     return places.size;
   }
 
-  /** Lets go of the history, for the next process. */
+  /** Closes the history for the next process. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#file.close();
     await this.#lock.release();
   }
 
-  /** Batches launch while the results of others come. */
+  /** Batches launch while the results of others arrive. */
   async #append(frame: Frame): Promise<void> {
     await this.#turns.next(async () => this.#file.append(frame));
   }
@@ -360,7 +360,7 @@ export class History implements ResultHistory {
     origin: HistoryOrigin,
     outcomes: OutcomeTable,
   ): {
-    /** @returns whether so many are there that they are to be sent */
+    /** @returns whether enough are collected to be written */
     add(hash: HashWords, outcome: number): boolean;
     send(): Promise<void>;
   } {
@@ -381,7 +381,7 @@ export class History implements ResultHistory {
     };
   }
 
-  /** Those of an address, as an email and as a phone number of any country. */
+  /** The hashes of an address, as an email and as a phone number of any country. */
   #addHashes(address: string, hashes: AddressTable): void {
     for (const country of countryCodes) {
       for (const [type, line] of [
@@ -407,7 +407,7 @@ export class History implements ResultHistory {
     );
   }
 
-  /** Writes the file again, with the latest results that are to be kept. */
+  /** Rewrites the file with the latest results that are kept. */
   async #rewrite(
     isKept: (place: number) => boolean,
     isKeptLaunched?: (hash: HashWords) => boolean,

@@ -7,7 +7,7 @@ import { verificationTypes } from '../../contract/enums.js';
 import { hashAt } from './history-entries.js';
 import { entryWords, maxFrameEntries, type Frame } from './history-file.js';
 
-/** What the JSON text of a frame says whose entries are the hashes of a batch that is about to be launched. */
+/** JSON of a frame whose entries are the hashes of a batch about to be launched. */
 const launchedMeta = z.object({
   launched: z.object({
     batchUuid: z.string(),
@@ -15,9 +15,9 @@ const launchedMeta = z.object({
     country: z.enum(countryCodes),
   }),
 });
-/** What a frame says when a stream is about to make its first upload. */
+/** A frame that precedes a stream's first upload. */
 const uploadsMeta = z.object({ uploads: z.string() });
-/** Its results are among the entries, or there are none to be got. */
+/** Its results are among the entries, or will never arrive. */
 const overMeta = z.object({ over: z.string() });
 
 interface Launched {
@@ -25,12 +25,12 @@ interface Launched {
   readonly entries: Uint32Array[];
 }
 
-/** Batches that were launched, and whose results a history does not have: by uuid, in their order. */
+/** Launched batches whose results a history lacks: by uuid, in order. */
 export class LaunchedBatches {
   readonly #batches = new Map<string, Launched>();
-  /** Ids of streams that may have uploads which were never launched. */
+  /** Ids of streams that may have unlaunched uploads. */
   readonly #uploads = new Set<string>();
-  /** Who waits for their results in this process. */
+  /** By uuid: which object of this process awaits the results. */
   readonly #owners = new Map<string, object>();
   readonly #gone = new WeakSet();
   #superseded = 0;
@@ -45,7 +45,7 @@ export class LaunchedBatches {
     return this.#batches.has(id) || this.#uploads.has(id);
   }
 
-  /** @returns whether the frame is about them */
+  /** @returns whether the frame is one of these */
   take({ meta, entries }: Frame): boolean {
     const over = overMeta.safeParse(meta);
     if (over.success) {
@@ -73,12 +73,12 @@ export class LaunchedBatches {
     this.#owners.set(id, owner);
   }
 
-  /** What was launched under this owner is not waited for any more. */
+  /** The owner no longer awaits its launched batches. */
   release(owner: object): void {
     this.#gone.add(owner);
   }
 
-  /** Gives those that are not waited for to another owner. */
+  /** Gives batches without an owner to this one. */
   takeOver(owner: object): readonly LaunchedBatch[] {
     return this.#takeOver(this.#batches.keys(), owner).map((batchUuid) => ({
       batchUuid,
@@ -88,7 +88,7 @@ export class LaunchedBatches {
     }));
   }
 
-  /** The same of streams, by their ids. */
+  /** The same for streams, by id. */
   takeOverUploads(owner: object): readonly string[] {
     return this.#takeOver(this.#uploads, owner);
   }
@@ -102,7 +102,7 @@ export class LaunchedBatches {
     return free;
   }
 
-  /** All that a file needs of them, without some addresses. */
+  /** The frames that a rewritten file needs, without some addresses. */
   *frames(isKept: (hash: HashWords) => boolean = () => true): Generator<Frame> {
     for (const runId of this.#uploads) yield uploadsFrame(runId);
     for (const [batchUuid, { group }] of this.#batches) {

@@ -4,27 +4,24 @@ import type { Summary } from '../summary/summary.js';
 import { pastRunSchema } from '../summary/summary-schema.js';
 import type { Frame } from './history-file.js';
 
-/** A finished run, as its frame holds it. */
+/** The frame of a finished run. */
 const keptRun = z.object({
   id: z.string(),
-  /** What identifies runs of the same list. */
+  /** Identifies runs of the same list. */
   list: z.string(),
   figures: pastRunSchema,
 });
 type KeptRun = z.infer<typeof keptRun>;
 const runMeta = z.object({ run: keptRun });
 
-/** Most runs that a later one is compared with. */
+/** Most earlier runs in a comparison. */
 const mostCompared = 30;
 
-/**
- * Figures of the runs that a history has served: a few hundred bytes for each. The latest that comes for a
- * run is what counts.
- */
+/** Figures of the runs that used a history, a few hundred bytes each. The latest of a run count. */
 export class PastRuns {
   readonly #runs = new Map<string, KeptRun>();
 
-  /** @returns whether the frame holds a run */
+  /** @returns whether the frame is a run */
   take({ meta }: Frame): boolean {
     const parsed = runMeta.safeParse(meta);
     if (!parsed.success) return false;
@@ -36,13 +33,12 @@ export class PastRuns {
     return [...this.#runs.values()].map(runFrame);
   }
 
-  /** The latest runs of a list but one, oldest first. */
+  /** The latest runs of a list without this one, oldest first. */
   before({ id, list }: Pick<KeptRun, 'id' | 'list'>): readonly PastRun[] {
     const runs = [...this.#runs.values()].filter((run) => run.list === list && run.id !== id);
     return runs.slice(-mostCompared).map(({ figures }) => figures);
   }
 
-  /** How many runs there were, and how many addresses they did not pay for again. */
   saved(): { readonly runs: number; readonly email: number; readonly phone: number } {
     const runs = [...this.#runs.values()].map(({ figures }) => figures);
     const sum = (type: 'email' | 'phone'): number =>
@@ -55,22 +51,22 @@ export function runFrame(run: KeptRun): Frame {
   return { meta: { run }, entries: new Uint32Array() };
 }
 
-/** Names that differ in their digits only, such as those with a date, are of the same list. */
+/** Names that differ only in digits, such as dates, are of the same list. */
 export function listOf(input: string): string {
   return input.replaceAll(/\d+/g, '#');
 }
 
 const shareNames = ['valid', 'wrong', 'unknown', 'new'] as const;
 
-/** Fewer runs have no usual share, and of fewer cells or addresses a share means little. */
+/** With fewer runs there is no usual share, and with fewer cells a share means little. */
 const leastRuns = 5;
 const leastCounted = 200;
 
-/** So many times the usual spread, and never less than so many times half a point, is odd. */
+/** A share this many times the usual spread away is odd; the spread is at least this part of half a point. */
 const spreads = 4;
 const leastSpread = 0.005;
 
-/** The median absolute deviation of what is spread normally, as a share of its standard deviation. */
+/** The median absolute deviation of a normal distribution, as a factor of its standard deviation. */
 const deviationPerMad = 1.4826;
 
 /**
@@ -103,7 +99,7 @@ export function oddShares(
   );
 }
 
-/** @returns `undefined` where there are too few to be a share of */
+/** @returns `undefined` where there are too few cells */
 function shareOf(
   figures: PastCounts | null,
   share: OddShare['share'],

@@ -1,14 +1,14 @@
 import { AddressTable, shardCount } from '../../platform/hashing/address-table.js';
 
 /**
- * A cell's claim on an outcome: the number of its address, or, with the highest bit set, the outcome
- * itself when it is known without the service.
+ * A cell's reference to its outcome: the number of its address, or, with the highest bit set, the outcome
+ * itself where the service is not needed.
  */
 export type Ticket = number;
 
 const settledBit = 0x8000_0000;
 
-/** The ticket of a cell whose address is numbered when the list is read to its end. */
+/** Ticket of a cell whose address is numbered after the whole list is read. */
 export const laterTicket: Ticket = 0x7fff_ffff;
 
 /** The outcome is not known yet. */
@@ -18,30 +18,30 @@ export function settledTicket(outcome: number): Ticket {
   return (outcome | settledBit) >>> 0;
 }
 
-/** The outcome of a ticket that is settled from the beginning; `undefined` for an address's. */
+/** The outcome of a ticket that needs no service; `undefined` for an address's. */
 export function settledOutcome(ticket: Ticket): number | undefined {
   return ticket >= settledBit ? ticket - settledBit : undefined;
 }
 
 /**
- * The unique addresses of a run: each has a number, belongs to one batch, and gets one outcome. It
- * costs a few tens of bytes an address and holds no address.
+ * The unique addresses of a run: each has a number, belongs to one batch, and gets one outcome. A few tens of
+ * bytes for each, without the address itself.
  */
 export class AddressBook {
   /**
-   * Hashes and numbers addresses: one that is new has the number that `size` is, and wants to be given to a batch
-   * or an outcome next. It is `unnumbered` when the hashes were handed over.
+   * Hashes and numbers addresses: a new one gets the number `size`, and must be assigned to a batch or an
+   * outcome next. `unnumbered` once the hashes were handed over.
    */
   readonly table: AddressTable;
   #isHandedOver = false;
-  /** By address number: its outcome, or, with the highest bit set, the batch that will bring it. */
+  /** By address number: its outcome, or, with the highest bit set, its batch. */
   readonly #states = new NumberList();
-  /** By batch: the outcome of its addresses that got none of their own; `pending` until it is settled. */
+  /** By batch: the outcome of its remaining addresses; `pending` until it is settled. */
   readonly #fallbacks: number[] = [];
   /** By batch: the number of its first address. */
   readonly #firsts: number[] = [];
 
-  /** @param options.seed 32 random bytes, kept with the run: what collides cannot be prepared */
+  /** @param options.seed 32 random bytes, kept with the run: collisions cannot be crafted */
   constructor(options: { readonly seed: Uint8Array }) {
     this.table = new AddressTable(options);
   }
@@ -50,16 +50,16 @@ export class AddressBook {
     return this.#states.length;
   }
 
-  /** Whether nobody can be found here any more: {@link handOver} was called. */
+  /** Whether {@link handOver} was called, so that addresses are no longer found here. */
   get isHandedOver(): boolean {
     return this.#isHandedOver;
   }
 
   /**
-   * Hands over the hashes of all addresses, shard by shard, and keeps none. From then on addresses are
-   * hashed here, but what number they have is for others to find out.
+   * Hands over the hashes of all addresses, shard by shard, and keeps none. Afterwards addresses are only
+   * hashed here; their numbers are found elsewhere.
    *
-   * @returns slots as `AddressTable.takeShard` gives them
+   * @returns slots as from `AddressTable.takeShard`
    */
   *handOver(): Generator<{ readonly shard: number; readonly slots: Int32Array }> {
     this.#isHandedOver = true;
@@ -68,12 +68,12 @@ export class AddressBook {
     }
   }
 
-  /** Gives the address numbered last the outcome that it has already: no batch is needed for it. */
+  /** Assigns a known outcome to the address numbered last: it needs no batch. */
   assignOutcome(outcome: number): void {
     this.#states.push(outcome);
   }
 
-  /** Gives the address numbered last to a batch. */
+  /** Assigns the address numbered last to a batch. */
   assign(batch: number): void {
     while (this.#fallbacks.length <= batch) {
       this.#fallbacks.push(pending);
@@ -82,29 +82,28 @@ export class AddressBook {
     this.#states.push((batch | settledBit) >>> 0);
   }
 
-  /** The number of an address if it waits for this batch, else -1. */
   findWaiting(group: number, key: string, batch: number): number {
     const number = this.table.find(group, key);
     if (number === -1) return -1;
     return this.#states.at(number) === (batch | settledBit) >>> 0 ? number : -1;
   }
 
-  /** The first number from `from` on whose address waits for a batch, or -1. */
+  /** The first number from `from` on that waits for a batch, or -1. */
   nextWaiting(batch: number, from: number): number {
     return this.#states.indexOf((batch | settledBit) >>> 0, from);
   }
 
-  /** The numbers of the addresses that wait for a batch, in ascending order, the first so many of them. */
+  /** The numbers that wait for a batch, in ascending order, at most `most`. */
   allWaiting(batch: number, most: number): Uint32Array {
     return this.#states.indexesOf((batch | settledBit) >>> 0, most, this.#firsts[batch]);
   }
 
-  /** Gives an address its outcome, if it waits for this batch; says whether it does. */
+  /** Resolves an address that waits for this batch; returns whether it did. */
   resolve(number: number, batch: number, outcome: number): boolean {
     return this.#states.replace(number, (batch | settledBit) >>> 0, outcome);
   }
 
-  /** Says that a batch has given what it gives: its other addresses end in `fallback`. */
+  /** Settles a batch: its remaining addresses get `fallback`. */
   settle(batch: number, fallback: number): void {
     this.#fallbacks[batch] = fallback;
   }
@@ -113,7 +112,7 @@ export class AddressBook {
     return this.#fallbacks[batch] !== pending;
   }
 
-  /** The outcome a ticket stands for, or {@link pending}. */
+  /** The outcome of a ticket, or {@link pending}. */
   outcome(ticket: Ticket): number {
     if (ticket >= settledBit) return ticket - settledBit;
     const state = this.#states.at(ticket);
@@ -124,14 +123,14 @@ export class AddressBook {
 const segmentBits = 16;
 const segmentLength = 1 << segmentBits;
 const segmentMask = segmentLength - 1;
-/** A short list has one segment, which doubles from so few numbers on. */
+/** A short list has one segment, which doubles from this length. */
 const firstLength = 256;
-/** A search looks at so many numbers one by one, before it is worth a call. */
+/** This many numbers are compared one by one before a native search is worth the call. */
 const near = 16;
 
 /**
- * A list of unsigned 32-bit numbers, four bytes each. From its first whole segment on it grows without copying
- * what it holds.
+ * A list of unsigned 32-bit numbers, four bytes each. From its first full segment on it grows without
+ * copying.
  */
 export class NumberList {
   readonly #segments: Uint32Array[] = [];
@@ -168,7 +167,7 @@ export class NumberList {
     segment[index & segmentMask] = value;
   }
 
-  /** The first index from `from` on that holds a number, or -1. */
+  /** The first index from `from` on with this value, or -1. */
   indexOf(value: number, from: number): number {
     const segment = this.#segments[from >>> segmentBits];
     const nearEnd = Math.min(from + near, (from | segmentMask) + 1, this.#length);
@@ -182,7 +181,7 @@ export class NumberList {
     return -1;
   }
 
-  /** The first indexes from `from` on that hold a number, so many at most. */
+  /** The first indexes from `from` on with this value, at most `most`. */
   indexesOf(value: number, most: number, from = 0): Uint32Array {
     const indexes = new Uint32Array(most);
     let found = 0;
@@ -200,7 +199,7 @@ export class NumberList {
     return indexes.subarray(0, found);
   }
 
-  /** Sets a number that has this value before; says whether it had. */
+  /** Replaces a number if it has the expected value; returns whether it had. */
   replace(index: number, before: number, after: number): boolean {
     const segment = this.#segments[index >>> segmentBits];
     const at = index & segmentMask;

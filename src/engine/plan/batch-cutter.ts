@@ -6,9 +6,9 @@ const blockBytes = 64 * 1024;
 const lineEnd = 0x0a;
 const lastAscii = 0x7f;
 
-/** Takes the blocks of a batch's TXT file as they fill, and gives them back as often as asked. */
+/** Stores the blocks of a batch's TXT file as they fill, and reads them back as often as asked. */
 export interface BatchStorage {
-  /** `block` is the storage's to keep. */
+  /** The storage keeps `block`. */
   append(batch: number, block: Uint8Array): void;
   open(batch: number): Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 }
@@ -22,7 +22,7 @@ export interface LineBytes {
 interface OpenBatch {
   readonly id: number;
   readonly group: BatchGroup;
-  /** Given by the caller when the batch was opened. */
+  /** Given by the caller at opening. */
   readonly openedAt: number;
   block: Buffer;
   used: number;
@@ -49,11 +49,11 @@ export class BatchCutter {
   }
 
   /**
-   * Puts one address into its group's open batch.
+   * Adds an address to its group's open batch.
    *
-   * @param key a number that stands for the batch group, so that finding its batch costs no text
-   * @param line its text, or its UTF-8
-   * @param now what a batch opened by this address is stamped with
+   * @param key the batch group's number
+   * @param line as text or UTF-8
+   * @param now the opening time of a new batch
    * @returns the number of the batch
    */
   add(key: number, group: BatchGroup, line: string | LineBytes, now: number): number {
@@ -65,7 +65,6 @@ export class BatchCutter {
     return batch.id;
   }
 
-  /** When the oldest open batch was opened; `undefined` when none is open. */
   oldestOpenedAt(): number | undefined {
     for (const batch of this.#open.values()) return batch.openedAt;
     return undefined;
@@ -113,7 +112,7 @@ export class BatchCutter {
     // A UTF-16 unit takes at most three bytes of UTF-8.
     this.#makeRoom(batch, line.length * 3 + 1);
     const { block, used } = batch;
-    // Most lines are ASCII and short: for them the call of what writes any text is the longest part.
+    // Most lines are short ASCII: for them the call of a general encoder takes longest.
     for (let at = 0; at < line.length; at += 1) {
       const unit = line.charCodeAt(at);
       if (unit > lastAscii) {
@@ -135,7 +134,7 @@ export class BatchCutter {
   #makeRoom(batch: OpenBatch, bytes: number): void {
     if (batch.used + bytes <= batch.block.length) return;
     this.#flush(batch);
-    // The first block is small: of hundreds of batch groups most hold a handful of addresses.
+    // The first block is small: most of hundreds of batch groups hold a handful of addresses.
     const size = batch.addresses === 0 ? 1024 : blockBytes;
     batch.block = Buffer.allocUnsafe(Math.max(size, bytes));
   }
@@ -164,7 +163,7 @@ export class BatchCutter {
   }
 }
 
-/** Keeps the TXT files of batches in memory, until each is dropped. */
+/** Keeps the TXT files of batches in memory until they are dropped. */
 export class MemoryStorage implements BatchStorage {
   readonly #blocks = new Map<number, Uint8Array[]>();
 

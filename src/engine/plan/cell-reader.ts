@@ -51,7 +51,7 @@ export interface VerifiedColumn {
   readonly position: number;
 }
 
-/** Called for a cell that is sent as something else than it holds. */
+/** Called for a cell that is sent as something else. */
 export type OnChanged = (cell: string, line: string, column: number) => void;
 
 /** A batch group, with its number in the hashes of its addresses. */
@@ -60,12 +60,12 @@ export interface NumberedGroup {
   readonly number: number;
 }
 
-/** So many cells are read before the first of them is numbered. */
+/** Cells read before the first of them is numbered. */
 const cellsAhead = 256;
 
 /**
- * Reads the verified cells of some rows, and hashes their addresses, before any of them is numbered: the
- * table of addresses is in no cache, and is asked for many at once.
+ * Reads the verified cells of some rows and hashes their addresses before any is numbered: the address table
+ * is not cached, and many lookups at once hide its latency.
  */
 export class CellReader {
   readonly #columns: readonly VerifiedColumn[];
@@ -78,21 +78,21 @@ export class CellReader {
     email: new Map(),
     phone: new Map(),
   };
-  /** By verified column: that of the cell before. */
+  /** By verified column: the previous cell's group. */
   readonly #lastGroups: NumberedGroup[] = [];
   readonly rowsAtOnce: number;
-  /** By place, row after row: the hash of the cell's address. */
+  /** By position, row after row: the hash of the cell's address. */
   readonly hashes: Int32Array;
   // Its batch group, where the cell holds an address,
   readonly #groupOf: (NumberedGroup | undefined)[] = [];
-  // its line, or the reason why it is none; where its line is some of the chunk's own bytes, or of the numbers,
+  // its line, or the reason why not; where the line consists of bytes of the chunk or of the numbers,
   readonly #lines: (string | undefined)[] = [];
   // these bytes, and where they start and end.
   #bytes: Uint8Array = new Uint8Array(0);
   readonly #numbers: Buffer;
   readonly #starts: Uint32Array;
   readonly #ends: Uint32Array;
-  /** Rows that were read, and how many of them before the chunk that is read. */
+  /** Rows read, and how many of them before the current chunk. */
   #rows = 0;
   #rowsBefore = 0;
   /** By verified column. */
@@ -111,7 +111,7 @@ export class CellReader {
     this.#ofEmails = options.country.ofEmails;
     const { only } = this.#countries;
     this.looks = options.columns.map(({ type }) => createLooks(type, only));
-    // Where an earlier plan is settled, no cell is read, and there are no columns.
+    // With an earlier plan no cell is read, and there are no columns.
     this.rowsAtOnce = Math.max(1, Math.floor(cellsAhead / Math.max(1, options.columns.length)));
     const places = this.rowsAtOnce * options.columns.length;
     this.hashes = new Int32Array(places * hashWords);
@@ -150,7 +150,7 @@ export class CellReader {
     }
   }
 
-  /** The batch group of the address at a place; `undefined` where the cell holds none. */
+  /** The batch group of the address at a position; `undefined` without an address. */
   groupAt(place: number): NumberedGroup | undefined {
     return this.#groupOf[place];
   }
@@ -166,7 +166,7 @@ export class CellReader {
     return { bytes, start: this.#starts[place] as number, end: this.#ends[place] as number };
   }
 
-  /** What is sent for a cell, as it is written there; `undefined` where nothing is. */
+  /** A cell's line; `undefined` where nothing is sent. */
   lineOf(chunk: RowChunk, row: number, column: number): string | undefined {
     const address = this.addressOf(chunk, row, column);
     const { type = 'email' } = this.#columns[column] ?? {};
@@ -182,7 +182,7 @@ export class CellReader {
     return isPhone && this.#suppressed.hasNational(() => key, country);
   }
 
-  /** The address that a cell holds, whether it is sent or not. */
+  /** The address in a cell, sent or not. */
   addressOf(
     chunk: RowChunk,
     row: number,
@@ -195,7 +195,7 @@ export class CellReader {
     return 'line' in address ? address : undefined;
   }
 
-  /** Reads a plain email straight from its bytes; says whether the cell is one. */
+  /** Reads a plain email directly from its bytes; returns whether the cell is one. */
   #readPlainEmail(
     raw: RawCells,
     row: number,
@@ -224,7 +224,7 @@ export class CellReader {
     return true;
   }
 
-  /** Reads a plain phone that surely means a number, straight from its bytes; says whether the cell is one. */
+  /** Reads a plain phone with a sure meaning directly from its bytes; returns whether the cell is one. */
   #readPlainPhone(
     chunk: RowChunk,
     raw: RawCells,
@@ -233,7 +233,7 @@ export class CellReader {
     country: CountryCode,
     place: number,
   ): boolean {
-    // It is called with the text.
+    // The callback needs the text.
     if (this.#onChanged) return false;
     const { position } = this.#columns[index] as VerifiedColumn;
     const { bytes } = raw;
@@ -256,7 +256,7 @@ export class CellReader {
     const kind =
       mayMissPlusSign(plainDigits, count) && missingPlusSignOf(plainText(count), country);
     if (kind) this.#addMissingPlusSign(index, kind, chunk, row);
-    // Digits that are written as they are have their calling code.
+    // Digits sent as written have their calling code.
     if (family && family === plan?.family) looks.callingCodes?.addDomestic(length === count);
     else looks.callingCodes?.addNumber(number(), hasCallingCode(plainText(count)));
     const isSuppressed =
@@ -339,7 +339,7 @@ export class CellReader {
   }
 }
 
-/** What a cell comes to, in the country of its row. */
+/** The result of a cell in the country of its row. */
 export function addressOf(
   type: VerificationType,
   cell: CellText,

@@ -1,11 +1,11 @@
 import { wholeRecords } from '../../platform/files/whole-records.js';
 import type { BatchStorage, LineBytes } from './batch-cutter.js';
 
-/** Before each line that is kept: the number of its batch group, and, in the lower bits, its length. */
+/** Precedes each stored line: the number of its batch group and, in the lower bits, its length. */
 export const headBytes = 4;
 export const lengthBits = 15;
 
-/** Where a line goes that is the first with its address; its number comes back. */
+/** Places a line that is the first with its address; returns its number. */
 export type PlaceLine = (group: number, line: LineBytes) => number;
 
 interface NumberedCellsParts {
@@ -17,12 +17,12 @@ interface NumberedCellsParts {
   readonly windowCells: number;
 }
 
-/** Goes through the cells in the order of the list, each of which gets its number. */
+/** Walks through the cells in list order and numbers each. */
 export class DedupMerge {
   readonly #parts: NumberedCellsParts;
   readonly #pieces: AsyncGenerator<Buffer>;
   readonly #first: FirstCells;
-  /** By cell of the window: the cell that had its address first plus one, or 0 where it is the first. */
+  /** By cell of the window: the first cell with its address plus one, or 0 for the first itself. */
   readonly #before: Uint32Array;
   #piece: Buffer = Buffer.alloc(0);
   #at = 0;
@@ -38,7 +38,7 @@ export class DedupMerge {
     this.#before = new Uint32Array(parts.windowCells);
   }
 
-  /** The numbers of so many further cells. */
+  /** The numbers of the next cells. */
   async next(count: number): Promise<Uint32Array> {
     const numbers = new Uint32Array(count);
     for (let filled = 0; filled < count;) {
@@ -57,7 +57,7 @@ export class DedupMerge {
     await this.#pieces.return(undefined);
   }
 
-  /** The number of the next cell, whose line is at hand. */
+  /** The number of the next cell, whose line is available. */
   #number(): number {
     const { known, windowCells, place } = this.#parts;
     const bytes = this.#piece;
@@ -98,12 +98,12 @@ const blockBits = 9;
 const wordBits = 5;
 
 /**
- * Which cells of a list are the first with their address, each a bit, and which number such a cell has:
- * as many as are first before it. Cells come in order.
+ * The cells of a list that are the first with their address, as bits, and their numbers: the count of first
+ * cells before them. Cells come in order.
  */
 export class FirstCells {
   readonly #bits: Uint32Array;
-  /** By block of cells: how many are first before it. */
+  /** By block of cells: how many first cells precede it. */
   readonly #before: Uint32Array;
   #cells = 0;
   #first = 0;
@@ -124,7 +124,7 @@ export class FirstCells {
     this.#cells = cell + 1;
   }
 
-  /** How many cells before this one are first: it was taken, or is next. */
+  /** How many first cells precede this one, which was taken or is next. */
   before(cell: number): number {
     const block = cell >>> blockBits;
     let count = this.#before[block] as number;

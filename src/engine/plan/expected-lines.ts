@@ -6,27 +6,26 @@ const lineFeed = 0x0a;
 const plusSign = 0x2b;
 /** Lines are read ahead in pieces of about this size. */
 const pieceBytes = 128 * 1024;
-/** So many lines a key is compared with: the service may have left out those before it. */
+/** Most lines compared with a key: the service may have left out those before it. */
 const mostSkipped = 16;
-/** So many more keys may be elsewhere than here, before the export counts as written in another order. */
+/** Once this many more keys were found elsewhere than here, the export counts as ordered differently. */
 const mostMissed = 256;
 
 /**
- * The lines of a batch with the numbers of their addresses, both in the order in which they were given
- * out, as the keys that its export is likely to hold.
+ * The lines of a batch with their address numbers, both in order, as the likely keys of its export.
  *
- * The numbers are those that wait for the batch, one after another. The first is looked up, and so is
- * one wherever a piece of the lines begins: should the two ever disagree, nothing more is taken.
+ * The numbers are those that wait for the batch. The first number of each piece is looked up: should the two
+ * ever disagree, nothing more is taken.
  */
 export class ExpectedLines implements ExpectedKeys {
   readonly #batch: Batch;
   readonly #book: AddressBook;
   readonly #numberOf: (line: string) => number;
   readonly #pieces: Iterator<Uint8Array> | AsyncIterator<Uint8Array>;
-  /** Lines that were read ahead: a view of the room, which is kept from piece to piece. */
+  /** Lines that were read ahead: a view of a buffer that is reused for each piece. */
   #bytes = Buffer.alloc(0);
   #room = Buffer.alloc(0);
-  /** Where the line begins that is expected next, and the number its address has at least. */
+  /** Start of the next expected line, and the least number of its address. */
   #at = 0;
   #number = 0;
   #isRead = false;
@@ -34,7 +33,7 @@ export class ExpectedLines implements ExpectedKeys {
   #found = 0;
   #missed = 0;
 
-  /** @param numberOf the number of a line's address, if it waits for the batch, else -1 */
+  /** @param numberOf the number of a line's address if it waits for the batch, else -1 */
   constructor(batch: Batch, book: AddressBook, numberOf: (line: string) => number) {
     this.#batch = batch;
     this.#book = book;
@@ -52,7 +51,7 @@ export class ExpectedLines implements ExpectedKeys {
 
   take(bytes: Uint8Array, start: number, end: number): number {
     if (!this.#isTrusted) return -1;
-    // Digits alone may be another address's number that lost its plus sign.
+    // Digits alone may be another address's number without its plus sign.
     if (this.#batch.group.type === 'phone' && bytes[start] !== plusSign) return -1;
     let at = this.#at;
     let number = this.#number;
@@ -98,7 +97,7 @@ export class ExpectedLines implements ExpectedKeys {
         this.#isRead = true;
         break;
       }
-      // A piece is only lent.
+      // A piece is only valid until the next.
       this.#makeRoom(filled, next.value.length);
       this.#room.set(next.value, filled);
       filled += next.value.length;
@@ -115,7 +114,7 @@ export class ExpectedLines implements ExpectedKeys {
     this.#room = larger;
   }
 
-  /** Looks the line up that is expected next. */
+  /** Looks up the next expected line. */
   #check(): void {
     const lineEnd = this.#bytes.indexOf(lineFeed);
     if (lineEnd === -1) return;

@@ -9,31 +9,29 @@ import { NumberList } from './address-book.js';
 import { wholeRecords } from '../../platform/files/whole-records.js';
 import { headBytes, lengthBits, DedupMerge, type PlaceLine } from './dedup-merge.js';
 
-/** Words of a record of a partition: three of the hash, then the cell plus one, as in a table's slots. */
+/** Words of a record in a partition: three of the hash, then the cell plus one, as in a table's slots. */
 const slotWords = 4;
 const blockWords = 16 * 1024;
 const blockBytes = 64 * 1024;
 
 type Words = [number, number, number];
 
-/** Streams of the storage: a partition each, then the lines, then a window each. */
 const linesStream = partitionCount;
 const firstWindow = linesStream + 1;
 
-/** How many cells have the cells before them with their address in memory at once: four bytes each. */
+/** Cells of a window, whose predecessors are in memory at once: four bytes each. */
 const usualWindow = 2 ** 22;
 
-/** A partition has room for so many addresses from the beginning, and grows beyond. */
+/** Addresses for which a partition has room from the beginning. */
 const mostReserved = 2 ** 20;
 
 /**
- * Numbers the addresses of a list too large for one table. What is known of each cell goes to disk: its
- * hash to one of 128 partitions, its line to all others. When the list is read to its end, one partition
- * after another has a table of its own, which finds the cells whose address another cell had before; those
- * are brought back into the order of the list, by windows, and then the lines are gone through once.
+ * Numbers the addresses of a list that is too large for one table. Each cell's hash is written to one of 128
+ * partitions, and its line to a common stream. When the list is read to its end, each partition in turn has a
+ * table, which finds repeated addresses; these are sorted back into list order, window by window, and then
+ * the lines are read once.
  *
- * Cells are counted on from the numbers that addresses had before: so the records of a cell and of an
- * address with a number are the same.
+ * Cells are counted on from the addresses numbered before, so that both have the same records.
  */
 export class ExternalDedup {
   readonly #storage: BatchStorage;
@@ -48,7 +46,7 @@ export class ExternalDedup {
   #cells = 0;
   #allLines = 0;
 
-  /** @param options.known how many addresses have a number */
+  /** @param options.known addresses numbered before */
   constructor(options: {
     readonly storage: BatchStorage;
     readonly known: number;
@@ -64,7 +62,7 @@ export class ExternalDedup {
     return this.#allLines;
   }
 
-  /** Takes over addresses that have a number: before any cell. */
+  /** Takes over numbered addresses, before any cell. */
   addKnown(partition: number, slots: Int32Array): void {
     for (let at = 0; at < slots.length; at += slotWords) {
       const entry = slots[at + 3] as number;
@@ -83,9 +81,9 @@ export class ExternalDedup {
   }
 
   /**
-   * Looks for the cells whose address another had before; no cell comes any more.
+   * Finds the repeated cells, once all have come.
    *
-   * @param flush called when much was given to the storage
+   * @param flush called when much was written to the storage
    */
   async findRepeated(flush: () => Promise<void>): Promise<void> {
     for (let partition = 0; partition < partitionCount; partition += 1) this.#endBlock(partition);
@@ -98,7 +96,6 @@ export class ExternalDedup {
     }
   }
 
-  /** All lines in their order, to be numbered. */
   numbered(place: PlaceLine): DedupMerge {
     return new DedupMerge({
       place,
@@ -112,7 +109,7 @@ export class ExternalDedup {
   }
 
   async #findRepeatedIn(partition: number): Promise<void> {
-    // Its hashes are known: nothing is hashed by it.
+    // The hashes are known: nothing is hashed by it.
     const table = new AddressTable({ seed: new Uint8Array(32) });
     table.reserve(partition, Math.min(this.#records[partition] as number, mostReserved));
     const cells = new NumberList();

@@ -5,8 +5,8 @@ import { OutcomeTable } from '../results/outcome-table.js';
 import { readExport } from '../results/export-parser.js';
 
 /**
- * Fetches a whole export and keeps its bytes in memory: what its records say is found out when they are
- * joined, only whose they are is looked at here.
+ * Fetches a whole export and keeps its bytes in memory: only the keys are examined; the records are read when
+ * they are joined.
  */
 export async function fetchExport(
   open: ExportOpener,

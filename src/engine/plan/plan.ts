@@ -27,11 +27,11 @@ interface PlanSettings extends CountryOptions {
   readonly seed?: Uint8Array;
   readonly onChanged?: OnChanged | undefined;
   readonly suppressed?: Suppressed | undefined;
-  /** Makes what knows results of earlier runs, by hashes under the seed. */
+  /** Opens the results of earlier runs, by hashes under the seed. */
   readonly recall?: ((outcomes: OutcomeTable) => Recall) | undefined;
 }
 
-/** Rows to addresses to batches, and results back to rows: all that does not wait. */
+/** Rows to addresses to batches, and results back to rows: everything that does not wait. */
 export class Plan {
   readonly layout: ColumnLayout;
   readonly outcomes = new OutcomeTable();
@@ -39,7 +39,7 @@ export class Plan {
   readonly cutter: BatchCutter;
   readonly planner: Planner;
   readonly join: ResultJoin;
-  /** By verified column: where what is of the cell itself stands. */
+  /** By verified column: positions of values that belong to the cell itself. */
   readonly #perCell: readonly (readonly { readonly at: number; readonly field: string }[])[];
   readonly #places: ColumnPlaces;
   readonly #wholePlaces: ColumnPlaces;
@@ -72,7 +72,7 @@ export class Plan {
   }
 
   /**
-   * Gives every address of a batch that is at its end its outcome, and has the history keep it.
+   * Gives every address of a finished batch its outcome, and stores the results in the history.
    *
    * @throws as `ResultJoin.settle` does; what the history throws
    */
@@ -84,14 +84,14 @@ export class Plan {
       readonly verifiedAt: string;
       readonly batchUuid: string | undefined;
       readonly history: ResultHistory | undefined;
-      /** Called when the outcomes are there, before the history has them. */
+      /** Called when the outcomes are set, before the history has them. */
       readonly onSettled?: () => void;
     },
   ): Promise<void> {
     const { verifiedAt, batchUuid = '', history, onSettled } = when;
     const origin = { verifiedAt, source: 'service', batchUuid } as const;
     const isKept = history !== undefined && !('failure' in ending);
-    // Once they are settled it is not known whose they are.
+    // Once settled, their batch is no longer known.
     const numbers = isKept ? this.join.numbersOf(batch) : undefined;
     await this.join.settle(batch, ending, this.layout.withOrigin ? origin : undefined);
     onSettled?.();
@@ -110,17 +110,17 @@ export class Plan {
     return this.layout.columns.length;
   }
 
-  /** Whether cells that are added depend on the row, not on their outcome alone. */
+  /** Whether added values depend on the cell, not on its outcome alone. */
   get hasPerCellValues(): boolean {
     return this.#perCell.some((places) => places.length > 0);
   }
 
-  /** Cells that an outcome adds in the k-th verified column; null for what is of the cell itself. */
+  /** Values that an outcome adds in the k-th verified column; null for those of the cell itself. */
   cellsOf(outcome: number, column: number): readonly OutputCell[] {
     return this.#pick(outcome, column, this.#places);
   }
 
-  /** The same for the usual columns. */
+  /** The same for the default columns. */
   wholeCellsOf(outcome: number, column: number): readonly OutputCell[] {
     return this.#pick(outcome, column, this.#wholePlaces);
   }
@@ -149,7 +149,7 @@ export class Plan {
   }
 }
 
-/** By verified column: where in the cells of an outcome those are that are added. */
+/** By verified column: positions of the added columns among an outcome's values. */
 type ColumnPlaces = readonly (readonly number[])[];
 
 function placesOf({ columns }: ColumnLayout, added: ColumnLayout['added']): ColumnPlaces {
@@ -158,33 +158,33 @@ function placesOf({ columns }: ColumnLayout, added: ColumnLayout['added']): Colu
   );
 }
 
-/** What follows from the cell, not from what became of it. */
+/** Values that follow from the cell itself. */
 const perCellFields: ReadonlySet<string> = new Set(['submitted', 'suggestion']);
 
 export type CountryCodeOrName = Open<CountryCode>;
 
-/** What decides which country's batch group an address belongs to. */
+/** Decides the batch group of each address. */
 export interface CountryOptions {
   /**
-   * Target country of every row; with `countryColumn` and `countryFrom` of the rows that have none by
-   * these: a code such as `US`, or a name.
+   * Target country of every row, or with `countryColumn` and `countryFrom` of the rows without one: a code
+   * such as `US`, or a name.
    * @default none: a row without a country of its own is not sent
    */
   readonly country?: CountryCodeOrName | undefined;
-  /** Target country of all emails, whatever that of their row is. @default that of their row */
+  /** Target country of all emails. @default their row's */
   readonly emailCountry?: CountryCodeOrName | undefined;
 }
 
 /**
- * The service verifies for a country, emails too: one of these ways has to say for which. The compiler
- * names the last of them where none is given.
+ * The service verifies for a country, emails too: one of these options gives it. Without one the compiler
+ * reports the last alternative.
  */
 export type CountryChoice = CountryOfEmails | CountryFromNumbers | CountryByRow | CountryOfAllRows;
 
 interface CountryOfEmails {
   /** Target country of all emails, where no phone numbers are verified. */
   readonly emailCountry: {};
-  /** None. */
+  /** Not used. */
   readonly phone?: readonly [] | undefined;
 }
 
@@ -204,7 +204,7 @@ interface CountryOfAllRows {
 }
 
 /**
- * Checks what decides the batch groups before anything is read.
+ * Checks the countries before anything is read.
  *
  * @throws ConfigurationError `invalid_option`, `country_missing`
  */

@@ -18,29 +18,29 @@ import {
 import type { Suppressed } from './suppressed.js';
 import type { CountryRule } from './row-countries.js';
 
-/** What became of the cells read so far, for one verification type. */
+/** Counts of the cells read so far, for one type. */
 interface PlanCounts {
   /** Cells that can be lines. */
   submittable: number;
   /** Unique ones among them. */
   addresses: number;
-  /** Those of the unique ones whose result is known from earlier runs: they are not sent. */
+  /** Unique addresses with a result from earlier runs: not sent. */
   recalled: number;
 }
 
 /**
- * Turns rows into address numbers and batches: each cell becomes a ticket, each address that is new
- * goes into its group's open batch.
+ * Turns rows into tickets and batches: each cell becomes a ticket, each new address goes into its group's
+ * open batch.
  */
 export class Planner {
-  /** What it reads cells with. */
+  /** Reads the cells. */
   readonly cells: CellReader;
   readonly #width: number;
   readonly #book: AddressBook;
   readonly #cutter: BatchCutter;
   readonly #outcomes: OutcomeTable;
   readonly #recall: Recall | undefined;
-  /** What numbers the addresses that come, where the book does no more. */
+  /** Numbers addresses on disk once the book no longer does. */
   #partitions: ExternalDedup | undefined;
   readonly #notSubmittedTickets = new Map<NotSubmittedReason, Ticket>();
   readonly counts: Readonly<Record<VerificationType, PlanCounts>> = {
@@ -69,7 +69,7 @@ export class Planner {
   /**
    * Plans all rows of a chunk.
    *
-   * @param now what batches opened by these rows are stamped with
+   * @param now opening time of new batches
    * @returns one ticket for each verified column of each row, row after row
    */
   plan(chunk: RowChunk, now: number): Uint32Array {
@@ -85,12 +85,12 @@ export class Planner {
     return tickets;
   }
 
-  /** The book has handed its addresses over: from now on the tickets of all are {@link laterTicket}s. */
+  /** The book has handed over its addresses: from now on every ticket is a {@link laterTicket}. */
   numberLater(partitions: ExternalDedup): void {
     this.#partitions = partitions;
   }
 
-  /** Numbers the addresses that came since, in the order of their cells; what is new goes to its batch. */
+  /** Numbers the addresses that came since, in the order of their cells, and adds new ones to their batches. */
   numberNow(now: number): DedupMerge {
     if (!this.#partitions) throw new Error('nothing was left to be numbered');
     const groups = new Map(this.cells.groups.map((group) => [group.number, group]));
@@ -103,7 +103,7 @@ export class Planner {
     });
   }
 
-  /** Gives the cells that were read ahead their tickets, one after another. */
+  /** Gives the cells that were read ahead their tickets. */
   #number(tickets: Uint32Array, now: number): void {
     const cells = this.cells;
     for (let place = 0; place < tickets.length; place += 1) {
@@ -117,7 +117,7 @@ export class Planner {
     }
   }
 
-  /** Counts an address; one that is new goes into its group's open batch, unless its result is known. */
+  /** Counts an address; a new one goes into its group's open batch, unless its result is known. */
   #take(group: NumberedGroup, number: number, line: string | LineBytes, now: number): Ticket {
     this.#countsOf(group).submittable += 1;
     if (number === unnumbered) {
@@ -128,7 +128,7 @@ export class Planner {
     return number;
   }
 
-  /** Places the address that was hashed last, which is new. */
+  /** Places the new address that was hashed last. */
   #place(numbered: NumberedGroup, line: string | LineBytes, now: number): void {
     const { group, number } = numbered;
     const counts = this.#countsOf(numbered);
@@ -146,7 +146,7 @@ export class Planner {
     return group.type === 'email' ? this.counts.email : this.counts.phone;
   }
 
-  /** Hashes an address again, from its line. */
+  /** Hashes an address from its line again. */
   #hashLine({ group, number }: NumberedGroup, { bytes, start, end }: LineBytes): void {
     const text = Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString();
     const address = addressOf(group.type, text, group.country);

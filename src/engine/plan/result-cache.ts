@@ -3,20 +3,18 @@ import type { HashWords } from '../../platform/hashing/address-table.js';
 import type { BatchGroup } from '../addresses/address.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
-/** Says which addresses need not be sent, and what became of them before. */
+/** Gives the earlier results of addresses, which need not be sent. */
 export interface Recall {
-  /** The outcome's id in the plan's table, or -1 when the address has to be sent. */
+  /** The outcome's id in the plan's table, or -1 for an address to be sent. */
   outcomeOf(hash: HashWords): number;
 }
 
-/** The results of one batch, or of a part of one. */
+/** The results of one batch or part. */
 export interface ReportedResults {
   readonly batchUuid: string;
-  /** When its results were fetched, in milliseconds since the epoch. */
+  /** When its results were fetched, in ms since the epoch. */
   readonly atMs: number;
-  /** Number of its addresses. */
   readonly addresses: number;
-  /** The table that the results' outcomes are of. */
   readonly outcomes: OutcomeTable;
   /** Every address with its outcome. */
   readonly results: AsyncIterable<AddressResult>;
@@ -24,48 +22,47 @@ export interface ReportedResults {
 
 export interface AddressResult {
   readonly group: number;
-  /** The address in its normal form. */
+  /** The normalised address. */
   readonly key: string;
   /** Id of its outcome. */
   readonly outcome: number;
 }
 
-/** A batch that was launched, and whose results a history does not have. */
+/** A launched batch whose results a history lacks. */
 export interface LaunchedBatch {
   readonly batchUuid: string;
   readonly group: BatchGroup;
-  /** Number of its addresses. */
   readonly addresses: number;
-  /** Those of its addresses, under the history's seed. */
+  /** The hashes of its addresses under the history's seed. */
   hashes(): Iterable<HashWords>;
 }
 
 /** Results of earlier runs. */
 export interface ResultHistory {
-  /** The service that its results are of. */
+  /** The service of its results. */
   readonly service: string;
-  /** Whether it takes nothing in any more. @default false */
+  /** Whether it is closed. @default false */
   readonly isClosed?: boolean;
-  /** Seed of its hashes: with the same one, a plan hashes each address once. */
+  /** Seed of its hashes: a plan with the same seed hashes each address once. */
   readonly seed: Uint8Array;
   /**
-   * Prepares for the lookups of one plan.
+   * Prepares the lookups of one plan.
    *
-   * @param withOrigin whether outcomes carry where they come from
+   * @param withOrigin whether outcomes carry their origin
    */
   recall(outcomes: OutcomeTable, withOrigin: boolean): Recall;
   /**
-   * Takes in the results of a batch; when it has returned, they outlast a power cut.
+   * Stores the results of a batch; once it returns, they survive a power cut.
    *
    * @throws OutputError
    */
   keep(results: ReportedResults): Promise<void>;
   /**
-   * Notes a batch right before its launch. Until its results are kept, or it is dropped, they are still to
-   * be collected: when it has returned, that outlasts a power cut.
+   * Notes a batch right before its launch. Until its results are stored, or it is dropped, it has to be
+   * collected; once this returns, the note survives a power cut.
    *
-   * @param batch with its addresses in their normal form
-   * @param owner who waits for its results
+   * @param batch with normalised addresses
+   * @param owner the object that awaits its results
    * @throws OutputError
    */
   noteLaunch(
@@ -77,31 +74,31 @@ export interface ResultHistory {
     owner: object,
   ): Promise<void>;
   /**
-   * Notes a stream, by the id that the names of its uploads have, right before the first of them.
+   * Notes a stream right before its first upload, by the id in the uploads' names.
    *
    * @throws OutputError
    */
   noteUploads(runId: string, owner: object): Promise<void>;
-  /** Gives the ids of streams whose uploads nobody deletes to an owner who does so. */
+  /** Gives streams whose uploads nobody deletes to an owner who will. */
   takeUploads(owner: object): readonly string[];
-  /** Gives the batches that were launched, and that are not waited for, to an owner who does so. */
+  /** Gives launched batches that nobody awaits to an owner who will. */
   takeLaunched(owner: object): readonly LaunchedBatch[];
-  /** An owner of batches waits for them no more. */
+  /** The owner no longer awaits its batches. */
   release(owner: object): void;
   /**
-   * Takes in the results of a batch of which only hashes are known.
+   * Stores the results of a batch of which only hashes are known.
    *
    * @throws OutputError
    */
   keepLaunched(
     batch: LaunchedBatch,
     results: Pick<ReportedResults, 'atMs' | 'outcomes'> & {
-      /** Of its address of this number; `undefined` where that has no sure result. */
+      /** By address number; `undefined` without a sure result. */
       outcomeOf(index: number): number | undefined;
     },
   ): Promise<void>;
   /**
-   * Nothing is to be collected of a batch, or deleted of the uploads of a stream.
+   * A batch needs no collecting, or a stream no deleting.
    *
    * @param id the batch's batch_uuid, or the stream's id
    * @throws OutputError
@@ -110,9 +107,9 @@ export interface ResultHistory {
 }
 
 /**
- * Results of one service must not stand for those of another, and what is paid for must find its place.
+ * Refuses a history of another service, and a closed one: paid results must find their place.
  *
- * @param service not where the client does not say it
+ * @param service omitted where the client does not give it
  */
 export function checkHistoryService(history: ResultHistory | undefined, service?: string): void {
   if (!history) return;

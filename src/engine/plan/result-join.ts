@@ -23,24 +23,23 @@ import type { VerificationType } from '../../contract/enums.js';
 import { possibleNumbers, doubtfulForms } from '../addresses/phone/phone-readings.js';
 import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 
-/** Begins an export from its first byte, as often as asked. */
+/** Opens an export from its first byte, as often as called. */
 export type ExportOpener = () => Promise<AsyncIterable<Uint8Array>>;
 
 const lineFeed = 0x0a;
-/** No address has it. */
+/** The number of no address. */
 const noNumber = 0xffff_ffff;
 
-/** How a batch ended. */
 export type BatchEnding =
   | { readonly failure: FailedReason }
-  /** The export itself, or what is known from it already. */
+  /** The export itself, or its known results. */
   | { readonly results: ExportOpener | BatchResults };
 
-/** Brings what exports say to the addresses of their batches. */
+/** Assigns the results of exports to the addresses of their batches. */
 export class ResultJoin {
   readonly #book: AddressBook;
   readonly #outcomes: OutcomeTable;
-  /** By batch that is sent in parts: the numbers of all its addresses, as long as all waited for it. */
+  /** By split batch: the numbers of all its addresses while they all waited for it. */
   readonly #split = new Map<number, Uint32Array>();
 
   constructor(parts: { readonly book: AddressBook; readonly outcomes: OutcomeTable }) {
@@ -48,19 +47,19 @@ export class ResultJoin {
     this.#outcomes = parts.outcomes;
   }
 
-  /** Reads a whole export and finds the addresses of its records. Nothing is settled by it. */
+  /** Reads a whole export and finds its records' addresses, without settling any. */
   async match(batch: Batch, open: ExportOpener): Promise<MatchedExport> {
     const { type } = batch.group;
     return matchExport(open, await this.#addressesOf(batch), { type, outcomes: this.#outcomes });
   }
 
   /**
-   * Gives every address of a batch its outcome: once, when the batch is at its end.
+   * Gives every address of a finished batch its outcome.
    *
-   * @param origin where the results are from, where that is asked for
+   * @param origin the results' origin, where asked for
    */
   async settle(batch: Batch, ending: BatchEnding, origin?: Origin): Promise<void> {
-    // Before any of its addresses has its own outcome, and waits no longer.
+    // Before any of its addresses is resolved and no longer waits.
     const part = batch.part && this.numbersOf(batch);
     const marked = this.#marking(origin);
     if ('failure' in ending) {
@@ -72,7 +71,7 @@ export class ResultJoin {
       typeof results === 'function' ? await this.match(batch, results) : results;
     for (let index = 0; index < numbers.length; index += 1) {
       const outcome = marked(outcomes[index] as number);
-      // What another process kept must never get on the address of another batch.
+      // Another process's results must never reach an address of another batch.
       if (!this.#book.resolve(numbers[index] as number, batch.id, outcome)) {
         throw new StateError('results were kept for addresses that their batch does not have', {
           code: 'state_damaged',
@@ -82,12 +81,12 @@ export class ResultJoin {
     this.#settleRest(batch, part, marked(this.#outcomes.idOf('no_result', 'no_record')));
   }
 
-  /** Names results of a batch that is not settled by its lines: that outlasts the run. */
+  /** Names results of an unsettled batch by its lines, which stay valid after the run. */
   byLine(batch: Batch, { numbers, outcomes }: BatchResults): LineResults {
     const known = this.numbersOf(batch);
     let next = 0;
     const lines = numbers.map((number) => {
-      // Services name nearly all addresses in the order of the lines.
+      // Services list nearly all addresses in the order of the lines.
       const line = known[next] === number ? next : placeOf(number, known);
       next = line + 1;
       return line;
@@ -95,16 +94,16 @@ export class ResultJoin {
     return { lines, outcomes };
   }
 
-  /** The same results by the numbers that the addresses of the lines have here. */
+  /** The same results by this run's address numbers. */
   byNumber(batch: Batch, { lines, outcomes }: LineResults): BatchResults {
     const known = this.numbersOf(batch);
     return { numbers: lines.map((line) => known[line] ?? noNumber), outcomes };
   }
 
   /**
-   * The addresses of a batch that is settled, each with its outcome.
+   * The addresses of a settled batch with their outcomes.
    *
-   * @param numbers those of its lines, as `numbersOf` has given them before
+   * @param numbers its lines' numbers, from an earlier `numbersOf`
    */
   async *results(batch: Batch, numbers: Uint32Array): AsyncGenerator<AddressResult> {
     const group = groupNumber(batch.group);
@@ -117,7 +116,7 @@ export class ResultJoin {
     }
   }
 
-  /** Outcomes of a batch are few: each is marked with its origin once. */
+  /** A batch has few outcomes: each gets its origin once. */
   #marking(origin: Origin | undefined): (outcome: number) => number {
     if (!origin) return (outcome) => outcome;
     const known = new Map<number, number>();
@@ -131,16 +130,16 @@ export class ResultJoin {
     };
   }
 
-  /** Gives the addresses of a batch that is not at its end an outcome that says so. */
+  /** Marks the addresses of an unfinished batch as not finished. */
   settleUnfinished(batch: Batch): void {
     if (this.#book.isSettled(batch.id)) return;
     this.#book.settle(batch.id, this.#outcomes.idOf('failed', 'not_finished'));
   }
 
-  /** The numbers of a batch's lines, in their order, as long as all of them wait for it. */
+  /** The numbers of a batch's lines, in order, while all of them wait for it. */
   numbersOf({ id, addresses, part }: Batch): Uint32Array {
     if (!part) return this.#waitingFor(id, addresses);
-    // The first to ask is a part of which no other is settled.
+    // The first call is for a part of which no other is settled.
     const whole = this.#split.get(id) ?? this.#waitingFor(id, part.of);
     this.#split.set(id, whole);
     return whole.subarray(part.start, part.start + addresses);
@@ -159,7 +158,7 @@ export class ResultJoin {
     else for (const number of part) this.#book.resolve(number, batch.id, outcome);
   }
 
-  /** What finds the number of an address of a batch by its key, else -1. */
+  /** Finds the number of a batch's address by its key, else -1. */
   async #finderOf(batch: Batch): Promise<(key: string) => number> {
     const group = groupNumber(batch.group);
     if (this.#book.isHandedOver) return findByLines(batch, this.numbersOf(batch));
@@ -204,7 +203,10 @@ export class ResultJoin {
   }
 }
 
-/** The addresses of a batch group that an exported key may stand for, by what finds the number of one by its key. */
+/**
+ * The addresses of a batch group that an exported key may stand for, by a function that finds a number by its
+ * key.
+ */
 export function candidatesBy(
   { type, country }: BatchGroup,
   find: (key: string) => number,
@@ -218,7 +220,6 @@ export function candidatesBy(
   };
 }
 
-/** The place of a number among others that grow. */
 function placeOf(number: number, among: Uint32Array): number {
   let from = 0;
   for (let to = among.length; from < to;) {
@@ -230,8 +231,8 @@ function placeOf(number: number, among: Uint32Array): number {
 }
 
 /**
- * What finds the numbers of a batch's addresses by its lines alone: where no table knows them any more.
- * Keys are compared by a hash under a seed of their own, as tables do.
+ * Finds the numbers of a batch's addresses by its lines alone, where no table has them any more. Keys are
+ * compared by a hash with its own seed, as in tables.
  */
 async function findByLines(batch: Batch, numbers: Uint32Array): Promise<(key: string) => number> {
   const group = groupNumber(batch.group);
@@ -265,10 +266,9 @@ export function addressOf({ group }: Batch, line: string): AddressLine {
 }
 
 /**
- * The lookup keys that a key of an export may stand for, the likeliest first; none when it cannot be a
- * line. Phones written in digits alone may be national numbers or numbers that lost their `+`, and a
- * service reads in its own way what was sent as it is written: when two of the keys are addresses of
- * the batch, the export does not say which one is meant.
+ * The lookup keys that a key of an export may stand for, the likeliest first; none when it cannot be a line.
+ * Phones in digits alone may be national or lack their `+`, and a service reads ambiguous cells in its own
+ * way: when two of the keys are addresses of the batch, the export does not tell which is meant.
  */
 export function exportKeyCandidates(
   type: VerificationType,

@@ -4,15 +4,15 @@ import { trimCell } from '../addresses/address.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { CellText, RowChunk } from '../../lists/rows/chunks/row-chunk.js';
 
-/** Where a row's target country comes from: its own cell, else its number, else the fallback. */
+/** The source of a row's target country: its own cell, else its number, else the fallback. */
 export interface CountryRule {
-  /** Country of the rows that have none of their own, or of all. */
+  /** Country of rows without one, or of all. */
   readonly fallback: CountryCode | undefined;
-  /** Position of the column that holds a country row by row. */
+  /** Position of the column with each row's country. */
   readonly position: number | undefined;
-  /** Position of the phone column whose calling codes say the country of rows whose own cell is empty. */
+  /** Position of the phone column whose calling codes give the country of rows with an empty cell. */
   readonly phonePosition?: number | undefined;
-  /** Country of all emails, whatever that of their row is. */
+  /** Country of all emails. */
   readonly ofEmails?: CountryCode | undefined;
 }
 
@@ -21,15 +21,15 @@ export type RowCountry =
   | CountryCode
   | { readonly reason: 'country_missing' | 'country_unsupported' };
 
-/** The column whose calling codes say the country, in the rows where they are to. */
+/** The column whose calling codes give the country, in the rows that need it. */
 export interface CallingCodeCounts {
-  /** Cells that hold something. */
+  /** Cells that are not empty. */
   filled: number;
-  /** Those of them that begin with a calling code. */
+  /** Those that begin with a calling code. */
   found: number;
 }
 
-/** Distinct country cells that are remembered; junk in a country column must not fill the memory. */
+/** Most remembered country cells: junk in a country column must not fill the memory. */
 const maxKnownCountries = 4096;
 
 export class RowCountries {
@@ -40,13 +40,13 @@ export class RowCountries {
     this.#rule = rule;
   }
 
-  /** The country of all rows, where they have one. */
+  /** The country of all rows, if they share one. */
   get only(): CountryCode | undefined {
     const { position, phonePosition, fallback } = this.#rule;
     return position === undefined && phonePosition === undefined ? fallback : undefined;
   }
 
-  /** @param counts what is to count the calling codes. @default nothing */
+  /** @param counts counts the calling codes */
   of(chunk: RowChunk, row: number, counts?: CallingCodeCounts): RowCountry {
     const { position, phonePosition, fallback } = this.#rule;
     const named = position === undefined ? undefined : this.#named(chunk.text(row, position));
@@ -73,7 +73,7 @@ export function parseCountryCell(cell: CellText): RowCountry | undefined {
   return country ?? { reason: 'country_unsupported' };
 }
 
-/** @param counts what is to count the calling codes. @default nothing */
+/** @param counts counts the calling codes */
 function callingCodeOf(
   number: CellText,
   counts: CallingCodeCounts | undefined,

@@ -14,17 +14,23 @@ import { sureNumber } from '../addresses/phone/phone-readings.js';
 import { barePhone, phoneDigits } from '../addresses/phone/phone-digits.js';
 import type { VerificationType } from '../../contract/enums.js';
 
-/** What a cell of a list of suppressed addresses is taken for. */
+/** The kind of a cell in a list of suppressed addresses. */
 type SuppressedCell = VerificationType | 'domain' | 'empty' | 'without_country' | 'unread';
 
-/** Numbers of the kinds of keys in their hashes: an address is suppressed in every country, national digits are not. */
+/**
+ * Kinds of keys, by their numbers in the hashes: an address is suppressed in every country, national digits
+ * are not.
+ */
 const kinds = { email: 1, domain: 2, phone: 3, national: 4 };
 
-/** What is in front of a national number in its own country. */
+/** Prefixes of a national number within its country. */
 const trunkPrefixes = ['', '0', '8', '1', '06'];
 
 const atSign = 0x40;
-/** What stands around an address that is not alone in its cell, and no mail server has in one; a dot at the end too. */
+/**
+ * Characters beside an address that is not alone in its cell, and that no domain contains; also a dot at the
+ * end.
+ */
 const beside = /[\s<>:;()",]|\.$/;
 const besideBytes: ReadonlySet<number> = new Set(Buffer.from('<>:;()'));
 const dot = 0x2e;
@@ -34,7 +40,7 @@ const label = /^[\p{L}\p{N}_-]+$/u;
 const mostOfLabel = 63;
 const topLabel = /^(?:xn--[a-z\d-]+|\p{L}\p{L}+)$/iu;
 
-/** `example.com` of this or of `@example.com`, also of letters other than ASCII; not a number with points. */
+/** The domain in `example.com` or `@example.com`, also internationalised; not a number with points. */
 function domainIn(text: string): string | undefined {
   const name = text.startsWith('@') ? text.slice(1) : text;
   const labels = name.split('.');
@@ -48,8 +54,8 @@ export function isDomain(cell: CellText): boolean {
 }
 
 /**
- * Addresses and domains that are never sent. It holds no address, only the hashes of their normal forms:
- * some tens of bytes for each.
+ * Addresses and domains that are never sent. Holds only hashes of their normal forms, some tens of bytes
+ * each.
  */
 export class Suppressed {
   readonly #country: CountryCode | undefined;
@@ -58,7 +64,7 @@ export class Suppressed {
   #hasDomains = false;
   #hasNational = false;
 
-  /** @param country whose numbers those without a calling code are. @default that of each row */
+  /** @param country country of numbers without a calling code. @default each row's */
   constructor(country: CountryCode | undefined) {
     const seed = randomBytes(32);
     this.#country = country;
@@ -92,10 +98,10 @@ export class Suppressed {
   }
 
   /**
-   * Whether an address or its domain is suppressed, also where it is written with a name, as a link, or beside
-   * others.
+   * Whether an address or its domain is suppressed, also where it is written with a name, as a link, or
+   * beside others.
    *
-   * @param key in its normal form
+   * @param key normalised
    */
   has(type: VerificationType, key: string): boolean {
     if (this.#has(type, key)) return true;
@@ -109,14 +115,14 @@ export class Suppressed {
   /**
    * Whether a phone number is suppressed by its national digits in the country of its row.
    *
-   * @param key of the number, asked for where there are such digits
+   * @param key gives the number's key, called where there are such digits
    */
   hasNational(key: () => string, country: CountryCode): boolean {
     return this.#hasNational && this.#isNational(key(), country);
   }
 
   #isNational(key: string, country: CountryCode): boolean {
-    // What surely means no number is compared by its digits.
+    // What is surely not a number is compared by its digits.
     if (key.startsWith('d')) return this.#hasDigits(key.slice(1));
     const code = planOf(country)?.family.callingCode;
     if (code === undefined || !key.startsWith(`+${code}`)) return false;
@@ -140,7 +146,7 @@ export class Suppressed {
     return this.#isFound();
   }
 
-  /** The same for a key in ASCII. */
+  /** The same for an ASCII key in bytes. */
   hasBytes(type: VerificationType, bytes: Uint8Array, start: number, end: number): boolean {
     if (this.#isIn(kinds[type], bytes, start, end)) return true;
     if (type === 'phone') return false;
@@ -155,10 +161,10 @@ export class Suppressed {
     return this.#hasDomains && this.#isIn(kinds.domain, bytes, domainStart, end);
   }
 
-  /** Anyone who is written with a name, or beside others, is suppressed all the same. */
+  /** An address with a name, or beside others, is suppressed, too. */
   #addEmails(text: string): SuppressedCell {
     let isRead = false;
-    // Nearly all hold one address and nothing else.
+    // Nearly all cells hold exactly one address.
     for (const each of holdsOneAddress('email', text) ? [text] : [text, ...emailsIn(text)]) {
       const email = emailLine(each);
       if ('reason' in email || /\s/.test(email.line)) continue;

@@ -21,19 +21,19 @@ export interface ExportParserOptions {
   readonly type: VerificationType;
   readonly outcomes: OutcomeTable;
   /**
-   * Called for every record, in the export's order, also when its address came before.
+   * Called for every record, in the export's order, also for repeated addresses.
    *
-   * @param own the address that the record itself gives, where it is written otherwise than its key
+   * @param own the record's own address, where it differs from its key
    */
   readonly onRecord: (address: string, outcomeId: number, own?: string) => void;
   /**
-   * Asked for each key that is not among the expected ones. A record of a key that is not wanted is
-   * counted and nothing of it is kept: anyone who sends an export must not decide how much memory it takes.
+   * Called for each unexpected key. A record that is not wanted is counted and not kept: the sender of an
+   * export must not decide how much memory it takes.
    *
-   * @default all are
+   * @default all are wanted
    */
   readonly isWanted?: (address: string) => boolean;
-  /** Keys that are likely to come, and what is called for the records of those, in place of `onRecord`. */
+  /** Likely keys, with a callback for their records in place of `onRecord`. */
   readonly expected?: {
     readonly keys: ExpectedKeys;
     readonly onRecord: (number: number, outcomeId: number) => void;
@@ -51,7 +51,7 @@ export interface ExportParserOptions {
    */
   readonly maxKeyBytes?: number;
   /**
-   * Most bytes of a record; a member with a longer value is taken for a section and skipped.
+   * Most bytes of a record; a longer member is skipped as a section.
    *
    * @default 1048576
    */
@@ -60,27 +60,27 @@ export interface ExportParserOptions {
 
 export interface ExportCounts {
   readonly records: number;
-  /** Records under keys that are not wanted; they are counted among `records`, too. */
+  /** Records with unwanted keys; also counted in `records`. */
   readonly unwanted: number;
-  /** Members that are no record: sections such as `details` and `statistics`. */
+  /** Members that are not records: sections such as `details` and `statistics`. */
   readonly others: number;
   readonly bytes: number;
 }
 
 /**
- * Reads a JSON export (spec 2.9) from chunks cut anywhere and holds no more of it than one record.
+ * Reads a JSON export (spec 2.9) from chunks cut anywhere, holding at most one record.
  *
- * Two ways lead through a member. Most are plain and like one seen before: those are read by comparing
- * bytes ({@link KnownRecords}), piece by piece. Everything else goes through the scanner, and the values that are
- * objects through `JSON.parse`, one at a time.
+ * There are two paths. Most members are plain and similar to an earlier one: they are read by comparing bytes
+ * ({@link KnownRecords}), piece by piece. All others go through the scanner, and objects through
+ * `JSON.parse`, one at a time.
  */
 class ExportParser {
   readonly #type: VerificationType;
   readonly #outcomes: OutcomeTable;
   readonly #onRecord: ExportParserOptions['onRecord'];
-  /** Name of the member that holds a record's own address. */
+  /** Name of the member with a record's own address. */
   readonly #ownName: Buffer;
-  /** Where it began in the record before. */
+  /** Its position in the previous record. */
   #ownAt = 0;
   readonly #isWanted: (address: string) => boolean;
   readonly #expected: ExportParserOptions['expected'];
@@ -90,7 +90,7 @@ class ExportParser {
   readonly #known: KnownRecords;
   #templates: RecordTemplates | undefined;
   readonly #token = new TokenBytes();
-  /** A byte-order mark inside is part of the key, and a byte that is no UTF-8 is no key. */
+  /** An inner byte-order mark belongs to the key; invalid UTF-8 is refused. */
   readonly #keyDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
   #key = '';
   #isInKey = false;
@@ -113,7 +113,7 @@ class ExportParser {
     this.#known = knownRecords(options.type, options.outcomes);
   }
 
-  /** Reads on; the chunk is its owner's again when this returns. */
+  /** Reads a chunk, which may be reused when this returns. */
   push(chunk: Uint8Array): void {
     for (let at = 0; at < chunk.length; at += pieceBytes) {
       const length = Math.min(pieceBytes, chunk.length - at);
@@ -156,7 +156,7 @@ class ExportParser {
     if (!this.#token.carryOver(bytes, to) && this.#isInKey) throw this.#longKey();
   }
 
-  /** Says that the body has ended. */
+  /** Ends the body. */
   end(): ExportCounts {
     if (!this.#scanner.isAtEnd) throw brokenExport('it is cut short', this.#bytes);
     return {
@@ -168,7 +168,7 @@ class ExportParser {
   }
 
   /**
-   * Reads members for as long as each is plain, whole in this chunk and like one seen before.
+   * Reads members while each is plain, complete in this chunk and similar to an earlier one.
    *
    * @param view of the same bytes
    * @param from after a member
@@ -193,7 +193,7 @@ class ExportParser {
       at = skipSpace(bytes, at + 1, to);
       const number = expected?.keys.take(bytes, keyStart, keyEnd) ?? -1;
       if (number === -1) {
-        // An unwanted one goes through the scanner: it is read without being remembered.
+        // An unwanted one goes through the scanner, which does not remember it.
         const key = bytes.toString('latin1', keyStart, keyEnd);
         if (!this.#isWanted(key)) return memberEnd;
         this.#key = key;
@@ -209,7 +209,7 @@ class ExportParser {
     }
   }
 
-  /** The same for members like ones seen before to the byte, but for their address. */
+  /** The same for members identical to earlier ones except for their address. */
   #readAlikeMembers(bytes: Buffer, from: number): number {
     const templates = this.#templates;
     let memberEnd = from;
@@ -217,7 +217,7 @@ class ExportParser {
       const count = templates?.read(memberEnd) ?? 0;
       if (!templates || count === 0) return memberEnd;
       const { members } = templates;
-      // Parts of one text cost less than a text for each key.
+      // Slices of one text cost less than a text for each key.
       const keys = this.#expected || count === 1 ? undefined : templates.keys(count);
       let keyAt = 0;
       for (let at = 0; at < count * memberWords; at += memberWords) {
@@ -254,7 +254,7 @@ class ExportParser {
     this.#expected?.onRecord(number, outcome);
   }
 
-  /** Takes a record that needs not be remembered. */
+  /** Takes a record that need not be remembered. */
   #take(key: string, outcome: number, own: string | undefined): void {
     this.#records += 1;
     if (this.#isWanted(key)) this.#onRecord(key, outcome, own);
@@ -262,8 +262,8 @@ class ExportParser {
   }
 
   /**
-   * The address that a record itself gives, where it is not that of its key to the byte. It mostly begins
-   * where that of the record before began.
+   * A record's own address where it differs from its key by a byte. It mostly begins where the previous one's
+   * did.
    */
   #otherAddress(
     bytes: Buffer,
@@ -283,7 +283,7 @@ class ExportParser {
     return own === bytes.toString('latin1', keyStart, keyEnd) ? undefined : own;
   }
 
-  /** @param record legal JSON */
+  /** @param record valid JSON */
   #ownAddress(record: Buffer): string | undefined {
     const range = findTextMember(record, this.#ownName);
     if (!range) return undefined;
@@ -328,7 +328,7 @@ class ExportParser {
 
   #parseValue(): Record<string, unknown> {
     const { bytes, start, end } = this.#token;
-    // The scanner has seen that it is an object; bytes that are no UTF-8 become U+FFFD.
+    // The scanner has checked that it is an object; invalid UTF-8 becomes U+FFFD.
     return JSON.parse(bytes.toString('utf8', start, end)) as Record<string, unknown>;
   }
 
@@ -347,8 +347,8 @@ class ExportParser {
 }
 
 /**
- * Reads a JSON export (spec 2.9) as it arrives; memory does not grow with it. Records are reported
- * before the export is known to be whole: nothing of them may be used unless this resolves.
+ * Reads a JSON export (spec 2.9) as it arrives, in constant memory. Records are reported before the export is
+ * known to be complete: they must not be used unless this resolves.
  */
 export async function readExport(
   body: AsyncIterable<Uint8Array>,
@@ -364,19 +364,19 @@ export async function readExport(
 }
 
 /**
- * The keys that an export is likely to hold next: services write results in the order in which the
- * addresses were submitted. A key that is one of them to the byte needs no search.
+ * The likely next keys of an export: services write results in the order of submission. A key identical to
+ * one of them needs no search.
  */
 export interface ExpectedKeys {
-  /** Called before so many bytes of the export are read; what they may name is at hand when it resolves. */
+  /** Called before that many bytes of the export are read; once it resolves, the keys in them are available. */
   prepare(bytes: number): Promise<void> | undefined;
   /**
-   * Takes the key that is in `bytes` between two places, plain ASCII.
+   * Takes the plain ASCII key between two positions of `bytes`.
    *
-   * @returns the number of its address, or -1 when it is not among those that are expected here, which
-   *   does not say that it is none of the batch
+   * @returns the number of its address, or -1 when it is not expected here; it may belong to the batch all
+   * the same
    */
   take(bytes: Uint8Array, start: number, end: number): number;
-  /** Lets go of what is open. */
+  /** Releases what is open. */
   close(): Promise<void>;
 }

@@ -1,38 +1,38 @@
 import { type ExpectedKeys, type ExportParserOptions, readExport } from './export-parser.js';
 import { StagedOutcomes } from './staged-outcomes.js';
 
-/** What is known of a batch's addresses; any other of its addresses has no result. */
+/** Results of a batch's addresses; addresses that are not included have none. */
 export interface BatchResults {
-  /** Numbers of the addresses that have a result, each once. */
+  /** Numbers of the addresses with a result, each once. */
   readonly numbers: Uint32Array;
-  /** Ids of their outcomes, at the same places. */
+  /** Ids of their outcomes, at the same positions. */
   readonly outcomes: Uint32Array;
 }
 
-/** The same by the lines of the batch: anyone who has its TXT file knows whose they are. */
+/** The same by the lines of the batch: the TXT file identifies the addresses. */
 export interface LineResults {
-  /** Places of the lines that have a result, from 0, each once. */
+  /** Positions of the lines with a result, from 0, each once. */
   readonly lines: Uint32Array;
-  /** Ids of their outcomes, at the same places. */
+  /** Ids of their outcomes, at the same positions. */
   readonly outcomes: Uint32Array;
 }
 
-/** The addresses that a batch submitted, as the joining of its export needs to know them. */
+/** The submitted addresses of a batch, as needed to join its export. */
 export interface BatchAddresses {
   /**
-   * The address of this batch that an exported key stands for in its normal form: its number, -1 when
-   * there is none, or all their numbers when it may be one of several.
+   * The address of this batch that a normalised key stands for: its number, -1 for none, or several numbers
+   * when it is ambiguous.
    */
   candidates(exportedKey: string): Candidates;
-  /** The keys that the export is likely to hold, in their order. @default nothing is expected */
+  /** The likely keys of the export, in order. @default none */
   expected?(): ExpectedKeys;
-  /** The lines that were submitted for these addresses, by number; asked only when keys conflict. */
+  /** The submitted lines of these addresses, by number; called only when keys conflict. */
   linesOf(numbers: ReadonlySet<number>): Promise<ReadonlyMap<number, string>>;
   /**
-   * For addresses without a record: the others of the batch that may be the same number in another spelling, of
-   * which a service keeps one. @default none are
+   * For addresses without a record: other spellings of the same number in the batch, of which a service keeps
+   * one. @default none
    *
-   * @param found how many addresses have a record
+   * @param found addresses with a record
    */
   spellings?(
     found: number,
@@ -40,30 +40,30 @@ export interface BatchAddresses {
   ): AsyncIterable<readonly [number, readonly number[]]>;
 }
 
-/** What one export says about one batch: nothing of it is merged anywhere yet. */
+/** The content of an export for one batch, not merged anywhere yet. */
 export interface MatchedExport extends BatchResults {
   /** Records of the export. */
   readonly records: number;
-  /** Records under keys that stand for no address of the batch, or that give another address themselves. */
+  /** Records whose keys stand for no address of the batch, or whose own address is another. */
   readonly extra: number;
-  /** Records of addresses that had one before. */
+  /** Records of addresses that already had one. */
   readonly repeated: number;
-  /** Addresses without a result because the keys do not say which of several records is theirs. */
+  /** Addresses without a result because several records may be theirs. */
   readonly ambiguous: number;
-  /** Addresses that have the record of another spelling of their number. */
+  /** Addresses with the record of another spelling of their number. */
   readonly shared: number;
-  /** Members of the export that are no record: sections. */
+  /** Members of the export that are not records: sections. */
   readonly others: number;
 }
 
 type MatchExportOptions = Omit<ExportParserOptions, 'onRecord' | 'isWanted' | 'expected'>;
 
 /**
- * Joins the export of a batch to its addresses: an exact key first, another form of it only where it
- * can mean one address alone, never a guess.
+ * Joins an export to the addresses of its batch: by the exact key first, by another form only where it can
+ * mean one address alone, never by a guess.
  *
- * @param open begins the export from its first byte; called again when keys conflict, which takes a
- * second reading
+ * @param open begins the export from its first byte; called again when keys conflict, which takes a second
+ * reading
  */
 export async function matchExport(
   open: () => Promise<AsyncIterable<Uint8Array>>,
@@ -81,8 +81,8 @@ export async function matchExport(
   };
   const candidatesOf = rememberLast((key) => addresses.candidates(key));
   let doubtful = 0;
-  // The key says whose a record is. An address of its own that is none of the batch may be another form of
-  // it, which a service writes there: it counts, and is reported. One that is another of the batch is of that one.
+  // The key decides. If the record's own address is not in the batch, it may be another form of the key: the
+  // record counts, and is reported. If it is another address of the batch, the record is that one's.
   const meaningOf = (own: string | undefined, found: Candidates): 'same' | 'other' | 'unknown' => {
     if (own === undefined) return 'same';
     const numbers = listOf(addresses.candidates(own)).filter((number) => number !== -1);
@@ -133,7 +133,7 @@ export async function matchExport(
     const found = new Set(others.map((other) => staged.outcomeOf(other)));
     found.delete(undefined);
     const [outcome] = found;
-    // Two different records: neither says which of them it was.
+    // Two different records: neither identifies its address.
     if (outcome !== undefined && found.size === 1) shared.push([number, outcome]);
   }
   for (const [number, outcome] of shared) staged.stage(number, outcome);
@@ -154,7 +154,7 @@ function listOf(found: Candidates): readonly number[] {
   return typeof found === 'number' ? [found] : found;
 }
 
-/** A key is asked for twice in a row: whether its record is wanted, and whose it is. */
+/** A key is examined twice in a row: whether its record is wanted, and whose it is. */
 function rememberLast<Value>(look: (key: string) => Value): (key: string) => Value {
   let last: { readonly key: string; readonly value: Value } | undefined;
   return (key) => {
@@ -163,7 +163,7 @@ function rememberLast<Value>(look: (key: string) => Value): (key: string) => Val
   };
 }
 
-/** Does what wants the expected keys, and releases them. */
+/** Runs `work` with the expected keys, and closes them. */
 async function closing<T>(keys: ExpectedKeys | undefined, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -173,28 +173,27 @@ async function closing<T>(keys: ExpectedKeys | undefined, work: () => Promise<T>
 }
 
 /**
- * Decides which records the contested addresses of a batch get: those that records with different
- * results claim, or that share a claim. It wants all records of the export once more.
+ * Decides the records of contested addresses: those claimed by records with different results, or sharing a
+ * claim. It needs a second pass over the export.
  *
- * An exact key decides: the record under the line as it was submitted, unless another under the same key
- * contradicts it. Without one, records in another form count only when they agree and none of them may
- * mean another address as well.
+ * An exact key decides: the record under the submitted line, unless another under the same key contradicts
+ * it. Without one, records in another form count only when they agree and none may mean another address.
  */
 class ContestedClaims {
   readonly #contested: ReadonlySet<number>;
   readonly #lines: ReadonlyMap<number, string>;
-  /** Undefined where two records under the exact key contradict each other. */
+  /** Undefined where two records with the exact key contradict each other. */
   readonly #exact = new Map<number, number | undefined>();
   readonly #other = new Map<number, number>();
   readonly #undecided = new Set<number>();
 
-  /** @param lines the lines submitted for the contested addresses, by address number */
+  /** @param lines the submitted lines of the contested addresses, by number */
   constructor(contested: ReadonlySet<number>, lines: ReadonlyMap<number, string>) {
     this.#contested = contested;
     this.#lines = lines;
   }
 
-  /** Takes one record; `candidates` are the addresses that its key may stand for. */
+  /** Adds a record; `candidates` are the addresses that its key may stand for. */
   add(key: string, candidates: readonly number[], outcome: number): void {
     const exact = candidates.find((number) => this.#lines.get(number) === key);
     if (exact !== undefined) {
@@ -210,7 +209,7 @@ class ContestedClaims {
     }
   }
 
-  /** Whether a record may be of the address, or of another. */
+  /** Whether a record may belong to the address or to another. */
   isUndecided(number: number): boolean {
     return this.#exact.has(number) || this.#undecided.has(number);
   }

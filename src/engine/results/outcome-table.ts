@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { emailRecordFields, recordFields } from '../../contract/records.js';
 
-/** The verdicts of a cell; `none` where nothing is known. */
+/** The verdicts of a cell; `none` without a result. */
 export const verdicts = ['valid', 'wrong', 'unknown', 'none'] as const;
 export type Verdict = (typeof verdicts)[number];
 
@@ -13,7 +13,7 @@ export function verdictOf({ values }: Pick<Outcome, 'values'>): Verdict {
   return valid === true ? 'valid' : 'none';
 }
 
-/** From the worst: whatever else a row has, one wrong address makes it a row to look at. */
+/** From the worst: one wrong address makes a row worth checking, whatever else it has. */
 const fromWorst = ['wrong', 'unknown', 'none', 'valid'] as const satisfies readonly Verdict[];
 
 /** The verdict of a row by those of its cells. */
@@ -21,12 +21,12 @@ export function worstVerdict(of: readonly Verdict[]): Verdict {
   return fromWorst.find((verdict) => of.includes(verdict)) ?? 'none';
 }
 
-/** The quality that the record of an email gives; empty where it gives none. */
+/** The quality in an email's record; empty without one. */
 export function qualityOf({ values }: Pick<Outcome, 'values'>): string {
   return String(values?.[qualityField] ?? '');
 }
 
-/** Whether the record of an email says that it is of a throw-away service. */
+/** Whether an email's record marks a disposable address. */
 export function isDisposable({ values }: Pick<Outcome, 'values'>): boolean {
   return values?.[disposableField] === true;
 }
@@ -34,56 +34,56 @@ export function isDisposable({ values }: Pick<Outcome, 'values'>): boolean {
 const qualityField = emailRecordFields.indexOf('quality');
 const disposableField = emailRecordFields.indexOf('is_disposable');
 
-/** How the verification of a cell ended: the bucket that its row is counted in. */
+/** How the verification of a cell ended. */
 export type Verification = 'verified' | 'not_submitted' | 'no_result' | 'failed';
 
-/** What a field of a record holds once it is read. */
+/** A value of a record once it is read. */
 export type OutcomeValue = string | boolean | null;
 
-/** What became of a cell. */
+/** The result of a cell. */
 export interface Outcome {
   readonly verification: Verification;
-  /** Code that says why there is no result; empty when verified. */
+  /** Code of a missing result; empty when verified. */
   readonly reason: string;
   /** The record's fields in the order of `recordFields[type]`; undefined unless verified. */
   readonly values: readonly OutcomeValue[] | undefined;
   /** Undefined unless verified. */
   readonly type: VerificationType | undefined;
-  /** Where the result is from; undefined where nobody asked for it, or there is none. */
+  /** Its origin; undefined where not asked for, or without a result. */
   readonly origin?: Origin | undefined;
 }
 
-/** Where a result is from. */
+/** Where a result comes from. */
 export interface Origin {
-  /** When the service's results were fetched, as `2026-11-21T03:00:00.000Z`. */
+  /** When the results were fetched, in ISO 8601. */
   readonly verifiedAt: string;
   /** `history` when an earlier run fetched them. */
   readonly source: 'service' | 'history';
   readonly batchUuid: string;
 }
 
-/** Slots for outcomes asked for lately. A run has a few dozen; with many more, memory stays flat. */
+/** Slots of recently used outcomes. A run has a few dozen; with many more, memory stays flat. */
 const recentSlots = 1024;
 
 /**
- * The three flags make a record a record. Its other fields are read as they come, because a result
- * that was paid for is not thrown away for a field that is missing or new.
+ * The three flags identify a record. Its other fields are read leniently: a paid result is not dropped for a
+ * missing or new field.
  */
 const flags = ['valid', 'wrong', 'unknown'] as const;
 
-/** Whether a value is a record of a result. Own properties only: what a prototype holds was not sent. */
+/** Whether a value is a record. Own properties only: a prototype's were not sent. */
 export function isRecord(record: Readonly<Record<string, unknown>>): boolean {
   return flags.every((flag) => Object.hasOwn(record, flag) && typeof record[flag] === 'boolean');
 }
 
 /**
- * The distinct outcomes of a run, each stored once under a small number that stays valid for as long
- * as the table lives.
+ * The distinct outcomes of a run, each stored once under a small number that stays valid for the table's
+ * life.
  */
 export class OutcomeTable {
   /**
-   * An outcome is held as its key alone, a short text, and read back when asked for: operators can make
-   * outcomes by the million, and an object of ten cells takes several times its text.
+   * An outcome is stored as its key, a short text, and parsed when needed: operators can make millions of
+   * outcomes, and an object of ten cells takes several times its text.
    */
   readonly #ids = new Map<string, number>();
   readonly #keys: string[] = [];
@@ -102,12 +102,12 @@ export class OutcomeTable {
   }
 
   /**
-   * The id of a verified outcome, distinguished by the fields that {@link recordFields} names.
+   * The id of a verified outcome, distinguished by {@link recordFields}.
    *
-   * @returns -1 when the value is no record of a result
+   * @returns -1 when the value is not a record
    */
   idOfRecord(type: VerificationType, record: Readonly<Record<string, unknown>>): number {
-    // Own properties only: what a prototype holds was not said by the service.
+    // Own properties only: a prototype's were not sent.
     const values = recordFields[type].map((field) =>
       Object.hasOwn(record, field) ? outcomeValue(record[field]) : null,
     );
@@ -118,20 +118,20 @@ export class OutcomeTable {
   }
 
   /**
-   * The id of an outcome by its key, as a table writes it; anyone who puts a key together has seen that the
-   * record's flags are booleans.
+   * The id of an outcome by its key in a table's form; the caller has checked that the record's flags are
+   * booleans.
    */
   idOfKey(key: string): number {
     return this.#ids.get(key) ?? this.#add(key);
   }
 
-  /** The id of the same outcome with its origin, which distinguishes it from those of other origins. */
+  /** The id of the same outcome with this origin. */
   withOrigin(id: number, { verifiedAt, source, batchUuid }: Origin): number {
     const key = `${this.keyOf(id)}\n${JSON.stringify([verifiedAt, source, batchUuid])}`;
     return this.#ids.get(key) ?? this.#add(key);
   }
 
-  /** The key of an outcome, without its origin: other tables know the same outcome by it. */
+  /** The key of an outcome without its origin: valid in other tables, too. */
   keyOf(id: number): string {
     const key = this.#keys[id];
     if (key === undefined) throw new RangeError(`no outcome ${id} of ${this.size}`);
@@ -173,7 +173,7 @@ function outcomeValue(value: unknown): OutcomeValue {
   }
 }
 
-/** Booleans are written as digits, which no value is: a third of the text goes. */
+/** Booleans are written as digits, which no value is: that saves a third of the text. */
 function writeRecordKey(type: VerificationType, values: readonly OutcomeValue[]): string {
   return JSON.stringify([
     type,
@@ -181,7 +181,7 @@ function writeRecordKey(type: VerificationType, values: readonly OutcomeValue[])
   ]);
 }
 
-/** Reads the key of an outcome, as a table has written it: two JSON texts, the second is its origin. */
+/** Parses the key of an outcome: two JSON texts, the second its origin. */
 export function readOutcomeKey(key: string): Outcome {
   const [outcome = '', written] = key.split('\n');
   const origin = written === undefined ? undefined : readOrigin(written);

@@ -4,10 +4,10 @@ import { beginsWith, isJsonSpace, json, plainTextEnd, viewOf } from './json/json
 import type { OutcomeTable } from './outcome-table.js';
 import { RecordTemplates } from './record-templates.js';
 
-/** Shapes that are remembered: a service writes its records in one or two. */
+/** Remembered shapes: a service writes its records in one or two. */
 const maxShapes = 4;
 const maxKeyBytes = 4096;
-/** Texts with escapes or beyond ASCII that are remembered as they were written. */
+/** Remembered spellings of texts with escapes or beyond ASCII. */
 const maxSpellings = 32_768;
 
 const comma = Buffer.from(',');
@@ -18,25 +18,25 @@ const words = {
   null: { written: viewOf(Buffer.from('null')), kept: Buffer.from('null') },
 } as const;
 
-/** A record's members in their order, and all the bytes between their values. */
+/** A record's members in order, and all bytes between their values. */
 interface Shape {
-  /** What is in front of each value, and after the last. */
+  /** The bytes before each value, and after the last. */
   readonly between: readonly DataView[];
-  /** For each member its position among the fields of an outcome; -1 for one that has no part in it. */
+  /** For each member its position among an outcome's fields; -1 for others. */
   readonly fields: readonly number[];
   /** All bytes of `between`. */
   readonly text: string;
 }
 
 /**
- * Reads records whose members are those of a record seen before, in the same order and with the same
- * white space, when their values are words and texts: its outcome's key is put together from the bytes
- * of the values, so that a record with a result of its own costs no parsing either.
+ * Reads records with the members, order and white space of an earlier record, where values are words and
+ * texts: the outcome's key is composed of the values' bytes, so that even a record with a new result needs no
+ * parsing.
  */
 export class RecordShapes {
-  /** Where the record read last ends. */
+  /** End of the latest record. */
   end = 0;
-  /** Whether nothing like the record read last was known before. */
+  /** Whether the latest record's outcome was unknown before. */
   isNew = false;
 
   readonly #type: VerificationType;
@@ -44,12 +44,12 @@ export class RecordShapes {
   readonly #shapes: Shape[] = [];
   readonly #head: Uint8Array;
   readonly #key = Buffer.alloc(maxKeyBytes);
-  /** Where the values of the fields begin and end; -1 where the record has none. */
+  /** Positions of the fields' values; -1 where the record has none. */
   readonly #starts: Int32Array;
   readonly #ends: Int32Array;
-  /** Ids by keys whose texts are spelt as in an export, and not as `JSON.stringify` spells them. */
+  /** Ids by keys with an export's spelling of texts, where `JSON.stringify` spells them differently. */
   readonly #spellings = new Map<string, number>();
-  /** Whether all texts of the record are spelt as `JSON.stringify` spells them. */
+  /** Whether all texts are spelt as by `JSON.stringify`. */
   #isPlain = true;
 
   constructor(type: VerificationType, outcomes: OutcomeTable) {
@@ -64,7 +64,7 @@ export class RecordShapes {
    * Reads the record that begins at `from`.
    *
    * @param view of the same bytes
-   * @returns the id of its outcome, or -1 when it has to be parsed
+   * @returns the id of its outcome, or -1 when it must be parsed
    */
   read(bytes: Buffer, view: DataView, from: number, to: number): number {
     for (const shape of this.#shapes) {
@@ -77,7 +77,7 @@ export class RecordShapes {
   /**
    * Remembers the shape of a record.
    *
-   * @param record legal JSON, an object, without white space around it
+   * @param record valid JSON, an object, without surrounding white space
    */
   add(record: Buffer): void {
     if (this.#shapes.length === maxShapes) return;
@@ -101,7 +101,7 @@ export class RecordShapes {
         this.#starts[field] = at;
         this.#ends[field] = valueEnd;
       } else if (this.#isPlain !== wasPlain) {
-        // Whether its escapes are legal is not looked at here.
+        // The validity of escapes is not checked here.
         return false;
       }
       at = valueEnd;
@@ -131,7 +131,7 @@ export class RecordShapes {
   }
 
   #outcomeOf(bytes: Buffer): number {
-    // The three flags make a record a record, and come first among the fields.
+    // The three flags identify a record, and come first among the fields.
     for (let flag = 0; flag < 3; flag += 1) {
       const start = this.#starts[flag] ?? -1;
       const first = start === -1 ? 0 : bytes[start];
@@ -148,7 +148,7 @@ export class RecordShapes {
     return id;
   }
 
-  /** The key of an outcome as the outcome table writes it, but for the spelling of its texts. */
+  /** The outcome's key as the outcome table writes it, except for the spelling of texts. */
   #writeKey(bytes: Buffer): number {
     const key = this.#key;
     let at = put(key, 0, this.#head);
@@ -171,13 +171,13 @@ export class RecordShapes {
     return put(key, at, end);
   }
 
-  /** Texts with escapes or beyond ASCII: decoded once for each spelling, for the key is JSON itself. */
+  /** Texts with escapes or beyond ASCII: decoded once for each spelling, as the key is JSON itself. */
   #readSpelling(spelt: string): number {
     let key: string;
     try {
       key = JSON.stringify(JSON.parse(Buffer.from(spelt, 'latin1').toString()));
     } catch {
-      // The scanner says where.
+      // The scanner reports the position.
       return -1;
     }
     const id = this.#outcomes.idOfKey(key);
@@ -209,10 +209,10 @@ export class RecordShapes {
         between.push(Buffer.from(record.subarray(from, at + 1)));
         break;
       }
-      // White space in front of a comma: no service writes that.
+      // White space before a comma: no service writes that.
       if (at !== from) return undefined;
     }
-    // Of a name twice the last counts.
+    // Of a repeated name the last counts.
     if (new Set(names).size !== names.length) return undefined;
     const fields: readonly string[] = recordFields[this.#type];
     return {
@@ -223,12 +223,12 @@ export class RecordShapes {
   }
 }
 
-/** Where this text ends when it is complete at `at`, else -1. */
+/** End of this text if it is complete at `at`, else -1. */
 function behind(text: DataView | undefined, view: DataView, at: number, to: number): number {
   return text !== undefined && beginsWith(view, at, to, text) ? at + text.byteLength : -1;
 }
 
-/** Where a text that is not plain ends, after its quote; whether its escapes are legal is not looked at. */
+/** End of a text that is not plain, after its quote; the validity of escapes is not checked. */
 function oddTextEnd(view: DataView, from: number, to: number): number {
   for (let at = from; at < to; at += 1) {
     const byte = view.getUint8(at);
@@ -247,13 +247,10 @@ function put(key: Uint8Array, at: number, bytes: Uint8Array): number {
 /** A smaller export is read before a kernel has started. */
 const worthBytes = 4096;
 
-/**
- * What exports of one run have shown of their records so far: those that come again to the byte are
- * recognised whole, the others by their shape.
- */
+/** The records seen in a run's exports: identical ones are recognised as a whole, others by their shape. */
 export class KnownRecords {
   readonly #type: VerificationType;
-  /** `undefined` in engines without WebAssembly, and as long as all is small: there shapes alone are known. */
+  /** `undefined` without WebAssembly, and while exports are small: then only shapes are known. */
   #templates: RecordTemplates | undefined;
   #areTemplatesTried = false;
   readonly #shapes: RecordShapes;
@@ -263,7 +260,7 @@ export class KnownRecords {
     this.#shapes = new RecordShapes(type, outcomes);
   }
 
-  /** @returns what reads the records of a piece that were seen before, where there is any */
+  /** @returns reads the known records of a piece, if there can be any */
   show(piece: Uint8Array): RecordTemplates | undefined {
     if (!this.#areTemplatesTried && piece.length >= worthBytes) {
       this.#areTemplatesTried = true;
@@ -273,20 +270,20 @@ export class KnownRecords {
     return this.#templates;
   }
 
-  /** Where the record found last ends. */
+  /** End of the latest found record. */
   get end(): number {
     return this.#shapes.end;
   }
 
   /**
-   * Looks whether a record of a known shape begins at `from`.
+   * Reads a record of a known shape at `from`.
    *
    * @param view of the same bytes
-   * @returns the id of its outcome, or -1 when it has to be parsed
+   * @returns the id of its outcome, or -1 when it must be parsed
    */
   find(bytes: Buffer, view: DataView, from: number, to: number): number {
     const outcome = this.#shapes.read(bytes, view, from, to);
-    // Results that come once would only fill the room.
+    // Results that occur once would only fill the memory.
     if (outcome !== -1 && !this.#shapes.isNew) {
       this.#templates?.add(bytes.subarray(from, this.end), outcome);
     }
@@ -294,9 +291,9 @@ export class KnownRecords {
   }
 
   /**
-   * Takes in a record that was parsed.
+   * Remembers a parsed record.
    *
-   * @param record legal JSON, an object, without white space around it
+   * @param record valid JSON, an object, without surrounding white space
    */
   add(record: Buffer, outcome: number): void {
     this.#templates?.add(record, outcome);
@@ -315,7 +312,6 @@ function templatesOf(type: VerificationType): RecordTemplates | undefined {
 
 const all = new WeakMap<OutcomeTable, Map<VerificationType, KnownRecords>>();
 
-/** The records known to all exports whose outcomes are in one table. */
 export function knownRecords(type: VerificationType, outcomes: OutcomeTable): KnownRecords {
   let types = all.get(outcomes);
   if (!types) all.set(outcomes, (types = new Map<VerificationType, KnownRecords>()));

@@ -3,41 +3,40 @@ import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { json } from './json/json-bytes.js';
 import { readMembersKernel } from './json/read-members-kernel.js';
 
-/** Bytes of one record that are worth remembering; of all of them, as many as there is room for. */
+/** Largest remembered record in bytes. */
 const maxRecordBytes = 4096;
-/** What a remembered record takes at most besides its bytes, and what is read after it. */
+/** Most memory of a remembered record beside its bytes and the read-ahead. */
 const overheadBytes = 64;
-/** So many records share a bucket: anyone who writes an export must not decide how long one is searched for. */
+/** Most records of a bucket: the sender of an export must not decide how long a search takes. */
 const mostAlike = 64;
 
-/** Bytes of an export that are shown at once. */
+/** Bytes of an export shown at once. */
 export const pieceBytes = 256 * 1024;
-/** Words of a member that was read. */
 export const memberWords = 5;
-/** So many members are read at once. */
+/** Most members read at once. */
 const mostMembers = 2048;
 const wordBytes = 4;
 
-/** The kernel reads whole vectors, up to so many bytes after what it is asked for. */
+/** The kernel reads whole vectors, up to this many bytes beyond its input. */
 const vectorBytes = 16;
-/** Its memory: the piece, the members that were read, the address's name, the buckets, the records. */
+/** Its memory: the piece, the read members, the address's name, the buckets, the records. */
 const membersAt = pieceBytes + 4 * vectorBytes;
 const membersEnd = membersAt + mostMembers * memberWords * wordBytes;
 const keysAt = membersEnd;
 const nameAt = keysAt + pieceBytes + vectorBytes;
 const maxNameBytes = 32;
-/** Stands in no legal JSON. */
+/** Occurs in no valid JSON. */
 const noName = Buffer.from('"\0');
 const bucketsAt = nameAt + maxNameBytes + vectorBytes;
 const recordsAt = bucketsAt + 0x1_0000 * wordBytes;
-/** So many pages, of 64 KiB, the memory grows by: five times in all. */
+/** Pages of 64 KiB by which the memory grows: five times in all. */
 const morePages = 38;
-/** Words in front of a record's bytes: the next of its bucket, its lengths, its outcome. */
+/** Words before a record's bytes: the next of its bucket, its lengths, its outcome. */
 const recordWords = 4;
-/** No record's words lie in two lines of the processor's cache. */
+/** A record's words never cross a cache line. */
 const alignment = 16;
 
-/** What the kernel exports (read-members.wat). */
+/** Exports of the kernel (read-members.wat). */
 interface Kernel {
   readonly memory: KernelMemory;
   bucket(head: number, headEnd: number, rest: number, restEnd: number, buckets: number): number;
@@ -53,13 +52,11 @@ interface Kernel {
 }
 
 /**
- * Records seen before, to the byte, but for the address they hold: the same bytes around another
- * address are the same result, so that a record like it need not be parsed. A kernel finds and compares
- * them, sixteen bytes at a time and member after member.
+ * Earlier records without their address: the same bytes around another address are the same result, and need
+ * no parsing. A kernel finds and compares them, sixteen bytes at a time and member after member.
  *
- * The address is the text of the record's own member `email` or `phone`. It has no part in the outcome
- * (the export's key says whose the record is), and one plain text in place of another leaves all else in
- * the record what it was.
+ * The address is the text of the record's own member `email` or `phone`. It does not affect the outcome (the
+ * export's key identifies the address), and replacing one plain text by another leaves the rest unchanged.
  */
 export class RecordTemplates {
   readonly #type: VerificationType;
@@ -67,13 +64,13 @@ export class RecordTemplates {
   #bytes = Buffer.alloc(0);
   #words = new Int32Array(0);
   #members = this.#words;
-  /** What is in front of an address: its member's name, colon and quote; those of the first record with one. */
+  /** The bytes before an address: its member's name, colon and quote, as in the first record with one. */
   #name: Buffer = noName;
   #filled = recordsAt;
 
   constructor(type: VerificationType) {
     this.#type = type;
-    // Its types are those of its source.
+    // Typed by its source.
     this.#kernel = startKernel(readMembersKernel) as Kernel;
     this.#look();
     this.#bytes.set(noName, nameAt);
@@ -82,15 +79,15 @@ export class RecordTemplates {
   /** Shows a piece of an export, {@link pieceBytes} at most. */
   show(piece: Uint8Array): void {
     this.#bytes.set(piece);
-    // No legal JSON holds a zero: nothing that is read after the piece can fit.
+    // Valid JSON holds no zero: nothing after the piece can match.
     this.#bytes[piece.length] = 0;
   }
 
   /**
-   * Reads members of the piece for as long as each is plain, whole in it and like one seen before.
+   * Reads members of the piece while each is plain, complete and known.
    *
    * @param from after a member
-   * @returns how many; {@link members} says where they are, until the next call
+   * @returns their number; {@link members} has their positions until the next call
    */
   read(from: number): number {
     if (this.#filled === recordsAt) return 0;
@@ -100,14 +97,14 @@ export class RecordTemplates {
   }
 
   /**
-   * {@link memberWords} for each member that was read: where its key begins and ends, without quotes,
-   * where its record begins and ends, and its outcome.
+   * {@link memberWords} for each read member: start and end of its key without quotes, start and end of its
+   * record, and its outcome.
    */
   get members(): Int32Array {
     return this.#members;
   }
 
-  /** The keys of the members that were read, one after the other. */
+  /** The keys of the read members, concatenated. */
   keys(count: number): string {
     let end = keysAt;
     for (let at = 0; at < count * memberWords; at += memberWords) {
@@ -117,9 +114,9 @@ export class RecordTemplates {
   }
 
   /**
-   * Remembers a record that was not known, as long as there is room.
+   * Remembers a new record while there is room.
    *
-   * @param record legal JSON, an object, without white space around it
+   * @param record valid JSON, an object, without surrounding white space
    */
   add(record: Buffer, outcome: number): void {
     const at = this.#filled;
@@ -140,15 +137,15 @@ export class RecordTemplates {
     this.#filled = Math.ceil((restAt + rest.length) / alignment) * alignment;
   }
 
-  /** What is in front of a record's address, and what after it; `undefined` when it is not known by it. */
+  /** The bytes before and after a record's address; `undefined` where it cannot be cut there. */
   #cut(record: Buffer): { readonly head: Buffer; readonly rest: Buffer } | undefined {
     const whole = { head: record.subarray(0, 0), rest: record };
     const address = findTextMember(record, Buffer.from(this.#type));
     if (address && this.#name === noName) this.#setName(record.subarray(0, address.start));
     const named = record.indexOf(this.#name);
-    // The kernel looks no further than a brace.
+    // The kernel searches only up to a brace.
     if (named === -1 || record.indexOf(json.closeObject) < named) return whole;
-    // Of an object inside the record, or of a text.
+    // It belongs to an inner object, or a text.
     if (named + this.#name.length !== address?.start) return undefined;
     return { head: record.subarray(0, address.start), rest: record.subarray(address.end) };
   }
@@ -179,7 +176,7 @@ export class RecordTemplates {
     return true;
   }
 
-  /** Looks at all of the memory: what looked at it before it grew sees nothing any more. */
+  /** Renews the views of the memory: growing detaches them. */
   #look(): void {
     const { buffer } = this.#kernel.memory;
     this.#bytes = Buffer.from(buffer);
@@ -188,18 +185,18 @@ export class RecordTemplates {
   }
 }
 
-/** A stretch of bytes, from `start` to before `end`. */
+/** Bytes from `start` to before `end`. */
 interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
 /**
- * Finds the first member of a JSON object, its own and not one of an object inside it, that has this
- * name, spelled without escapes, and a text as its value.
+ * Finds the first own member of a JSON object with this name, spelled without escapes, and a text as its
+ * value.
  *
- * @param object legal JSON
- * @returns what is between the quotes of the text
+ * @param object valid JSON
+ * @returns the text between its quotes
  */
 export function findTextMember(object: Uint8Array, name: Uint8Array): ByteRange | undefined {
   let depth = 0;

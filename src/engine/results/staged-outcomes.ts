@@ -1,27 +1,27 @@
 const firstCapacity = 1024;
-/** Stands for an outcome that was taken back; ids of outcomes stay below it. */
+/** Marks a withdrawn outcome; ids stay below it. */
 const none = 0xffff_ffff;
 
 /**
- * Outcomes by address number, held apart until the export they come from is known to be whole. Each
- * takes 8 to 32 bytes in typed arrays, however large the numbers are.
+ * Outcomes by address number, kept apart until their export is known to be complete. Each takes 8 to 32 bytes
+ * in typed arrays, however large the numbers are.
  */
 export class StagedOutcomes {
   #numbers = new Uint32Array(firstCapacity);
   #outcomes = new Uint32Array(firstCapacity);
-  /** Open addressing, at most half full: the entry's place plus one, 0 where free. */
+  /** Open addressing, at most half full: the entry's position plus one, 0 where free. */
   #slots = new Uint32Array(0);
-  /** So many entries are in the slots: none as long as each number is greater than those before. */
+  /** Entries in the slots: none while each number is greater than the previous ones. */
   #linked = 0;
   #greatest = -1;
   #size = 0;
-  /** Whether an outcome was taken back. */
+  /** Whether an outcome was withdrawn. */
   #hasGaps = false;
 
   /**
    * Stages an outcome unless the address has one.
    *
-   * @returns the outcome that the address had before, or -1 when it had none
+   * @returns the address's earlier outcome, or -1
    */
   stage(number: number, outcome: number): number {
     const place = number > this.#greatest ? this.#size : this.#place(number);
@@ -35,7 +35,7 @@ export class StagedOutcomes {
     return -1;
   }
 
-  /** Stages an outcome in place of any other; `undefined` takes back what was staged. */
+  /** Replaces a staged outcome; `undefined` withdraws it. */
   replace(number: number, outcome: number | undefined): void {
     const place = this.#place(number);
     this.#hasGaps ||= outcome === undefined;
@@ -43,19 +43,19 @@ export class StagedOutcomes {
     else if (outcome !== undefined) this.#append(number, outcome);
   }
 
-  /** How many were staged, those included that were taken back. */
+  /** Number of staged outcomes, withdrawn ones included. */
   get size(): number {
     return this.#size;
   }
 
-  /** What is staged for an address. */
+  /** The staged outcome of an address. */
   outcomeOf(number: number): number | undefined {
     const place = number > this.#greatest ? this.#size : this.#place(number);
     const outcome = place < this.#size ? this.#outcomes[place] : none;
     return outcome === none ? undefined : outcome;
   }
 
-  /** The staged outcomes and, at the same places, the numbers of their addresses. */
+  /** The staged outcomes and, at the same positions, their addresses' numbers. */
   toArrays(): { readonly numbers: Uint32Array; readonly outcomes: Uint32Array } {
     const numbers = this.#numbers.slice(0, this.#size);
     const outcomes = this.#outcomes.slice(0, this.#size);
@@ -64,7 +64,7 @@ export class StagedOutcomes {
     return { numbers: numbers.filter(isStaged), outcomes: outcomes.filter(isStaged) };
   }
 
-  /** Where the entry of an address is; the size when it has none. */
+  /** Position of an address's entry; the size without one. */
   #place(number: number): number {
     this.#linkAll();
     const mask = this.#slots.length - 1;
@@ -86,7 +86,7 @@ export class StagedOutcomes {
     this.#greatest = Math.max(this.#greatest, number);
   }
 
-  /** Puts the entries that came since the last search into the slots. */
+  /** Links the entries since the last search into the slots. */
   #linkAll(): void {
     if (this.#slots.length < this.#numbers.length * 2) {
       this.#slots = new Uint32Array(this.#numbers.length * 2);
@@ -101,7 +101,7 @@ export class StagedOutcomes {
   }
 }
 
-/** Address numbers of one batch follow one another, or nearly: this spreads them. */
+/** Spreads the nearly consecutive numbers of a batch. */
 function hash(number: number): number {
   const mixed = Math.imul(number, 0x9e37_79b1);
   return mixed ^ (mixed >>> 15);

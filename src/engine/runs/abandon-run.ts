@@ -14,13 +14,13 @@ import { aStore } from './options/option-shapes.js';
 import { checkAccount } from './resume/compare-run.js';
 
 export interface AbandonRunOptions {
-  /** Where the run is, unless it is in a store. */
+  /** The run's folder, unless it is in a store. */
   readonly stateDir?: string | undefined;
-  /** The store that processes share the run in: all that work on it are stopped first. */
+  /** The store of a shared run: all its processes are stopped first. */
   readonly store?: SharedStore | undefined;
-  /** The service that has the run's batches; without it they are left there. */
+  /** The service with the run's batches; without it they stay there. */
   readonly client?: Client | undefined;
-  /** Whether batches are deleted, too, whose results were fetched: they are dropped. @default false */
+  /** Also deletes batches whose results were fetched, which are lost then. @default false */
   readonly exportedToo?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
 }
@@ -34,13 +34,12 @@ const shape: OptionShape<AbandonRunOptions> = {
 };
 
 /**
- * Gives an unfinished run up: deletes the batches that were never launched from the service, whichever
- * process uploaded them, and the state directory. What was launched is paid, and stays on the service.
+ * Abandons an unfinished run: deletes its unlaunched batches from the service, whichever process uploaded
+ * them, and the state directory. Launched batches are paid, and stay on the service.
  *
- * @returns how many batches were deleted, and the names of those that could not be and of those that
- *   were launched and stay
- * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on
- *   another service or in another account; OutputError; what stops a request, with nothing given up
+ * @returns the number of deleted batches, and the names of undeleted and of launched ones, which stay
+ * @throws StateError `state_locked` while a run works in it, `state_mismatch` when its batches are on another
+ * service or in another account; OutputError; the error of a request, with nothing abandoned
  *
  * @example
  * ```ts
@@ -84,7 +83,7 @@ export async function abandonRun(options: AbandonRunOptions): Promise<Deletions>
   }
 }
 
-/** The usual state directory is named after the output that it is beside. */
+/** The usual state directory is named after its output. */
 const ofOutput = /^(.+)\.sluice\/*$/s;
 
 async function openRun(
@@ -99,8 +98,8 @@ async function openRun(
 const lookMs = 100;
 
 /**
- * A process that works on the run launches nothing more, and ends: waits until none has a batch any more,
- * or its lease is over. Until then it may upload.
+ * Stops the run's other processes: they launch nothing more and end. Waits until no process has a batch, or
+ * its lease is over; until then it may upload.
  */
 async function stopAll(store: RunStore, shared: SharedStore, signal: AbortSignal): Promise<void> {
   const { name } = shared;

@@ -13,8 +13,8 @@ import type { Batch } from '../batches/batch.js';
 import { type Notice, notice } from '../../platform/text/notices.js';
 
 /**
- * What is to be said of a budget that is too small for all batches of a type. It stops nothing: what fits
- * is launched, and a batch that the service takes in parts only may fit in parts.
+ * Notices about a budget too small for all batches of a type. It stops nothing: what fits is launched, and a
+ * batch that the service splits may fit in parts.
  */
 export function budgetNotices(
   batches: readonly Batch[],
@@ -29,8 +29,8 @@ export function budgetNotices(
 }
 
 /**
- * What is to be said of an account with too few credits. It stops nothing: somebody may add some while what
- * fits is verified.
+ * Notices about an account with too few credits. It stops nothing: credits may be added while what fits is
+ * verified.
  */
 export function balanceNotices(
   batches: readonly Batch[],
@@ -44,7 +44,7 @@ export function balanceNotices(
   return types.length === 0 ? [] : [notice('balance_short', { types })];
 }
 
-/** What the batches of a type need before refunds; none of them, nothing. */
+/** Credits that the batches of a type need, before refunds. */
 function needOf(
   batches: readonly Batch[],
   type: VerificationType,
@@ -54,24 +54,24 @@ function needOf(
   return { needed, smallest: sizes.reduce((least, size) => Math.min(least, size), needed) };
 }
 
-/** What is on the service, prepared and not launched: nothing of it is paid. */
+/** Batches that are prepared and not launched: nothing is paid yet. */
 export interface Preflight {
-  /** `null` where nothing of a type is to be launched. */
+  /** `null` without unlaunched batches of the type. */
   readonly email: PreparedType | null;
   readonly phone: PreparedType | null;
-  /** `null` where the service does not say. */
+  /** `null` where the service does not give it. */
   readonly balance: CreditBalance | null;
 }
 
 export interface PreparedType {
   readonly batches: number;
-  /** Addresses that were sent: as many credits are needed at most, before refunds. */
+  /** Submitted addresses: the most credits needed, before refunds. */
   readonly addresses: number;
-  /** What the service counted while it prepared them; `null` where it does not say so of all. */
+  /** The service's counts from their preparation; `null` unless it gives them for all. */
   readonly counts: PreparedCounts | null;
 }
 
-/** Reads what the service says of batches that are ready to be launched. */
+/** Reads the service's facts about batches that are ready. */
 export async function readPreflight(
   service: VerificationService,
   ready: readonly DrivenBatch[],
@@ -99,7 +99,7 @@ export async function readPreflight(
   return { email: email ?? null, phone: phone ?? null, balance: balance ?? null };
 }
 
-/** Where the counts are is not shown (spec 2.6, 2.8): they are looked for, and may be absent. */
+/** The counts' position is not shown (spec 2.6, 2.8): they are searched, and may be absent. */
 async function readCounts(
   service: VerificationService,
   type: VerificationType,
@@ -127,18 +127,18 @@ function sumOf(counts: readonly (PreparedCounts | undefined)[]): PreparedCounts 
   return sum;
 }
 
-/** Where and for how long a balance is waited for. */
+/** Where a balance is read, and for how long. */
 interface Surroundings {
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
 /**
- * The balance before the run's first launch, from the journal where an earlier process read it.
+ * The balance before the run's first launch, from the journal if an earlier process read it.
  *
- * @param onUntold called with the reason when the service does not say
+ * @param onUntold called with the reason when the service does not give it
  *
- * @returns `undefined` when the service does not say: the figure is for the summary only
+ * @returns `undefined` when the service does not give it: only the summary uses it
  */
 export async function readBalance(
   client: VerificationService,
@@ -152,7 +152,7 @@ export async function readBalance(
   return credits;
 }
 
-/** Both balances, when the cost of a batch is not known from the batch. The output does not wait for them. */
+/** Both balances, when a batch's cost is unknown. The output does not wait for them. */
 export async function readBalanceAfter(
   client: VerificationService,
   before: CreditBalance | undefined,
@@ -164,7 +164,7 @@ export async function readBalanceAfter(
   return after && { before, after };
 }
 
-/** Why a run stops, with the balance where credits are the reason and the service gives it. */
+/** Adds the balance to an error about credits, where the service gives it. */
 export async function withBalance(
   reason: unknown,
   client: VerificationService,
@@ -177,7 +177,7 @@ export async function withBalance(
   return balance ? unpaidError(cause, needs, balance[`${needs.type}_credit`]) : reason;
 }
 
-/** How long a balance is waited for: a budget is kept without it, and a launch that it does not pay is refused. */
+/** Longest wait for a balance: a budget is kept without it, and an unaffordable launch is refused. */
 const longestMs = 10_000;
 
 class NotInTime extends DeadlineError {}
@@ -196,7 +196,7 @@ async function readInTime(
 }
 
 /**
- * The balance at the end of a run: what is done and paid is not held up by it.
+ * The balance at the end of a run, which does not wait long for it.
  *
  * @returns `undefined` when the service does not answer in time
  */
@@ -214,12 +214,12 @@ async function readLast(
 }
 
 /**
- * The balance at the start of a run. A service that answers all else and not this one is worked with: an
- * outage of all of it is waited for, and ends the run, as any other.
+ * The balance at the start of a run. A service that answers everything else is used without it; a complete
+ * outage is waited for, and ends the run like any other.
  *
- * @param onUntold called with the reason when the service does not say
+ * @param onUntold called with the reason when the service does not give it
  *
- * @returns `undefined` when the service does not say
+ * @returns `undefined` when the service does not give it
  */
 export async function readCredits(
   client: VerificationService,

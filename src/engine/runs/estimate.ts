@@ -28,10 +28,10 @@ export type { Estimate, TypeEstimate } from '../summary/summary.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
- * Reads a source as a run would, and counts. Nothing is sent, and nothing is kept.
+ * Reads a source like a run, and counts. Nothing is sent or stored.
  *
  * @throws ConfigurationError, InputError, OutputError as a run does before it sends anything; ApiError
- *   `unauthorized`, DeadlineError when the balance cannot be asked for
+ * `unauthorized`, DeadlineError when the balance cannot be read
  *
  * @example
  * ```ts
@@ -80,7 +80,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   const counter = new NotSubmitted(plan);
   const refused = new RejectedCells(plan);
   const misspelt = new MisspeltDomains(plan);
-  // Of what is written as something else than an email, the service usually has no record.
+  // For anything but an email address, the service usually has no record.
   const unsettled = plan.outcomes.idOf('no_result', 'no_record');
   const batches: Batch[] = [];
   let rows = 0;
@@ -100,7 +100,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   plan.cutter.closeAll();
   for (const batch of plan.cutter.take()) batches.push(batch);
   const doubtful = doubtfulColumns(plan);
-  // There is nothing to stop: the caller reads the estimate.
+  // Nothing has to be stopped: the caller reads the estimate.
   if (doubtful.length > 0) await options.onDoubtfulColumns?.(doubtful);
   for (const each of [...callingCodeNotices(plan), ...budgetNotices(batches, options.maxCredits)]) {
     onNotice(each);

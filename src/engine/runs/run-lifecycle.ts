@@ -24,7 +24,7 @@ import { Reconciliation } from './resume/reconcile.js';
 import { notice } from '../../platform/text/notices.js';
 import { noticed } from './reporting/run-progress.js';
 
-/** What one process does for a run: all of it, or its share beside others. */
+/** One process's work on a run: all of it, or its share. */
 export class RunLifecycle {
   readonly #options: ResolvedRun;
   readonly #place: RunLocation;
@@ -32,11 +32,11 @@ export class RunLifecycle {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #startedMs = performance.now();
-  /** The claim on the last step, and the output that is written under it. */
+  /** The claim on the last step, and the output written under it. */
   #outputClaim: { readonly claim: JoinClaim; readonly output: RunOutput } | undefined;
-  /** Resolved when what was written under a claim that is lost is cleaned up. */
+  /** Resolves when the output of a revoked claim is cleaned up. */
   #dropped: Promise<void> = Promise.resolve();
-  /** Whether nothing in the place is needed any more. */
+  /** Whether nothing in the run's place is needed any more. */
   isRemovable: boolean;
 
   constructor(place: RunLocation) {
@@ -44,7 +44,7 @@ export class RunLifecycle {
     this.#options = { ...place.run, signal: this.#signal };
     this.#place = place;
     this.#store = place.store;
-    // Until something is sent there is nothing to go on with.
+    // Until something is sent there is nothing to resume.
     this.isRemovable = !hasSent(place.store.state);
   }
 
@@ -52,7 +52,7 @@ export class RunLifecycle {
     const store = this.#store;
     const finished = await this.#place.finishedSummary();
     if (finished) return this.#end(finished);
-    // What a plan is of may have been sent by another process.
+    // Another process may have sent something for a plan.
     this.isRemovable = !hasSent(store.state) && store.state.plan === undefined;
     const client = await this.#place.connect();
     const opened = await this.#open(client);
@@ -66,7 +66,7 @@ export class RunLifecycle {
       toSend: plannedInput.batches.reduce((sum, { addresses }) => sum + addresses, 0),
       batches: plannedInput.batches.length,
     });
-    // Until the service's list is read it is not known what an earlier process has sent.
+    // Until the service's list is read it is unknown what an earlier process has sent.
     this.isRemovable = false;
     const reconciliation = await Reconciliation.of(client, entry, store, this.#options);
     const begun = this.#begin(client, reconciliation, opened, isFirst);
@@ -87,7 +87,7 @@ export class RunLifecycle {
     }
   }
 
-  /** @returns a list beside that of the run, where a part is to be written and the service cannot be asked */
+  /** @returns another list, where a partial output is wanted and the service cannot be asked */
   async #open(
     client: Client,
   ): Promise<OpenedRun | (PlannedBeside & { readonly stoppedBy: SluiceError })> {
@@ -101,7 +101,7 @@ export class RunLifecycle {
     }
   }
 
-  /** The run goes on with its own list, or carries over, when the service can be asked. */
+  /** The run resumes its own list, or carries over, once the service can be asked. */
   async #writeBeside(
     client: Client,
     opened: PlannedBeside & { readonly stoppedBy: SluiceError },
@@ -131,9 +131,9 @@ export class RunLifecycle {
   }
 
   /**
-   * Learns what the service has of the run, and what the account has for it.
+   * Reads the run's batches on the service, and the balance.
    *
-   * @throws ConfigurationError when the run shall not go on; as requests do
+   * @throws ConfigurationError when the run must not continue; as requests do
    */
   async #begin(
     client: Client,
@@ -145,7 +145,7 @@ export class RunLifecycle {
     await reconciliation.readList();
     this.isRemovable =
       isFirst && reconciliation.uploads.all().length === 0 && !reconciliation.isCopied;
-    // The process that begins a shared run has asked before.
+    // The process that began a shared run has asked before.
     if (this.isRemovable && !store.isShared) await checkBeforeSending(this.#options, plannedInput);
     const isUnknown = store.state.balance === undefined;
     const before = await readBalance(client, store, this.#options, (why) =>
@@ -155,7 +155,7 @@ export class RunLifecycle {
     return { before };
   }
 
-  /** Where processes share the run, one has the history while it ends it. */
+  /** In a shared run the process that ends it has the history. */
   async #withHistory<Value>(
     work: (history: History | undefined) => Promise<Value>,
   ): Promise<Value> {
@@ -169,7 +169,7 @@ export class RunLifecycle {
     }
   }
 
-  /** @param stoppedBy what keeps it from being driven */
+  /** @param stoppedBy why it cannot be driven */
   async #drive(
     client: Client,
     reconciliation: Reconciliation,
@@ -180,7 +180,7 @@ export class RunLifecycle {
     const options = this.#driving(client, reconciliation, opened);
     if (stoppedBy) return settleStopped(options, stoppedBy);
     const end = await driveRun(options);
-    // Refused in its form, the run has nothing on the service that is worth going on with.
+    // A run refused in its form has nothing on the service worth continuing.
     this.isRemovable =
       end.isRefused &&
       store.state.earlier.length === 0 &&
@@ -205,7 +205,7 @@ export class RunLifecycle {
     };
   }
 
-  /** Claims the last step, where no process has it: rows may be written as results come. */
+  /** Claims the last step if no process has it: rows may be written as results arrive. */
   async #join({ entry, plannedInput }: OpenedRun): Promise<boolean> {
     if (this.#outputClaim) return true;
     // A sink has one writing at a time.
@@ -218,7 +218,7 @@ export class RunLifecycle {
       plannedInput,
       confirm: async () => claim.confirm(),
     });
-    // The answer that gave it may have come when its time was over.
+    // The claim may have expired before its answer arrived.
     if (claim.revoked?.aborted) {
       await output.stop();
       return false;
@@ -233,7 +233,7 @@ export class RunLifecycle {
     return true;
   }
 
-  /** Every batch is at its end, or this process has nothing more to do for it. */
+  /** Every batch is finished, or this process has nothing more to do. */
   async #finish(
     opened: OpenedRun,
     { client, end }: { readonly client: Client; readonly end: DriveRunEnd },
@@ -242,7 +242,7 @@ export class RunLifecycle {
     for (;;) {
       const summary = this.#summaryOfOthers();
       if (summary) return this.#end(summary);
-      // The reason of an abort is the caller's, whatever it is.
+      // The reason of an abort is the caller's.
       if (end.stoppedBy !== undefined && !end.isPartial) {
         throw await withBalance(this.#place.reasonOf(end), client, this.#options);
       }
@@ -250,7 +250,7 @@ export class RunLifecycle {
         try {
           return await write();
         } catch (error) {
-          // Where another process may write the output by now, what this one's says counts for nothing.
+          // Where another process may write the output by now, this one's error is ignored.
           if (!(error instanceof ClaimRevokedError) && this.#outputClaim) throw error;
         }
       }
@@ -258,7 +258,7 @@ export class RunLifecycle {
     }
   }
 
-  /** @throws StateError `state_mismatch` when another process has given the run up */
+  /** @throws StateError `state_mismatch` when another process has abandoned the run */
   #summaryOfOthers(): Summary | undefined {
     if (!this.#store.isShared) return undefined;
     const { run, finished } = this.#store.state;
@@ -278,7 +278,7 @@ export class RunLifecycle {
       readonly client: Client;
       readonly before: CreditBalance | undefined;
       readonly history: History | undefined;
-      /** Whose results this one uses. @default those in whose place the run began */
+      /** Runs whose results it uses. @default those that it replaced */
       readonly earlier?: readonly EarlierRun[];
     },
   ): Promise<Summary> {
@@ -307,7 +307,7 @@ export class RunLifecycle {
       }),
       ...(earlier && { credits_before: earlier }),
     };
-    // A trial is no night of the list.
+    // A trial is not one of the list's nights.
     const compared = limit === undefined ? history?.compareRun(entry.id, written) : undefined;
     const summary = { ...written, ...(compared && { compared }) };
     if (!end.isWhole) return this.#report(summary);
@@ -321,7 +321,7 @@ export class RunLifecycle {
     return summary;
   }
 
-  /** The state of a run with failed rows is kept for their retry; any other is of no use any more. */
+  /** The state of a run with failed rows is kept for their retry; any other is removed. */
   async #end(summary: Summary): Promise<Summary> {
     await this.#report(summary);
     const isWorthKeeping = isRetriable(summary);

@@ -21,12 +21,12 @@ import { systemClock } from '../../platform/waiting/clock.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 
 /**
- * Verifies all rows of a source and writes them, enriched, to a sink. Durable: killed at any moment,
- * the same call goes on where it stopped, and pays for nothing twice.
+ * Verifies all rows of a source and writes them, enriched, to a sink. Durable: after a kill at any moment the
+ * same call continues where it stopped, and pays for nothing twice.
  *
- * @throws ConfigurationError before anything is sent; StateError when the state directory belongs to
- *   another run or process; InputError, OutputError, ApiError, BudgetError, DeadlineError when it stops:
- *   call again to go on
+ * @throws ConfigurationError before anything is sent; StateError when the state directory belongs to another
+ * run or process; InputError, OutputError, ApiError, BudgetError, DeadlineError when it stops: call again to
+ * continue
  *
  * @example
  * ```ts
@@ -54,7 +54,7 @@ export async function run<From extends SourceInput, Given = unknown>(
   const found = await resolve({
     ...options,
     onProgress: store ? rows.note : onProgress,
-    // Before the run is over: should one have failed, the same call reports the summary again, and pays nothing.
+    // Before the run is over: if a callback failed, the same call reports the summary again and pays nothing.
     onSummary: async (summary) => {
       await options.onSummary?.(summary);
       await calledBack.settled();
@@ -77,7 +77,7 @@ export async function run<From extends SourceInput, Given = unknown>(
   };
   let summary: Summary;
   try {
-    // Processes that share a run write its output in turn.
+    // Processes of a shared run write its output in turn.
     if (!store)
       release = await holdSinks([found.sink, found.maxUnknown?.suspect], { waitLockMs, signal });
     summary = await observeRun(
@@ -86,7 +86,7 @@ export async function run<From extends SourceInput, Given = unknown>(
       observedEnd,
     );
   } catch (error) {
-    // The first error is the one that is thrown.
+    // The first error is thrown.
     await leave().catch(() => undefined);
     throw error;
   }

@@ -36,10 +36,10 @@ import type { Summary } from '../summary/summary.js';
 import type { OnNotice } from '../../platform/text/notices.js';
 
 /**
- * Verifies all rows of a source while they stream to a sink: the first rows come out before the last
- * are read. Not durable without a history: what was paid is lost with the process.
+ * Verifies all rows of a source while they stream to a sink: the first rows come out before the last are
+ * read. Not durable without a history: what was paid is lost with the process.
  *
- * @throws as `run` does; ended early, the run cannot go on
+ * @throws as `run` does; a run that ended early cannot be resumed
  *
  * @example
  * ```ts
@@ -113,16 +113,16 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
     return { ...summary, compared };
   } catch (error) {
     await dropWriting(writing, onNotice);
-    // The reason of an abort passes untouched, which a pipeline wraps in an error of its own.
+    // The reason of an abort passes unchanged; a pipeline would wrap it.
     options.signal?.throwIfAborted();
     throw error;
   }
 }
 
-/** Columns are judged by so many rows, or by all where there are fewer. */
+/** Rows by which columns are judged, or all if there are fewer. */
 const judgedRows = 100;
 
-/** Asks about doubtful columns before the first rows leave that could fill a batch. */
+/** Asks about doubtful columns before the first rows that could fill a batch. */
 async function* askFirst(
   chunks: AsyncIterable<RowChunk>,
   layout: ColumnLayout,
@@ -133,7 +133,7 @@ async function* askFirst(
     return;
   }
   const { country, emailCountry } = options;
-  // These rows are planned twice: nothing of this time is kept.
+  // These rows are planned twice: the first plan is discarded.
   const storage = { append: () => undefined, open: () => [] };
   const { batchSize } = defaults;
   const judge = async (plan: Plan): Promise<void> => {
@@ -179,7 +179,7 @@ async function flow(
     releaseStretch(plan, joined);
     options.onProgress?.({ stage: 'writing', rows });
   };
-  // What passes here are chunks, and not the rows that `verify()` counts.
+  // Chunks pass here, not the rows that `verify()` counts.
   const { onProgress, ...settings } = options;
   const { planner, cutter } = plan.plan;
   const verified = verifyChunks(plan, {
@@ -216,7 +216,7 @@ async function flow(
     }),
     ...(options.signal ? [{ signal: options.signal }] : []),
   );
-  // A pipeline that fails does not wait: the caller may close the client at once.
+  // A failed pipeline does not wait: the caller may close the client at once.
   await Promise.allSettled([flowing, closed]);
   await flowing;
   onProgress?.({ stage: 'written', rows });

@@ -5,7 +5,7 @@ import type { BatchProgress } from '../batches/claim.js';
 import type { Summary } from '../summary/summary.js';
 import { summarySchema } from '../summary/summary-schema.js';
 
-/** What the journal holds of each stage: the compiler says when a stage or a field is forgotten. */
+/** The journal's fields of each stage: a forgotten stage or field does not compile. */
 type Shapes = {
   readonly [S in Stage]: {
     readonly [
@@ -73,23 +73,21 @@ const ofStage = new Map(
 );
 const staged = z.object({ stage: z.string() });
 
-/** What is known of a batch, as it comes back from the journal. */
+/** The state of a batch as read from the journal. */
 const batchState = z.custom<BatchState>((value) => {
   const { data } = staged.safeParse(value);
   return data !== undefined && ofStage.get(data.stage)?.safeParse(value).success === true;
 });
 
-/*
- * The entries of a run's journal, in the order in which they may come.
- */
+/* The entries of a run's journal, in the order in which they may come. */
 
-/** Where a journal lies: another number or time is a copy of it. */
+/** Where a journal is: another number or time means a copy. */
 const statePlace = z.object({ ino: z.number(), born: z.number().nullable() });
 export type StateLocation = z.infer<typeof statePlace>;
 
 /**
- * What a run is, and what must be the same when it goes on. The first entry of a journal; each later one
- * begins another run in place of the one before, whose paid results stay.
+ * A run, with what must be the same when it resumes. The first entry of a journal; each later one begins
+ * another run in place of the previous, whose paid results stay.
  */
 const runEntry = z.object({
   entry: z.literal('run'),
@@ -97,22 +95,22 @@ const runEntry = z.object({
   /** Seed of the address table, in hex. */
   seed: z.string().regex(/^[0-9a-f]{64}$/),
   startedAt: z.iso.datetime(),
-  /** Major and minor version of Sluice, where several processes must have the same. */
+  /** Major and minor version of Sluice, where several processes must share it. */
   version: z.string().optional(),
   /** The service's base URL, or `local`. */
   service: z.string(),
   /** Salted fingerprint of the key. */
   account: z.string(),
-  /** What decides the rows and the batches, by the option's name. */
+  /** Options that decide the rows and the batches, by name. */
   decides: z.record(z.string(), z.json()),
-  /** What decides only what is written, and where. */
+  /** Options that decide only what is written, and where. */
   writes: z.record(z.string(), z.json()),
   place: statePlace.optional(),
   /** Whether its batches are deleted once their results are safe. */
   deletes: z.boolean().optional(),
-  /** Whether addresses that failed in the runs before are sent again. */
+  /** Whether failed addresses of earlier runs are sent again. */
   retries: z.boolean().optional(),
-  /** What outputs know it by, where that is the id of the run in whose place it began. */
+  /** Its id in outputs, where that is the id of the run that it replaced. */
   outputId: z
     .string()
     .regex(/^[0-9a-f]{16}$/)
@@ -120,21 +118,21 @@ const runEntry = z.object({
 });
 export type RunEntry = z.infer<typeof runEntry>;
 
-/** What of a run's options is compared when it goes on. */
+/** The options that are compared when a run resumes. */
 export type Decisions = { readonly [Part in 'decides' | 'writes']: RunEntry[Part] };
 
-/** What the outputs of a run know it by: a run that takes another's place writes over what that wrote. */
+/** A run's id in outputs: a run that replaces another overwrites its output. */
 export function outputIdOf({ id, outputId }: RunEntry): string {
   return outputId ?? id;
 }
 
-/** The account's key was replaced by another of the same account. */
+/** The key was replaced by another of the same account. */
 const accountEntry = z.object({ entry: z.literal('account'), account: z.string() });
 
-/** The state directory was moved, and no other process goes on with the run where it was. */
+/** The state directory was moved, and no other process continues the run elsewhere. */
 const placeEntry = z.object({ entry: z.literal('place'), place: statePlace });
 
-/** An input that can be read once was written down, whole; a later one takes its place. */
+/** An input that can be read once was copied completely; a later copy replaces it. */
 const keptEntry = z.object({
   entry: z.literal('kept'),
   /** Its name in the state directory. @default `input` */
@@ -151,7 +149,7 @@ const planEntry = z.object({
   rows: z.int().min(0),
   /** Digest of the input's bytes, where the source gives one. */
   content: z.string().nullable(),
-  /** Lines, or rows, of the headers that were found below others; absent where none was. */
+  /** Lines or rows of headers found below others; absent without one. */
   headers: z.array(z.int().min(2)).optional(),
   batches: z.array(
     z.object({
@@ -161,18 +159,18 @@ const planEntry = z.object({
       checksum: z.int(),
     }),
   ),
-  /** Addresses whose results of a history are noted, and the checksum of the note. */
+  /** Addresses with noted results of a history, and the note's checksum. */
   recalled: z.object({ addresses: z.int(), checksum: z.int() }).optional(),
 });
 export type PlanEntry = z.infer<typeof planEntry>;
 
-/** A person has said that the run is carried over to another list, however little of it that needs. */
+/** A person has agreed to carry the run over to another list, however little of it is useful. */
 const carryEntry = z.object({ entry: z.literal('carry') });
 
-/** Nothing more is launched by any of the processes that work on the run, and why. */
+/** Launches of all processes are stopped, and why. */
 export const stoppedEntry = z.object({
   entry: z.literal('stopped'),
-  /** What the error was that stopped the first of them, by its code; or what it saw of others. */
+  /** Code of the error that stopped the first of them, or of what it saw of others. */
   code: z.enum([
     'payment_required',
     'budget_exhausted',
@@ -187,10 +185,10 @@ export const stoppedEntry = z.object({
 });
 export type StoppedEntry = z.infer<typeof stoppedEntry>;
 
-/** A process begins to work on a run that was stopped: what stopped it may be otherwise by now. */
+/** A process joins a stopped run: what stopped it may no longer apply. */
 const resumedEntry = z.object({ entry: z.literal('resumed') });
 
-/** Most credits of each type that the launches of all processes may come to, by the word of the newest. */
+/** Most credits of each type for the launches of all processes; the newest entry counts. */
 const budgetEntry = z.object({
   entry: z.literal('budget'),
   /** `null` where there is no limit. */
@@ -198,10 +196,9 @@ const budgetEntry = z.object({
 });
 export type BudgetEntry = z.infer<typeof budgetEntry>;
 
-/** What is prepared may be launched, by whichever process: a person was asked. */
 const approvedEntry = z.object({ entry: z.literal('approved') });
 
-/** The balance before the first launch; `null` where the service does not say. */
+/** The balance before the first launch; `null` where the service does not give it. */
 const balanceEntry = z.object({
   entry: z.literal('balance'),
   credits: creditBalance.nullable(),
@@ -210,17 +207,16 @@ export type BalanceEntry = z.infer<typeof balanceEntry>;
 
 const charge = z.object({ spent: z.number(), refunded: z.number(), net: z.number() });
 
-/** What is known of a batch from now on. */
+/** The new state of a batch. */
 const batchEntry = z.object({
   entry: z.literal('batch'),
-  /** Number of the batch, from 0. */
   batch: z.int().min(0),
   name: z.string(),
   state: batchState,
   charge: charge.nullable(),
-  /** What launched uploads before this one have cost; `null` where that is not known. */
+  /** Cost of launched uploads before this one; `null` where unknown. */
   inVain: charge.nullable().optional(),
-  /** What its latest whole export held. */
+  /** Content of its latest complete export. */
   exported: z
     .object({
       counted: z.number().nullable(),
@@ -234,7 +230,7 @@ const batchEntry = z.object({
 });
 export type BatchEntry = z.infer<typeof batchEntry>;
 
-/** What is known of a part of a batch that was too large: the batch is `split` before. */
+/** The new state of a part of a batch that was too large: the batch is `split` before. */
 const partEntry = batchEntry.extend({
   entry: z.literal('part'),
   /** Number of its first line, from 0. */
@@ -265,7 +261,7 @@ export function batchEntryOf(
     : { entry: 'batch', ...entry };
 }
 
-/** The output stands: what is left is tidying. */
+/** The output is complete: only tidying is left. */
 export const finishedEntry = z.object({
   entry: z.literal('finished'),
   summary: z.preprocess(
@@ -275,7 +271,7 @@ export const finishedEntry = z.object({
 });
 export type FinishedEntry = z.infer<typeof finishedEntry>;
 
-/** The end of the run, with rows that are `failed`, was reported to the caller. */
+/** The end of the run, with `failed` rows, was reported to the caller. */
 const endedEntry = z.object({ entry: z.literal('ended') });
 
 export const journalEntry = z.discriminatedUnion('entry', [

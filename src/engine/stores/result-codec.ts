@@ -2,16 +2,15 @@ import { crc32 } from 'node:zlib';
 import type { LineResults } from '../results/match-export.js';
 import type { OutcomeTable } from '../results/outcome-table.js';
 
-/** Read as a number it identifies this format, and this machine's byte order. */
+/** As a number it identifies this format and this machine's byte order. */
 const mark = 0x534c_5232;
 const headWords = 3;
 const wordBytes = 4;
 
 /**
- * A batch's results as they are kept on disk: mark, number of results, bytes of the dictionary; the
- * dictionary, the keys of the distinct outcomes as JSON, filled up with spaces to whole words; places of
- * lines; for each the place of its outcome in the dictionary; a CRC-32 of all that. Numbers are 32-bit
- * words of this machine.
+ * A batch's results on disk: mark, number of results, bytes of the dictionary; the dictionary, which has the
+ * keys of the distinct outcomes as JSON, padded with spaces to whole words; positions of lines; for each the
+ * position of its outcome in the dictionary; a CRC-32 of everything. Numbers are native 32-bit words.
  */
 export function encodeResults({ lines, outcomes }: LineResults, table: OutcomeTable): Buffer {
   const { places, keys } = collectKeys(outcomes, table);
@@ -37,7 +36,7 @@ export function encodeResults({ lines, outcomes }: LineResults, table: OutcomeTa
 export function decodeResults(bytes: Uint8Array, table: OutcomeTable): LineResults | undefined {
   if (bytes.length % wordBytes !== 0 || bytes.length < (headWords + 1) * wordBytes)
     return undefined;
-  // A copy begins at a whole word.
+  // A copy is aligned to whole words.
   const words = new Uint32Array(Uint8Array.from(bytes).buffer);
   const [found, count = 0, dictionaryBytes = 0] = words;
   const start = headWords + dictionaryBytes / wordBytes;

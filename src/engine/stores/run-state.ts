@@ -16,36 +16,36 @@ import {
   type StoppedEntry,
 } from './journal-entries.js';
 
-/** What a journal records of a run. */
+/** The journal of a run, as a state. */
 export interface RunState {
   readonly run: RunEntry | undefined;
-  /** The input that can be read once, whole on disk. */
+  /** The completed copy of an input that can be read once. */
   readonly kept: KeptEntry | undefined;
   readonly plan: PlanEntry | undefined;
   readonly balance: BalanceEntry | undefined;
-  /** Why no process launches anything more; `undefined` while launches are allowed. */
+  /** Why launches are stopped; `undefined` while they are allowed. */
   readonly stopped: StoppedEntry | undefined;
-  /** What processes that share the run may spend; `undefined` while none of them set it. */
+  /** The budget of a shared run; `undefined` while none is set. */
   readonly budget: BudgetEntry | undefined;
-  /** Whether a person has agreed to the launch of what is prepared. */
+  /** Whether a person has agreed to the launch of the prepared batches. */
   readonly isApproved: boolean;
-  /** What is known of batches and of parts of them, by their labels. */
+  /** States of batches and parts, by label. */
   readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
-  /** When they got where they are, by their labels. */
+  /** Times of their stages, by label. */
   readonly times: ReadonlyMap<string, BatchTimes>;
-  /** The output is. */
+  /** The output is complete. */
   readonly finished: FinishedEntry | undefined;
   /** The end was reported to the caller. */
   readonly hasEnded: boolean;
-  /** A person wants it carried over to whatever list comes next. */
+  /** Whether a person wants it carried over to whatever list comes next. */
   readonly isCarried: boolean;
-  /** The runs in whose place it began, the first of them first: what they paid for is not paid again. */
+  /** The runs that it replaced, the first of them first: what they paid for is not paid again. */
   readonly earlier: readonly EarlierRun[];
-  /** How many runs the journal has begun. */
+  /** Number of runs in the journal. */
   readonly generation: number;
 }
 
-/** A run that another has taken the place of, after it has sent something. */
+/** A run that was replaced after it had sent something. */
 export interface EarlierRun {
   readonly generation: number;
   readonly run: RunEntry;
@@ -70,10 +70,10 @@ export const emptyRunState: RunState = {
   generation: 0,
 };
 
-/** What is known of the run that takes the place of another. */
+/** The state of a run that replaces another. */
 function stateOfNextRun(state: RunState, retries = false): RunState {
   const { run, plan, batches, kept, generation } = state;
-  // What an output was written of is needed no more.
+  // The results of a complete output are no longer needed.
   const isOver = state.finished !== undefined && !retries;
   const earlier = isOver ? [] : [...state.earlier];
   if (run && plan && batches.size > 0 && !isOver) {
@@ -83,7 +83,8 @@ function stateOfNextRun(state: RunState, retries = false): RunState {
 }
 
 /**
- * Takes in a journal's entries.
+ * Replays a journal's entries.
+ * @param path the journal's, for messages
  *
  * @param path the journal's, for messages
  */
@@ -93,7 +94,7 @@ export function replayJournal(entries: readonly unknown[], path: string): RunSta
   return journal.state;
 }
 
-/** A fold of journal entries as they come: each costs the same, however many came before. */
+/** Folds journal entries as they arrive: each costs the same, however many came before. */
 export class JournalReplay {
   readonly #path: string;
   #batches = new Map<string, BatchEntry | PartEntry>();
@@ -105,12 +106,12 @@ export class JournalReplay {
     this.#path = path;
   }
 
-  /** Its maps take in what comes later, until another run begins. */
+  /** Its maps are updated in place until another run begins. */
   get state(): RunState {
     return this.#state;
   }
 
-  /** @returns the labels of the batches, and of the parts of them, that have changed */
+  /** @returns the labels of changed batches and parts */
   apply(entries: readonly unknown[]): readonly string[] {
     const labels: string[] = [];
     for (const [index, value] of entries.entries()) {
@@ -206,7 +207,7 @@ export function hasPaid({ batches }: Pick<RunState, 'batches'>): boolean {
   return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
 }
 
-/** Whether anything was sent, by this run or by those in whose place it began. */
+/** Whether this run or one that it replaced has sent anything. */
 export function hasSent({ batches, earlier }: RunState): boolean {
   return batches.size > 0 || earlier.length > 0;
 }
@@ -218,7 +219,7 @@ export function entryOf(
   return batches.get(batchLabel(batch));
 }
 
-/** Number of addresses of a batch, or of a part of one, that the journal names. */
+/** Number of addresses of a batch or part in the journal. */
 export function addressesOf(
   { plan }: Pick<RunState, 'plan'>,
   entry: BatchEntry | PartEntry,
@@ -227,7 +228,7 @@ export function addressesOf(
   return plan?.batches[entry.batch]?.addresses ?? 0;
 }
 
-/** Of the batches whose results are not on disk yet: how many they are, and their addresses. */
+/** Number of batches without stored results, and of their addresses. */
 export function resultsToFetch(
   state: RunState,
   batches: readonly Batch[],

@@ -10,52 +10,52 @@ import {
 import type { BatchEntry, PartEntry, StoppedEntry } from './journal-entries.js';
 import { addressesOf, type RunState } from './run-state.js';
 
-/** What a state directory, or a store that processes share, says of its run. */
+/** The status of a run in a state directory or a shared store. */
 export interface RunStatus {
-  /** Its path, or what the store is called. */
+  /** Its path, or the store's name. */
   readonly stateDir: string;
   readonly input: string;
   readonly output: string;
   /** The service's base URL, or `local`. */
   readonly service: string;
   readonly startedAt: string;
-  /** `null` while the input was not read to its end. */
+  /** `null` until the input is read to its end. */
   readonly rows: number | null;
-  /** Where one was too large for the service, its parts are counted in its place. */
+  /** A batch that was too large is counted by its parts. */
   readonly batches: number;
-  /** Batches at their end: their results are on disk, or they failed. */
+  /** Finished batches: stored, or failed. */
   readonly done: number;
-  /** Batches that may have been launched, and whose results are not here yet. */
+  /** Batches that may have been launched, without results yet. */
   readonly running: number;
-  /** Those of them whose launch had no clear answer: the service is asked again. */
+  /** Those whose launch had no clear answer: the service is asked again. */
   readonly inDoubt: number;
   /** Batches that are known to be on the service. */
   readonly uploads: number;
-  /** Batches that something was sent of, by stage. */
+  /** Batches of which something was sent, by stage. */
   readonly stages: Readonly<Record<string, number>>;
   /** Credits of the batches that may have been launched, before refunds. */
   readonly launchedCredits: Readonly<Record<VerificationType, number>>;
-  /** How many of these are of launches that had no clear answer: they may not have been spent. */
+  /** Credits of launches without a clear answer: they may not have been spent. */
   readonly doubtfulCredits: Readonly<Record<VerificationType, number>>;
-  /** Credits that the batches which were not launched need at most. */
+  /** Most credits that unlaunched batches need. */
   readonly openCredits: Readonly<Record<VerificationType, number>>;
   readonly isFinished: boolean;
   /** Whether its end was reported, too: the next run starts over, unless it retries what failed. */
   readonly isEnded: boolean;
   /**
-   * What `retryFailed` would ask the service for: how many exports that are paid for already, and how many
-   * addresses would be sent again, of which `paidTwice` may have been paid already.
+   * What `retryFailed` would do: paid exports to request again, and addresses to send again, of which
+   * `paidTwice` may have been paid already.
    */
   readonly retry: {
     readonly exports: number;
     readonly addresses: number;
     readonly paidTwice: number;
   };
-  /** Why no process that shares the run launches anything more; `null` while they may. */
+  /** Why launches of a shared run are stopped; `null` while they are allowed. */
   readonly stopped: Pick<StoppedEntry, 'code' | 'message' | 'at'> | null;
 }
 
-/** What a journal says that was read. */
+/** The status from a journal. */
 export function statusOf(state: RunState, stateDir: string): RunStatus {
   const { run, plan, stopped } = state;
   if (!run) throw new ConfigurationError(`no run found in ${stateDir}`);
@@ -74,7 +74,7 @@ export function statusOf(state: RunState, stateDir: string): RunStatus {
     service: run.service,
     startedAt: run.startedAt,
     rows: plan?.rows ?? null,
-    // Each that was split makes room for two.
+    // A split batch makes room for two.
     batches: (plan?.batches.length ?? 0) + batches.filter(({ stage }) => stage === 'split').length,
     done: batches.filter(isAtEnd).length,
     running: batches.filter((batch) => mayHaveLaunched(batch) && !isAtEnd(batch)).length,
@@ -134,22 +134,21 @@ function kindOf(type: string): VerificationType {
   return type === 'email' ? 'email' : 'phone';
 }
 
-/** What a retry of what failed asks the service for. */
+/** What a retry of failed batches would do. */
 interface Retry {
-  /** Batches whose results are paid for: their exports alone are asked for again, which is free. */
+  /** Paid batches: only their exports are requested again, which is free. */
   readonly exports: number;
-  /** Addresses that are sent again, and may be paid for again. */
+  /** Addresses that are sent again, and may be paid again. */
   readonly addresses: number;
-  /** Those of them that may have been paid for already. */
+  /** Those that may have been paid already. */
   readonly paidTwice: number;
 }
 
-/** What is known of a batch that failed. */
 interface FailedBatch {
   readonly reason: string | null;
   readonly uuid: string | null | undefined;
   readonly addresses: number;
-  /** Whether its launch was asked for. */
+  /** Whether its launch was requested. */
   readonly launched: boolean;
 }
 

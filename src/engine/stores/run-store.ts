@@ -18,45 +18,43 @@ import type {
 import type { StoredRun, RowFigures } from './shared/shared-status.js';
 import type { Summary } from '../summary/summary.js';
 
-/** Entries of a journal other than the run itself, the states of its batches, and its end. */
+/** Entries of a journal other than the run, the states of its batches, and its end. */
 export type RunNote = Exclude<
   JournalEntry,
   RunEntry | PlanEntry | BatchEntry | PartEntry | FinishedEntry
 >;
 
 /**
- * What a run keeps so that another process can go on with it: its journal and its results. A state
- * directory is one, held by one process at a time; in one that is shared, many processes work on the run
- * at once. Every store passes the same suite.
+ * The journal and results from which another process can resume a run. A state directory is a store held by
+ * one process at a time; a shared store serves many processes at once. Every store passes the same tests.
  */
 export interface RunStore {
-  /** The state of the run, as far as this process knows. */
+  /** The state of the run, as far as this process knows it. */
   readonly state: RunState;
 
   /** Whether other processes may work on the run at the same time. */
   readonly isShared: boolean;
 
   /**
-   * Appends a note to the journal. When it has returned, the note outlasts a power cut.
+   * Appends a note to the journal. Once it returns, the note survives a power cut.
    *
-   * @throws OutputError when it could not be made safe; from then on always
+   * @throws OutputError when a write fails; from then on always
    */
   record(note: RunNote): Promise<void>;
 
   /**
-   * Claims batches that no process has. Nothing is written about a batch, and nothing sent for it, but
-   * under its claim.
+   * Claims batches that no process has. Only under its claim is anything recorded or sent for a batch.
    *
-   * @param wanted in the order in which they are to be had
-   * @returns as many as this process may have now: all in a store that it holds alone, one or none in
-   *   one that it shares, and none of a run that has finished or is removed
+   * @param wanted by priority
+   * @returns the claims that this process gets now: all in a store of one process, at most one in a shared
+   * store, and none of a finished or removed run
    * @throws OutputError
    */
   claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]>;
 
   /**
-   * Claims the last step of the run: its output, and its end. It may be claimed at any time; one at a time
-   * has it.
+   * Claims the last step of the run: its output and its end. Possible at any time; one process has it at a
+   * time.
    *
    * @returns `undefined` while another process has it, and once the run has finished or is removed
    * @throws OutputError
@@ -64,43 +62,40 @@ export interface RunStore {
   join(): Promise<JoinClaim | undefined>;
 
   /**
-   * Resolves when other processes have brought the run further, or have let go of batches or of its last
-   * step, since it was last asked: at once where that is so already. `known` has it then. Absent where
-   * there are no others.
+   * Resolves when, since the last call, other processes have changed the run, or released batches or the last
+   * step; `state` includes the changes. Absent in a store of one process.
    *
    * @throws the signal's reason
    */
   waitForUpdates?(signal: AbortSignal): Promise<void>;
 
   /**
-   * Whether the store was started again since this process opened it: it may have been set back to an
-   * earlier moment. Absent where there are no others.
+   * Whether the store was restarted since this process opened it, and may have been restored to an earlier
+   * moment. Absent in a store of one process.
    */
   readonly isRestarted?: boolean;
 
-  /**
-   * Labels of the batches that any process has recorded changes of since the last call.
-   * Absent where there are no others.
-   */
+  /** Labels of the batches that any process has changed since the last call. Absent in a store of one process. */
   takeUpdates?(): ReadonlySet<string>;
 
   /**
-   * Reads results that were kept, as often as asked.
+   * Reads stored results, as often as called.
    *
-   * @param outcomes the table that their outcomes get ids in
-   * @returns by the numbers of addresses where an earlier version kept them
-   * @throws StateError `state_damaged`; ClaimRevokedError where the run is over meanwhile; OutputError
+   * @param outcomes the table for their outcomes
+   * @returns by address numbers where an earlier version stored them
+   * @throws StateError `state_damaged`; ClaimRevokedError once the run is over; OutputError
    */
   readResults(batch: Batch, outcomes: OutcomeTable): Promise<LineResults>;
 
-  /** Drops the run that is known; the store stays held. @throws OutputError */
+  /** Drops the known run; the store stays held. @throws OutputError */
   startOver(): Promise<void>;
 
-  /** Lets go of the store and of every claim, for the next process; once more does nothing. */
+  /** Releases the store and every claim for the next process; may be called again. */
   close(): Promise<void>;
 
   /**
-   * Removes all but the proof that the run is over: which run it was, and its end. That goes last.
+   * Removes all but the proof that the run is over: its identity and its end, which goes last.
+   * @throws OutputError
    *
    * @throws OutputError
    */
@@ -110,16 +105,16 @@ export interface RunStore {
   remove(): Promise<void>;
 }
 
-/** The right to drive a batch of a run, with what the process that had it before has written down. */
+/** The right to drive a batch of a run, with the record of the process that had it before. */
 export interface RunClaim extends BatchClaim {
   readonly batch: Batch;
   readonly entry: BatchEntry | PartEntry | undefined;
-  /** When it got where it is. */
+  /** Times of its stages. */
   readonly times: BatchTimes;
 
   /**
-   * Keeps the results of a whole export of the batch. It counts once the batch is recorded as exported. When
-   * it has returned, it outlasts a power cut.
+   * Stores the results of a complete export. They count once the batch is recorded as exported, and survive a
+   * power cut once this returns.
    *
    * @throws ClaimRevokedError, OutputError
    */
@@ -132,17 +127,12 @@ export interface JoinClaim {
   readonly revoked?: AbortSignal;
 
   /**
-   * Makes sure that the claim still holds, before an output is put into its place or anything is deleted.
+   * Confirms the claim before an output is put in place or anything is deleted.
    *
    * @throws ClaimRevokedError
    */
   confirm(): Promise<void>;
 
-  /**
-   * Writes down that the output is in its place: the run has finished.
-   *
-   * @throws ClaimRevokedError with nothing written; OutputError
-   */
   finish(summary: Summary): Promise<void>;
 }
 
@@ -152,51 +142,52 @@ export interface CopyClaim {
   readonly revoked: AbortSignal;
 
   /**
-   * Writes all of it; when it has returned, the copy is whole.
+   * Writes all bytes; once it returns, the copy is complete.
    *
-   * @param of what it is a copy of
-   * @throws ClaimRevokedError: another process begins again; what the bytes fail with
+   * @param of identifies the original
+   * @throws ClaimRevokedError: another process begins again; the error of the bytes
    */
   write(bytes: AsyncIterable<Uint8Array>, of: string): Promise<void>;
 }
 
-/** Of a source that one process alone can read, or that would give each process other rows. */
+/** A copy of a source that only one process can read, or that would give each process other rows. */
 export interface SourceCopy {
-  /** Most bytes that it may have. */
+  /** Its largest size in bytes. */
   readonly limitBytes: number;
 
-  /** @returns `undefined` while another process has it, once it is whole, and once the run is begun */
+  /** @returns `undefined` while another process has it, once it is complete, and once the run has begun */
   claim(): Promise<CopyClaim | undefined>;
 
   /**
-   * @returns what it is a copy of, and its bytes; `undefined` while it is not whole, and once it is dropped
-   *   with the end of the run. Reading them throws StateError `state_damaged`
+   * @returns its original and its bytes; `undefined` until it is complete, and once it is dropped at the end
+   * of the run. Reading them throws StateError `state_damaged`
    */
   read(): Promise<{ readonly of: string; readonly bytes: AsyncIterable<Uint8Array> } | undefined>;
 }
 
-/** A run in a store that many processes share, as one of them has it open. */
+/** A shared run's store, as one process has it open. */
 export interface SharedRunStore extends RunStore {
   readonly copy: SourceCopy;
   /**
-   * Begins the run, where none is begun under its name. Of all processes that do so one counts.
+   * Begins the run, unless one of its name exists. Of concurrent calls one counts.
    *
-   * @returns what the run is and what its plan is, by whichever process
+   * @returns the run and its plan, whichever process began it
    * @throws OutputError
    */
   begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun>;
   /**
-   * Keeps what of a history the plan uses that this process is about to begin with.
+   * Stores the used results of a history for the plan that this process is about to begin with.
+   * @throws OutputError
    *
    * @throws OutputError
    */
   keepRecalled(bytes: Uint8Array): Promise<void>;
-  /** The same of the plan that counts. @throws OutputError */
+  /** Reads them for the plan that counts. @throws OutputError */
   readRecalled(): Promise<Uint8Array>;
-  /** Keeps the pace of an account's requests with all of its processes, in whichever run. */
+  /** Joins the request rate that all processes of an account share, in any run. */
   joinPace(member: RateMember): Promise<SharedRate>;
   waitForUpdates(signal: AbortSignal): Promise<void>;
-  /** @param listener called as soon as `state` has what stops all, whatever else is waited for */
+  /** @param listener called as soon as `state` has what stops all, whatever else is awaited */
   hearStops(listener: () => void): void;
   /**
    * Notifies other processes of what stops all, before it is recorded, which waits for its turn. Never
@@ -204,35 +195,34 @@ export interface SharedRunStore extends RunStore {
    */
   announce(stopped: StoppedEntry): void;
   /**
-   * Makes a finished run unfinished: writes down what is known of batches from now on, all at once, and
-   * lets them be claimed again. Where anything was recorded of a batch since this process last read of
-   * the run nothing is: another process has been faster.
+   * Reopens a finished run: records the new states of batches in one step, and lets them be claimed again.
+   * Does nothing where a batch was recorded since this process last read the run: another process was faster.
    *
    * @throws OutputError
    */
   reopen(batches: readonly BatchProgress[]): Promise<void>;
 }
 
-/** What a run is, and what its list was. */
+/** A run and its plan. */
 export interface BegunRun {
   readonly run: RunEntry;
   readonly plan: PlanEntry;
 }
 
-/** Where processes, on whichever machines, find one run by its name. */
+/** A store in which processes on any machines find a run by its name. */
 export interface SharedStore {
-  /** The run and where it is, for messages: without a password. */
+  /** The run and its store for messages: without a password. */
   readonly name: string;
   /**
-   * Opens it as one more process. From then on it gives signs of life, until it is closed.
+   * Opens it as another process, with heartbeats until it is closed.
    *
-   * @throws ConfigurationError when it cannot be used; DeadlineError when it is out of reach for too long
+   * @throws ConfigurationError when it cannot be used; DeadlineError when it is unreachable for too long
    */
   open(options: OpenStoreOptions): Promise<SharedRunStore>;
   /**
-   * What it has of the run, for a process that only looks.
+   * Reads the run without joining it.
    *
-   * @returns `undefined` where there is no run of this name
+   * @returns `undefined` without a run of this name
    * @throws ConfigurationError, DeadlineError; the signal's reason
    */
   look(options?: { readonly signal?: AbortSignal }): Promise<StoredRun | undefined>;
@@ -241,6 +231,6 @@ export interface SharedStore {
 export interface OpenStoreOptions {
   readonly signal: AbortSignal;
   readonly clock?: Clock;
-  /** How far this process is with its rows, and the others. */
+  /** Rows that this process and the others have read and written. */
   readonly rows?: RowFigures;
 }

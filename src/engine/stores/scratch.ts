@@ -5,28 +5,28 @@ import { describeSystemError, onDisk } from '../../platform/files/disk-errors.js
 import type { FileSystem } from '../../platform/files/file-system.js';
 import { makePrivateFolder, type PrivateFolder } from '../../platform/files/private-folder.js';
 
-/** Where a process keeps what it has made of its list on disk: any other process makes the same of it. */
+/** Files that a process derives from its list: any other process derives the same. */
 export interface RunScratch {
   readonly path: string;
   readonly batchesPath: string;
-  /** For every verified cell the number of its address. */
+  /** The address number of every verified cell. */
   readonly ticketsPath: string;
-  /** A folder for the addresses of a list that is too large for one table, while it is planned. */
+  /** Folder for the addresses of a list too large for one table, while it is planned. */
   readonly partitionsPath: string;
-  /** Results of earlier runs that stand for addresses of this one. */
+  /** Earlier results used by this run. */
   readonly recalledPath: string;
 }
 
-/** A scratch of one process, which goes with it. */
+/** The scratch of one process, removed with it. */
 export interface PrivateScratch extends RunScratch {
   readonly remove: () => Promise<void>;
 }
 
 /**
- * Makes a folder of its own for a process. One among the temporary files is locked, and those of processes
- * that were killed are removed.
+ * Makes a private folder for a process. In the temporary folder it is locked, and those of killed processes
+ * are removed.
  *
- * @param parent the folder in which it is made. @default the system's for temporary files
+ * @param parent its parent. @default the system's temporary folder
  */
 export async function makeScratch(
   files: FileSystem,

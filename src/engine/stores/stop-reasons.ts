@@ -10,7 +10,7 @@ import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { stoppedEntry, type StoppedEntry } from './journal-entries.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-/** A batch that continues costing processes would cost all of them. @param batch its label */
+/** A batch on which processes keep dying would cost all of them. @param batch its label */
 export function stopForLosses(batch: string): StoppedEntry {
   return {
     entry: 'stopped',
@@ -20,7 +20,10 @@ export function stopForLosses(batch: string): StoppedEntry {
   };
 }
 
-/** What of one process's errors stops all that work on the run: it would meet each of them, or is meant for all. */
+/**
+ * The stop for all processes that a process's error requires: one that each would meet, or that is meant for
+ * all.
+ */
 export function stopForAll(error: unknown): StoppedEntry | undefined {
   if (!isSluiceError(error)) return undefined;
   const stopped = stoppedEntry.safeParse({
@@ -32,12 +35,12 @@ export function stopForAll(error: unknown): StoppedEntry | undefined {
   return stopped.data;
 }
 
-/** Whether what was launched is brought to its end first. */
+/** Whether launched batches are finished first. */
 export function letsFinish({ code }: StoppedEntry): boolean {
   return ['payment_required', 'budget_exhausted', 'detached', 'processes_lost'].includes(code);
 }
 
-/** The error with which a process ends that another has stopped. */
+/** The error of a process that another has stopped. */
 export function stopOfOthers({ code, message: reason }: StoppedEntry): SluiceError {
   const message = `another process of the run was stopped: ${reason}`;
   switch (code) {

@@ -15,22 +15,22 @@ import type { SettledParcel } from './parcel.js';
 interface SettledDeletionsOptions {
   readonly service: VerificationService;
   readonly clock: Clock;
-  /** Called with the names of those that stay. */
+  /** Called with the names of the batches that stay. */
   readonly onLeftBehind: ((names: readonly string[]) => void) | undefined;
-  /** Called with what that throws. */
+  /** Called with its error. */
   readonly onFailed: (error: Error) => void;
 }
 
 /**
- * Deletes the batches of a stream from the service, each when its results are safe, or it has failed before
- * its launch. What it cannot delete of those, and what is in doubt, the stream names at its end.
+ * Deletes the batches of a stream from the service, each once its results are safe, or it has failed before
+ * its launch. The stream names undeleted and doubtful ones at its end.
  */
 export class SettledDeletions {
   readonly #options: SettledDeletionsOptions;
   readonly #stop = new AbortController();
-  /** By label: names of those that were launched, and are not deleted. */
+  /** By label: names of launched batches that are not deleted. */
   readonly #names = new Map<string, string>();
-  /** Labels of those whose launch is in doubt: none of them is deleted. */
+  /** Labels of batches whose launch is in doubt: none is deleted. */
   readonly #doubtful = new Set<string>();
   readonly #pending = new Set<Promise<void>>();
   /** By key of the uuid: names of those that the service says to have deleted. */
@@ -48,7 +48,7 @@ export class SettledDeletions {
     else if (mayHaveLaunched(state)) this.#names.set(label, name);
   }
 
-  /** A batch is at its end, and its results are kept where they are to be kept. */
+  /** A batch is finished, and its results are stored. */
   settled(parcel: SettledParcel): void {
     const work = this.#delete(parcel)
       .catch(this.#options.onFailed)
@@ -71,7 +71,7 @@ export class SettledDeletions {
     if (left && left.length > 0) onLeftBehind?.(left);
   }
 
-  /** The same for a stream that ends early, within a time; reports what it leaves, those under way included. */
+  /** The same for a stream that ends early, within a time; reports the rest, including what is under way. */
   async leave(ms: number): Promise<void> {
     const { clock, onLeftBehind } = this.#options;
     const work = async (signal: AbortSignal): Promise<void> => orAborted(this.done(), signal);

@@ -31,14 +31,13 @@ import { PatientDuplex } from './patient-duplex.js';
 import { type DriveBatchesOptions, verifyShape } from './stream-options.js';
 
 /**
- * Brings batches through the service, many at once: parcels in (batches; rows pass through), settled
- * batches out, each when it is at its end. One that is too large for the service is sent in parts, which
- * come out in its place, with its `id` and a `part` each. When the source errors, nothing more is launched. When
- * credits or budget are used up, what runs is finished and comes out, a parcel that says so after it;
- * reading on gives the error.
+ * Drives batches through the service concurrently: parcels in (batches; rows pass through), settled batches
+ * out as they finish. A batch that is too large for the service comes out as its parts, with its `id` and a
+ * `part` each. When the source fails, nothing more is launched. When credits or budget are used up, running
+ * batches are finished and come out, followed by a parcel that says so; reading on gives the error.
  *
- * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`,
- *   BudgetError, DeadlineError, …
+ * @throws ConfigurationError at once; as a stream does, by `error`: ApiError `unauthorized`, BudgetError,
+ * DeadlineError, …
  *
  * @example
  * ```ts
@@ -59,7 +58,10 @@ export function driveBatches(options: DriveBatchesOptions): Duplex {
 
 type Done = (error?: Error | null) => void;
 
-/** Most time that a stream which ends early waits for its launches' answers, and to delete what it has not launched. */
+/**
+ * Longest time that a stream which ends early waits for its launches' answers, and for deleting unlaunched
+ * batches.
+ */
 export const cleanUpMs = 10_000;
 
 /** See {@link driveBatches}. */
@@ -71,19 +73,19 @@ export class DriveBatches extends PatientDuplex {
   readonly #claims = new LocalClaims();
   readonly #abort = new AbortController();
   readonly #inRun: (work: () => void) => void;
-  /** Batches that may have left uploads which nothing waits for; only those are kept in mind. */
+  /** Batches that may have left useless uploads; no others are remembered. */
   #left: LeftBatch[] = [];
-  /** By label: batches of which something was sent, and that are not let go of. */
+  /** By label: batches in hand of which something was sent. */
   readonly #underWay = new Map<string, SentBatch>();
   /** By label, as the charges are. */
   readonly #results = new Map<string, ExportOpener | MatchedExport>();
   readonly #charges = new Map<string, Charge>();
-  /** Whether the reader takes more. */
+  /** Whether the reader wants more. */
   #isWanted = false;
-  /** Held back while a batch waits for a place, or the reader takes no more. */
+  /** Withheld while a batch waits for a place, or the reader wants no more. */
   #held: Done | undefined;
   #finish: Done | undefined;
-  /** Whether the last parcel is pushed. */
+  /** Whether the last parcel was pushed. */
   #isOver = false;
 
   readonly #notes: LaunchNotes | undefined;
@@ -93,10 +95,10 @@ export class DriveBatches extends PatientDuplex {
       /** Whether batches stay on the service when they are at their end. @default false */
       readonly keepsBatches?: boolean;
       readonly onNotice?: OnNotice | undefined;
-      /** Does work as that of a run. */
+      /** Runs work in the context of a run. */
       readonly inRun?: (work: () => void) => void;
     },
-    /** What outlasts the process of what is sent. */
+    /** Records that survive the process. */
     notes?: LaunchNotes,
   ) {
     super({ objectMode: true, highWaterMark: 1 });
@@ -131,16 +133,16 @@ export class DriveBatches extends PatientDuplex {
     );
   }
 
-  /** The error that comes behind all results; `undefined` while launches are allowed. */
+  /** The error that follows all results; `undefined` while launches are allowed. */
   get stoppedBy(): SluiceError | undefined {
     return this.#drive.gate.closedBy;
   }
 
   override _write(parcel: Parcel, _encoding: string, done: Done): void {
-    // Once stopped, nothing comes in any more.
+    // Once stopped, nothing more is accepted.
     if (this.stoppedBy) return;
     this.#held = done;
-    // Rows pass up to the first batch that has no place.
+    // Rows pass up to the first batch without a place.
     if (parcel.kind === 'batch') this.#inRun(() => this.#drive.add([parcel.batch]));
     else if (parcelKinds.has(parcel.kind)) this.#isWanted = this.push(parcel);
     else this.destroy(strangerError('driveBatches() takes what rowsToBatches() gives', parcel));
@@ -167,7 +169,7 @@ export class DriveBatches extends PatientDuplex {
       );
   }
 
-  /** Nobody goes on with what was not launched: what it holds of people is not to stay on the service. */
+  /** Unlaunched batches are not continued: their personal data must not stay on the service. */
   async #cleanUp(): Promise<void> {
     const left = (): readonly LeftBatch[] => this.#allLeft();
     const { client, clock = systemClock } = this.#options;
@@ -179,7 +181,7 @@ export class DriveBatches extends PatientDuplex {
     });
     this.#reportLeft(names);
     await this.#calledBack.settled();
-    // Where it cannot be written down, the next stream looks again.
+    // Where that cannot be recorded, the next stream looks again.
     await this.#notes?.dropUploads(this.#runId).catch(() => undefined);
   }
 
@@ -187,7 +189,7 @@ export class DriveBatches extends PatientDuplex {
     return [...this.#left, ...this.#underWay.values()];
   }
 
-  /** @param kept names of uploads that were never launched, and may be there all the same */
+  /** @param kept names of unlaunched uploads that may still be there */
   #reportLeft(kept: readonly string[]): void {
     const names = [...kept, ...namesInDoubt(this.#allLeft(), this.#runId)];
     this.#left = [];
@@ -285,7 +287,7 @@ export class DriveBatches extends PatientDuplex {
       before.state.looks > 0 &&
       attempt > before.state.attempt;
     const lost = isLost ? [...before.lost, before.sentAs] : (before?.lost ?? []);
-    // What was sent under an earlier name has no name here.
+    // The name of an earlier upload is unknown here.
     const name = attempt === 1 ? sentAs : undefined;
     this.#underWay.set(label, { batch, state, name, sentAs, lost });
     if (progress.charge) this.#charges.set(label, progress.charge);

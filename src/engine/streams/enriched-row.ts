@@ -18,7 +18,7 @@ import type { AddedField, originFields } from '../columns/added-fields.js';
 /** Why a cell has no result; `''` where it has one. */
 type Reason = Open<'' | NotSubmittedReason | 'no_record' | FailedReason | 'not_finished'>;
 
-/** What is added for any verified column. */
+/** Added for any verified column. */
 interface CommonCells {
   readonly verification: Verification;
   /** Why there is no result; `''` when verified. */
@@ -42,7 +42,7 @@ type EmailCells = CommonCells &
   };
 type PhoneCells = CommonCells & RecordCells<(typeof phoneRecordFields)[number], PhoneRecord>;
 
-/** What the names of the columns added for a column begin with. */
+/** The prefix of a column's added columns. */
 type PrefixOf<Column extends string, Prefix> = Column extends keyof Prefix
   ? Prefix[Column] & string
   : Column;
@@ -57,20 +57,20 @@ type Added<Columns extends string, Cells, Prefix, Chosen> = UnionToIntersection<
     : never
 >;
 
-/** The columns that other options add to those that are chosen, by option. */
+/** The columns that other options add, by option. */
 interface AskedFields {
   readonly provenance: (typeof originFields)[number];
   readonly suggest: 'suggestion';
 }
 
-/** Those of them that the options of a call ask for. @template Given the options, where they are known */
+/** The fields that a call's options surely add. @template Given the options, where they are known */
 export type SureFields<Given> = {
   [Option in keyof AskedFields]: Given extends { readonly [Name in Option]: true }
     ? AskedFields[Option]
     : never;
 }[keyof AskedFields];
 
-/** Those of them that they may ask for: only the program's run shows it. */
+/** The fields that they may add, depending on values at run time. */
 export type OpenFields<Given> = Exclude<
   {
     [Option in keyof AskedFields]: unknown extends Given
@@ -89,7 +89,7 @@ type UnionToIntersection<Union> = (Union extends unknown ? (one: Union) => void 
   : never;
 
 /**
- * A row as it comes out: its own columns, and those that are added for each verified column.
+ * An output row: its own columns, and those that are added for each verified column.
  *
  * @template Email names of the columns of email addresses
  * @template Phone names of the columns of phone numbers
@@ -117,7 +117,7 @@ export type EnrichedRow<
     ([Open] extends [never] ? unknown : Partial<AddedTo<Email, Phone, Prefix, Open>>)
 >;
 
-/** The same type, of which an editor shows the columns and not how they came about. */
+/** The same type, shown by editors with its columns. */
 type Shown<Type> = { [Name in keyof Type]: Type[Name] } & {};
 
 type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added<
@@ -131,10 +131,10 @@ type AddedTo<Email extends string, Phone extends string, Prefix, Fields> = Added
 /** The columns of a row that may hold text. */
 export type TextColumn<Input> = ColumnOf<Input, string>;
 
-/** The columns of a row that may hold phone numbers: numbers are read as they print. */
+/** The columns of a row that may hold phone numbers; numbers are read as they print. */
 export type PhoneColumn<Input> = ColumnOf<Input, string | number | bigint>;
 
-/** Any name, where rows have no type of their own. */
+/** Any name for rows without a type. */
 type ColumnOf<Input, Cell> = string extends keyof Input
   ? string
   : {
@@ -145,13 +145,13 @@ type ColumnOf<Input, Cell> = string extends keyof Input
           : never;
     }[keyof Input & string];
 
-/** A Duplex whose rows have a type on either side. */
+/** A Duplex with typed rows on both sides. */
 export interface RowStream<Input, Output> extends Duplex {
   [Symbol.asyncIterator](): AsyncIterableIterator<Output>;
   [Symbol.asyncIterator](text?: never): ReturnType<Duplex[typeof Symbol.asyncIterator]>;
   read(): Output | null;
   read(text: never): never;
-  // What takes `never` is for `pipe` and `pipeline` alone, which want streams of text: no call fits it.
+  // The overload with `never` serves `pipe` and `pipeline`, which expect streams of text: no call matches it.
   write(text: never, ...more: never[]): boolean;
   write(row: Input, done?: WriteDone): boolean;
   end(text: never, ...more: never[]): this;
@@ -163,26 +163,26 @@ export interface RowStream<Input, Output> extends Duplex {
 
 type WriteDone = (error: Error | null | undefined) => void;
 
-/** Slots for the cells of outcomes asked for lately; there are a few dozen, or millions. */
+/** Slots for the values of recent outcomes; there are a few dozen, or millions. */
 const recentSlots = 1024;
-/** Shapes of rows that are remembered; rows that are all different must not fill the memory. */
+/** Remembered shapes of rows: rows that are all different must not fill the memory. */
 const maxShapes = 64;
 
-/** Columns of a row, and an enriched row that has them: copied, then filled. */
+/** The columns of a row, and a row to copy and fill. */
 interface Shape {
   readonly columns: readonly string[];
   readonly model: Record<string, unknown>;
 }
 
-/** Cells of an outcome in one verified column. */
+/** An outcome's values in one verified column. */
 interface Recent {
   readonly outcome: number;
   readonly cells: readonly OutputCell[];
 }
 
 /**
- * Adds the output columns to row objects. Spreading two objects into one takes V8 some 20 µs a row at
- * this size; a copy of a row of the same shape, filled cell by cell, takes less than one.
+ * Adds the output columns to row objects. Spreading two objects takes V8 some 20 µs a row at this size;
+ * copying a row of the same shape and filling it takes less than one.
  */
 export class RowEnricher {
   readonly #plan: Plan;
@@ -195,7 +195,7 @@ export class RowEnricher {
     this.#recent = plan.layout.columns.map(() => []);
   }
 
-  /** The rows of a stretch. @param onLeft called when all of them were taken */
+  /** The rows of a stretch. @param onLeft called when all were taken */
   *rowsOf(joined: JoinedRows, onLeft?: () => void): Generator<Row> {
     if (!(joined.chunk instanceof ObjectChunk)) {
       throw new TypeError('rows that are no objects are joined as stretches of their chunks');
@@ -206,12 +206,12 @@ export class RowEnricher {
     onLeft?.();
   }
 
-  /** @param row position in the stretch's chunk */
+  /** @param row its position in the stretch's chunk */
   enrich(input: Row, joined: JoinedRows, row: number): Row {
     const columns = Object.keys(input);
     if (!isSame(columns, this.#shape.columns)) this.#shape = this.#shapeOf(columns);
     const enriched = { ...this.#shape.model };
-    // Every key is the model's own by now: not even `__proto__` reaches a setter.
+    // The model owns every key by now: not even `__proto__` reaches a setter.
     for (const column of columns) enriched[column] = input[column];
     const { layout, hasPerCellValues } = this.#plan;
     const start = (row - joined.from) * joined.width;

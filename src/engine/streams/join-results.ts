@@ -13,8 +13,8 @@ import { checkPlan, type StreamPlan } from './stream-plan.js';
 import { RowQueue } from './row-queue.js';
 
 /**
- * Joins results onto rows: parcels in (rows, and settled batches), enriched rows out, one by one, in
- * the order in which they came.
+ * Joins results onto rows: parcels in (rows and settled batches), enriched rows out, one by one, in their
+ * order.
  *
  * @example
  * ```ts
@@ -39,12 +39,12 @@ export function joinResults(plan: StreamPlan): Duplex {
   );
 }
 
-/** The same for rows that travel as chunks: stretches out, which the consumer releases when written. */
+/** The same for chunks: stretches of rows out, which the consumer releases when written. */
 export function joinChunks(plan: StreamPlan): Duplex {
   return new JoinResults(plan, (joined) => [joined].values());
 }
 
-/** Makes room for as many rows as a stretch holds. */
+/** Frees the room of a stretch's rows. */
 export function releaseStretch(plan: StreamPlan, joined: JoinedRows): void {
   const isLast = joined.to === joined.chunk.length;
   plan.window.release(joined.to - joined.from, isLast ? joined.chunk.byteSize : 0);
@@ -52,26 +52,26 @@ export function releaseStretch(plan: StreamPlan, joined: JoinedRows): void {
 
 type Done = (error?: Error | null) => void;
 
-/** Emits `settled` with each batch whose results are kept. */
+/** Emits `settled` with each batch whose results are stored. */
 class JoinResults extends PatientDuplex {
   readonly #plan: StreamPlan;
   readonly #queue: RowQueue;
-  /** How many have come. */
+  /** Number of rows received. */
   #rows = 0;
-  /** What leaves the stream for a stretch of rows. */
+  /** The items to push for a stretch. */
   readonly #itemsOf: (joined: JoinedRows) => Iterator<unknown>;
   #leaving: Iterator<unknown> | undefined;
-  /** By batch: its addresses that are settled, as long as some of its parts are not. */
+  /** By batch: its settled addresses, while some of its parts are unsettled. */
   readonly #settledInParts = new Map<number, number>();
-  /** Whether the reader takes more. Parcels come in all the same: the window bounds their rows. */
+  /** Whether the reader wants more. Parcels are accepted in any case: the window bounds their rows. */
   #isWanted = false;
-  /** Releasing rows makes more come in, at once: they leave behind those that are leaving. */
+  /** Releasing rows lets more come in at once, within the push. */
   #isPushing = false;
-  /** Called when all that is settled has left. */
+  /** Called when everything settled has left. */
   #onAllGone: (() => void) | undefined;
 
   constructor(plan: StreamPlan, itemsOf: (joined: JoinedRows) => Iterator<unknown>) {
-    // One parcel at a time, so that nothing is read past the one that says why no more come.
+    // One parcel at a time, so that nothing is read past the one that announces the stop.
     super({ objectMode: true, writableHighWaterMark: 1 });
     this.#plan = plan;
     this.#queue = new RowQueue(plan.plan.book, plan.plan.width);
@@ -118,8 +118,8 @@ class JoinResults extends PatientDuplex {
   }
 
   /**
-   * Whatever was paid for comes out before the error: also of rows of which another address is not launched
-   * any more, which is `failed` then.
+   * Paid results come out before the error: also of rows with another address that is no longer launched,
+   * which becomes `failed`.
    */
   #stop(done: () => void): void {
     const { outcomes } = this.#plan.plan;
@@ -134,7 +134,7 @@ class JoinResults extends PatientDuplex {
     this.#pushSettled();
   }
 
-  /** Rows whose results could not come are not to wait for them, nor to be missing. */
+  /** Rows without possible results must neither wait for them nor be lost. */
   #add({ plan, firstRow, chunk, tickets }: RowsParcel): Error | undefined {
     if (plan !== this.#plan) {
       return new ConfigurationError('rows of another plan came to joinResults()');
@@ -155,7 +155,7 @@ class JoinResults extends PatientDuplex {
       );
     }
     const ending = await this.#heldToBatch(parcel);
-    // Rows come out when what was paid for is in the history.
+    // Rows come out once their paid results are in the history.
     await plan.settle(batch, ending, {
       verifiedAt: new Date().toISOString(),
       batchUuid,
@@ -170,7 +170,8 @@ class JoinResults extends PatientDuplex {
   }
 
   /**
-   * An export that was kept may be of another batch: rows are cut otherwise when they come at other times.
+   * Checks that a saved export belongs to the batch: rows that arrive at other times are cut into other
+   * batches.
    *
    * @throws ContractError `broken_contract`
    */
@@ -189,7 +190,7 @@ class JoinResults extends PatientDuplex {
     );
   }
 
-  /** Whether all of a batch is settled: its file is read for as long as one of its parts is not. */
+  /** Whether all of a batch is settled: its file is kept while a part is not. */
   #isLastOf({ id, addresses, part }: Batch): boolean {
     if (!part) return true;
     const settled = (this.#settledInParts.get(id) ?? 0) + addresses;

@@ -4,8 +4,8 @@ import { addressOf } from '../plan/result-join.js';
 import type { VerifySettings } from './stream-options.js';
 
 /**
- * What a history knows of the launches of a stream: what one leaves behind, or a kill does, the next with
- * that history collects before it sends anything.
+ * A stream's launches in a history: what a stream or a kill leaves behind, the next stream with that history
+ * collects before it sends anything.
  */
 export class LaunchNotes {
   readonly #options: Omit<VerifySettings, 'onProgress'>;
@@ -17,7 +17,7 @@ export class LaunchNotes {
     this.#options = options;
   }
 
-  /** Collects what was left; `undefined` where there is nothing, or it was done. */
+  /** Collects what was left; `undefined` where there is nothing, or once it is done. */
   collect(): Promise<void> | undefined {
     if (this.#isLookedFor) return undefined;
     this.#isLookedFor = true;
@@ -27,24 +27,24 @@ export class LaunchNotes {
     return collectLaunched(this, { ...settings, history, service, signal });
   }
 
-  /** Waited for before each upload. */
+  /** Awaited before each upload. */
   async noteUploads(runId: string): Promise<void> {
     this.#noted ??= this.#options.history?.noteUploads(runId, this);
     await this.#noted;
   }
 
-  /** All that was never launched is deleted, or named. */
+  /** Every unlaunched upload is deleted or named. */
   async dropUploads(runId: string): Promise<void> {
     if (this.#noted) await this.#options.history?.dropLaunch(runId);
   }
 
-  /** Waited for before each launch. */
+  /** Awaited before each launch. */
   async note(batch: Batch, batchUuid: string): Promise<void> {
     const { group } = batch;
     await this.#options.history?.noteLaunch({ batchUuid, group, keys: keysOf(batch) }, this);
   }
 
-  /** What is not at its end is the next stream's. */
+  /** Unfinished batches are left to the next stream. */
   leave(reason: unknown): void {
     this.#stop.abort(reason);
     this.#options.history?.release(this);

@@ -36,7 +36,7 @@ import { StreamPlan } from './stream-plan.js';
 import type { TargetChoice } from './stream-options.js';
 import type { Prefixes, TypedColumns } from './typed-options.js';
 
-/** A JSON export: the path of its file, or what opens it from its first byte, as often as it is called. */
+/** A JSON export: the path of its file, or a function that opens it from its first byte, as often as called. */
 export type SavedExport =
   | string
   | (() => AsyncIterable<Uint8Array> | Promise<AsyncIterable<Uint8Array>>);
@@ -53,20 +53,20 @@ const someExports: Wanted = {
   isRight: isRows,
 };
 
-/** No export says so, and an email has one result whatever its country is. */
+/** No export gives it, and an email has one result in any country. */
 const anyCountry = 'US';
 const chunkRows = 256;
-/** A field that some rows lack is in one of so many; a misspelt one is in none. */
+/** A field that some rows lack is in one of the first rows; a misspelt one is in none. */
 const firstRows = 100;
 
 /**
- * Puts exports that were saved back onto rows, by address, whatever batches they came from. Nothing is sent.
- * Each export is read once, for phone numbers once for each country that the rows have. Where two name one
- * address, the later of them counts. Rows come out in their order when all exports are read: until then they are
- * held in memory. An address that no export names is `no_result`.
+ * Joins saved exports onto rows, by address, whatever batches they came from. Nothing is sent. Each export is
+ * read once, for phone numbers once for each country of the rows. Where two contain one address, the later
+ * counts. Rows come out in order once all exports are read: until then they are held in memory. An address in
+ * no export is `no_result`.
  *
  * @throws ConfigurationError at once; in the loop InputError `input_unreadable`, and ContractError
- *   `broken_contract` for what is cut short, or no export: a list, or an object without a record
+ * `broken_contract` for a truncated file, or one that is not an export: a list, or an object without a record
  *
  * @example
  * ```ts
@@ -143,7 +143,7 @@ async function* merge(
   }
 }
 
-/** @param groups all addresses of each batch group, as one batch */
+/** @param groups all addresses of each batch group as one batch */
 async function settleAll(
   { plan, storage }: StreamPlan,
   groups: readonly Batch[],
@@ -159,7 +159,7 @@ async function settleAll(
     let hasOthers = false;
     let type: VerificationType | undefined;
     for (const [group, outcomes] of found) {
-      // All records of an export are of one type.
+      // All records of an export have one type.
       if (type !== undefined && group.group.type !== type) continue;
       stop?.throwIfAborted();
       const matched = await read(name, saved, async (open) => plan.join.match(group, open));

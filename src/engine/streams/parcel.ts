@@ -10,38 +10,41 @@ import type { StreamPlan } from './stream-plan.js';
 /** Rows on their way, with a ticket for each verified cell. */
 export interface RowsParcel {
   readonly kind: 'rows';
-  /** Whose rows they are. */
+  /** The plan of the rows. */
   readonly plan: StreamPlan;
-  /** The number of the first of them, from 0. */
+  /** The number of the first row, from 0. */
   readonly firstRow: number;
   readonly chunk: RowChunk;
   readonly tickets: Uint32Array;
 }
 
-/** A batch that wants to go through the service. */
+/** A batch to be driven. */
 interface BatchParcel {
   readonly kind: 'batch';
   readonly batch: Batch;
 }
 
-/** A batch at its end, or a part of one that was too large for the service. */
+/** A finished batch, or a part of one that was too large for the service. */
 export interface SettledParcel {
   readonly kind: 'settled';
   readonly batch: Batch;
   readonly batchUuid: string | undefined;
   readonly charge: Charge | undefined;
   readonly ending: BatchEnding;
-  /** Whether its export was held to what the service counted: an export of your own is held to the batch. */
+  /**
+   * Whether its export was compared with the service's count; an export of your own is compared with the
+   * batch.
+   */
   readonly isChecked?: boolean | undefined;
 }
 
-/** The last parcel, when nothing more may be launched: the error that ends the stream behind it. */
+/** The last parcel once nothing more may be launched: the stream's error follows it. */
 interface StoppedParcel {
   readonly kind: 'stopped';
   readonly error: SluiceError;
 }
 
-/** What travels between the three Transforms: rows and batches, in one stream. */
+/** The items between the three Transforms: rows and batches in one stream. */
 export type Parcel = RowsParcel | BatchParcel | SettledParcel | StoppedParcel;
 
 export const parcelKinds: ReadonlySet<unknown> = new Set<Parcel['kind']>([
@@ -51,7 +54,7 @@ export const parcelKinds: ReadonlySet<unknown> = new Set<Parcel['kind']>([
   'stopped',
 ]);
 
-/** What is no parcel would be lost on the way. */
+/** Anything but a parcel would be lost on the way. */
 export function strangerError(what: string, item: unknown): ConfigurationError {
   return new ConfigurationError(`${what}, not ${kindOfRow(item)}: rows go into rowsToBatches()`);
 }

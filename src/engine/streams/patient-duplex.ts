@@ -1,17 +1,17 @@
 import { Duplex } from 'node:stream';
 
 /**
- * A Duplex that knows when its reader has everything: an error destroys what is buffered, so one that
- * leaves paid results in their order has to wait until they are read.
+ * A Duplex that knows when its reader has everything: an error destroys what is buffered, so it must wait
+ * until paid results are read.
  */
 export abstract class PatientDuplex extends Duplex {
   /** The reader came back for more and found nothing. */
   #isAsked = false;
   #onAsked: (() => void) | undefined;
 
-  /** Calls back when all that was pushed is read and more is asked for; at once if it is so already. */
+  /** Calls back when everything pushed is read and more is wanted; at once if that is so. */
   protected whenAsked(listener: () => void): void {
-    // A flowing stream is not asked: whatever it has is gone as soon as it comes.
+    // A flowing stream is not asked: it delivers everything at once.
     const isAsked = this.#isAsked || this.readableFlowing === true;
     if (isAsked && this.readableLength === 0) listener();
     else this.#onAsked = listener;

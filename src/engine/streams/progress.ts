@@ -1,28 +1,28 @@
 import type { BatchProgress } from '../batches/claim.js';
 import { mayHaveLaunched } from '../batches/batch-state.js';
 
-/** What `verify()` reports while rows pass: how many went in and came out so far, and each batch's way. */
+/** Progress of `verify()`: rows in and out so far, and the stages of batches. */
 export type VerifyProgress =
   | { readonly stage: 'reading' | 'read' | 'writing' | 'written'; readonly rows: number }
   | ({
       readonly stage: 'batch';
-      /** Whether a launch of it was asked for: from then on only the service knows whether it is paid. */
+      /** Whether its launch was requested: from then on only the service knows whether it is paid. */
       readonly mayHaveLaunched: boolean;
     } & BatchProgress);
 
 type CountedProgress = Exclude<VerifyProgress, { readonly stage: 'batch' }>;
 
-/** What is reported of a batch's progress. */
+/** The report of a batch's progress. */
 export function batchProgress(
   progress: BatchProgress,
 ): Extract<VerifyProgress, { readonly stage: 'batch' }> {
   return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
 }
 
-/** Rows are reported in hundreds: one at a time would cost more than it is worth. */
+/** Rows are reported in hundreds: single reports would cost too much. */
 const rowsBetween = 100;
 
-/** Counts rows on their way in and out, and reports them now and then. */
+/** Counts rows in and out, and reports them now and then. */
 export class RowCount {
   readonly #onProgress: (progress: CountedProgress) => void;
   #in = 0;

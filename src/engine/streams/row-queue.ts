@@ -9,19 +9,19 @@ interface WaitingRows {
   next: number;
 }
 
-/** Most rows that leave in one stretch, so that a consumer may stop in between. */
+/** Most rows in a stretch, so that a consumer may stop in between. */
 const stretchRows = 256;
 
-/** Rows in the order in which they came, that leave as soon as all before them and they are settled. */
+/** Rows in order that leave once they and all before them are settled. */
 export class RowQueue {
   readonly #book: AddressBook;
   readonly #width: number;
-  /** From the head on; what stands before it has left. */
+  /** From the head on; earlier ones have left. */
   #waiting: (WaitingRows | undefined)[] = [];
   #head = 0;
-  /** The outcomes of one stretch, until it is known how long it is. */
+  /** The outcomes of a stretch, until its length is known. */
   readonly #outcomes: Uint32Array;
-  /** Once no more are settled: how many rows leave all the same, and the outcome of what has none. */
+  /** Once no more are settled: the rows that leave all the same, and their outcome without a result. */
   #rest: { rows: number; readonly outcome: number } | undefined;
 
   /** @param width number of verified columns */
@@ -39,7 +39,7 @@ export class RowQueue {
     if (chunk.length > 0) this.#waiting.push({ chunk, tickets, next: 0 });
   }
 
-  /** The next rows that are settled; `undefined` when the oldest waits for its results. */
+  /** The next settled rows; `undefined` while the oldest waits for its results. */
   take(): JoinedRows | undefined {
     const head = this.#waiting[this.#head];
     if (!head) return undefined;
@@ -70,9 +70,9 @@ export class RowQueue {
   }
 
   /**
-   * Lets the waiting rows leave as far as the last that has a result: nothing more is settled.
+   * Releases the waiting rows up to the last with a result: nothing more is settled.
    *
-   * @param unsettled the outcome of their addresses that have none
+   * @param unsettled the outcome of addresses without one
    */
   settleUpToLast(isResult: (outcome: number) => boolean, unsettled: number): void {
     let [rows, waiting] = [0, 0];
@@ -92,10 +92,10 @@ export class RowQueue {
   }
 
   #drop(): void {
-    // Its rows are not to be held until the list is cut.
+    // Frees its rows before the list is cut.
     this.#waiting[this.#head] = undefined;
     this.#head += 1;
-    // Cut in large steps, or each drop would move what waits behind it.
+    // Cut in large steps: each cut moves the rest.
     if (this.#head >= 1024 || this.#head === this.#waiting.length) {
       this.#waiting = this.#waiting.slice(this.#head);
       this.#head = 0;

@@ -7,15 +7,14 @@ import type { Parcel } from './parcel.js';
 import type { RowStream } from './enriched-row.js';
 import { checkPlan, type StreamPlan } from './stream-plan.js';
 
-/** Single rows are gathered into chunks of so many. */
+/** Single rows are gathered into chunks of this size. */
 const chunkRows = 256;
 
 /**
- * Makes batches of rows: rows in (objects, one by one, or chunks of them), parcels out (the rows, and
- * each batch as it is closed). It takes no more rows while too many wait, and then closes early the
- * batches that hold up the oldest of them.
+ * Makes batches of rows: rows in (objects or chunks), parcels out (the rows, and each batch when closed). It
+ * accepts no more rows while too many wait, and then closes the batches that hold up the oldest of them.
  *
- * @throws ConfigurationError at once, for a plan that has another stream
+ * @throws ConfigurationError at once, for a plan that is in use
  *
  * @example
  * ```ts
@@ -39,7 +38,7 @@ class RowsToBatches extends Transform {
   /** For the rows that have waited longest: in an open batch, or for their columns to be found. */
   readonly #overdue: Alarm;
   readonly #arrivals: ArrivalTimes;
-  /** Held back while too many rows wait. */
+  /** Withheld while too many rows wait. */
   #resume: TransformCallback | undefined;
 
   constructor(plan: StreamPlan) {
@@ -90,14 +89,14 @@ class RowsToBatches extends Transform {
     this.#gathered.push(row);
     const { rowColumns, maxWaitMs, clock } = this.#plan;
     if (!rowColumns.areFound) {
-      // Nothing of them may be sent yet, so they wait here.
+      // Their columns are not found yet, so they wait here.
       if (maxWaitMs !== undefined && !this.#overdue.isSet) {
         this.#overdue.set(clock.now() + maxWaitMs);
       }
     } else if (this.#gathered.length >= Math.min(chunkRows, this.#plan.window.roomForRows)) {
       this.#takeGathered();
     } else {
-      // Rows that trickle in are not held back for the chunk to fill.
+      // Rows that trickle in are not held back until the chunk is full.
       this.#flushSoon ??= setImmediate(() => this.#flushGathered());
     }
   }
@@ -142,7 +141,7 @@ class RowsToBatches extends Transform {
     }
   }
 
-  /** No join will ever drop the file: the batch keeps it for itself. */
+  /** No join will drop the file: the batch keeps it for itself. */
   #handOver(batch: Batch): Batch {
     const { storage } = this.#plan;
     const blocks = [...storage.open(batch.id)];
@@ -162,9 +161,9 @@ class RowsToBatches extends Transform {
   }
 
   /**
-   * The batch that has been open longest is the one the oldest waiting row waits for, if that row waits
-   * for an open one at all. As many are closed as the service has places for, but none that younger
-   * rows alone wait for: while older batches are under way, it may still fill.
+   * The oldest waiting row, if it waits for an open batch, waits for the one open longest. As many are closed
+   * as the service has places for, but none that only younger rows wait for: it may still fill while older
+   * batches are under way.
    */
   #closeHeldUp(): void {
     const { window, concurrency } = this.#plan;
@@ -193,7 +192,7 @@ class RowsToBatches extends Transform {
     this.#watchTheClock();
   }
 
-  /** When the oldest open batch is to be sent. */
+  /** When the oldest open batch must be sent. */
   #dueAt(maxWaitMs: number): number | undefined {
     const opener = this.#plan.plan.cutter.oldestOpenedAt();
     return opener === undefined ? undefined : this.#arrivals.of(opener) + maxWaitMs;
@@ -216,7 +215,7 @@ function isRowChunk(item: unknown): item is RowChunk {
   );
 }
 
-/** When rows came in, to about a thousandth of the time that they may wait. */
+/** When rows came in, to about a thousandth of their longest wait. */
 export class ArrivalTimes {
   readonly #grainMs: number;
   /** First rows of stretches that came in at about the same time. */
@@ -226,17 +225,17 @@ export class ArrivalTimes {
     this.#grainMs = maxWaitMs / 1000;
   }
 
-  /** @param row number of the first row that came in then; numbers only grow */
+  /** @param row number of the first row that came in then, in ascending order */
   note(row: number, at: number): void {
     const latest = this.#noted.at(-1);
-    // Noted one by one, they would outnumber what waits.
+    // Single notes would outnumber the waiting rows.
     if (!latest || at - latest.at >= this.#grainMs) this.#noted.push({ row, at });
   }
 
   /**
-   * When a row came in, or a little before. What is noted of earlier ones is forgotten.
+   * When a row came in, or a little before. Notes of earlier ones are dropped.
    *
-   * @throws RangeError when nothing is noted of it
+   * @throws RangeError without a note
    */
   of(row: number): number {
     const place = this.#noted.findLastIndex((noted) => noted.row <= row);

@@ -21,7 +21,7 @@ import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { PhoneColumn, TextColumn } from './enriched-row.js';
 import type { VerifyProgress } from './progress.js';
 
-/** How rows are divided into batches, and how many rows wait for their results. */
+/** How rows are divided into batches, and how many wait for results. */
 export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
   /**
    * Most addresses in one batch.
@@ -34,83 +34,83 @@ export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
    */
   readonly concurrency?: number | undefined;
   /**
-   * Most rows that wait for their results in memory.
+   * Most rows waiting for their results in memory.
    * @default (`concurrency` + 1) × `batchSize`
    */
   readonly maxWaitingRows?: number | undefined;
   /**
-   * Most bytes of rows that wait; those of a row object are estimated, some 350 at 8 short cells.
+   * Most bytes of waiting rows; those of a row object are estimated, some 350 for 8 short cells.
    * @default 512 MiB
    */
   readonly maxWaitingBytes?: number | undefined;
   /**
-   * Sends an open batch when its oldest row has waited so long, in milliseconds: for sources that
-   * pause or never end.
+   * Sends an open batch when its oldest row has waited this long, in milliseconds: for sources that pause or
+   * never end.
    * @default none
    */
   readonly maxWaitMs?: number | undefined;
   /**
-   * Results of earlier runs, opened for this service: an address that was verified lately is not sent
-   * again. Its results enter it before their rows come out. The caller opens and closes it.
+   * Results of earlier runs, opened for this service: an address verified recently is not sent again. New
+   * results are stored before their rows come out. The caller opens and closes it.
    * @default none
    */
   readonly history?: ResultHistory | undefined;
-  /** What `maxWaitMs` is measured by, for tests. @default the system's */
+  /** Clock for `maxWaitMs`, for tests. @default the system's */
   readonly clock?: Clock | undefined;
 }
 
-/** How batches are sent and their results are fetched. */
+/** How batches are sent and their results fetched. */
 export interface DriveBatchesOptions extends DriveSettings {
-  /** The service. */
+  /** The client. */
   readonly client: VerificationService;
   /**
-   * Called whenever something becomes known of a batch: its stage, `batch_uuid`, cost.
+   * Called with each change of a batch: its stage, `batch_uuid`, cost.
    * @default nothing is called
    */
   readonly onBatch?: ((progress: BatchProgress) => void) | undefined;
   /**
-   * Called with the names of uploads that may be left on the service though nothing waits for them, because
-   * they could not be deleted at the end: their answers were lost, or they were never launched. A stream
-   * that is destroyed or aborted tries for at most ten seconds, and calls before it is closed.
+   * Called at the end with the names of useless uploads that could not be deleted: their answers were lost,
+   * or they were never launched. A stream that is destroyed or aborted tries for at most ten seconds, and
+   * calls before it is closed.
    * @default nothing is called
    */
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
-  /** Keeps the results of a finished batch. @default the export's bytes, in memory */
+  /** Fetches the results of a finished batch. @default keeps the export's bytes in memory */
   readonly collect?: ((batch: Batch, open: ExportOpener) => Promise<MatchedExport>) | undefined;
 }
 
 export interface VerifySettings
   extends StreamPlanOptions, Omit<DriveBatchesOptions, 'client' | 'collect'> {
-  /** The service; everything that shares a client shares its rate and its concurrency. */
+  /** The client; everything that shares it shares its rate and concurrency. */
   readonly client: VerificationService;
   /**
-   * Deletes each batch from the service when its results have come and, with a history, are in it. What
-   * stays all the same is given to `onLeftBehind`: also what was launched before a stream ended early.
+   * Deletes each batch from the service once its results have arrived and, with a history, are stored.
+   * `onLeftBehind` gets the others, including those launched before a stream ended early.
    * @default false
    */
   readonly deleteBatches?: boolean | undefined;
-  /** Called as rows pass, every hundred of them, and when a batch has got further. @default nothing is called */
+  /** Called for every hundred rows, and with each change of a batch. @default nothing is called */
   readonly onProgress?: ((progress: VerifyProgress) => void) | undefined;
-  /** Aborts the whole; its reason is the stream's error. @default never */
+  /** Aborts the stream, with its reason as the error. @default never */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Which columns are verified, and for which country: without either nothing can be sent. The country
- * comes first: the compiler looks for it first.
+ * The verified columns and their country: nothing can be sent without both. The country comes first, as the
+ * compiler reports it first.
  */
 export type TargetChoice = CountryChoice & ColumnChoice;
 
 /**
  * The options of `verify()` and `verifyRows()`.
  *
- * @template Input the rows: their columns are those that can be named
+ * @template Input the rows, whose columns can be named
  */
 export type VerifyOptions<Input extends object = Row> = Omit<VerifySettings, keyof ColumnOptions> &
   ColumnOptions<TextColumn<Input>, PhoneColumn<Input>, TextColumn<Input>> &
   TargetChoice;
 
-/** The options of `verify()` and of the three streams that it is made of: each takes those of all. */
+/** The options of `verify()` and its three streams: each accepts those of all. */
 export const streamShape: OptionShape<VerifySettings & DriveBatchesOptions> = {
   ...columnShape,
   ...countryShape,

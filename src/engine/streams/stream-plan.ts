@@ -19,8 +19,8 @@ import { isSame } from '../../lists/rows/sources/combine-headers.js';
 import { refuseSameObjects } from '../../lists/rows/guarded-ends.js';
 
 /**
- * What the three Transforms of one stream share: the columns, the addresses seen and their outcomes,
- * and the bound on rows that wait. One plan serves one stream.
+ * Shared by the three Transforms of one stream: the columns, the addresses and their outcomes, and the bound
+ * on waiting rows. One plan serves one stream.
  *
  * @example
  * ```ts
@@ -39,13 +39,13 @@ export class StreamPlan {
   readonly history: ResultHistory | undefined;
   readonly #options: ColumnOptions;
   readonly #isLaidOut: boolean;
-  /** Of rows that are objects. */
+  /** The columns of row objects. */
   readonly rowColumns: RowColumns;
 
   /** @throws ConfigurationError `invalid_option`, `country_missing` */
   constructor(options: StreamPlanOptions & TargetChoice);
   /**
-   * For rows that travel as chunks of a source with a header; rows that are objects have their columns by name.
+   * For chunks of a source with a header; row objects have their columns by name.
    *
    * @internal
    */
@@ -57,7 +57,7 @@ export class StreamPlan {
     options: StreamPlanOptions,
     run?: { readonly layout: ColumnLayout; readonly suppressed: Suppressed | undefined },
   ) {
-    // A run has checked its own, which are more.
+    // A run has checked its own, larger set.
     if (!run) checkOptions(options, streamShape);
     checkCountries(options);
     const { history, batchSize = defaults.batchSize } = options;
@@ -99,7 +99,10 @@ export class StreamPlan {
   }
 }
 
-/** @throws ConfigurationError for what is no plan */
+/**
+ * @throws ConfigurationError for anything but a plan
+ * @throws ConfigurationError for what is no plan
+ */
 export function checkPlan(plan: unknown): void {
   checkValue('plan', plan, {
     what: 'a StreamPlan',
@@ -111,18 +114,14 @@ function planInUse(): ConfigurationError {
   return new ConfigurationError('a plan serves one stream: make another plan');
 }
 
-/**
- * Bounds the rows that wait in memory, between the stream that takes them in and the consumer that
- * takes them out.
- */
+/** Bounds the rows in memory between the stream that accepts them and the consumer that releases them. */
 export class Window {
   readonly #maxRows: number;
   readonly #maxBytes: number;
   #rows = 0;
   #bytes = 0;
-  /** Rows that have come in so far, those that have left among them. */
   #taken = 0;
-  /** Batches closed and not yet settled. */
+  /** Closed batches that are not settled yet. */
   #underWay = 0;
   #onChange: (() => void) | undefined;
   #isOpen = true;
@@ -132,7 +131,7 @@ export class Window {
     this.#maxBytes = options.maxBytes;
   }
 
-  /** Whether all may come in: no join takes part that would let rows go. */
+  /** Whether all rows may come in: no join takes part that would release them. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
@@ -143,21 +142,21 @@ export class Window {
     return this.#bytes >= this.#maxBytes ? 0 : Math.max(0, this.#maxRows - this.#rows);
   }
 
-  /** The number of the row that comes in next, counted from 0. */
+  /** The number of the next row, from 0. */
   get nextRow(): number {
     return this.#taken;
   }
 
-  /** Whether a row is of the older half of those that wait. */
+  /** Whether a row is in the older half of the waiting ones. */
   isOld(row: number): boolean {
     const oldest = this.#taken - this.#rows;
     return (row - oldest) * 2 < this.#rows;
   }
 
   /**
-   * From now on rows wait until they are let go.
+   * From now on rows are held until released.
    *
-   * @throws ConfigurationError when they do already
+   * @throws ConfigurationError when they are already
    */
   close(): void {
     if (!this.#isOpen) throw planInUse();
@@ -170,9 +169,9 @@ export class Window {
   }
 
   /**
-   * Has a listener called after every release and every settled batch.
+   * Calls a listener after every release and every settled batch.
    *
-   * @throws ConfigurationError when there is one already
+   * @throws ConfigurationError for a second listener
    */
   onChange(listener: () => void): void {
     if (this.#onChange) throw planInUse();
@@ -185,7 +184,7 @@ export class Window {
     this.#taken += rows;
   }
 
-  /** Rows have left, to their reader. */
+  /** Rows have left for their reader. */
   release(rows: number, bytes: number): void {
     this.#rows -= rows;
     this.#bytes -= bytes;
@@ -202,25 +201,28 @@ export class Window {
   }
 }
 
-/** The columns of rows that are objects: the first rows together must have those that are read, and no row one that is added. */
+/**
+ * The columns of row objects: the first rows together must have those that are read, and no row may have an
+ * added one.
+ */
 export class RowColumns {
-  /** How many rows are looked at, until all columns are found; the others speak for themselves. */
+  /** How many rows are examined until all columns are found. */
   most = 1;
-  /** Whether one object may come several times: it does not change in between. */
+  /** Whether the same object may come several times, unchanged. */
   mayRepeat = false;
   readonly #options: ColumnOptions;
   readonly #columns: readonly string[];
   readonly #names = new Set<string>();
   readonly #added: ReadonlySet<string>;
-  /** Names of the row before: those of nearly every row. */
+  /** Names of the previous row, which nearly every row shares. */
   #before: readonly string[] = [];
   #rows = 0;
   #areFound = false;
   readonly #refuseSame = refuseSameObjects('the list');
 
   /**
-   * @param columns those that are read
-   * @param added names of those that are added
+   * @param columns the columns that are read
+   * @param added names of the added columns
    */
   constructor(options: ColumnOptions, columns: readonly string[], added: ReadonlySet<string>) {
     this.#options = options;
@@ -248,14 +250,14 @@ export class RowColumns {
     if (isFull || this.#columns.every((column) => this.#names.has(column))) this.settle();
   }
 
-  /** No more rows are waited for. */
+  /** No more rows are examined. */
   settle(): void {
     if (this.#areFound) return;
     checkColumnNames([...this.#names], this.#options, this.#rows);
     this.#areFound = true;
   }
 
-  /** A cell of its own would be overwritten. */
+  /** A cell of the caller's own would be overwritten. */
   #refuse(names: readonly string[]): void {
     const header = [...new Set([...this.#columns, ...names])];
     layOutColumns(header, this.#options, `row ${this.#rows}`);

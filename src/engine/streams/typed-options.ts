@@ -13,8 +13,8 @@ import type {
 import type { TargetChoice, VerifySettings } from './stream-options.js';
 
 /**
- * Takes the options of `verify()` where the rows have a type of their own: all else follows from the
- * options, as no call can have some of its types given and the others inferred.
+ * Takes the options of `verify()` for typed rows: the other types follow from the options, as no call can
+ * have some types given and others inferred.
  */
 export type TypedVerify<Input extends object> = <
   const Email extends TextColumn<Input> = never,
@@ -45,24 +45,24 @@ export interface TypedOptions<Input, Email, Phone, Prefix, Chosen>
     Omit<VerifySettings, keyof ColumnOptions>,
     TypedColumns<Input, Email, Phone, Prefix, Chosen> {}
 
-/** What is given, or all that may be: a call that gives something else gets an error that says what is wanted. */
+/** The given type, or all allowed ones: a wrong call gets an error that lists them. */
 type OneOf<Given, All, Hint = never> = [Given] extends [never]
   ? All
   : [Given] extends [string]
     ? Given
     : All | Hint;
 
-/** What the compiler says where rows are of a type parameter. */
+/** The compiler's message for rows of a type parameter. */
 type GenericRows =
   'columns of a generic type are unknown: verify { email: row.email, row }, see docs/reference/library.md';
 
-/** The mistake, which is answered with where the type belongs. */
+/** Its message with where the type belongs. */
 export type NoRowType<Email> = [Email] extends [string]
   ? unknown
   : { readonly error: 'write verify<Row>()(options), with a call for the type of the rows alone' };
 
 /**
- * What the compiler says of values that are wrong whatever the rows hold, where it knows them.
+ * The compiler's message for values that are wrong for any rows.
  *
  * @template Given the options of the call
  */
@@ -70,7 +70,7 @@ export type Refused<Given> = Given extends { readonly country: infer Country }
   ? WrongCountry<Country> & NoColumns<Given>
   : NoColumns<Given>;
 
-/** Two capital letters are a code, which the service knows or not. Names and other spellings are read when it runs. */
+/** Two capital letters are a code, known or not. Names and other spellings are checked at run time. */
 type WrongCountry<Country> = Country extends CountryCode | 'UK'
   ? unknown
   : Country extends `${infer First}${infer Second}`
@@ -83,7 +83,7 @@ type Letter =
   | ('A' | 'B' | 'C' | 'D' | 'E' | 'F' | 'G' | 'H' | 'I' | 'J' | 'K' | 'L' | 'M')
   | ('N' | 'O' | 'P' | 'Q' | 'R' | 'S' | 'T' | 'U' | 'V' | 'W' | 'X' | 'Y' | 'Z');
 
-/** An array that is empty where it is written has no elements that it could be of. */
+/** A literal empty array has no element type. */
 type NoColumns<Given> = Given extends { readonly email: readonly never[] }
   ? Given extends { readonly phone: infer Phone }
     ? [Phone] extends [readonly never[] | undefined]
@@ -96,10 +96,10 @@ interface NameOne {
   readonly email: 'name one column at least';
 }
 
-/** What added columns begin with, by the verified column. */
+/** Prefixes of added columns, by verified column. */
 export type Prefixes = Readonly<Record<string, string>>;
 
-/** Only what is verified has added columns: any other name is refused, with the reason in its type. */
+/** Only verified columns have added ones: any other name is refused, with the reason in its type. */
 type PrefixedColumns<Prefix, Verified> = {
   readonly [
     Column in string extends keyof Prefix ? never : Exclude<keyof Prefix, Verified> & string

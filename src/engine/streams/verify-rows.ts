@@ -20,13 +20,12 @@ import { planOf, Verify } from './verify.js';
 import { beginRows } from '../../lists/rows/sources/read-once.js';
 
 /**
- * Verifies rows that a program has, for a loop: enriched rows come out, as many and in the same order.
- * The rows keep their type. Nothing is read before the loop asks for its first row, and no more than the
- * bounds on rows that wait allow. An error of the rows, of the service or of `signal` is thrown in the
- * loop; leaving the loop closes the rows, waits for their cleanup and launches nothing more. A second loop is an error. A field that
- * a row lacks is an empty cell; none of the first 100 rows has a misspelt one, so that is an error, too.
- * Not durable without a history: what was paid for rows that have not come out is lost when
- * the loop ends early.
+ * Verifies a program's rows in a loop: enriched rows come out, as many and in the same order, and keep their
+ * type. Nothing is read before the loop asks for its first row, and no more than the bounds on waiting rows
+ * allow. An error of the rows, of the service or of `signal` is thrown in the loop; leaving the loop closes
+ * the rows, waits for their cleanup and launches nothing more. A second loop is an error. A missing field is
+ * an empty cell; one that none of the first 100 rows has is an error. Not durable without a history: results
+ * of rows that have not come out are lost when the loop ends early.
  *
  * @param rows an array, a generator, a cursor, a stream of objects
  *
@@ -59,31 +58,31 @@ export function verifyRows<
   return new VerifyRows(rows, planOf(options), options);
 }
 
-/** A field that some rows lack is in one of so many; a misspelt one is in none. */
+/** A field that some rows lack is in one of the first rows; a misspelt one is in none. */
 const firstRows = 100;
 
-/** Takes rows of its own, from the moment that its reader asks for the first. */
+/** Reads its own rows, from its reader's first request on. */
 class VerifyRows extends Verify {
   readonly #feed: RowFeed;
   #isBegun = false;
-  /** Whether its reader has left the loop, which a stream takes for an abort. */
+  /** Whether the reader has left the loop, which a stream takes for an abort. */
   #isLeft = false;
   /** Settled when the rows are closed. */
   #left: Promise<void> | undefined;
-  /** Settled when nothing more is done on the service. */
+  /** Settled when the work on the service has ended. */
   #closed: Promise<unknown> | undefined;
 
   constructor(rows: RowsInput, plan: StreamPlan, options: VerifySettings) {
     super(plan, joinResults(plan), options);
     plan.rowColumns.most = firstRows;
-    // All of them are there before the first is read.
+    // An array's rows are all there before the first is read.
     plan.rowColumns.mayRepeat = Array.isArray(rows);
     this.#feed = new RowFeed(rows, options.clock ?? systemClock);
-    // An error that comes before its reader is kept for it, and ends no process.
+    // An error before its reader arrives is kept for it, and does not end the process.
     this.on('error', () => undefined);
   }
 
-  /** @throws ConfigurationError in a second loop: the rows are gone */
+  /** @throws ConfigurationError in a second loop: the rows are consumed */
   override [Symbol.asyncIterator](): ReturnType<Duplex[typeof Symbol.asyncIterator]> {
     if (this.#isBegun) {
       throw new ConfigurationError(
@@ -96,7 +95,7 @@ class VerifyRows extends Verify {
       return: async (value: unknown) => {
         this.#isLeft = true;
         const step = await leave?.(value);
-        // As a loop over the rows themselves would.
+        // Like a loop over the rows themselves.
         await this.#left;
         // The caller that has left may close the client.
         await this.#closed;
@@ -116,7 +115,7 @@ class VerifyRows extends Verify {
     });
     this.#closed = closed;
     this.#left = this.#feed.leave(!this.#isLeft);
-    // An error is not hidden by what it leads to.
+    // An error must not be hidden by its consequences.
     if (!this.#isLeft) this.#left = this.#left.catch(() => undefined);
     Promise.all([closed, this.#left]).then(() => done(error), done);
   }
@@ -132,15 +131,15 @@ class VerifyRows extends Verify {
   }
 }
 
-/** Most time for rows to come to their end when the one that they are making may never come. */
+/** Longest wait for rows to close while they make one that may never come. */
 const leaveMs = 5000;
 
-/** Rows of a program on their way into a stream. */
+/** A program's rows, read into a stream. */
 class RowFeed {
   readonly #rows: RowsInput;
   readonly #clock: Clock;
   #checked: Generator<object, undefined> | AsyncGenerator<object, undefined> | undefined;
-  /** Whether they are making a row, which may never come. */
+  /** Whether a row is being made, which may never come. */
   #isAsked = true;
   #number = 0;
   #isBegun = false;
@@ -166,8 +165,8 @@ class RowFeed {
   }
 
   /**
-   * Closes them, and waits for their own cleanup, for which they hold what others must not close before: a
-   * cursor its connection. A row that they are making is waited for some seconds; after an error it is not.
+   * Closes the rows and waits for their cleanup, which may need resources such as a cursor's connection. A
+   * row that is being made is awaited for some seconds; not after an error.
    */
   async leave(hasFailed: boolean): Promise<void> {
     const isAsked = this.#isAsked;
@@ -192,7 +191,7 @@ class RowFeed {
     });
   }
 
-  /** Rows by their numbers: a stream takes no null, and says nothing of the row. */
+  /** Numbers the rows: a stream accepts no null, and does not report the row. */
   *#check(iterator: Iterator<unknown>): Generator<object, undefined> {
     for (const row of { [Symbol.iterator]: () => iterator }) {
       yield this.#pass(row);

@@ -22,12 +22,12 @@ import { rowsToBatches } from './rows-to-batches.js';
 import { batchProgress, RowCount } from './progress.js';
 
 /**
- * A Duplex: row objects in, enriched row objects out, as many and in the same order. Rows wait in
- * memory for their results, at most `maxWaitingRows` of them. Not durable without a history: what was paid
- * for rows that have not come out is lost when the stream ends early.
+ * A Duplex: row objects in, enriched row objects out, as many and in the same order. At most `maxWaitingRows`
+ * rows wait in memory for their results. Not durable without a history: results of rows that have not come
+ * out are lost when the stream ends early.
  *
- * Rows of a type of their own keep it: `verify<Contact>()(options)`. For a loop over rows that a program
- * has, {@link verifyRows} is the shorter way.
+ * Typed rows keep their type: `verify<Contact>()(options)`. For a loop over a program's rows {@link
+ * verifyRows} is shorter.
  *
  * @throws ConfigurationError at once; as the stream's error whatever stops the run
  *
@@ -74,7 +74,7 @@ function createVerify(options: VerifySettings): Duplex {
   return new Verify(plan, joinResults(plan), options);
 }
 
-/** @throws ConfigurationError for options that are wrong */
+/** @throws ConfigurationError for wrong options */
 export function planOf(options: VerifySettings): StreamPlan {
   checkOptions(options, verifyShape);
   const { client, history } = options;
@@ -82,7 +82,7 @@ export function planOf(options: VerifySettings): StreamPlan {
   return new StreamPlan(options, undefined);
 }
 
-/** The same for rows that travel as chunks: stretches of them come out, to be released when written. */
+/** The same for chunks: stretches of rows come out, to be released when written. */
 export function verifyChunks(
   plan: StreamPlan,
   options: Omit<VerifySettings, 'onProgress'> & PlanningOptions,
@@ -92,7 +92,7 @@ export function verifyChunks(
 
 interface PlanningOptions {
   readonly onNotice?: OnNotice | undefined;
-  /** Called when all rows are in, and their batches made. */
+  /** Called when all rows are in and their batches made. */
   readonly onPlanned?: () => void;
   /** Whether it belongs to a run that reports itself. */
   readonly isPartOfRun?: boolean;
@@ -100,7 +100,7 @@ interface PlanningOptions {
 
 type Done = (error?: Error | null) => void;
 
-/** A coat over the three streams: one end of the pipeline to write to, the other to read from. */
+/** A wrapper of the three streams: written at one end of the pipeline, read at the other. */
 export class Verify extends PatientDuplex {
   readonly #head: Duplex;
   readonly #drive: Duplex;
@@ -108,15 +108,15 @@ export class Verify extends PatientDuplex {
   readonly #signal: AbortSignal | undefined;
   /** Undefined in a run that reports itself. */
   readonly #count: RowCount | undefined;
-  /** From its first row on. */
+  /** From the first row on. */
   #run: ObservedRun | undefined;
   #hasFailed = false;
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #notes: LaunchNotes;
   readonly #deletions: SettledDeletions | undefined;
-  /** Whether the reader takes more. */
+  /** Whether the reader wants more. */
   #isWanted = false;
-  /** Held back while the head takes no more. */
+  /** Withheld while the head accepts no more. */
   #written: Done | undefined;
   readonly #onAbort = (): void => {
     this.destroy(this.#signal?.reason as Error);
@@ -167,7 +167,7 @@ export class Verify extends PatientDuplex {
       this.#run?.finish({ rows: this.#count?.rowsOut ?? 0, hasFailed: this.#hasFailed });
     });
     const fail = (error: Error): void => {
-      // Rows whose results were paid for come out before the error that says why no more come.
+      // Paid rows come out before the error that explains the missing ones.
       if (error === drive.stoppedBy) this.whenAsked(() => this.destroy(error));
       else this.destroy(error);
     };
@@ -190,7 +190,7 @@ export class Verify extends PatientDuplex {
         );
     });
     this.#signal = options.signal;
-    // Not at once: there is no listener yet.
+    // Deferred: there is no listener yet.
     if (this.#signal?.aborted === true) process.nextTick(this.#onAbort);
     else this.#signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
@@ -217,11 +217,11 @@ export class Verify extends PatientDuplex {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     this.#signal?.removeEventListener('abort', this.#onAbort);
-    // Each of them: one that has ended passes nothing on to those behind it.
+    // Each of them: a finished one passes nothing on.
     const streams = [this.#head, this.#drive, this.#tail];
     for (const stream of streams) stream.destroy(error ?? undefined);
     this.#notes.leave(error ?? new Error('the stream was closed'));
-    // The pipeline would wait for ever for the end of a stream that was closed before it came to its end.
+    // The pipeline would wait for ever for a stream that was closed early.
     const closed = streams.map(async (stream) => {
       if (!stream.closed) await new Promise((resolve) => void stream.once('close', resolve));
     });

@@ -18,13 +18,13 @@ interface Summarized {
   readonly service: string;
   readonly rows: number;
   readonly limit: number | undefined;
-  /** Whether the rows went beside the output. @default false */
+  /** Whether the rows went to the suspect output. @default false */
   readonly isSuspect?: boolean;
   readonly seconds: number;
   readonly plan: Plan;
   readonly tally: OutcomeTally;
   readonly batches: readonly DrivenBatch[];
-  /** Balances before the first launch and after the last, where they could be read. */
+  /** Balances before the first launch and after the last, where available. */
   readonly balances: Balances | undefined;
 }
 
@@ -33,7 +33,7 @@ export interface Balances {
   readonly after: CreditBalance;
 }
 
-/** Rows of a table that were changed or deleted by others while they were verified. */
+/** Rows of a table that others changed or deleted during the verification. */
 export function rowsLeftAlone(sink: Pick<Sink, 'skippedUpdates'>): number {
   const { changed = 0, gone = 0 } = sink.skippedUpdates?.() ?? {};
   return changed + gone;
@@ -56,7 +56,7 @@ export function summarize(run: Summarized): Summary {
     ...(run.limit !== undefined && { limit: run.limit }),
     rows_left_out: leftOut,
     ...(repeated > 0 && { rows_repeated: repeated }),
-    // The output is the first; it has been given rows that it did not take.
+    // The output is the first; it did not take all rows that it was given.
     outputs: outputs.map((output, at) =>
       at === 0 ? { ...output, rows: output.rows - rowsLeftAlone(sink) } : output,
     ),
@@ -114,8 +114,8 @@ function creditSummary(run: Summarized, type: VerificationType): CreditSummary |
     const field = type === 'email' ? 'email_credit' : 'phone_credit';
     const net = run.balances.before[field] - run.balances.after[field];
     const records = batches.reduce((sum, { exported }) => sum + (exported?.named ?? 0), 0);
-    // Each record costs half a credit at least. Where credits were bought meanwhile, as after a run that
-    // stopped for them, the balance says nothing of its cost.
+    // Each record costs at least half a credit. If credits were bought meanwhile, as after a run that stopped
+    // for them, the balance does not show the cost.
     if (net >= records / 2)
       return { spent: null, refunded: null, net, source: 'balance_difference' };
   }
@@ -137,7 +137,7 @@ function batchReport({ batch, state, name, charge, exported, times }: DrivenBatc
   };
 }
 
-/** What can be put right in a column of the list. */
+/** What can be corrected in a column of the list. */
 export function columnHints(
   column: number,
   {

@@ -5,214 +5,204 @@ import type { ForeignNumbers } from '../columns/column-looks.js';
 import type { Verdict } from '../results/outcome-table.js';
 
 /*
- * What summary and estimate say of columns, types, batches and earlier runs. They are written out, not read from their
- * schemas (`summary-schema.ts`): to infer them would be most of what a program takes to compile. The published JSON
- * Schema (docs/reference/summary.schema.json) has their texts.
+ * Figures of columns, types, batches and earlier runs in summary and estimate. They are written out, not
+ * inferred from their schemas (`summary-schema.ts`): inference would take most of a program's compile time.
+ * The published JSON Schema (docs/reference/summary.schema.json) has their texts.
  */
 
-/** How many of each. */
+/** Counts by key. */
 export type Counts = Readonly<Record<string, number>>;
 
-/** What became of cells: of one column, or of all columns of a type. */
+/** Results of cells: of one column, or of all columns of a type. */
 export interface CellTally {
-  /** Cells by what became of them: they add up to the rows of each column. */
+  /** Cells by result: they add up to the rows of each column. */
   readonly buckets: {
     readonly verified: number;
     readonly not_submitted: number;
     readonly no_result: number;
     readonly failed: number;
   };
-  /** Cells that are not verified, by reason. */
+  /** Cells without a verdict, by reason. */
   readonly reasons: Counts;
   /** Verified cells by the record's flags; of one with more than one, wrong before unknown before valid. */
   readonly verdicts: Readonly<Record<Verdict, number>>;
   /** Verified cells by quality; empty for phones. */
   readonly quality: Counts;
-  /**
-   * Valid emails of risky quality, and those of throw-away services; one can be both. Absent where there
-   * are none.
-   */
+  /** Valid emails of risky quality, and those of disposable services; one can be both. Absent without any. */
   readonly of_valid?: { readonly risky: number; readonly disposable: number } | undefined;
 }
 
-/** Emails whose domain looks misspelt, so that another is suggested. */
+/** Emails whose domain looks misspelt. */
 export interface MisspeltCells {
-  /** How many cells. */
+  /** Number of cells. */
   readonly cells: number;
-  /** In how many rows they were counted: where no suggestions are written, in the first 1,000 at most. */
+  /** Rows examined: without written suggestions the first 1,000 at most. */
   readonly of_rows: number;
-  /** The added column that has the suggestions; `null` where `suggest` was not given. */
+  /** The added column with the suggestions; `null` without `suggest`. */
   readonly suggested_in: string | null;
 }
 
-/** What can be put right in a column of the list. */
+/** What can be corrected in a column of the list. */
 export interface ColumnHints {
   /**
    * Cells without a result that are not one plain address, by reason and form: `mailto` (a link), `named`
-   * (`Name <address>`), `several` (more than one address), `unsplit` (more than one, and not to be split for sure), `beside` (an
-   * address and other text), `no_at`; of phones `tel` (a link), `several`, `unsplit`, `extension`. Absent where there are none.
+   * (`Name <address>`), `several` (more than one address), `unsplit` (more than one, and not to be split for
+   * sure), `beside` (an address and other text), `no_at`; of phones `tel` (a link), `several`, `unsplit`,
+   * `extension`. Absent without any.
    */
   readonly forms?: Readonly<Record<string, Counts>> | undefined;
-  /** Emails whose domain looks misspelt. Absent where there are none. */
+  /** Emails whose domain looks misspelt. Absent without any. */
   readonly misspelt?: MisspeltCells | undefined;
   /**
-   * Phone numbers that may begin with a calling code that has lost its `+` (`447700900123`), and were not
-   * sent as international. Absent where they are so few that it may be chance.
+   * Phone numbers that may begin with a calling code without its `+` (`447700900123`), and were not sent as
+   * international. Absent where they are few.
    */
   readonly ambiguous?: number | undefined;
-  /** The rows of the first five of them: numbers in the sheet or file where known, else below the header. */
+  /** Row numbers of the first five: of the sheet or file where known, else counted below the header. */
   readonly ambiguous_rows?: readonly number[] | undefined;
-  /** Phone numbers of other countries than the one given for all rows. Absent where they are few. */
+  /** Phone numbers of other countries than the given one. Absent where they are few. */
   readonly foreign?: ForeignNumbers | undefined;
 }
 
-/** Phone numbers that are wrong or without a result, and are no valid number in the country of their row. */
+/** Phone numbers that are wrong or without a result, and not valid in their row's country. */
 export interface UnfitCells {
-  /** How many cells. */
+  /** Number of cells. */
   readonly cells: number;
-  /** Of how many that are wrong or without a result: the first 1,000 at most. */
+  /** Examined cells that are wrong or without a result: the first 1,000 at most. */
   readonly of: number;
-  /** How many would be valid in the country of the emails beside them; `null` where none is likely. */
+  /** How many would be valid in the country of the emails beside them; `null` without a likely one. */
   readonly fitting: { readonly country: string; readonly cells: number } | null;
-  /** Those that would be valid with a + in front, and the rows of the first five. Absent where there are none. */
+  /** Those that would be valid with a + in front, and the rows of the first five. Absent without any. */
   readonly without_plus?: { readonly cells: number; readonly rows: readonly number[] } | undefined;
 }
 
-/** What became of one verified column, cell by cell. */
 export interface ColumnSummary extends CellTally, ColumnHints {
-  /** The column's name in the header. */
   readonly name: string;
-  /** What its cells were verified as. */
+  /** The type of its cells. */
   readonly type: VerificationType;
-  /**
-   * Rows that the output does not have although this column is valid, because another one is not. Absent
-   * where there are none.
-   */
+  /** Rows missing in the output although this column is valid, because another is not. Absent without any. */
   readonly valid_left_out?: number | undefined;
-  /** Phone numbers that probably are of another country than their row. Absent where there are none. */
+  /** Phone numbers that probably belong to another country than their row. Absent without any. */
   readonly unfit?: UnfitCells | undefined;
 }
 
 export interface UnknownCountry {
   /** The cell; masked where the column does not look like countries. */
   readonly value: string;
-  /** How many rows have it. */
+  /** Number of rows with it. */
   readonly rows: number;
   /**
-   * The first of them: its number in the sheet or file where that is known, else below the header. Absent
-   * in the figures of an older version.
+   * The first of them: its number in the sheet or file where known, else counted below the header. Absent in
+   * figures of an older version.
    */
   readonly first_row?: number | undefined;
-  /** The country that was probably meant, by its name; `null` where none is near. */
+  /** The country probably meant, by name; `null` where none is close. */
   readonly guess: string | null;
-  /** Its code; `null` where the service does not take it. */
+  /** Its code; `null` where the service does not accept it. */
   readonly code: string | null;
 }
 
-/** Rows that could not be sent for want of a country. */
+/** Rows that could not be sent without a country. */
 export interface CountryProblems {
-  /** The column that holds a country row by row; `null` where none was named. */
+  /** The column with each row's country; `null` where none was named. */
   readonly column: string | null;
   /** Rows without a country. */
   readonly missing: number;
   /**
-   * Those of them whose number in a column of phones begins with a calling code: `countryFrom` takes their
-   * country from it. Absent where there are none.
+   * Those with a calling code in a column of phones: `countryFrom` takes their country from it. Absent
+   * without any.
    */
   readonly calling_codes?: { readonly column: string; readonly rows: number } | undefined;
-  /** Rows whose country is not understood, or not one of the service's. */
+  /** Rows whose country is unknown, or not one of the service's. */
   readonly not_understood: number;
   /** Those of them whose cell is not text in the input's encoding. */
   readonly no_text: number;
   /**
-   * Whether the column seems to hold countries. If it does not, the values are masked, as they may be
-   * personal data: letters and digits are dots. So are rare values that are like no country.
+   * Whether the column seems to hold countries. If not, the values are masked, as they may be personal data:
+   * letters and digits become dots. So are rare values unlike any country.
    */
   readonly looks_like_countries: boolean;
-  /** The ten commonest cells that are not understood, the commonest first. */
+  /** The ten commonest unknown cells, the commonest first. */
   readonly values: readonly UnknownCountry[];
 }
 
-/** What became of one verification type. Cells are counted, addresses where it says so. */
+/** Results of one verification type. Counts of cells, unless they say addresses. */
 export interface TypeSummary extends CellTally {
-  /** Unique addresses: those that were sent, and those that the history knew. */
+  /** Unique addresses: sent ones, and those in the history. */
   readonly addresses: number;
-  /**
-   * Unique addresses whose result came from earlier runs, the history or a run whose list has changed: they
-   * were not sent.
-   */
+  /** Unique addresses with a result from the history, or from a run before its list changed: not sent. */
   readonly from_history: number;
-  /** Cells that held an address seen before in their batch group. */
+  /** Cells that repeat an address of their batch group. */
   readonly duplicates: number;
 }
 
 export interface CreditSummary {
   /** Credits before refunds; `null` where only the net is known. */
   readonly spent: number | null;
-  /** Credits that were given back; `null` where this is not known. */
+  /** Credits given back; `null` where unknown. */
   readonly refunded: number | null;
-  /** Credits after refunds: what it cost; `null` where this is not known. */
+  /** Credits after refunds: the cost; `null` where unknown. */
   readonly net: number | null;
   /**
-   * Where the figures come from: the service's own cost objects, the difference of the balances (other
-   * jobs of the account count in), the addresses of what was launched (of a run that stopped before the
-   * service said what it cost), or `null` when they are not known.
+   * Source of the figures: the service's cost objects, the difference of the balances (which other jobs of
+   * the account affect), the launched addresses (of a run that stopped before its cost was known), or `null`
+   * where unknown.
    */
   readonly source: 'cost_objects' | 'balance_difference' | 'launched' | null;
-  /** Credits of launches without a clear answer, which may have been spent, too. Absent where there are none. */
+  /** Credits of launches without a clear answer, which may have been spent, too. Absent without any. */
   readonly in_doubt?: number | undefined;
 }
 
 export interface BatchExport {
-  /** Addresses that the service says it verified; `null` where it does not say. */
+  /** Addresses that the service says it verified; `null` where unknown. */
   readonly counted: number | null;
-  /** Addresses of the batch that the export names. */
+  /** Addresses of the batch in the export. */
   readonly named: number;
-  /** Records of addresses that the batch does not have. */
+  /** Records of addresses that are not in the batch. */
   readonly strangers: number;
-  /** Addresses without a result, as the export does not say which of several records is theirs. */
+  /** Addresses without a result, as several records may be theirs. */
   readonly conflicting: number;
-  /** Addresses that it should name and did not, however often it was asked for. Absent when none. */
+  /** Addresses missing in every export. Absent without any. */
   readonly missing?: number | undefined;
 }
 
-/** One batch of a run: what was sent, what became of it, and what it cost. */
+/** One batch of a run: its content, result and cost. */
 export interface BatchReport {
-  /** The service's id of it; `null` where it was never received. */
+  /** The service's id; `null` where it was never received. */
   readonly batch_uuid: string | null;
   /** Its name on the service. */
   readonly name: string;
-  /** What its addresses were verified as. */
+  /** The type of its addresses. */
   readonly type: VerificationType;
   /** Its target country, as a code of two letters. */
   readonly country: string;
-  /** How many unique addresses it has. */
+  /** Number of unique addresses. */
   readonly addresses: number;
-  /** `exported`, `failed`, or where a run that stopped has left it. */
+  /** `exported`, `failed`, or the stage in which a stopped run left it. */
   readonly stage: string;
-  /** Why it failed, as a code; `null` where it did not. */
+  /** Code of its failure; `null` without one. */
   readonly reason: string | null;
-  /** What it cost, in credits of its type; `null` where the service has not said it. */
+  /** Its cost in credits of its type; `null` where unknown. */
   readonly charge: Charge | null;
-  /** What its export held, compared with what the service counted; `null` where none was read whole. */
+  /** Counts of its export, beside the service's; `null` without a complete export. */
   readonly export: BatchExport | null;
-  /** When it got to each step. */
+  /** When it reached each step. */
   readonly times: BatchTimes;
 }
 
-/** What is kept of one type of a finished run. */
+/** Stored counts of one type of a finished run. */
 export interface PastCounts {
-  /** Unique addresses: those that were sent, and those that the history knew. */
+  /** Unique addresses: sent ones, and those in the history. */
   readonly addresses: number;
-  /** Those that the history knew: they were not paid for again. */
+  /** Those in the history: not paid for again. */
   readonly from_history: number;
   /** Verified cells by verdict. */
   readonly verdicts: Readonly<Record<Verdict, number>>;
-  /** Credits after refunds; `null` where this is not known. */
+  /** Credits after refunds; `null` where unknown. */
   readonly net_credits: number | null;
 }
 
-/** What is kept of a finished run, so that later ones can be compared with it. */
+/** The stored figures of a finished run, for comparison with later ones. */
 export interface PastRun {
   /** When it finished, as `2026-11-21T03:00:00.000Z`. */
   readonly finished_at: string;
@@ -224,26 +214,26 @@ export interface PastRun {
   readonly phone: PastCounts | null;
 }
 
-/** A share that is far from what it was in the runs before. */
+/** A share that differs from earlier runs. */
 export interface OddShare {
-  /** Of which addresses. */
+  /** The type of the addresses. */
   readonly type: VerificationType;
-  /** `new` are the addresses that the history had no result of, as a share of all. */
+  /** `new` is the share of addresses without a result in the history. */
   readonly share: 'valid' | 'wrong' | 'unknown' | 'new';
   /** From 0 to 1. */
   readonly now: number;
-  /** The median of the runs before. */
+  /** The median of earlier runs. */
   readonly usual: number;
-  /** How far from that a share may be without being odd. */
+  /** The largest difference that is not odd. */
   readonly allowed: number;
 }
 
-/** Earlier runs of a list, and what of this one is odd beside them. */
+/** Earlier runs of a list, and what is odd about this one. */
 export interface Comparison {
-  /** The run before, the last that had rows where one had; `null` where there was none. */
+  /** The last run that had rows, else the last; `null` without an earlier run. */
   readonly previous: PastRun | null;
   /** The latest runs before this one, 30 at most, oldest first. */
   readonly runs: readonly PastRun[];
-  /** Shares that are far from what they were. */
+  /** Shares that differ from earlier runs. */
   readonly odd: readonly OddShare[];
 }

@@ -8,14 +8,13 @@ import type { CellTally, ColumnSummary } from './figures.js';
 
 const isValid = 1;
 
-/** Counts outcomes as rows are written: an addition and a look at a byte for each cell. */
+/** Counts outcomes as rows are written: one addition and one byte read for each cell. */
 export class OutcomeTally {
   readonly #plan: Plan;
   /** By verified column, then by outcome. */
   readonly #counts: number[][];
-  /** By outcome: whether it is `valid`. */
   readonly #valid: OutcomeMarks;
-  /** What in the rows themselves kept their cells from a result. */
+  /** What in the rows kept cells from a result. */
   readonly refused: RejectedCells;
   readonly misspelt: MisspeltDomains;
   #reachableRows = 0;
@@ -32,7 +31,7 @@ export class OutcomeTally {
 
   /**
    * @param outcomes of whole rows, `plan.width` each
-   * @param rows the rows themselves. @default they are not looked at
+   * @param rows the rows themselves. @default not examined
    */
   add(outcomes: Uint32Array, rows?: Pick<JoinedRows, 'chunk' | 'from'>): void {
     const width = this.#counts.length;
@@ -47,7 +46,7 @@ export class OutcomeTally {
         counts[outcome] = (counts[outcome] ?? 0) + 1;
       }
     }
-    // Of one column the counts say it.
+    // Of one column the counts already give it.
     if (width > 1) this.#countReachable(outcomes, width);
   }
 
@@ -56,7 +55,7 @@ export class OutcomeTally {
     return this.#counts.length > 1 ? this.#reachableRows : this.#tally([0]).verdicts.valid;
   }
 
-  /** By verified column, in their order. */
+  /** By verified column, in order. */
   columns(): readonly CellTally[] {
     return this.#plan.layout.columns.map((_, column) => this.#tally([column]));
   }
@@ -110,7 +109,7 @@ export class OutcomeTally {
   }
 }
 
-/** Where no suggestions are written, so many rows are enough to say that there would be some. */
+/** Without written suggestions, this many rows show whether there would be some. */
 const firstRows = 1000;
 
 /** Counts the emails whose domain looks misspelt: in all rows where suggestions are written, else in the first. */
@@ -133,7 +132,7 @@ export class MisspeltDomains {
     this.#mostRows = isWritten ? Infinity : firstRows;
   }
 
-  /** @param count of rows, from the row `from` of the chunk on */
+  /** @param count number of rows, from row `from` of the chunk */
   add({ chunk, from }: Pick<JoinedRows, 'chunk' | 'from'>, count: number): void {
     const to = from + Math.min(count, this.#mostRows - this.#rows);
     this.#rows += to - from;
@@ -145,7 +144,7 @@ export class MisspeltDomains {
     }
   }
 
-  /** @returns `undefined` where no domain of the column looks misspelt */
+  /** @returns `undefined` without a misspelt domain */
   of(column: number): ColumnSummary['misspelt'] {
     const cells = this.#cells.get(column);
     if (cells === undefined) return undefined;

@@ -12,7 +12,7 @@ import { type Outcome, type OutcomeTable, verdictOf } from '../results/outcome-t
 import type { ColumnSummary, CountryProblems } from './figures.js';
 
 const [nothing, withoutCountry, unknownCountry, wrong, badForm] = [0, 1, 2, 3, 4];
-/** Reasons that lie in a cell's form, from the mark of the first on. */
+/** Reasons about a cell's form, from the mark of the first on. */
 const ofForm = ['no_record', 'contains_comma', 'several_numbers'];
 const marks: ReadonlyMap<string, number> = new Map([
   ['country_missing', withoutCountry],
@@ -21,19 +21,19 @@ const marks: ReadonlyMap<string, number> = new Map([
 ]);
 
 const mostShown = 10;
-/** There are fewer countries, and fewer ways to write them wrong; of a column of names the first do. */
+/** There are fewer countries and misspellings; in a column of names the first ones do. */
 const mostValues = 2000;
 const longestValue = 60;
 
-/** What in a list keeps its cells from a result, and can be put right there: countries, forms of cells. */
+/** What keeps cells of a list from a result and can be corrected there: countries, forms of cells. */
 export class RejectedCells {
   readonly #layout: ColumnLayout;
   readonly #marks: OutcomeMarks;
   readonly #values = new Map<string, { rows: number; readonly first: number }>();
-  /** By verified column and reason: how many cells have which form. */
+  /** By verified column and reason: counts of forms. */
   readonly #forms: readonly Map<string, Map<string, number>>[];
   readonly unfit: UnfitNumbers;
-  /** By column of phones: how many rows without a country have a calling code in it. */
+  /** By column of phones: rows without a country but with a calling code in it. */
   readonly #codes = new Map<number, number>();
   #rows = 0;
   #missing = 0;
@@ -48,7 +48,7 @@ export class RejectedCells {
     this.#forms = layout.columns.map(() => new Map());
   }
 
-  /** @param outcomes of whole rows, from the row `from` of the chunk on */
+  /** @param outcomes of whole rows, from row `from` of the chunk */
   add(outcomes: Uint32Array, { chunk, from }: Pick<JoinedRows, 'chunk' | 'from'>): void {
     const { columns, countryPosition } = this.#layout;
     const width = columns.length;
@@ -84,7 +84,7 @@ export class RejectedCells {
     }
   }
 
-  /** @returns `undefined` where every row has a country that the service takes */
+  /** @returns `undefined` where every row has a country that the service accepts */
   countries(): CountryProblems | undefined {
     if (this.#missing + this.#notUnderstood === 0) return undefined;
     const { countryName } = this.#layout;
@@ -116,7 +116,7 @@ export class RejectedCells {
     };
   }
 
-  /** @returns `undefined` where no cell of the column has such a form */
+  /** @returns `undefined` without such a cell */
   forms(column: number): ColumnSummary['forms'] {
     const forms = this.#forms[column];
     if (!forms || forms.size === 0) return undefined;
@@ -125,7 +125,7 @@ export class RejectedCells {
     );
   }
 
-  /** The number of a row without a country may say one. */
+  /** A row without a country may have a calling code. */
   #addCallingCode(chunk: RowChunk, row: number): void {
     for (const [column, { type, position }] of this.#layout.columns.entries()) {
       if (type !== 'phone' || typeof phoneCountry(chunk.text(row, position)) !== 'string') continue;
@@ -160,34 +160,34 @@ function markOf(outcome: Outcome): number {
   return marks.get(outcome.reason) ?? nothing;
 }
 
-/** What is rare, or has digits, and is like no country may be anything: a row may have slipped. */
+/** A rare value, or one with digits, that is unlike any country may be anything: a row may have shifted. */
 function mayBeCountry({ value, rows, guess }: CountryProblems['values'][number]): boolean {
   if (guess !== null) return true;
   return !/[\p{N}@]/u.test(value) && (rows > 1 || value.length <= 3);
 }
 
-/** So many numbers of a column are enough to see where they belong. */
+/** Enough numbers of a column to see their country. */
 const mostNumbers = 1000;
 const longestNumber = 64;
 const mostRows = 5;
-/** Cells with fewer are no number. */
+/** Cells with fewer are not numbers. */
 const fewestDigits = 5;
-/** A country is guessed where these shares of the rows and of the numbers speak for it. */
+/** A country is guessed from these shares of the rows and of the numbers on. */
 const leastNamed = 0.1;
 const leastFitting = 0.25;
 
 interface SeenNumbers {
   seen: number;
-  /** Those that are no valid number as they were sent. */
+  /** Cells that are not valid as sent. */
   readonly unfit: string[];
-  /** Of those the ones that their digits would make valid after a +, and the rows of the first of them. */
+  /** Those whose digits would be valid after a +, and the rows of the first of them. */
   withoutPlus: number;
   readonly rows: number[];
-  /** Of the domains of emails beside these. */
+  /** By the domains of emails beside these. */
   readonly countries: Map<CountryCode, number>;
 }
 
-/** Phone numbers that are wrong, or without a result: whether their country may be the cause. */
+/** Phone numbers that are wrong or without a result, possibly for their country. */
 class UnfitNumbers {
   readonly #plan: Plan;
   readonly #emails: readonly number[];
@@ -210,7 +210,7 @@ class UnfitNumbers {
   ): void {
     const cell = chunk.text(row, this.#plan.layout.columns[column]?.position ?? 0);
     const text = typeof cell === 'string' ? cell : '';
-    // `n/a` is of no country.
+    // `n/a` belongs to no country.
     if (text.replaceAll(/\D/g, '').length < fewestDigits) return;
     const numbers: SeenNumbers = this.#columns.get(column) ?? {
       seen: 0,
@@ -222,7 +222,7 @@ class UnfitNumbers {
     if (numbers.seen >= mostNumbers) return;
     this.#columns.set(column, numbers);
     numbers.seen += 1;
-    // What names its country needs no other.
+    // A number with its own country needs no other.
     if (typeof phoneCountry(cell) === 'string') return;
     if (isFixedOrMobile(this.#plan.planner.cells.lineOf(chunk, row, column) ?? '')) return;
     numbers.unfit.push(text.slice(0, longestNumber));
@@ -242,7 +242,7 @@ class UnfitNumbers {
     const numbers = this.#columns.get(column);
     if (!numbers || numbers.unfit.length === 0) return undefined;
     const { seen, unfit, countries, withoutPlus, rows } = numbers;
-    // Many plans have room for nearly all digits: only a country that something else names is likely.
+    // Many plans allow nearly all digits: only a country that other data name is likely.
     const [best] = Array.from(countries)
       .filter(([, rows]) => rows >= unfit.length * leastNamed)
       .map(([country]) => {
@@ -260,7 +260,6 @@ class UnfitNumbers {
   }
 }
 
-/** The country of a domain that ends with one's code. */
 function countryOfDomain(cell: CellText): CountryCode | undefined {
   if (typeof cell !== 'string' || !cell.includes('@')) return undefined;
   const [, code] = /^([a-z]{2})[>\s]*$/i.exec(cell.slice(cell.lastIndexOf('.') + 1)) ?? [];
@@ -269,13 +268,13 @@ function countryOfDomain(cell: CellText): CountryCode | undefined {
 
 const notSeen = 255;
 
-/** A small number for each outcome, found once: a look at a byte for each cell. */
+/** A small number for each outcome, computed once: one byte read for each cell. */
 export class OutcomeMarks {
   readonly #outcomes: OutcomeTable;
   readonly #mark: (outcome: Outcome) => number;
   #marks = new Uint8Array(1024).fill(notSeen);
 
-  /** @param mark gives 0 to 254 */
+  /** @param mark returns 0 to 254 */
   constructor(outcomes: OutcomeTable, mark: (outcome: Outcome) => number) {
     this.#outcomes = outcomes;
     this.#mark = mark;

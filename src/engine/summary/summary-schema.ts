@@ -28,12 +28,12 @@ import type {
   UnknownCountry,
 } from './figures.js';
 
-/** With each optional field as one that is there: else a type with one more would extend the same without it. */
+/** Makes optional fields required: otherwise an additional one would go unnoticed. */
 type Whole<Value> = Value extends object
   ? { readonly [Name in keyof Value]-?: Whole<Value[Name]> }
   : Value;
 
-/** Holds a schema and a type that is written by hand to each other: neither can have a field that the other has not. */
+/** Ties a schema to a hand-written type: neither can have a field that the other lacks. */
 function schemaOf<Type>() {
   return <Schema extends z.ZodType<Type>>(
     schema: [Whole<Type>] extends [Whole<z.output<Schema>>]
@@ -50,7 +50,7 @@ const dateTime = z.string().meta({ format: 'date-time' });
 const type = z.enum(verificationTypes);
 const verdicts = z.object({ valid: count, wrong: count, unknown: count, none: count });
 
-/** Of each verification type. */
+/** For each verification type. */
 function ofBoth<Schema extends z.ZodType>(
   schema: Schema,
 ): z.ZodObject<Record<VerificationType, Schema>> {
@@ -190,7 +190,7 @@ const pastCounts = schemaOf<PastCounts>()(
   z.object({ addresses: count, from_history: count, verdicts, net_credits: z.number().nullable() }),
 );
 
-/** What is kept of a finished run, as a schema. */
+/** Schema of a finished run's stored figures. */
 export const pastRunSchema = schemaOf<PastRun>()(
   z.object({
     finished_at: dateTime,
@@ -247,7 +247,7 @@ const summaryFields = {
   compared: compared.optional(),
 };
 
-/** What a run says of itself, as a schema. */
+/** Schema of a run's summary. */
 export const summarySchema = schemaOf<Summary>()(z.object(summaryFields));
 
 const columnEstimate = schemaOf<ColumnEstimate>()(
@@ -283,7 +283,7 @@ const estimateFields = {
   balance: ofBoth(z.number()).nullable(),
 };
 
-/** What a dry run says, as a schema. */
+/** Schema of an estimate. */
 export const estimateSchema = schemaOf<Estimate>()(z.object(estimateFields));
 
 const stoppedFields = {
@@ -305,7 +305,10 @@ const runEnd = {
   advice: z.array(z.string()),
 };
 
-/** What is written at the end of a run, as a schema; docs/reference/summary.schema.json is made from it and the texts of its types. */
+/**
+ * Schema of the file written at the end of a run; docs/reference/summary.schema.json is made from it and the
+ * texts of its types.
+ */
 export const summaryFileSchema = schemaOf<SummaryFile>()(
   z.union([
     z.object({ ...summaryFields, ...runEnd }),

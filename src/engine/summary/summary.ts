@@ -11,65 +11,65 @@ import type {
   TypeSummary,
 } from './figures.js';
 
-/** The options that summary and estimate name. */
+/** Options repeated in summary and estimate. */
 interface Asked {
-  /** How many rows were asked for at most; absent where all were. */
+  /** The limit of rows; absent without one. */
   readonly limit?: number | undefined;
 }
 
-/** What a run says of itself when it is over; all of it is JSON. */
+/** The result of a run, as JSON. */
 export interface Summary extends Asked {
-  /** Where the rows came from, as messages call it: a path or a URL without its password. */
+  /** The source, as in messages: a path, or a URL without its password. */
   readonly input: string;
-  /** Where the rows went, as messages call it. */
+  /** The output, as in messages. */
   readonly output: string;
   /** The service's base URL, or `local`. */
   readonly service: string;
   /** Rows that were read, without the header. */
   readonly rows: number;
-  /** Rows that the output does not have, as they were not to be kept. */
+  /** Rows left out of the output by `keep` or `unique`. */
   readonly rows_left_out: number;
-  /** Those of them that repeat an address of a row above. Absent where there are none. */
+  /** Those that repeat an address of an earlier row. Absent without any. */
   readonly rows_repeated?: number | undefined;
-  /** Where the rows are: the output first, then what got those that it does not have. */
+  /** The outputs: the main one first, then those of left-out rows. */
   readonly outputs: readonly OutputRows[];
   /** Rows with at least one valid address. */
   readonly reachable_rows: number;
-  /** Whether too many verdicts are unknown, so that the rows went beside the output. */
+  /** Whether too many verdicts are unknown, so that the rows went to the suspect output. */
   readonly suspect: boolean;
   /**
-   * That nothing was read, sent or written: the shared run of this name had finished before, and these are its
-   * figures. Absent in any other run.
+   * Nothing was read, sent or written: the shared run of this name had finished before, and these are its
+   * figures. Absent otherwise.
    */
   readonly already_finished?: true | undefined;
   /**
-   * Rows of a table verified in place that got no result, as their verified cells changed or they went
-   * meanwhile. Absent where there are none.
+   * Rows of a table verified in place that got no result, as they were changed or deleted meanwhile. Absent
+   * without any.
    */
   readonly skipped_updates?: SkippedUpdates | undefined;
-  /** How long the last call took, in seconds; earlier calls of a resumed run are not counted. */
+  /** Duration of the last call in seconds, without earlier calls of a resumed run. */
   readonly seconds: number;
-  /** What became of each verified column, in the order in which they were named. */
+  /** Results of each verified column, in the given order. */
   readonly columns: readonly ColumnSummary[];
-  /** Rows that could not be sent for want of a country; absent where there are none. */
+  /** Rows that could not be sent without a country; absent without any. */
   readonly countries?: CountryProblems | undefined;
-  /** What became of the emails; `null` where no column of emails was verified. */
+  /** Results of emails; `null` where none were verified. */
   readonly email: TypeSummary | null;
-  /** What became of the phones; `null` where no column of phones was verified. */
+  /** Results of phones; `null` where none were verified. */
   readonly phone: TypeSummary | null;
   /**
-   * What the whole run cost, in credits of each type, with what it launched before it was resumed; `null`
-   * for a type that was not verified.
+   * Cost of the whole run in credits of each type, including launches before it was resumed; `null` for a
+   * type that was not verified.
    */
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
   /**
-   * What the earlier runs of the list have cost whose results this one has used, beside `credits`; before
-   * refunds where these are not known. Absent where there are none.
+   * Cost of earlier runs of the list whose results were used, beside `credits`; before refunds where these
+   * are unknown. Absent without any.
    */
   readonly credits_before?: Readonly<Record<VerificationType, number>> | undefined;
   /** Every batch of the run; of one that was too large for the service, its parts. */
   readonly batches: readonly BatchReport[];
-  /** How it differs from earlier runs of its list; absent without a history. */
+  /** Comparison with earlier runs of its list; absent without a history. */
   readonly compared?: Comparison | undefined;
 }
 
@@ -86,19 +86,18 @@ export function hasFailed(summary: Summary): boolean {
   return [summary.email, summary.phone].some((each) => each !== null && each.buckets.failed > 0);
 }
 
-/** Whether what failed may be sent again: the output holds all else of the run. */
+/** Whether failed addresses may be sent again: the output has everything else. */
 export function isRetriable(summary: Summary): boolean {
   return hasFailed(summary) && !summary.suspect;
 }
 
 /**
- * What is known of one verified column before it is sent. Forms of emails that would be sent count under
- * `no_record`, as the service usually has no record of them.
+ * One verified column before it is sent. Malformed emails that would be sent count under `no_record`, as the
+ * service usually has no record of them.
  */
 export interface ColumnEstimate extends ColumnHints {
-  /** The column's name in the header. */
   readonly name: string;
-  /** What its cells would be verified as. */
+  /** The type of its cells. */
   readonly type: VerificationType;
 }
 
@@ -112,13 +111,13 @@ export interface GroupEstimate {
   readonly batches: number;
 }
 
-/** What would be sent of one type, and what it would cost. */
+/** What would be sent of one type, and its cost. */
 export interface TypeEstimate {
   /** Unique addresses. */
   readonly addresses: number;
-  /** Unique addresses that the history knows: they would not be sent. */
+  /** Unique addresses in the history: not sent. */
   readonly from_history: number;
-  /** Cells that hold an address seen before in their batch group. */
+  /** Cells that repeat an address of their batch group. */
   readonly duplicates: number;
   /** Cells that cannot be sent, by reason. */
   readonly not_submitted: Counts;
@@ -132,9 +131,9 @@ export interface TypeEstimate {
 export interface Estimate extends Asked {
   /** Distinguishes it from the summary of a run. */
   readonly dry_run: true;
-  /** Where the rows come from, as messages call it. */
+  /** The source, as in messages. */
   readonly input: string;
-  /** Where the rows would go; `null` where no sink was given. */
+  /** The output, as in messages; `null` without a sink. */
   readonly output: string | null;
   /** The service's base URL, or `local`. */
   readonly service: string;
@@ -146,50 +145,48 @@ export interface Estimate extends Asked {
   readonly phone: TypeEstimate | null;
   /** The verified columns, in order. */
   readonly columns: readonly ColumnEstimate[];
-  /** Rows that could not be sent for want of a country; absent where there are none. */
+  /** Rows that could not be sent without a country; absent without any. */
   readonly countries?: CountryProblems | undefined;
-  /** Credits that the account has; `null` where the service does not say. */
+  /** The account's credits; `null` where unknown. */
   readonly balance: Readonly<Record<VerificationType, number>> | null;
 }
 
-/** What is known of a run that stopped: it has no results yet. */
+/** A stopped run, without results yet. */
 export interface StoppedSummary {
   /** Distinguishes it from the summary of a run that finished. */
   readonly stopped: true;
-  /** Where the rows come from, as messages call it. */
+  /** The source, as in messages. */
   readonly input: string;
-  /** Where the rows are to go, as messages call it. */
+  /** The output, as in messages. */
   readonly output: string;
   /** The service's base URL, or `local`; `null` where it had not been reached. */
   readonly service: string | null;
-  /** `null` where the input was not read to its end. */
+  /** `null` until the input is read to its end. */
   readonly rows: number | null;
-  /** How long the call took, in seconds. */
+  /** Duration of the call in seconds. */
   readonly seconds: number;
   /**
-   * What was paid so far, in credits of each type, with earlier calls of the run; `null` for a type that is
-   * not verified.
+   * Paid so far in credits of each type, including earlier calls of the run; `null` for a type that is not
+   * verified.
    */
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
-  /** Batches that something was sent of. */
+  /** Batches of which something was sent. */
   readonly batches: readonly BatchReport[];
 }
 
-/** How a run ended, which is written beside its figures, whatever they are. */
+/** How a run ended, beside its figures. */
 export interface RunEnd {
-  /** What `sluice verify` exits with: 0 where every row came out and none failed. */
+  /** The exit code of `sluice verify`: 0 where every row came out and none failed. */
   readonly exit_code: number;
-  /** The code of what stopped it, or of what is not as it should be; `null` where all is well. */
+  /** Code of the error or problem; `null` where all is well. */
   readonly reason: string | null;
   /** The same as a sentence. */
   readonly message: string | null;
-  /**
-   * What the user has to do, and what the next run will do then; `null` where nothing is needed.
-   */
+  /** What the user must do, and what the next run will then do; `null` where nothing is needed. */
   readonly next: string | null;
-  /** What to do, the most important first: `next`, then what is to be said of cells, by how many they are. */
+  /** Advice, the most important first: `next`, then hints about cells, by their number. */
   readonly advice: readonly string[];
 }
 
-/** What is written at the end of a run, of a dry run, and of a run that stopped. */
+/** The file written at the end of a run, of a dry run, or of a stopped run. */
 export type SummaryFile = (Summary | Estimate | StoppedSummary) & RunEnd;

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import type { CellText, RawCells, RowChunk } from '../rows/chunks/row-chunk.js';
 import { quoteByte, decodeCell, findCells, type KnownText } from './csv-format.js';
 
-/** Columns of one input: how many there are, and which of them have their cells found ahead. */
+/** The columns of an input: their number, and which have their cells located ahead. */
 export interface CsvColumns {
   readonly count: number;
   readonly delimiter: number;
@@ -21,24 +21,24 @@ export function rowStride(wanted: number): number {
   return 3 + 2 * wanted;
 }
 
-/** Some rows of a CSV file: their own bytes, and where the rows and the wanted cells lie in them. */
+/** Rows of a CSV file: their own bytes, with the bounds of rows and wanted cells. */
 export class CsvChunk implements RowChunk, RawCells {
   readonly raw: RawCells = this;
   readonly length: number;
   readonly byteSize: number;
-  /** Bytes that the bounds point into; they are not written to before the chunk is released. */
+  /** Bytes that the bounds refer to; not written to before the chunk is released. */
   readonly bytes: Buffer;
   readonly #columns: CsvColumns;
   readonly #table: Uint32Array;
   readonly #stride: number;
-  /** Bytes of a byte-order mark before the first cell. */
+  /** Length of a byte-order mark before the first cell. */
   readonly markBytes: number;
   #known: KnownText | undefined;
   #onRelease: (() => void) | undefined;
   /** Number of the first row in the file. */
   readonly #firstNumber: number;
 
-  /** @param onRelease called when nobody will look at the bytes again */
+  /** @param onRelease called when the bytes are no longer needed */
   constructor(
     bytes: Buffer,
     table: Uint32Array,
@@ -67,7 +67,7 @@ export class CsvChunk implements RowChunk, RawCells {
   }
 
   text(row: number, column: number): CellText {
-    // Not foreseen, but right all the same.
+    // Not located ahead, but correct all the same.
     if (this.#columns.slots[column] === -1) return this.cells(row)[column];
     const at = this.#boundsAt(row, column);
     const start = this.#table[at] as number;
@@ -87,7 +87,7 @@ export class CsvChunk implements RowChunk, RawCells {
     return this.bytes[this.#table[at] as number] === quoteByte ? end - 1 : end;
   }
 
-  /** All cells of a row, parsed again; `undefined` for those it lacks. */
+  /** All cells of a row, parsed again; `undefined` for missing ones. */
   cells(row: number): CellText[] {
     const start = this.rowStart(row) + (row === 0 ? this.markBytes : 0);
     const bounds = findCells(this.bytes, start, this.rowEnd(row), this.delimiter);
@@ -116,13 +116,12 @@ export class CsvChunk implements RowChunk, RawCells {
     return this.#table[row * this.#stride + 1] as number;
   }
 
-  /** Where the row's line end ends; equal to `rowEnd` in a last row without one. */
   lineEnd(row: number): number {
     this.#check(row);
     return this.#table[(row + 1) * this.#stride] as number;
   }
 
-  /** How many cells the row has less than the header. */
+  /** How many cells the row has fewer than the header. */
   missingCells(row: number): number {
     this.#check(row);
     return this.#table[row * this.#stride + 2] as number;
@@ -138,7 +137,7 @@ export class CsvChunk implements RowChunk, RawCells {
     return row * this.#stride + 3 + 2 * slot;
   }
 
-  /** One look at the whole chunk is worth hundreds of looks at cells. */
+  /** One check of the whole chunk replaces hundreds of cells. */
   #knownText(): KnownText {
     if (this.#known === undefined) {
       const rows = this.bytes.subarray(this.#table[0]);

@@ -18,8 +18,8 @@ export function cellText(cell: OutputCell): string {
 }
 
 /**
- * Keeps text that came from outside from being a formula where the file is opened as a spreadsheet: an
- * apostrophe goes in front. A phone number in E.164 form is none.
+ * Keeps foreign text from being a formula in a spreadsheet: an apostrophe is put in front. A phone number in
+ * E.164 is not one.
  */
 export function neutralizeFormula(cell: OutputCell): OutputCell {
   const isFormula =
@@ -45,7 +45,7 @@ const words = {
 
 export type CsvErrorDetails = keyof typeof words;
 
-/** The error for a malformed row. Holds no cell. */
+/** The error for a malformed row, without a cell. */
 export function csvError(
   trouble: CsvErrorDetails,
   at: { readonly name: string; readonly line: number; readonly figures?: string | undefined },
@@ -63,8 +63,8 @@ export const lineFeedByte = 0x0a;
 export const carriageReturnByte = 0x0d;
 
 /**
- * The byte of a delimiter given as text. ASCII only: such a byte never is a part of another character
- * in UTF-8, so rows can be cut without decoding them.
+ * The byte of a delimiter. ASCII only: in UTF-8 such a byte is never part of another character, so rows can
+ * be cut without decoding.
  */
 export function parseDelimiter(delimiter: string): number {
   const byte = delimiter.charCodeAt(0);
@@ -78,19 +78,18 @@ export function parseDelimiter(delimiter: string): number {
   return byte;
 }
 
-/** What the first row of a CSV file shows. */
+/** Content of a CSV file's first row. */
 export interface CsvHead {
-  /** Names of the columns; `#1`, `#2`, … when the file has no header. */
+  /** Names of the columns; `#1`, `#2`, … without a header. */
   readonly names: readonly string[];
-  /** The header's own bytes, a byte-order mark included; `undefined` when the file has none. */
+  /** The header's own bytes, a byte-order mark included; `undefined` without a header. */
   readonly bytes: Buffer | undefined;
-  /** Bytes of a byte-order mark in front. */
   readonly markBytes: number;
   /** The first row's own line end; empty when the file ends with that row. */
   readonly lineEnd: Buffer;
 }
 
-/** Where the first row lies: its start (a byte-order mark in front), its end, and its line end's. */
+/** Position of the first row: its start (with a byte-order mark), its end, and its line end's. */
 interface FirstRow {
   readonly markBytes: number;
   readonly end: number;
@@ -109,7 +108,7 @@ export function readCsvHead(
   const names: string[] = [];
   for (let cell = 0; cell < bounds.length; cell += 2) {
     const [from, to] = [bounds[cell] as number, bounds[cell + 1] as number];
-    // In another encoding a name is still a name, if not a pretty one: what is no UTF-8 is replaced.
+    // A name in another encoding is still a name: invalid UTF-8 is replaced.
     const text = options.hasHeader ? decodeCell(bytes, from, to, 'utf8') : undefined;
     names.push(typeof text === 'string' ? text : `#${String(names.length + 1)}`);
   }
@@ -121,34 +120,31 @@ export function readCsvHead(
   };
 }
 
-/** What a CSV output needs to take over the form of a CSV input. */
+/** The form of a CSV input that a CSV output takes over. */
 export interface CsvForm {
   /** The lines above the header as they are; a byte-order mark is the first of their bytes. */
   readonly aboveHeader: Uint8Array;
   /** The lines below the last row as they are; nothing before they were read. */
   readonly footer: () => Uint8Array;
-  /** The header's own bytes, a byte-order mark included, where it can be copied. */
+  /** The header's own bytes, a byte-order mark included, where they can be copied. */
   readonly headerBytes: Uint8Array | undefined;
   /** Whether the input begins with a byte-order mark. */
   readonly hasMark: boolean;
   /** The first row's own line end; empty when nothing follows that row. */
   readonly lineEnd: Uint8Array;
   readonly delimiter: string;
-  /** Whether quotes are characters like any other. */
+  /** Whether quotes are ordinary characters. */
   readonly isBare: boolean;
-  /** Whether the input is TSV: a CSV output then has commas all the same. */
+  /** Whether the input is TSV; a CSV output then still has commas. */
   readonly isTsv: boolean;
-  /** Whether the input is a table under a name that ends in .txt: so is a .txt output then. */
+  /** Whether the input is a table named .txt: so is a .txt output then. */
   readonly isTxt: boolean;
 }
 
-/** What is known of the bytes a cell lies in: the more, the less is looked at again. */
+/** What is known of a cell's bytes: the more, the less is checked again. */
 export type KnownText = 'ascii' | 'utf8' | 'unknown';
 
-/**
- * Bounds of the cells of one row, `[start, end, start, end, …]`, the quotes of a quoted cell included.
- * The row is one that the scanner has accepted, without its line end.
- */
+/** Bounds of the cells of a scanned row without its line end, `[start, end, start, end, …]`, including quotes. */
 export function findCells(
   bytes: Uint8Array,
   from: number,
@@ -177,7 +173,7 @@ function closingQuote(bytes: Uint8Array, openingQuote: number): number {
   }
 }
 
-/** Text of the cell between two bounds: quotes taken off, doubled quotes undone, UTF-8 decoded. */
+/** Text of the cell between two bounds: unquoted, and decoded from UTF-8. */
 export function decodeCell(bytes: Buffer, from: number, to: number, known: KnownText): CellText {
   const isQuoted = from < to && bytes[from] === quoteByte;
   const start = isQuoted ? from + 1 : from;
@@ -194,7 +190,7 @@ export function decodeCell(bytes: Buffer, from: number, to: number, known: Known
   return isQuoted && text.includes('"') ? text.replaceAll('""', '"') : text;
 }
 
-/** A loop: for cells of a few dozen bytes it costs less than the view that `isAscii` asks for. */
+/** A loop: for cells of a few dozen bytes it costs less than the view for `isAscii`. */
 function isAsciiRange(bytes: Uint8Array, start: number, end: number): boolean {
   let seen = 0;
   for (let at = start; at < end; at += 1) seen |= bytes[at] as number;

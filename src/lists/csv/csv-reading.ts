@@ -12,10 +12,9 @@ import { withoutMissingHeader } from './dialect/missing-header.js';
 import { ParsedCsvReading } from './parsed-csv-reading.js';
 
 /**
- * Opens CSV or TSV in UTF-8: by its bytes where its dialect is the usual one, through csv-parse where
- * it is not.
+ * Opens CSV or TSV in UTF-8: with the byte scanner for the usual dialect, with csv-parse for any other.
  *
- * @throws InputError, ConfigurationError; what `wanted` throws
+ * @throws InputError, ConfigurationError; errors of `wanted`
  */
 export async function openCsv(
   reader: PeekReader,
@@ -35,18 +34,17 @@ export async function openCsv(
     : ParsedCsvReading.open(rows, table, opening);
 }
 
-/** What the byte scanner is made for: double quotes, doubled inside, and a delimiter of one byte. */
+/** What the byte scanner handles: double quotes, doubled inside, and a delimiter of one byte. */
 function isScannable({ delimiter, quote, escape }: CsvDialect): boolean {
   return quote === '"' && escape === '"' && /^[\t !#-~]$/.test(delimiter);
 }
 
-/** The form of a CSV input. */
 export function csvFormOf(reading: SourceReading): CsvForm | undefined {
   const isCsv = reading instanceof CsvReading || reading instanceof ParsedCsvReading;
   return isCsv ? reading.form : undefined;
 }
 
-/** One reading of a CSV input. A reading that is not iterated has to be closed. */
+/** One reading of a CSV input. A reading that is not iterated must be closed. */
 export class CsvReading implements SourceReading<CsvChunk> {
   readonly header: readonly string[];
   readonly form: CsvForm;
@@ -59,10 +57,10 @@ export class CsvReading implements SourceReading<CsvChunk> {
   }
 
   /**
-   * Reads as far as the first row; `reader` is closed when that fails.
+   * Reads up to the first row; closes `reader` when that fails.
    *
-   * @throws ConfigurationError `invalid_option`; InputError `input_unreadable`, `input_malformed`;
-   *   what `wanted` throws
+   * @throws ConfigurationError `invalid_option`; InputError `input_unreadable`, `input_malformed`; what
+   * `wanted` throws
    */
   static async open(
     reader: FooterReader,
@@ -101,7 +99,6 @@ export class CsvReading implements SourceReading<CsvChunk> {
     return this.#feed;
   }
 
-  /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
     return digestAtEnd(this.#feed.digest);
   }
@@ -111,7 +108,7 @@ export class CsvReading implements SourceReading<CsvChunk> {
   }
 }
 
-/** Carries bytes from a reader through a scanner; iterated, it gives the chunks once. */
+/** Passes bytes from a reader through a scanner; iterated, it gives the chunks once. */
 class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   readonly #reader: FooterReader;
   readonly #scanner: CsvScanner;
@@ -122,14 +119,14 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
   #ahead: CsvChunk | undefined;
   #isClosed = false;
 
-  /** @param before bytes of the input that were read before */
+  /** @param before bytes of the input read before */
   constructor(reader: FooterReader, scanner: CsvScanner, before: Uint8Array) {
     this.#reader = reader;
     this.#scanner = scanner;
     this.#hash.update(before);
   }
 
-  /** Reads as far as the first row. */
+  /** Reads up to the first row. */
   async readHead(): Promise<CsvHead> {
     for (;;) {
       this.#ahead = await this.#step();
@@ -161,7 +158,7 @@ class CsvFeed implements AsyncIterableIterator<CsvChunk> {
     await this.#reader.close();
   }
 
-  /** Scans one piece more. Closes at the end, and when it fails. */
+  /** Scans one more piece. Closes at the end, and when it fails. */
   async #step(): Promise<CsvChunk | undefined> {
     try {
       const piece = await this.#reader.read();

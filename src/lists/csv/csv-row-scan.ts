@@ -17,7 +17,7 @@ interface RowScanOptions {
   readonly delimiter: number;
   /** Most bytes of a row, its line feed not counted. */
   readonly maxRowBytes: number;
-  /** Number of the line that the first row starts in. @default 1 */
+  /** Line number of the first row. @default 1 */
   readonly firstLine?: number;
 }
 
@@ -32,9 +32,9 @@ export class RowScan {
   #cellStart = 0;
   #at = 0;
   #inQuotes = false;
-  /** Cells of the row so far. */
+  /** Cells of the current row so far. */
   #cell = 0;
-  /** Line the row starts in, and the line feeds inside its quotes. */
+  /** Line of the row's start, and line feeds within its quotes. */
   #line = 1;
   #lineFeeds = 0;
   #table = new Uint32Array(1024);
@@ -49,7 +49,7 @@ export class RowScan {
     return this.#rowStart;
   }
 
-  /** Stands at the start of the first row; `markBytes` of a byte-order mark are no part of its first cell. */
+  /** Starts at the first row; `markBytes` of a byte-order mark are not part of its first cell. */
   begin(markBytes: number, columns: CsvColumns | undefined): void {
     this.#columns = columns;
     this.#rowStart = 0;
@@ -64,7 +64,7 @@ export class RowScan {
     this.#used = 0;
   }
 
-  /** The bytes have moved to the front by so many. */
+  /** The bytes have moved towards the front by this many. */
   moved(by: number): void {
     this.#rowStart -= by;
     this.#cellStart -= by;
@@ -74,11 +74,11 @@ export class RowScan {
     for (let at = this.#used; at < end; at += 1) this.#table[at] = (this.#table[at] ?? 0) - by;
   }
 
-  /** The table of the rows found since it was last taken; `undefined` when there are none. */
+  /** The table of the rows found since the last call; `undefined` without rows. */
   take(): Uint32Array | undefined {
     if (this.#used === 0) return undefined;
     const table = this.#table.slice(0, this.#used + 1);
-    // The row that has begun stays, with the cells found so far.
+    // The current row stays, with the cells found so far.
     this.#table.copyWithin(0, this.#used, this.#used + rowStride(this.#columns?.wanted ?? 0));
     this.#used = 0;
     return table;

@@ -4,36 +4,36 @@ import { readCsvHead, type CsvHead } from './csv-format.js';
 import { RowScan, guardBytes } from './csv-row-scan.js';
 import { markBytesOf, detectSignature } from '../files/file-signature.js';
 
-/** Buffers are whole pages: a piece as long as the one before it finds room in that one's. */
+/** Buffers are whole pages: a piece fits into the buffer of a previous one of its length. */
 const pageBytes = 4096;
 
 export interface CsvScannerOptions {
   readonly name: string;
   /** One ASCII byte. */
   readonly delimiter: number;
-  /** Whether the first row names the columns; without, they are named by position. */
+  /** Whether the first row names the columns; otherwise positions do. */
   readonly hasHeader: boolean;
   /** Most bytes of a row, its line feed not counted. */
   readonly maxRowBytes: number;
-  /** Number of the line in the file that the first row starts in. @default 1 */
+  /** Line number of the first row in the file. @default 1 */
   readonly firstLine?: number;
-  /** Names the columns whose cells are to be found, once: positions in the header. */
+  /** Chooses, once, the columns whose cells are located: positions in the header. */
   wanted(names: readonly string[]): readonly number[];
 }
 
-/** Cuts the bytes of a CSV file, fed to it in pieces of any size, into chunks of rows. */
+/** Cuts the bytes of a CSV file, fed in pieces of any size, into chunks of rows. */
 export class CsvScanner {
   readonly #options: CsvScannerOptions;
   readonly #scan: RowScan;
   /** What was fed and is in no chunk yet is from `#from` to `#filled`. */
   #bytes = Buffer.alloc(guardBytes);
-  /** Buffers of chunks that were released. */
+  /** Buffers of released chunks. */
   readonly #free: Buffer<ArrayBuffer>[] = [];
   #from = 0;
   #filled = 0;
-  /** Rows that were given, without the header. */
+  /** Number of rows so far, without the header. */
   #rows = 0;
-  /** Bytes of the mark before the first row; `undefined` until enough of them are seen. */
+  /** Length of the mark before the first row; `undefined` until known. */
   #markBytes: number | undefined;
   #head: CsvHead | undefined;
   #columns: CsvColumns | undefined;
@@ -43,18 +43,18 @@ export class CsvScanner {
     this.#scan = new RowScan(options);
   }
 
-  /** What the first row shows, once it is complete. */
+  /** Content of the first row, once it is complete. */
   get head(): CsvHead | undefined {
     return this.#head;
   }
 
-  /** Takes the next bytes, as a copy, and gives the rows that they complete. */
+  /** Copies the next bytes, and returns the rows that they complete. */
   feed(piece: Uint8Array): CsvChunk | undefined {
     this.#hold(piece);
     return this.#advance(false);
   }
 
-  /** Gives the last row, when no line end has completed it. */
+  /** Returns the last row, if it has no line end. */
   end(): CsvChunk | undefined {
     this.#hold(new Uint8Array(0));
     return this.#advance(true);
@@ -65,7 +65,7 @@ export class CsvScanner {
     const held = this.#filled - this.#from;
     const needed = held + piece.length + guardBytes;
     if (this.#from > 0 || needed > this.#bytes.length) {
-      // What goes on through many pieces doubles its room, or the copying would grow with its square.
+      // A row across many pieces doubles its buffer, or copying would be quadratic.
       const room = held > piece.length ? Math.max(needed, 2 * held) : needed;
       const free = this.#free.pop();
       const bytes =
@@ -111,7 +111,7 @@ export class CsvScanner {
     return chunk;
   }
 
-  /** Length of the byte-order mark in front, once there are enough bytes to know. */
+  /** Length of a leading byte-order mark, once there are enough bytes. */
   #measureMark(isLast: boolean): number | undefined {
     const first = this.#bytes.subarray(0, this.#filled);
     const signature = detectSignature(first);
@@ -125,7 +125,7 @@ export class CsvScanner {
     return markBytesOf(first);
   }
 
-  /** Reads the first row; when it is no header it is scanned again, as the first of the data. */
+  /** Reads the first row; if it is not a header it is scanned again as data. */
   #takeHead(table: Uint32Array, markBytes: number): void {
     const { hasHeader, delimiter } = this.#options;
     const [, end = 0, , lineEnd = 0] = table;
@@ -148,7 +148,6 @@ export class CsvScanner {
   }
 }
 
-/** The error for an input without a first row. */
 export function emptyInput(name: string, firstLine = 1): InputError {
   const where = firstLine === 1 ? '' : ` from line ${firstLine} on`;
   return new InputError(`${name} is empty${where}: check what makes the list`, {

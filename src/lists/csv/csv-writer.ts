@@ -22,12 +22,12 @@ import {
 } from './csv-format.js';
 import { csvFormOf } from './csv-reading.js';
 
-/** What is wanted of a CSV output. */
+/** Options of a CSV output. */
 export interface CsvOptions {
   readonly delimiter?: string | undefined;
   /** Whether text in the added cells is kept from being a formula in a spreadsheet. */
   readonly neutralizeFormulas?: boolean | undefined;
-  /** Whether lines above the input's header are left out, which a loader of tables has no use for. */
+  /** Whether lines above the input's header are left out, as loaders of tables have no use for them. */
   readonly isBareTable?: boolean;
 }
 
@@ -55,7 +55,7 @@ class CsvWriter implements RowsWriter {
   readonly #suffixes: OutcomeForms<Buffer>;
   readonly #out: BlockOutput;
   #hasRows = false;
-  /** The row before had no line end, as a file's last row may: one is due if another row follows. */
+  /** The previous row had no line end, as a file's last row may: another row needs one. */
   #owesLineEnd = false;
 
   constructor(output: ByteOutput, opening: OpenSinkOptions, options: CsvOptions) {
@@ -95,18 +95,18 @@ class CsvWriter implements RowsWriter {
     await this.#out.settle();
   }
 
-  /** Writes what is left. */
+  /** Writes the rest. */
   async end(): Promise<void> {
     this.#out.put(this.#footer?.() ?? nothing);
     await this.#out.end();
   }
 
-  /** Copies rows from `from` on until the block is full; gives the first row that is still to be copied. */
+  /** Copies rows from `from` on until the block is full; returns the next row to copy. */
   #copyRows(chunk: CsvChunk, rows: JoinedRows, from: number): number {
     const { outcomes, width, to } = rows;
     const source = chunk.bytes;
     for (let row = from; row < to; row += 1) {
-      // A byte-order mark is the start of a file, and this row may be from the middle of the output.
+      // A byte-order mark starts a file, and this row may be in the middle of the output.
       const start = chunk.rowStart(row) + (row === 0 && this.#hasRows ? chunk.markBytes : 0);
       const end = chunk.rowEnd(row);
       const next = chunk.lineEnd(row);
@@ -144,7 +144,7 @@ class CsvWriter implements RowsWriter {
     return to;
   }
 
-  /** The same for rows of any kind, which are written again. */
+  /** The same for rows of any kind, which are encoded again. */
   #encodeRows(rows: JoinedRows, from: number): number {
     const { chunk, outcomes, width, to } = rows;
     for (let row = from; row < to; row += 1) {
@@ -174,12 +174,12 @@ class CsvWriter implements RowsWriter {
 
   #quote(text: string): string {
     if (!this.#isBare) return quoteCell(text, this.#delimiter);
-    // Only what the service says can hold one of them here.
+    // Only the service's texts can contain one of them here.
     return text.replaceAll(/[\r\n]/g, ' ').replaceAll(this.#delimiter, ' ');
   }
 }
 
-/** How rows are written as CSV. */
+/** The CSV format of an output. */
 export function csvWriting(options: CsvOptions): FormatWriting {
   return {
     create: (output, opening) => new CsvWriter(output, opening, options),
@@ -191,14 +191,14 @@ export function csvWriting(options: CsvOptions): FormatWriting {
       const byte = parseDelimiter(delimiterFor(reading, options.delimiter));
       const validate = tableValidator(reading);
       return (chunk) => {
-        // Rows that are copied need no form.
+        // Copied rows need no check.
         if (!(chunk instanceof CsvChunk && chunk.delimiter === byte)) validate(chunk);
       };
     },
   };
 }
 
-/** A dialect without quotes is kept, or each quote in a cell would come out as two. */
+/** A dialect without quotes is kept, or each quote in a cell would be doubled. */
 function isBare(reading: SourceReading, delimiter: string): boolean {
   const form = csvFormOf(reading);
   return form?.isBare === true && form.delimiter === delimiter;
@@ -210,12 +210,12 @@ function delimiterFor(reading: SourceReading, given: string | undefined): string
   return form && !form.isTsv && isWritable(form.delimiter) ? form.delimiter : ',';
 }
 
-/** Whether it is one ASCII character that may be written between cells. */
+/** Whether it is one ASCII character that may separate cells. */
 function isWritable(delimiter: string): boolean {
   return delimiter.length === 1 && delimiter !== '"' && delimiter <= '~';
 }
 
-/** The delimiter of an input that is a table under a name that ends in .txt. */
+/** The delimiter of an input that is a table named .txt. */
 export function txtTableDelimiter(reading: SourceReading): string | undefined {
   const form = csvFormOf(reading);
   if (form?.isTxt !== true) return undefined;
@@ -224,30 +224,29 @@ export function txtTableDelimiter(reading: SourceReading): string | undefined {
 
 const byteOrderMark = Buffer.from('\ufeff');
 
-/** Above the header of a new list is a byte-order mark at most. */
+/** Above the header of a new list there is at most a byte-order mark. */
 function aboveFor({ reading, isNewList = false }: OpenSinkOptions, delimiter: string): Uint8Array {
   const above = linesAboveFor(reading, delimiter);
   return isNewList ? above.subarray(0, markBytesOf(above)) : above;
 }
 
 /**
- * The lines above a CSV input's header go where its delimiter does. From a workbook, and from text that
- * has one, a byte-order mark goes there: its owner opens the output in Excel, which takes UTF-8
- * without a mark for something else.
+ * The lines above a CSV input's header are kept with its delimiter. A workbook, or text with a byte-order
+ * mark, gives the output a mark: its owner opens it in Excel, which misreads UTF-8 without one.
  */
 function linesAboveFor(reading: SourceReading, delimiter: string): Uint8Array {
   const own = reading.first ?? reading;
   const form = csvFormOf(own);
   const isSame = form?.delimiter === delimiter;
   if (form && isSame && own === reading) return form.aboveHeader;
-  // In a header or a first row that is copied the mark is one of its bytes.
+  // A copied header or first row includes the mark.
   const isCopied =
     isSame && form.aboveHeader.length === 0 && own.header.length === reading.header.length;
   const hasMark = form?.hasMark ?? (own instanceof TxtReading && own.hasMark);
   return (hasMark && !isCopied) || isXlsxReading(own) ? byteOrderMark : nothing;
 }
 
-/** The lines below the last row go where those above the header go; a list of several has none of its own. */
+/** The lines below the last row are kept with those above the header; several inputs have none. */
 function footerFor(
   { reading, isNewList = false }: OpenSinkOptions,
   delimiter: string,

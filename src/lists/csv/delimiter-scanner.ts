@@ -2,7 +2,7 @@ import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { lineFeedByte, quoteByte } from './csv-format.js';
 import { findStopsKernel } from './find-stops-kernel.js';
 
-/** Finds the bytes of CSV that mean something: delimiters, quotes, line feeds. */
+/** Finds the significant bytes of CSV: delimiters, quotes, line feeds. */
 interface DelimiterScanner {
   /**
    * Looks through `bytes` from `from` up to `to`.
@@ -13,7 +13,7 @@ interface DelimiterScanner {
   find(bytes: Uint8Array, from: number, to: number, delimiter: number): Uint32Array;
 }
 
-/** Byte by byte: where the engine has no WebAssembly, and to hold the kernel against. */
+/** Byte by byte: for engines without WebAssembly, and as the kernel's reference. */
 export class ByteDelimiterScanner implements DelimiterScanner {
   #stops = new Uint32Array(0);
 
@@ -32,7 +32,7 @@ export class ByteDelimiterScanner implements DelimiterScanner {
   }
 }
 
-/** What the kernel exports (find-stops.wat). */
+/** Exports of the kernel (find-stops.wat). */
 interface Kernel {
   readonly memory: KernelMemory;
   find(from: number, to: number, out: number, delimiter: number): number;
@@ -42,15 +42,15 @@ const pageBytes = 64 * 1024;
 const blockBytes = 16;
 const wordBytes = 4;
 
-/** Sixteen bytes at a time, in the memory of the kernel. */
+/** Sixteen bytes at a time, in the kernel's memory. */
 export class KernelDelimiterScanner implements DelimiterScanner {
   readonly #kernel: Kernel;
   #bytes = new Uint8Array(0);
   #words = new Uint32Array(0);
 
-  /** @throws Error where the engine cannot or may not run it */
+  /** @throws Error where the engine cannot run it */
   constructor() {
-    // Its types are those of its source.
+    // Typed by its source.
     this.#kernel = startKernel(findStopsKernel) as Kernel;
   }
 
@@ -77,7 +77,7 @@ export class KernelDelimiterScanner implements DelimiterScanner {
 
 let scanner: DelimiterScanner | undefined;
 
-/** The scanner of this process: what it found is read before it is called again. */
+/** The scanner of this process: its result is read before the next call. */
 export function delimiterScanner(): DelimiterScanner {
   scanner ??= createScanner();
   return scanner;

@@ -15,15 +15,15 @@ import type { FooterReader } from './dialect/footer-reader.js';
 import type { CsvDialect } from './dialect/find-dialect.js';
 import type { CsvTable } from './dialect/header-detection.js';
 
-/** One row as csv-parse gives it. */
+/** One row from csv-parse. */
 interface ParsedRow {
   readonly record: readonly Buffer[];
   readonly info: { readonly lines: number };
 }
 
 /**
- * One reading of a CSV input in a dialect that the byte scanner does not know: other quotes and
- * escapes, delimiters of several characters. csv-parse reads it, some ten times slower.
+ * One reading of a CSV input in an unusual dialect: other quotes and escapes, delimiters of several
+ * characters. csv-parse reads it, about ten times slower.
  */
 export class ParsedCsvReading implements SourceReading {
   readonly header: readonly string[];
@@ -57,7 +57,7 @@ export class ParsedCsvReading implements SourceReading {
   }
 
   /**
-   * Reads as far as the first row; the reader is closed when that fails.
+   * Reads up to the first row; closes the reader when that fails.
    *
    * @throws InputError `input_unreadable`, `input_malformed`; what `wanted` throws
    */
@@ -85,7 +85,6 @@ export class ParsedCsvReading implements SourceReading {
     }
   }
 
-  /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
     return digestAtEnd(this.#digest);
   }
@@ -110,7 +109,7 @@ export class ParsedCsvReading implements SourceReading {
   }
 }
 
-/** Other programs see the end of a row in the middle of a cell. */
+/** Other programs see the end of a row within a cell. */
 class LoneCarriageReturn extends Error {
   readonly line: number;
 
@@ -125,7 +124,7 @@ type Hash = ReturnType<typeof createHash>;
 interface ParsedRows {
   readonly gathered: AsyncGenerator<ParsedRow[]>;
   readonly close: () => Promise<void>;
-  /** The byte-order mark that was in front of the first row. */
+  /** The byte-order mark before the first row. */
   readonly mark: () => Uint8Array;
 }
 
@@ -157,9 +156,9 @@ function parseRows(
     let isFirst = true;
     for await (const piece of piecesOf(reader)) {
       hash.update(piece);
-      // Copied: a reader uses its buffers again.
+      // Copied: a reader reuses its buffers.
       const bytes = Buffer.from(piece);
-      // A byte-order mark is no part of the first name.
+      // A byte-order mark is not part of the first name.
       if (isFirst) mark = bytes.subarray(0, markBytesOf(bytes));
       const unmarked = isFirst ? bytes.subarray(mark.length) : bytes;
       isFirst = false;
@@ -172,7 +171,7 @@ function parseRows(
     gathered: gatherRows<ParsedRow>(input.pipe(parser)),
     mark: () => mark,
     async close() {
-      // Its own error, if any, was reported already or is of no interest any more.
+      // Its own error was reported already or no longer matters.
       parser.on('error', () => undefined);
       parser.destroy();
       input.destroy();
@@ -241,10 +240,10 @@ function doubleLoneEscapes({
   if (moreOfQuote !== undefined || moreOfEscape !== undefined) return undefined;
   const between = Buffer.from(delimiter);
   let state: 'start' | 'plain' | 'quoted' | 'escaped' = 'start';
-  /** Bytes of the delimiter that came last. */
+  /** Matched bytes of a delimiter. */
   let matched = 0;
   return (piece) => {
-    // One byte more for every two, of which the first may have been the last one of the piece before.
+    // One byte more for every two, of which the first may have been the previous piece's last.
     const out = Buffer.allocUnsafe(piece.length + Math.ceil(piece.length / 2));
     let length = 0;
     for (const byte of piece) {

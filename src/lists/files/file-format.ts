@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../../platform/errors/errors.js';
 
-/** The kinds of files that are read and written. */
+/** The supported file formats. */
 export const fileFormats = ['csv', 'tsv', 'jsonl', 'txt', 'xlsx', 'parquet'] as const;
 
 export type FileFormat = (typeof fileFormats)[number];
@@ -16,12 +16,12 @@ const endings = new Map<string, FileFormat>([
   ['parquet', 'parquet'],
 ]);
 
-/** What a path's ending says of a file. */
+/** What a path's ending says about a file. */
 interface NamedFormat {
-  /** `undefined` where the ending names none. */
+  /** `undefined` for an unknown ending. */
   readonly format: FileFormat | undefined;
   readonly isGzip: boolean;
-  /** The ending when it is none of these: what is written there must not be CSV by chance. */
+  /** An unknown ending: CSV must not be written there by chance. */
   readonly other: string | undefined;
 }
 
@@ -29,7 +29,7 @@ export function formatOfPath(path: string): NamedFormat {
   const isGzip = /\.gz$/i.test(path);
   const ending = /\.([^./\\]+)$/.exec(isGzip ? path.slice(0, -3) : path)?.[1]?.toLowerCase();
   const format = ending === undefined ? undefined : endings.get(ending);
-  // What follows the last point of a date or of a version (report.2026-11-23) is no ending.
+  // The part after the last dot of a date or version (report.2026-11-23) is not an ending.
   const isOther = format === undefined && /^[a-z][a-z\d]{0,7}$|^7z$/.test(ending ?? '');
   return { format, isGzip, other: isOther ? `.${ending}` : undefined };
 }
@@ -58,7 +58,7 @@ export function columnsFor(output: string | URL | undefined, format?: FileFormat
   return written === 'jsonl' ? 'first' : 'all';
 }
 
-/** Whether the bytes of a format can be read from any place only. */
+/** Whether a format needs random access. */
 export function isRandomAccess(format: FileFormat): format is 'xlsx' | 'parquet' {
   return format === 'xlsx' || format === 'parquet';
 }

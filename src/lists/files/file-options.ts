@@ -3,26 +3,25 @@ import type { OptionShape } from '../../platform/check-options.js';
 import { amount, count, flag, oneOf, text } from '../../platform/option-kinds.js';
 import { fileFormats, type FileFormat } from './file-format.js';
 
-/** What is known of an input; the rest is auto-detected. */
+/** What is known about an input; the rest is detected. */
 export interface FileOptions {
-  /** @default by the ending of its name, else by its first bytes */
+  /** @default by its ending, else by its first bytes */
   readonly format?: FileFormat | undefined;
   /**
-   * Whether the first row names the columns; without, they are named `#1`, `#2`, … Only CSV, TSV and
-   * XLSX may have no header.
+   * Whether the first row names the columns; otherwise they are named `#1`, `#2`, … Only CSV, TSV and XLSX
+   * may lack a header.
    * @default true
    */
   readonly header?: boolean | undefined;
   /**
-   * CSV, TSV and XLSX: how many lines, or rows of the sheet, are above the header. A `sep=` line is one
-   * of them.
-   * @default found by the rows around the header, where it is plain
+   * CSV, TSV and XLSX: number of lines, or rows of the sheet, above the header, including a `sep=` line.
+   * @default detected by the rows around the header, where clear
    */
   readonly skipRows?: number | undefined;
   /**
-   * CSV, TSV and XLSX: how many lines, or rows of the sheet with a value, are below the last row. 0 means
-   * that there is no footer.
-   * @default found, where they are plain: a total, a copyright
+   * CSV, TSV and XLSX: number of lines, or rows of the sheet with a value, below the last row; 0 for no
+   * footer.
+   * @default detected where clear: a total, a copyright
    */
   readonly skipFooter?: number | undefined;
   /**
@@ -31,7 +30,7 @@ export interface FileOptions {
    */
   readonly delimiter?: string | undefined;
   /**
-   * CSV and TSV: the quote around a cell; `none` where quotes are characters like any other.
+   * CSV and TSV: the quote around a cell; `none` where quotes are ordinary characters.
    * @default auto-detected
    */
   readonly quote?: string | undefined;
@@ -46,19 +45,19 @@ export interface FileOptions {
    */
   readonly encoding?: string | undefined;
   /**
-   * XLSX: the sheet's name, or its number, counted from 1. Several are one list: their names or numbers with
-   * commas between them, or `all`. All have the columns that are verified.
+   * XLSX: the sheet's name, or its number, counted from 1. Several sheets are one list: names or numbers
+   * separated by commas, or `all`. Each needs the verified columns.
    * @default 1
    */
   readonly sheet?: string | number | undefined;
   /**
-   * JSONL: whether the columns are those of the first rows (at least one, up to 256 KiB of them), or of
-   * all, for which a file is read once more. All are needed to write another format than JSONL.
+   * JSONL: whether the columns are those of the first rows (at least one, up to 256 KiB), or of all, which
+   * takes another reading of a file. Other formats than JSONL need all.
    * @default 'first'
    */
   readonly columns?: 'first' | 'all' | undefined;
   /**
-   * Most bytes of a row: a quote that is never closed is noticed before it has swallowed the file.
+   * Most bytes of a row: an unclosed quote must not swallow the file.
    * @default 16 MiB
    */
   readonly maxRowBytes?: number | undefined;

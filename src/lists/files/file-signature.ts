@@ -1,12 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 
-/** A kind of file that is no plain text. */
+/** A kind of file that is not plain text. */
 interface Signature {
-  /** What such a file is called. */
+  /** The name of such a file. */
   readonly is: string;
-  /** What to do with such a file. @default to say that it is one */
+  /** What to do with such a file. @default to report it */
   readonly advice?: string;
-  /** The format it is read as, if it is. */
+  /** The format to read it as, if supported. */
   readonly format?: 'xlsx' | 'parquet';
 }
 
@@ -20,7 +20,7 @@ function other(is: string): Signature {
   return { is, advice: 'export the list as CSV, Excel or Parquet' };
 }
 
-/** By their first bytes, a character for each. */
+/** By their first bytes, one character for each. */
 const signatures = new Map<string, Signature>([
   ['\xff\xfe\0\0', utf32],
   ['\0\0\xfe\xff', utf32],
@@ -39,7 +39,7 @@ const signatures = new Map<string, Signature>([
       advice: 'save it as .xlsx without one',
     },
   ],
-  // The byte after the name starts the first page: a column may well be called PAR1.
+  // The byte after the name starts the first page: a column may be named PAR1.
   ['PAR1\x15', { is: 'a Parquet file', format: 'parquet' }],
   ['PARE', { is: 'an encrypted Parquet file', advice: 'write it without encryption first' }],
   ['SQLite format', { is: 'an SQLite file', advice: 'name it as sqlite:PATH, with a query' }],
@@ -59,28 +59,27 @@ const signatures = new Map<string, Signature>([
 /** The UTF-8 byte-order mark. */
 export const utf8Mark: readonly number[] = [0xef, 0xbb, 0xbf];
 
-/** How many of the first bytes are a mark. */
 export function markBytesOf(first: Uint8Array): number {
   return utf8Mark.every((byte, at) => first[at] === byte) ? utf8Mark.length : 0;
 }
 
 /**
- * Names what a file is by its first bytes when it is no text in UTF-8 or one of its kin. `undecided`
- * asks for more of them: those given could become a signature or a byte-order mark.
+ * Identifies a file that is not text by its first bytes. `undecided` asks for more: they could become a
+ * signature or a byte-order mark.
  */
 export function detectSignature(first: Uint8Array): Signature | 'text' | 'undecided' {
   const text = Buffer.from(first.subarray(0, mostCharacters)).toString('latin1');
   let undecided = begins(text, '\xef\xbb\xbf') === 'undecided';
   for (const [start, signature] of signatures) {
     const answer = begins(text, start);
-    // UTF-32 begins as UTF-16 does.
+    // UTF-32 begins like UTF-16.
     if (answer === 'yes') return undecided ? 'undecided' : signature;
     undecided ||= answer === 'undecided';
   }
   return undecided ? 'undecided' : 'text';
 }
 
-/** What a file is by its first bytes, and what to do with it; `undefined` for text and what is not known. */
+/** The kind of a file by its first bytes, and what to do with it; `undefined` for text and unknown content. */
 export function describeFile(first: Uint8Array): string | undefined {
   if (first.length === 0) return 'empty; check what makes the list';
   const found = detectSignature(first);
@@ -100,7 +99,7 @@ const mostJudged = 512;
 /** Line ends, tabs and form feeds: the only control characters of text. */
 const textControls: ReadonlySet<number> = new Set([9, 10, 12, 13]);
 
-/** Whether bytes are surely no text in UTF-8: broken, and full of control characters, or mostly nulls. */
+/** Whether bytes are surely not UTF-8 text: invalid and full of control characters, or mostly nulls. */
 export function isBinary(bytes: Uint8Array): boolean {
   const judged = bytes.subarray(0, mostJudged);
   const share = (test: (byte: number) => boolean): number =>
@@ -109,7 +108,7 @@ export function isBinary(bytes: Uint8Array): boolean {
   return !isUtf8(judged) && share((byte) => byte < 32 && !textControls.has(byte)) > mostControls;
 }
 
-/** Whether bytes are of the seven-bit text of East Asia (ISO-2022-JP, -KR, -CN), which says so where it leaves ASCII. */
+/** Whether bytes are seven-bit text of East Asia (ISO-2022-JP, -KR, -CN), which marks where it leaves ASCII. */
 export function isShiftedText(bytes: Buffer): boolean {
   const [, ...shifted] = bytes.toString('latin1').split('\u001b');
   return (
@@ -120,5 +119,5 @@ export function isShiftedText(bytes: Buffer): boolean {
 
 /** UTF-16 of Latin letters has one half. */
 const mostNulls = 0.25;
-/** Of random bytes it is 0.11. */
+/** Random bytes have 0.11. */
 const mostControls = 0.04;

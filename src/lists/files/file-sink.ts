@@ -33,8 +33,8 @@ export interface FileSinkOptions {
    */
   readonly delimiter?: string | undefined;
   /**
-   * CSV and TSV: whether text of the service that a spreadsheet would take for a formula gets an
-   * apostrophe in front. In XLSX it is text in every case.
+   * CSV and TSV: puts an apostrophe before text of the service that a spreadsheet would read as a formula. In
+   * XLSX it is text in any case.
    * @default false
    */
   readonly neutralizeFormulas?: boolean | undefined;
@@ -48,8 +48,8 @@ export const fileSinkShape: OptionShape<FileSinkOptions> = {
 };
 
 /**
- * A file of any format that appears whole, by rename, or not at all; a pipe or a device is written
- * directly. It is compressed when its name ends in `.gz`.
+ * A file of any format that appears complete, by rename, or not at all; a pipe or a device is written
+ * directly. Compressed if its name ends in `.gz`.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -65,7 +65,7 @@ export function fileSink(path: string, options: FileSinkOptions = {}): Sink {
   return destinationSink(fileDestination, path, options);
 }
 
-/** The same at any place. */
+/** The same at any destination. */
 export function destinationSink(
   placeAt: (path: string) => OutputDestination,
   path: string,
@@ -73,7 +73,7 @@ export function destinationSink(
 ): Sink {
   const place = placeAt(path);
   const { format, isGzip, other } = formatOfPath(
-    // What `maxUnknown` puts beside an output has its form.
+    // A suspect output has the format of the output that it replaces.
     (options.namedAs ?? path).replace(/\.suspect$/, ''),
   );
   if (options.format === undefined && other !== undefined) {
@@ -88,7 +88,7 @@ export function destinationSink(
       createGzipOutput(await own.open(permissions));
     return writerSink(isGzip ? { ...own, open } : own, writingOf(written, options));
   };
-  // A workbook has a sheet for each header, and a list of addresses has none.
+  // A workbook has a sheet for each header, and a list of addresses has no header.
   if (written === 'xlsx' || written === 'txt') return sinkAt(path);
   return sheetsSink(path, sinkAt, async () => (await place.isHeldBack?.()) === false);
 }
@@ -111,7 +111,7 @@ export function streamSink(stream: Writable, options: FileSinkOptions & StreamOu
     {
       name: options.name,
       async check() {
-        // What a stream takes only shows when it is written.
+        // A stream's limits show only when it is written.
       },
       open: async () => createStreamOutput(stream, options),
     },
@@ -143,7 +143,7 @@ export function writingOf(
   }
 }
 
-/** A name that ends in .txt says that it is text: a table where the input is one under such a name. */
+/** A .txt name means text: a table where the input is one under such a name. */
 function tableOrTxtWriting(options: FileSinkOptions): FormatWriting {
   const tableFor = (reading: SourceReading): FormatWriting | undefined => {
     const delimiter = txtTableDelimiter(reading);

@@ -21,9 +21,9 @@ import { openReading } from './open-reading.js';
 import { parseEncoding } from './bytes/text-encoding.js';
 
 /**
- * The rows at a path, of any format: a file is read as often as asked, a pipe or a terminal once.
+ * The rows at a path, of any format: a file can be read repeatedly, a pipe or a terminal once.
  *
- * @throws InputError `input_unreadable` when nothing is there; ConfigurationError `invalid_option`
+ * @throws InputError `input_unreadable` for a missing path; ConfigurationError `invalid_option`
  *
  * @example
  * ```ts
@@ -35,7 +35,7 @@ export function fileSource(path: string, options: FileOptions = {}): Source {
   checkValue('path', path, filePath);
   checkOptions(options, fileShape);
   const source = inputSource(() => findInput(path), path, options);
-  // What can be read once has nobody's permissions: it is a pipe or a terminal.
+  // An input that can be read once is a pipe or a terminal, without a file's permissions.
   return source.keep ? source : { ...source, permissions: () => permissionsOf(path) };
 }
 
@@ -62,9 +62,9 @@ export function streamSource(
 }
 
 /**
- * The rows in the bytes of an input. Options that cannot be right are refused before it is looked for.
+ * The rows in the bytes of an input. Invalid options are refused before it is opened.
  *
- * @param path whose ending names the format, where there is one
+ * @param path whose ending gives the format
  */
 export function inputSource(
   find: () => ByteInput,
@@ -73,7 +73,7 @@ export function inputSource(
 ): Source {
   const named = path === undefined ? undefined : formatOfPath(path);
   const format = options.format ?? named?.format;
-  // A name that ends in .txt says that it is text: what text is found by inspection.
+  // A .txt name means text: its kind is detected.
   const isTxt = options.format === undefined && format === 'txt';
   checkForm(isTxt ? undefined : format, options);
   const memory: JsonlMemory = {};
@@ -82,7 +82,7 @@ export function inputSource(
   );
 }
 
-/** Which options a format does not know; what is found by inspection is asked then. */
+/** Refuses options that the format does not have; for a detected format, once it is known. */
 function checkForm(format: FileFormat | undefined, options: FileOptions): void {
   if (options.encoding !== undefined) parseEncoding(options.encoding);
   for (const name of ['delimiter', 'quote', 'escape'] as const) {
@@ -101,10 +101,9 @@ function checkForm(format: FileFormat | undefined, options: FileOptions): void {
   refuseUnknown(format, options);
 }
 
-/** Opens one reading of an input's rows. */
 type OpenReading = (input: ByteInput, opening: OpenSourceOptions) => Promise<SourceReading>;
 
-/** The source whose rows are in the bytes of an input; bytes that can be read once can be kept. */
+/** The source of an input's rows; bytes that can be read once can be stored. */
 function byteSource(input: ByteInput, openReading: OpenReading): Source {
   const kept = (path: string): Source => byteSource(fileInput(path, input.name), openReading);
   return {

@@ -5,13 +5,13 @@ import { refuseReading } from '../../platform/files/disk-errors.js';
 import { formatOfPath } from './file-format.js';
 
 /**
- * The files that a path means: itself, those of a folder whose ending names a format, or those that a
- * pattern matches; of several, sorted by name.
+ * The files of a path: itself, those of a folder with a known ending, or those that a pattern matches; sorted
+ * by name.
  */
 export async function findFiles(path: string): Promise<readonly string[]> {
   const found = await stat(path).catch(() => undefined);
   if (found) return found.isDirectory() ? filesOfFolder(path) : [path];
-  // What is not there says so when it is opened.
+  // A missing file is reported when it is opened.
   if (!hasWildcard(path)) return [path];
   const pattern = sep === '/' ? path : path.replaceAll(sep, '/');
   const glob = parseGlob(pattern);
@@ -34,17 +34,17 @@ async function filesOfFolder(folder: string): Promise<readonly string[]> {
   );
 }
 
-/** Whether a name is that of a list: it is not hidden, and its ending names a format. */
+/** Whether a name is a list's: not hidden, and with a known ending. */
 export function isListName(name: string): boolean {
   return !isHidden(name) && formatOfPath(name).format !== undefined;
 }
 
-/** By their characters, whatever the language of the machine: the order decides the output's. */
+/** By code units, in any locale: the order decides the output's. */
 export function byName(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
 }
 
-/** How many folders below its base a pattern looks into. */
+/** How many folders below its base a pattern searches. */
 function depthOf(pattern: string, { base }: Glob): number {
   const rest = pattern.slice(base.length);
   return rest.includes('**') ? Infinity : rest.split('/').length - 1;
@@ -64,30 +64,28 @@ async function filesBelow(base: string, depth: number): Promise<readonly string[
   return below.flat();
 }
 
-/** Whether a name begins with a dot, or is that of the file which Excel keeps beside an open workbook. */
+/** Whether a name begins with a dot, or is that of Excel's lock file beside an open workbook. */
 function isHidden(name: string): boolean {
   return name.startsWith('.') || name.startsWith('~$');
 }
 
-/** A pattern of paths, as shells have it. */
+/** A pattern of paths, as in shells. */
 export interface Glob {
-  /** What every path that it can match begins with: folders without a wildcard, and `/`. */
+  /** The common beginning of every matching path: folders without a wildcard, and `/`. */
   readonly base: string;
   matches(path: string): boolean;
 }
 
-/** More alternatives than that are no pattern of a person. */
+/** More alternatives are not a person's pattern. */
 const mostAlternatives = 1000;
 
-/** Whether a path has wildcards: `*`, `?`, `[…]` or `{…,…}`. */
 export function hasWildcard(path: string): boolean {
   return /[*?[]/.test(path) || findBraces(path) !== undefined;
 }
 
 /**
- * Takes a pattern apart: `*` and `?` stay within a folder, `**` goes through folders, `{csv,tsv}` is
- * one of them, `[a-c]` one character. Hidden names are matched only where the pattern has their first
- * character.
+ * Parses a pattern: `*` and `?` stay within a folder, `**` crosses folders, `{csv,tsv}` is an alternative,
+ * `[a-c]` one character. Hidden names are matched only where the pattern has their first character.
  */
 export function parseGlob(pattern: string): Glob {
   const alternatives = expandBraces(pattern).map((each) => each.split('/').map(segmentOf));
@@ -98,7 +96,7 @@ export function parseGlob(pattern: string): Glob {
       return alternatives.some((segments) =>
         matchesAll(names, segments, {
           isMany: (segment) => segment === 'folders',
-          // A folder that `**` goes through is no hidden one, and has a name; the last one is a file.
+          // A folder that `**` crosses is not hidden and has a name; the last part is a file.
           mayPass: (name, at) => name !== '' && !isHidden(name) && at < names.length - 1,
           isOne: (name, segment) => segment !== 'folders' && matchesSegment(name, segment),
         }),
@@ -108,8 +106,8 @@ export function parseGlob(pattern: string): Glob {
 }
 
 /**
- * Whether the items are what the pattern says, some of which stand for any number of items. After such
- * a one only the last has to be tried again: what came before it is settled by the first fit.
+ * Whether the items match a pattern whose wildcards stand for any number of items. Only the latest wildcard
+ * is retried: earlier ones are settled by their first match.
  */
 function matchesAll<Item, Part>(
   items: readonly Item[],
@@ -140,7 +138,7 @@ function matchesAll<Item, Part>(
   return pattern.slice(part).every((rest) => rule.isMany(rest));
 }
 
-/** What a name between slashes has to be: any folders, or what its characters are. */
+/** A pattern's part between slashes: any folders, or its characters. */
 type Segment = 'folders' | readonly Token[];
 /** One character, or any number of them. */
 interface Token {
@@ -176,7 +174,7 @@ function expandBraces(pattern: string): readonly string[] {
   return done;
 }
 
-/** Where the first innermost pair of braces with a comma begins and ends. */
+/** Bounds of the first innermost pair of braces with a comma. */
 function findBraces(pattern: string): { readonly start: number; readonly end: number } | undefined {
   let start = -1;
   let hasComma = false;
@@ -211,13 +209,13 @@ function tokensOf(characters: readonly string[]): readonly Token[] {
   return tokens;
 }
 
-/** A bracket that comes first in a set is one of its characters; -1 where there is no end, or nothing in it. */
+/** A bracket that comes first in a set belongs to it; -1 for an unclosed or empty one. */
 function endOfSet(characters: readonly string[], start: number): number {
   const isNegated = characters[start + 1] === '!' || characters[start + 1] === '^';
   return characters.indexOf(']', start + (isNegated ? 3 : 2));
 }
 
-/** `[a-c]`, or with `!` or `^` at its start any character that is none of them. */
+/** `[a-c]`, or with a leading `!` or `^` any character not in it. */
 function setOf(characters: readonly string[]): Token {
   const isNegated = characters[0] === '!' || characters[0] === '^';
   const own = isNegated ? characters.slice(1) : characters;

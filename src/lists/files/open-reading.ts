@@ -30,22 +30,19 @@ import {
 import { TxtReading } from '../text/txt.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-/** What a source knows of its input beside what the caller said. */
+/** What a source knows about its input beside the caller's options. */
 interface ReadingOptions extends FileOptions {
-  /** Whether its name ends in .txt, and nobody said that it is one address a line. */
+  /** Whether its name ends in .txt, and the format is not given. */
   readonly isTxt: boolean;
   readonly memory: JsonlMemory;
 }
 
-/** As many bytes as it takes to know a signature, or that it is none: a stream may be slow to give more. */
+/** As many bytes as identify a signature or exclude one: a stream may be slow. */
 async function peekSignature(reader: PeekReader): Promise<Buffer> {
   return reader.peekUntil((first) => detectSignature(first) !== 'undecided');
 }
 
-/**
- * Opens one reading of an input, whose compression, encoding and format are found by inspection where they
- * are not known.
- */
+/** Opens one reading of an input; unknown compression, encoding and format are detected. */
 export async function openReading(
   input: ByteInput,
   options: ReadingOptions,
@@ -73,13 +70,10 @@ export async function openReading(
   });
 }
 
-/** Compressed once as its name says, and once more by a server on the way. */
+/** Once as its name says, and once more by a server on the way. */
 const mostCompressions = 2;
 
-/**
- * Whether bytes are compressed is seen in them alone: servers unpack files whose names end in .gz, and
- * compress them again.
- */
+/** Compression shows in the bytes alone: servers unpack files named .gz, and compress others. */
 async function inflate(
   raw: PeekReader,
   name: string,
@@ -87,7 +81,7 @@ async function inflate(
   let reader = raw;
   for (let times = 0; times < mostCompressions; times += 1) {
     const first = await reader.peek(2);
-    // What was cut short after the first byte is no text either.
+    // A file cut after its first byte is not text either.
     if (first[0] !== 0x1f || (first[1] ?? 0x8b) !== 0x8b) break;
     reader = new PeekReader(createGunzipReader(name, reader));
   }
@@ -99,7 +93,7 @@ async function findBinaryFormat(reader: PeekReader): Promise<FileFormat | undefi
   return typeof signature === 'object' ? signature.format : undefined;
 }
 
-/** Loaded when it is asked for only: most lists are plain text. */
+/** Loaded when needed: most lists are plain text. */
 async function openBinary(
   format: 'xlsx' | 'parquet',
   file: RandomFile,
@@ -167,7 +161,7 @@ async function findEncoding(bytes: PeekReader, { encoding }: FileOptions): Promi
   return detectEncoding(await bytes.peekLine(mostLookedThrough));
 }
 
-/** The text of an input once more, in UTF-8. */
+/** The text of an input again, in UTF-8. */
 async function reopenText(
   input: ByteInput,
   options: ReadingOptions,
@@ -211,7 +205,7 @@ function refuseNoText(first: Buffer, name: string): void {
 
 const mostLookedThrough = 1024 * 1024;
 
-/** JSON lines begin with a whole object; everything else is CSV. */
+/** JSON lines begin with a complete object; anything else is CSV. */
 async function findTextFormat(reader: PeekReader, name: string): Promise<FileFormat> {
   const head = await reader.peekLine(mostLookedThrough);
   const [line = ''] = head
@@ -227,7 +221,7 @@ async function findTextFormat(reader: PeekReader, name: string): Promise<FileFor
   return line.trimStart().startsWith('{') && parseJson(line) !== undefined ? 'jsonl' : 'csv';
 }
 
-/** Closes what was opened for a reading that does not come about. */
+/** Closes what was opened for a failed reading. */
 async function closeOnError<Result>(
   reader: ByteReader,
   work: () => Promise<Result>,

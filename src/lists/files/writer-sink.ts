@@ -20,19 +20,19 @@ import type { FilePermissions } from '../../platform/files/file-system.js';
 
 /** Where what a sink writes goes: bytes, or parts. */
 export interface OutputDestination<Output = ByteOutput> {
-  /** How messages call it; holds no password. */
+  /** Its name in messages, without a password. */
   readonly name: string;
-  /** Says early what would fail late. */
+  /** Fails early where writing would fail late. */
   check(): Promise<void>;
-  /** Whether nothing of it is seen before it is finished. @default it is seen as it is written */
+  /** Whether it is invisible until it is finished. @default false */
   isHeldBack?(): Promise<boolean>;
-  /** As that of a sink. */
+  /** See `Sink.hold`. */
   hold?: Sink['hold'];
-  /** @param permissions those of the input's file, where there is one */
+  /** @param permissions the input file's, if any */
   open(permissions: FilePermissions | undefined): Promise<Output>;
 }
 
-/** A file as the place of a sink. */
+/** A file as a destination. */
 export function fileDestination(path: string, files?: OutputFiles): OutputDestination {
   return {
     name: path,
@@ -40,7 +40,7 @@ export function fileDestination(path: string, files?: OutputFiles): OutputDestin
       await checkOutputPath(path, files);
     },
     isHeldBack: () => isHeldBack(path, files),
-    // Files that are given in place of the system's are for tests: nobody else writes them.
+    // Files given in place of the system's are for tests: nobody else writes them.
     ...(!files && {
       async hold(patience) {
         const { kind, realPath } = await checkOutputPath(path);
@@ -54,35 +54,35 @@ export function fileDestination(path: string, files?: OutputFiles): OutputDestin
   };
 }
 
-/** Turns rows into the bytes of a format. */
+/** Encodes rows in a format. */
 export interface RowsWriter {
-  /** As `givesBack` of a `SinkWriting`. */
+  /** See `SinkWriting.givesBack`. */
   readonly givesBack?: boolean;
   write(rows: JoinedRows): Promise<void>;
-  /** Writes what is left; the output is not finished by it. */
+  /** Writes the rest; does not finish the output. */
   end(): Promise<void>;
 }
 
-/** What a writing of one file is given. */
+/** Options of one writing. */
 interface OpenWriterOptions extends OpenSinkOptions {
-  /** Nobody else asks for the cells of the reading's rows. @default somebody may */
+  /** Whether nobody else reads the rows' cells. @default false */
   readonly isOnlyReader?: boolean;
 }
 
-/** Begins to write a format. */
+/** Begins writing a format. */
 export type CreateWriter = (
   output: ByteOutput,
   opening: OpenWriterOptions,
 ) => RowsWriter | Promise<RowsWriter>;
 
-/** How rows become the bytes of one format. */
+/** How rows are written in one format. */
 export interface FormatWriting {
   readonly create: CreateWriter;
-  /** Most rows the format takes. */
+  /** Most rows of the format. */
   readonly maxRows?: number;
-  /** Of a text of cells: what is between two of them, and around one; null where cells have no quotes. */
+  /** Of text with cells: delimiter and quote; null where cells have no quotes. */
   cellForm?(reading: SourceReading): { readonly delimiter: string; readonly quote: string | null };
-  /** Says early what would fail late. */
+  /** Fails early where writing would fail late. */
   check?(verifiedColumns: number): void | Promise<void>;
   validate?(
     reading: SourceReading,

@@ -3,16 +3,16 @@ import { type CellText, invalidText, type RowChunk } from '../rows/chunks/row-ch
 import { textOfValue } from '../rows/values/print-value.js';
 import { isJsonObject, type JsonRow, parseJsonRow } from './parse-json-row.js';
 
-/** A column of a JSONL file: the names that lead to its values, the outermost first. */
+/** A column of a JSONL file: the path of names to its values, the outermost first. */
 interface JsonColumn {
-  /** The path with dots between. */
+  /** The path joined with dots. */
   readonly name: string;
   readonly path: readonly string[];
 }
 
 /**
- * The columns of rows that are JSON objects, in the order of their coming: a member that is an object
- * gives a column for each of its own members, and so on; lists are values.
+ * The columns of rows that are JSON objects, in order of appearance: the members of an inner object are
+ * columns of their own; lists are values.
  */
 export class JsonColumns {
   readonly #columns = new Map<string, JsonColumn>();
@@ -30,7 +30,7 @@ export class JsonColumns {
     return this.#columns.size;
   }
 
-  /** Takes in the columns that a row has. */
+  /** Adds the columns of a row. */
   add(row: JsonRow): void {
     walk(row, [], (path) => {
       const key = keyOf(path);
@@ -40,7 +40,7 @@ export class JsonColumns {
     });
   }
 
-  /** The first column that a row has and is not known. */
+  /** The first unknown column of a row. */
   unlisted(row: JsonRow): string | undefined {
     let unknown: string | undefined;
     walk(row, [], (path) => {
@@ -51,23 +51,23 @@ export class JsonColumns {
   }
 }
 
-/** What a row has at the end of a path; nothing when it is an object, whose members are columns. */
+/** A row's value at the end of a path; nothing for an object, whose members are columns. */
 function valueAt(row: JsonRow, path: readonly string[]): unknown {
   let value: unknown = row;
   for (const name of path) {
-    // What a prototype holds is no cell.
+    // A prototype's values are not cells.
     if (!isJsonObject(value) || !Object.hasOwn(value, name)) return undefined;
     value = value[name];
   }
   return isJsonObject(value) && Object.keys(value).length > 0 ? undefined : value;
 }
 
-/** Two paths may read alike with dots between, as names may hold dots. */
+/** Joined with dots, two paths may look alike, as names may contain dots. */
 function keyOf(path: readonly string[]): string {
   return path.length === 1 ? String(path[0]) : path.join('\u0000');
 }
 
-/** Calls `visit` for each value that is no object with members, until it says no. */
+/** Calls `visit` for each value that is not an object with members, until it returns false. */
 function walk(row: JsonRow, path: string[], visit: (path: readonly string[]) => boolean): boolean {
   for (const name of Object.keys(row)) {
     const value = row[name];
@@ -80,7 +80,7 @@ function walk(row: JsonRow, path: string[], visit: (path: readonly string[]) => 
   return true;
 }
 
-/** What the rows of a JSONL chunk are read with. */
+/** Reads the rows of a JSONL chunk. */
 export interface JsonlHeader {
   readonly name: string;
   /** In the header's order. */
@@ -88,17 +88,17 @@ export interface JsonlHeader {
   readonly known: JsonColumns;
 }
 
-/** Some rows of a JSONL file: their own bytes, parsed when a cell is asked for. */
+/** Rows of a JSONL file: their own bytes, parsed when a cell is read. */
 export class JsonlChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
-  /** Bytes that the bounds point into; they are not written to again. */
+  /** Bytes that the bounds refer to; never overwritten. */
   readonly bytes: Buffer;
   readonly #header: JsonlHeader;
-  /** For each row its line's start, where its next line starts, and the line's number. */
+  /** For each row its line's start, the next line's start, and the line's number. */
   readonly #rows: Uint32Array;
   readonly #firstLine: number;
-  /** The row parsed last: cells are asked for row by row. */
+  /** The latest parsed row: cells are read row by row. */
   #parsed: { readonly row: number; readonly value: JsonRow } | undefined;
   #exact: { readonly row: number; readonly value: JsonRow } | undefined;
 
@@ -133,7 +133,7 @@ export class JsonlChunk implements RowChunk {
     return this.#parsed.value;
   }
 
-  /** The same with numbers as they are written: who asks for texts alone need not wait for it. */
+  /** The same with numbers as written: readers of text alone need not wait for it. */
   #exactRow(row: number): JsonRow {
     if (this.#exact?.row !== row) this.#exact = { row, value: this.#parse(row, false) };
     return this.#exact.value;
@@ -146,14 +146,14 @@ export class JsonlChunk implements RowChunk {
     return parseJsonRow(bytes, { name: this.#header.name, line }, isRounded) ?? {};
   }
 
-  /** Where the row's line starts, and where the next one does. */
+  /** Start of the row's line, and of the next. */
   bounds(row: number): readonly [start: number, next: number] {
     if (!(row >= 0 && row < this.length)) throw new RangeError(`there is no row ${String(row)}`);
     return [this.#rows[3 * row] as number, this.#rows[3 * row + 1] as number];
   }
 }
 
-/** Lines of nothing but white space are no rows. */
+/** Lines of white space are not rows. */
 function findRows({ bytes, starts }: Lines): Uint32Array {
   const rows = new Uint32Array(3 * (starts.length - 1));
   let used = 0;

@@ -9,27 +9,27 @@ import { LineFeed, type Lines } from '../files/bytes/line-feed.js';
 interface JsonlReadingOptions {
   readonly name: string;
   readonly maxRowBytes: number;
-  /** Whether all rows are looked through for their columns before the first is given. */
+  /** Whether all rows are searched for columns before the first is given. */
   readonly findsAll: boolean;
-  /** Opens the input once more, where it can be read twice. */
+  /** Opens the input again, where that is possible. */
   readonly reopen?: () => Promise<ByteReader>;
-  /** What an earlier reading of the same input has found out. */
+  /** What an earlier reading of the input has found. */
   readonly memory?: JsonlMemory;
 }
 
-/** The columns of all rows, once they were looked for: every later reading has the same. */
+/** The columns of all rows, once found: later readings have the same. */
 export interface JsonlMemory {
   columns?: JsonColumns;
 }
 
-/** More names than that at the top of the rows are no columns. */
+/** More top-level names are not columns. */
 const maxTopNames = 10_000;
-/** More columns than that are no table. */
+/** More columns are not a table. */
 const maxColumns = 16_384;
 
 /**
- * Opens one reading of a JSONL input, whose columns are those of its first rows, or of all; the reader is
- * closed when that fails.
+ * Opens one reading of a JSONL input with the columns of its first rows, or of all; closes the reader when
+ * that fails.
  */
 export async function openJsonl(
   reader: ByteReader,
@@ -46,7 +46,7 @@ export async function openJsonl(
     try {
       wanted = ask(known.names);
     } catch (error) {
-      // A column that the first rows lack may well be in a later one.
+      // A column that the first rows lack may be in a later one.
       const isMissing = isSluiceError(error, 'column_not_found');
       if (!isMissing || options.memory?.columns || !options.reopen) throw error;
       known = await findAllColumns(options, options.reopen, opening.rows);
@@ -111,7 +111,7 @@ async function findAllColumns(
   return columns;
 }
 
-/** @returns how many rows were looked at */
+/** @returns number of examined rows */
 function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Infinity): number {
   const chunk = new JsonlChunk(lines, { name, columns: [], known: columns });
   const rows = Math.min(chunk.length, most);
@@ -128,8 +128,8 @@ function addColumns(lines: Lines, columns: JsonColumns, name: string, most = Inf
 type NameCheck = (chunk: JsonlChunk, row: number) => void;
 
 /**
- * Looks at the names at the top of every row in the first reading: one that comes late may be that of a
- * column which is to be added, and no row may then have it twice.
+ * Checks the top-level names of every row in the first reading: a late one may be the name of an added
+ * column, which no row may have twice.
  */
 function createNameCheck(
   header: readonly string[],

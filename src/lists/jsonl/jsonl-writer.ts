@@ -24,7 +24,7 @@ class JsonlWriter implements RowsWriter {
   readonly #rows: TableRows;
   readonly #names: readonly string[];
   readonly #members: OutcomeForms<Buffer>;
-  /** The row before had no line end, as a file's last row may: one is due if another row follows. */
+  /** The previous row had no line end, as a file's last row may: another row needs one. */
   #owesLineEnd = false;
 
   constructor(output: ByteOutput, opening: OpenSinkOptions) {
@@ -86,10 +86,10 @@ class JsonlWriter implements RowsWriter {
   }
 }
 
-/** How rows are written as JSON lines. */
+/** The JSON lines format of an output. */
 export const jsonlWriting: FormatWriting = {
   create(output, opening) {
-    // What is only seen in rows is reported where they are looked at first.
+    // Properties that only rows show are reported where they are first examined.
     reportTextCells({ ...opening, output: 'JSONL' }, isJsonKind);
     return new JsonlWriter(output, opening);
   },
@@ -98,7 +98,7 @@ export const jsonlWriting: FormatWriting = {
     const validate = tableValidator(reading, report);
     let isChecked = false;
     return (chunk) => {
-      // Rows that are copied need no form.
+      // Copied rows need no check.
       if (copiedRows(chunk)) return;
       if (!isChecked) refuseRepeatedNames(reading.header, 'JSON');
       isChecked = true;
@@ -107,19 +107,19 @@ export const jsonlWriting: FormatWriting = {
   },
 };
 
-/** The rows as they are in a JSONL input. */
+/** The unchanged rows of a JSONL input. */
 function copiedRows(chunk: RowChunk): JsonlChunk | undefined {
   const own = chunk instanceof CombinedChunk ? chunk.copied : chunk;
   return own instanceof JsonlChunk ? own : undefined;
 }
 
-/** JSON has no number for what is none, or has no end: it is text. */
+/** JSON has no NaN and no infinity: they become text. */
 function jsonCell(cell: unknown): string {
   const isText = typeof cell === 'number' && !Number.isFinite(cell);
   return isText ? JSON.stringify(String(cell)) : printJson(cell);
 }
 
-/** Whether JSON has a form of its own for a value of a kind, which no reader has to guess. */
+/** Whether JSON represents a value of this kind unambiguously. */
 export function isJsonKind({ name, scale }: Kind, value?: unknown): boolean {
   switch (name) {
     case 'float32':
@@ -134,7 +134,7 @@ export function isJsonKind({ name, scale }: Kind, value?: unknown): boolean {
   }
 }
 
-/** Whether nothing but white space is after the opening brace: only there may it be the last. */
+/** Whether only white space follows the opening brace: only then may it be the last. */
 function isEmptyObject(bytes: Uint8Array, from: number, brace: number): boolean {
   let at = brace - 1;
   while (at > from && (bytes[at] as number) <= 0x20) at -= 1;

@@ -7,17 +7,16 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 
 export type JsonRow = Readonly<Record<string, unknown>>;
 
-/** Deeper than that no list of contacts is; what walks the values must not run out of stack. */
+/** Lists of contacts are not deeper; the walk must not exhaust the stack. */
 const maxDepth = 200;
 
 /**
- * Parses a line as a JSON object. Whole numbers too large for a double become bigints, others that a
- * double would print otherwise are kept as their text: digits are never lost. Text that is no valid
- * UTF-8 is `invalidText`.
+ * Parses a line as a JSON object. Whole numbers too large for a double become bigints, others that a double
+ * would print differently keep their text: no digit is lost. Invalid UTF-8 is `invalidText`.
  *
- * @param isRounded whether numbers may be doubles all the same: faster, for who asks for texts
+ * @param isRounded whether numbers may be doubles all the same: faster for readers of text
  *
- * @returns `undefined` for a line of nothing but white space
+ * @returns `undefined` for a line of white space
  */
 export function parseJsonRow(
   bytes: Buffer,
@@ -51,16 +50,16 @@ export function isJsonObject(value: unknown): value is JsonRow {
   );
 }
 
-/** Numbers that may print otherwise: many digits, a zero at the end, an exponent, a zero below zero. */
+/** Numbers that may print differently: many digits, a trailing zero, an exponent, a negative zero. */
 const odd = [/\d{16}|\.0{6}|-0[\s,\]}]/, /\.\d*0[\s,\]}]/, /[eE][+-]?\d+[\s,\]}]/];
 
-/** Longer whole numbers stay text: to calculate with them takes longer than to read them. */
+/** Longer whole numbers stay text: arithmetic takes longer than reading them. */
 const mostBigintDigits = 1000;
 
 function parseExactly(text: string): unknown {
-  // No text of the file can be equal to the mark: it would have to know it.
+  // No text of the file can contain the mark, which is unpredictable.
   const mark = `\u0000${Math.random().toString(36)}`;
-  // Checked before anything is replaced: what is no JSON must not become some.
+  // Checked before anything is replaced: invalid JSON must not become valid.
   JSON.parse(text);
   const marked = replaceNumbers(text, (digits) =>
     String(Number(digits)) === digits ? digits : JSON.stringify(mark + digits),
@@ -73,7 +72,7 @@ function parseExactly(text: string): unknown {
   });
 }
 
-/** Replaces the numbers of a text that is JSON, and nothing in its strings. */
+/** Replaces the numbers of a JSON text, but nothing in its strings. */
 function replaceNumbers(json: string, replace: (digits: string) => string): string {
   let replaced = '';
   let done = 0;
@@ -97,7 +96,7 @@ function isDigit(character: string): boolean {
   return character >= '0' && character <= '9';
 }
 
-/** Where the quote is that ends the string which begins at `from`. */
+/** Position of the quote that ends the string at `from`. */
 function endOfString(json: string, from: number): number {
   let at = from + 1;
   while (json.charAt(at) !== '"') at += json.charAt(at) === '\\' ? 2 : 1;
@@ -108,7 +107,7 @@ function bigintAsText(_: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** What a decoder has put in the place of bytes that are no text stands for no text. */
+/** A decoder's replacement characters mark invalid text. */
 function withInvalidText(value: unknown): unknown {
   if (typeof value === 'string') return value.includes('\ufffd') ? invalidText : value;
   if (Array.isArray(value)) {

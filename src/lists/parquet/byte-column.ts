@@ -1,6 +1,6 @@
 import { type CopiedChunk, type Hyparquet, type StoredValues, viewOf } from './hyparquet.js';
 
-/** A page of a column: its bytes, or the values that its rows share. */
+/** A page of a column: its bytes, or the dictionary values that its rows share. */
 interface Page {
   /** Its first row. */
   readonly row: number;
@@ -9,15 +9,15 @@ interface Page {
 }
 
 /**
- * Byte arrays by their places in pages: an object for each cell of a row group takes several times the
- * memory of what is in it.
+ * Byte arrays by their positions in pages: an object for each cell of a row group takes several times its
+ * content.
  */
 class ByteColumn implements StoredValues {
   readonly length: number;
   readonly #pages: Page[] = [];
-  /** Where the value of a row begins in its page, or its number in the dictionary. */
+  /** Start of a row's value in its page, or its number in the dictionary. */
   readonly #place: Uint32Array;
-  /** One more than its length, and 0 where there is no value. */
+  /** Its length plus one, and 0 without a value. */
   readonly #size: Uint32Array;
   #current = 0;
 
@@ -27,7 +27,7 @@ class ByteColumn implements StoredValues {
     this.#size = new Uint32Array(rows);
   }
 
-  /** Rows from here on are in this page. */
+  /** The following rows are in this page. */
   begin(page: Page): void {
     this.#pages.push(page);
   }
@@ -48,17 +48,16 @@ class ByteColumn implements StoredValues {
   }
 }
 
-/** What is read: so many rows, of which some may have no value. */
+/** The column to read: its rows, of which some may have no value. */
 interface ByteColumnForm {
   readonly rows: number;
   readonly isOptional: boolean;
 }
 
 /**
- * Reads a flat column of byte arrays whose values are plain or in a dictionary; `undefined` where they are
- * stored otherwise.
+ * Reads a flat column of byte arrays with plain or dictionary encoding; `undefined` for any other.
  *
- * @throws Error where the pages do not hold what they say
+ * @throws Error for inconsistent pages
  */
 export function readByteColumn(
   { bytes, data: { codec } }: CopiedChunk,
@@ -102,7 +101,7 @@ export function readByteColumn(
     }
     column.begin(isPlain ? { row, bytes: page } : { row, dictionary });
     const view = viewOf(page);
-    // Only what has a value has a code.
+    // Only values have codes.
     const codes = isCoded
       ? new Uint32Array(levels?.reduce((sum, level) => sum + level, 0) ?? values)
       : undefined;

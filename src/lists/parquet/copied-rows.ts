@@ -3,15 +3,15 @@ import type { ByteWriter } from 'hyparquet-writer';
 import type { CopiedChunk } from './hyparquet.js';
 import type { ParquetChunk, StoredGroup } from './stored-group.js';
 
-/** A row group of the input that has fewer rows is not copied as it is: small groups become large ones. */
+/** Smaller row groups of the input are not copied: they are merged into large ones. */
 const leastCopiedRows = 10_000;
 
-/** The rows of a Parquet input that the next row group of the output is made of. */
+/** The rows of a Parquet input for the next row group of the output. */
 export class CopiedRows {
-  /** Whether row groups can be copied without a look into them. */
+  /** Whether row groups can be copied unread. */
   readonly #canCopy: boolean;
   #chunks: { readonly chunk: ParquetChunk; readonly from: number; readonly to: number }[] = [];
-  /** The row group of the input that they are the first rows of, and nothing else. */
+  /** The input's row group of which they are the first rows, if they are. */
   #group: StoredGroup | undefined;
   #length = 0;
 
@@ -30,7 +30,7 @@ export class CopiedRows {
     this.#length += to - from;
   }
 
-  /** Whether they are a whole row group of the input; `undefined` where no row can make them one. */
+  /** Whether they are a complete row group; `undefined` where no further row can make them one. */
   get isWhole(): boolean | undefined {
     return this.#group && this.#length === this.#group.rows;
   }
@@ -40,7 +40,6 @@ export class CopiedRows {
     for (const { chunk } of this.#chunks) await chunk.group.load();
   }
 
-  /** A cell of each row. */
   cells(cell: (chunk: ParquetChunk, row: number) => unknown): unknown[] {
     const cells: unknown[] = [];
     for (const { chunk, from, to } of this.#chunks) {
@@ -50,7 +49,7 @@ export class CopiedRows {
   }
 
   /**
-   * Writes the columns of the row group as they are in the input, and gives what the footer says of them.
+   * Copies the columns of the row group unchanged, and returns their footer entries.
    *
    * @param send called after each part, with what was written
    */
@@ -71,7 +70,7 @@ export class CopiedRows {
   }
 }
 
-/** What the footer says of a part of a column that is somewhere else than in its own file. */
+/** The footer entry of a column part at its new position. */
 function movedTo(place: bigint, { data, start }: CopiedChunk): ColumnChunk {
   return {
     file_offset: place,
@@ -84,7 +83,7 @@ function movedTo(place: bigint, { data, start }: CopiedChunk): ColumnChunk {
       total_uncompressed_size: data.total_uncompressed_size,
       total_compressed_size: data.total_compressed_size,
       data_page_offset: data.data_page_offset - start + place,
-      // At 0 there is none.
+      // A dictionary at 0 does not exist.
       ...(data.dictionary_page_offset && {
         dictionary_page_offset: data.dictionary_page_offset - start + place,
       }),
@@ -93,7 +92,7 @@ function movedTo(place: bigint, { data, start }: CopiedChunk): ColumnChunk {
   };
 }
 
-/** Puts columns in front of those of a row group in the footer. */
+/** Prepends columns to a row group of the footer. */
 export function addColumns(group: RowGroup, columns: readonly ColumnChunk[]): void {
   group.columns.unshift(...columns);
   const sizeOf = (size: 'total_uncompressed_size' | 'total_compressed_size'): bigint =>

@@ -4,7 +4,7 @@ import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 
-/** A page that says it becomes larger is a bomb. */
+/** A page that claims to become larger is a bomb. */
 const maxPageBytes = 2 ** 29;
 
 const missing = refuseMissingPackage({
@@ -14,7 +14,7 @@ const missing = refuseMissingPackage({
 });
 
 /**
- * The packages that read and write Parquet, loaded when they are used only.
+ * The packages that read and write Parquet, loaded when used.
  *
  * @throws ConfigurationError `missing_dependency`
  */
@@ -50,7 +50,7 @@ export async function loadHyparquetWriter() {
 
 export type Hyparquet = Awaited<ReturnType<typeof loadHyparquet>>;
 
-/** What a page says of itself decides where its parts are looked for. */
+/** A page's header decides where its parts are read: refuses an invalid one. */
 export function checkPage(header: PageHeader): PageHeader {
   const { compressed_page_size: stored, uncompressed_page_size: inflated } = header;
   const {
@@ -72,8 +72,8 @@ export function checkPage(header: PageHeader): PageHeader {
 }
 
 /**
- * The same for files of a writer. The first versions of one compressed pages of the second kind, and said
- * that they had not.
+ * The same for files of a known writer: the first versions of one compressed pages of the second kind without
+ * saying so.
  */
 export function forWriter(hyparquet: Hyparquet, createdBy: string | undefined): Hyparquet {
   if (!/^parquet-cpp(?:-arrow)? version [012]\./.test(createdBy ?? '')) return hyparquet;
@@ -92,23 +92,23 @@ function boundedCompressors(compressors: Compressors): Compressors {
       codec,
       (input: Uint8Array, bytes: number) => {
         if (bytes > maxPageBytes) throw new Error('parquet page is too large');
-        // A page of nulls holds nothing, which not every compressor takes back.
+        // A page of nulls is empty, which not every decompressor accepts.
         return bytes === 0 ? new Uint8Array(0) : inflate(input, bytes);
       },
     ]),
   );
 }
 
-/** The values of a column in a row group as they are stored; an array is one, too. */
+/** The stored values of a column in a row group; an array is one, too. */
 export interface StoredValues {
   readonly length: number;
   at(row: number): unknown;
 }
 
-/** A part of a column as it is in the file. */
+/** An unchanged part of a column. */
 export interface CopiedChunk {
   readonly data: NonNullable<ColumnChunk['meta_data']>;
-  /** Where it begins in its file. */
+  /** Its position in its file. */
   readonly start: bigint;
   readonly bytes: Uint8Array;
 }
@@ -117,7 +117,7 @@ export function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView
   return new DataView(buffer, byteOffset, byteLength);
 }
 
-/** A damaged file shows as whatever goes wrong first in reading it; its words may hold cells. */
+/** Damage shows as whatever reading error comes first; its words may contain cells. */
 export async function attempt<Result>(
   { name, signal }: RandomFile,
   work: () => Promise<Result>,

@@ -12,9 +12,9 @@ import { printJson, printValue } from '../rows/values/print-value.js';
 
 /** How a column of a kind is stored in a Parquet file. */
 export interface ParquetForm {
-  /** What the schema says of it, but for its name; every column may have nulls. */
+  /** Its schema without the name; every column may have nulls. */
   readonly element: Omit<SchemaElement, 'name'>;
-  /** A value as it is stored; `undefined` when the column has no form for it. */
+  /** A value in stored form; `undefined` where the column cannot represent it. */
   readonly store: (value: unknown) => unknown;
 }
 
@@ -23,13 +23,12 @@ const text: ParquetForm = {
   store: printValue,
 };
 
-/** Digits that 64 and 128 bits hold. */
+/** Digits that fit 64 and 128 bits. */
 const [digitsOf64, digitsOf128] = [18, 38];
 
-/** The form of a column; `undefined` when it has to be text. */
 export function parquetForm(facts: ColumnFacts): ParquetForm | undefined {
   const { kind, isSpecial } = facts;
-  // A column without any value is one of texts.
+  // A column without any value is text.
   if (kind === undefined) return text;
   const integer = integerForm(kind.name);
   if (integer) return integers(integer);
@@ -64,13 +63,12 @@ export function parquetForm(facts: ColumnFacts): ParquetForm | undefined {
         element: { type: 'BYTE_ARRAY' },
         store: only((value) => value instanceof Uint8Array),
       };
-    // Its own interval has no microseconds.
+    // Parquet's interval has no microseconds.
     default:
       return undefined;
   }
 }
 
-/** Text where the column has to be that. */
 export function parquetFormOrText(facts: ColumnFacts): ParquetForm {
   return parquetForm(facts) ?? text;
 }
@@ -128,7 +126,7 @@ function decimals({ precision, scale }: ReturnType<typeof decimalDigits>): Parqu
   };
 }
 
-/** Two's complement, the greatest byte first. */
+/** Two's complement, big-endian. */
 function bytesOf128(value: bigint): Uint8Array {
   return Buffer.from(BigInt.asUintN(128, value).toString(16).padStart(32, '0'), 'hex');
 }
@@ -175,7 +173,7 @@ function uuidBytes(value: unknown): unknown {
   return /^[\da-f]{32}$/i.test(hex) ? Buffer.from(hex, 'hex') : undefined;
 }
 
-/** What a flat column of a file holds, as its schema says; `undefined` where only each value shows it. */
+/** The kind of a flat column by its schema; `undefined` where only each value shows it. */
 export function kindOfElement(element: SchemaElement): Kind | undefined {
   const { converted_type: converted, logical_type: logical, type, precision, scale } = element;
   if (converted === 'DECIMAL' || logical?.type === 'DECIMAL') {
@@ -208,13 +206,13 @@ export function kindOfElement(element: SchemaElement): Kind | undefined {
       return { name: 'float32' };
     case 'DOUBLE':
       return { name: 'float64' };
-    // Text where it is some, as old writers do not say which it is.
+    // Text where valid, as old writers do not mark it.
     default:
       return undefined;
   }
 }
 
-/** The unit and the kind of a column of times; `undefined` for any other. */
+/** Unit and kind of a column of times; `undefined` for any other. */
 export function clockOf({
   converted_type: converted,
   logical_type: logical,
@@ -228,14 +226,14 @@ export function clockOf({
     return clock(logical.isAdjustedToUTC ? 'timestamptz' : 'timestamp', logical.unit);
   }
   if (logical?.type === 'TIME') return clock('time', logical.unit);
-  // Without the newer annotation such times are those of UTC.
+  // Without the newer annotation such times are in UTC.
   if (converted?.startsWith('TIMESTAMP_') === true)
     return clock('timestamptz', converted.slice(10));
   if (converted?.startsWith('TIME_') === true) return clock('time', converted.slice(5));
   return type === 'INT96' ? clock('timestamp', 'NANOS') : undefined;
 }
 
-/** Whether its bytes are no text, also where they look like some. */
+/** Whether its bytes are not text, even if they look like it. */
 export function holdsBytes({
   converted_type: converted,
   logical_type: logical,
@@ -250,7 +248,7 @@ export function holdsFloats(
   return elements.some(({ type }) => type === 'FLOAT' || type === 'DOUBLE');
 }
 
-/** Whether a stored value is -0.0, or has one in it. */
+/** Whether a stored value is or contains -0.0. */
 export function holdsNegativeZero(stored: unknown): boolean {
   if (typeof stored !== 'object' || stored === null) return Object.is(stored, -0);
   if (ArrayBuffer.isView(stored)) return false;

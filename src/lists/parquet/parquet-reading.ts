@@ -16,16 +16,16 @@ import {
 } from './stored-group.js';
 import { type ParquetColumn, parquetColumns } from './parquet-values.js';
 
-/** So many rows of a row group travel together. */
+/** Rows of a row group in one chunk. */
 const chunkRows = 4096;
-/** A row group is held whole: larger ones are not for a list of contacts. */
+/** A row group is held in memory: larger ones are not contacts. */
 const maxGroupBytes = 2 ** 31;
 const maxGroupRows = 2 ** 24;
 
 /**
- * Opens one reading of a Parquet file, row group by row group; the file is closed when that fails.
+ * Opens one reading of a Parquet file, row group by row group; closes the file when that fails.
  *
- * @throws InputError `input_malformed`; ConfigurationError `missing_dependency`; what `wanted` throws
+ * @throws InputError `input_malformed`; ConfigurationError `missing_dependency`; errors of `wanted`
  */
 export async function openParquet(
   file: RandomFile,
@@ -49,7 +49,7 @@ export async function openParquet(
       header,
       columns,
       kinds: columns.map(({ kind, elements: [element] }) =>
-        // Without any value old bytes are bytes.
+        // Without any value, unannotated bytes are bytes.
         kind === undefined && metadata.num_rows === 0n && element?.type !== undefined
           ? { name: 'binary' }
           : kind,
@@ -89,13 +89,13 @@ async function readMetadata(file: RandomFile, { reader }: Hyparquet): Promise<Fi
   if (metadata.schema.length < 2) throw new InputError(`${file.name} has no columns`);
   metadata.row_groups.forEach((group, at) => checkGroup(group, at, file));
   const rows = metadata.row_groups.reduce((sum, group) => sum + group.num_rows, 0n);
-  // Some old writers count none in the footer, only in the groups.
+  // Some old writers count rows only in the groups, not in the footer.
   if (rows === metadata.num_rows || metadata.num_rows === 0n)
     return { ...metadata, num_rows: rows };
   throw new InputError(`${file.name} is damaged: its row groups do not add up to its rows`);
 }
 
-/** What a group says of itself decides how much memory is taken for it. */
+/** A group's metadata decides how much memory it takes: refuses an invalid one. */
 function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: RandomFile): void {
   const refuse = (why: string): never => {
     throw new InputError(`${file.name}, row group ${String(at + 1)}: ${why}`);
@@ -108,7 +108,7 @@ function checkGroup({ columns, num_rows: rows }: RowGroup, at: number, file: Ran
     bytes += Number(data.total_uncompressed_size);
     const start = Number(startOf(data));
     const end = start + Number(data.total_compressed_size);
-    // What is damaged may not be a number.
+    // Damaged metadata may not be numbers.
     if (!(start >= 0 && end >= start && end <= file.size)) {
       refuse('a column lies after the end of the file: it was cut short or is damaged');
     }
@@ -135,7 +135,7 @@ async function* readGroups(
   }
 }
 
-/** What a file is to hold that was written. */
+/** What a written file must contain. */
 interface WrittenParquet {
   readonly schema: readonly SchemaElement[];
   readonly rows: number;
@@ -153,7 +153,6 @@ export async function checkWritten(
   written: WrittenParquet,
 ): Promise<{
   readonly columns: readonly ParquetColumn[];
-  /** The first row group. */
   readonly first: StoredGroup | undefined;
 }> {
   try {
@@ -182,7 +181,7 @@ export async function checkWritten(
   }
 }
 
-/** What a schema says of each column, whatever is only absent. */
+/** The essential properties of each column in a schema. */
 function formsOf(schema: readonly SchemaElement[]): unknown {
   return schema.map(({ name, type, type_length, num_children, ...rest }) => [
     [name, type, type_length, num_children].map((part) => part ?? null),

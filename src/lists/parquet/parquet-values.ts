@@ -17,8 +17,8 @@ import {
 import { variantReader } from './variant.js';
 
 /**
- * How the values of a flat column are read, in the forms that `lists/rows/values/kinds.ts` names. Nothing is rounded:
- * moments finer than a millisecond become text.
+ * Reads the values of a flat column as the kinds of `lists/rows/values/kinds.ts`. Nothing is rounded: times
+ * finer than a millisecond become text.
  */
 export function logicalReader(element: SchemaElement): ReadLogical {
   const { converted_type: converted, logical_type: logical, type } = element;
@@ -56,7 +56,7 @@ function readDecimal(value: unknown, scale: number): string {
   );
 }
 
-/** Two's complement, the greatest byte first. */
+/** Two's complement, big-endian. */
 function signedBytes(bytes: Uint8Array): bigint {
   if (bytes.length === 0) return 0n;
   return BigInt.asIntN(8 * bytes.length, BigInt(`0x${Buffer.from(bytes).toString('hex')}`));
@@ -74,7 +74,7 @@ function readClock(nanos: bigint, { name }: Kind): Date | string {
   return new Date(Number(nanos / 1_000_000n));
 }
 
-/** Months, days and milliseconds, the least byte first. */
+/** Months, days and milliseconds, little-endian. */
 function readInterval(value: unknown): unknown {
   if (!(value instanceof Uint8Array) || value.length !== 12) return value;
   const bytes = bufferOf(value);
@@ -89,7 +89,7 @@ function readSingle(value: unknown): unknown {
   return typeof value === 'number' ? shortSingle(value) : value;
 }
 
-/** Sixteen bits: a sign, five of the exponent, ten of the fraction. */
+/** Sixteen bits: a sign, five of exponent, ten of fraction. */
 function readHalf(value: unknown): unknown {
   if (!(value instanceof Uint8Array) || value.length !== 2) return value;
   const bits = ((value[1] ?? 0) << 8) | (value[0] ?? 0);
@@ -105,7 +105,7 @@ function readHalf(value: unknown): unknown {
   return sign === 1 ? -size : size;
 }
 
-/** Days of the Julian calendar and nanoseconds of the day, in one number, as nanoseconds since 1970. */
+/** Julian days and nanoseconds of the day in one number, as nanoseconds since 1970. */
 export function int96Nanos(stored: bigint): bigint {
   const days = (stored >> 64n) - 2_440_588n;
   return days * 86_400_000_000_000n + (stored & 0xff_ff_ff_ff_ff_ff_ff_ffn);
@@ -131,7 +131,7 @@ function readText(value: unknown): unknown {
   return value instanceof Uint8Array && isUtf8(value) ? textOf(value) : value;
 }
 
-/** Text where it is some, as old writers do not say which columns are texts; else bytes. */
+/** Text where valid, as old writers do not mark text columns; else bytes. */
 function readUntyped(value: unknown): unknown {
   return value instanceof Uint8Array ? (textOfBytes(value) ?? value) : value;
 }
@@ -140,19 +140,19 @@ function textOf(bytes: Uint8Array): string {
   return bufferOf(bytes).toString('utf8');
 }
 
-/** What becomes of the values of a column. */
+/** A change of a column's values. */
 interface Change {
-  /** Of those of an element that has no others in it; `undefined` leaves them as they are. */
+  /** For values of a leaf; `undefined` leaves them unchanged. */
   readonly ofLeaf: (leaf: SchemaElement) => ReadLogical | undefined;
   readonly ofMap: (entries: readonly Record<string, unknown>[]) => unknown;
   readonly ofVariant: (node: SchemaNode) => ReadLogical | undefined;
 }
 
 /**
- * How stored values of a nested column are read: lists as arrays, structures and maps as objects, and
- * what is in them as in a flat column; decimals are numbers with all their digits.
+ * Reads stored values of a nested column: lists as arrays, structures and maps as objects, their content as
+ * in a flat column; decimals are numbers with all their digits.
  *
- * @param elements of the column, that of the group first
+ * @param elements of the column, the group's first
  */
 export function nestedReader(elements: readonly SchemaElement[]): ReadLogical {
   const ofMap: Change['ofMap'] = (entries) =>
@@ -163,8 +163,8 @@ export function nestedReader(elements: readonly SchemaElement[]): ReadLogical {
 }
 
 /**
- * Makes of the stored values of a column those that are written; maps become lists of their entries.
- * `undefined` where nothing is to change.
+ * Converts stored values of a column for writing; maps become lists of their entries. `undefined` without a
+ * change.
  */
 export function storedChanger(
   elements: readonly SchemaElement[],
@@ -190,11 +190,11 @@ function changer(node: SchemaNode, change: Change): ReadLogical | undefined {
   const one = changerOfOne(node, change);
   if (node.element.repetition_type !== 'REPEATED') return one;
   const each = ofEach(one);
-  // What is repeated no time is an empty list.
+  // An item that is repeated no time is an empty list.
   return each && ((value) => each(value ?? []));
 }
 
-/** The same for one of the values of an element that is repeated. */
+/** The same for one value of a repeated element. */
 function changerOfOne(node: SchemaNode, change: Change): ReadLogical | undefined {
   const { children, element } = node;
   if (isVariant(node)) return change.ofVariant(node);
@@ -203,7 +203,7 @@ function changerOfOne(node: SchemaNode, change: Change): ReadLogical | undefined
   if (isList(node)) {
     const [item] = first.children;
     const each = ofEach(item ? changer(item, change) : changerOfOne(first, change));
-    // One that has to be there and is read as nothing is empty.
+    // A required one that reads as nothing is empty.
     return each && element.repetition_type === 'REQUIRED' ? (value) => each(value ?? []) : each;
   }
   const members = ofMembers(children, change);
@@ -221,7 +221,7 @@ function ofMembers(children: readonly SchemaNode[], change: Change): ReadLogical
     of: changer(child, change),
   }));
   if (members.every(({ of }) => of === undefined)) return undefined;
-  // Groups that are null are no members of what is read.
+  // Null groups are not members of what is read.
   return (value) =>
     isObject(value)
       ? Object.fromEntries(
@@ -234,17 +234,15 @@ function ofEach(change: ReadLogical | undefined): ReadLogical | undefined {
   return change && ((value) => (Array.isArray(value) ? value.map((item) => change(item)) : value));
 }
 
-/** A column of a Parquet file. */
 export interface ParquetColumn {
   readonly name: string;
-  /** The schema's elements of this column: one, or that of a group and those of all in it. */
+  /** The schema's elements of this column: one, or a group's and those within it. */
   readonly elements: readonly SchemaElement[];
   readonly read: ReadLogical;
-  /** What the schema says that it holds; `undefined` where only each value shows it. */
+  /** Its kind by the schema; `undefined` where only each value shows it. */
   readonly kind: Kind | undefined;
 }
 
-/** The columns of a schema, in order. */
 export function parquetColumns(schema: readonly SchemaElement[]): readonly ParquetColumn[] {
   const columns: ParquetColumn[] = [];
   for (let at = 1; at < schema.length;) {

@@ -26,17 +26,17 @@ import {
 } from './parquet-form.js';
 import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
 
-/** A row group is held until it is full. */
+/** Rows held until a row group is full. */
 const groupRows = 50_000;
 const groupBytes = 64 * 1024 * 1024;
 
-/** A column of the output: its schema, and what is held of it; how it is copied, where it is. */
+/** A column of the output: its schema, its held cells, and how it is copied, if it is. */
 interface OutputColumn extends Partial<ColumnCopy> {
   readonly name: string;
-  /** How its values are stored; for what is copied they are stored so already. */
+  /** How its values are stored; copied ones are in that form already. */
   form: ParquetForm;
   values: unknown[];
-  /** What is added: for which verified column, and which of its cells. */
+  /** For an added column: its verified column, and its position among the added cells. */
   readonly added?: { readonly verified: number; readonly at: number };
 }
 
@@ -44,27 +44,27 @@ interface ParquetWriterOptions {
   readonly output: ByteOutput;
   readonly opening: OpenSinkOptions;
   readonly packages: Awaited<ReturnType<typeof loadHyparquetWriter>>;
-  /** What all rows showed of the input's columns, when they were looked at; else the first group does. */
+  /** Kinds from all rows of the input, where they were examined; else the first group decides. */
   readonly tally: KindTally | undefined;
   /** How the columns of a Parquet input are copied; `undefined` for any other input. */
   readonly copies: readonly (ColumnCopy | undefined)[] | undefined;
-  /** Reports which columns become text. */
+  /** Reports the columns that become text. */
   readonly report: (tally: KindTally) => void;
 }
 
 /**
- * Writes joined rows as Parquet, a row group at a time. The values of a Parquet input go over as they
- * are stored; the types of any other input's columns are those of its values.
+ * Writes joined rows as Parquet, one row group at a time. The values of a Parquet input are copied in stored
+ * form; any other input's columns get the types of their values.
  */
 class ParquetRowsWriter implements RowsWriter {
   readonly #options: ParquetWriterOptions;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly unknown[]>;
-  /** For each verified column what is added to the held rows. */
+  /** The added cells of the held rows, by verified column. */
   #outcomes: (readonly unknown[])[][];
   readonly #columns: OutputColumn[];
   readonly #tally: KindTally;
-  /** The held rows where they come as a Parquet file stores them. */
+  /** The held rows where a Parquet file stores them. */
   readonly #copied: CopiedRows | undefined;
   #file: { readonly bytes: ByteWriter; readonly writer: ParquetWriter } | undefined;
   #held = 0;
@@ -80,7 +80,7 @@ class ParquetRowsWriter implements RowsWriter {
     this.#added = new OutcomeForms(opening, (cells, column) =>
       cells.map((cell, at) => {
         const { store } = addedForm(opening.added[column]?.[at]?.kind);
-        // A flag that the service has sent as something else than a boolean stands for nothing.
+        // A flag that the service did not send as a boolean is null.
         return cell === null ? null : (store(cell) ?? null);
       }),
     );
@@ -119,7 +119,7 @@ class ParquetRowsWriter implements RowsWriter {
   async end(): Promise<void> {
     await this.#writeGroup();
     const { writer, bytes } = this.#begin();
-    // In the footer the columns are what they stand for, not only how they are stored.
+    // The footer has the columns' full types.
     writer.schema = this.#schema((elements) => elements);
     await writer.finish();
     await this.#send(bytes);
@@ -157,12 +157,12 @@ class ParquetRowsWriter implements RowsWriter {
     const own = this.#options.opening.reading.header.length;
     const columnData = this.#columns.slice(whole ? own : 0).map((column, at) => {
       const values = () => this.#valuesOf(column, at);
-      // Of 0.0 and -0.0 the writer's dictionary would keep the one that comes first.
+      // The writer's dictionary would merge 0.0 and -0.0.
       const isPlain =
         holdsFloats(column.elements ?? [column.form.element]) && values().some(holdsNegativeZero);
       return {
         name: column.name,
-        // Made when it is written: the cells of one column at a time.
+        // Made when it is written: one column's cells at a time.
         get data() {
           return values();
         },
@@ -182,12 +182,12 @@ class ParquetRowsWriter implements RowsWriter {
     this.#heldBytes = 0;
   }
 
-  /** The held cells of a column as they are stored. */
+  /** The held cells of a column in stored form. */
   #valuesOf(
     { name, form, elements, renew, values, added }: OutputColumn,
     column: number,
   ): unknown[] {
-    // What is added was stored when its outcome came first.
+    // Added cells were converted when their outcome first appeared.
     if (added) return this.#outcomes[added.verified]?.map((cells) => cells[added.at]) ?? [];
     if (elements) {
       const stored = this.#copied?.cells((chunk, row) => chunk.stored(row, column)) ?? [];
@@ -218,7 +218,7 @@ class ParquetRowsWriter implements RowsWriter {
       writer: bytes,
       schema: this.#schema(elementsToWrite),
       createdBy: 'sluice',
-      // Stored bytes may order otherwise than what they stand for.
+      // Stored bytes may sort differently from their values.
       statistics: false,
     });
     return (this.#file = { bytes, writer });
@@ -231,7 +231,7 @@ class ParquetRowsWriter implements RowsWriter {
       ...columns.flatMap(({ name, form: { element: own }, elements }) => {
         if (elements) return form(elements);
         const element: SchemaElement = { ...own, name, repetition_type: 'OPTIONAL' };
-        // Text is given as text: all else is stored otherwise than it is called.
+        // Text is passed as text; anything else is in stored form.
         return element.converted_type === 'UTF8' ? [element] : form([element]);
       }),
     ];
@@ -239,7 +239,7 @@ class ParquetRowsWriter implements RowsWriter {
 
   async #send(bytes: ByteWriter): Promise<void> {
     const written = Buffer.from(bytes.getBytes());
-    // What is written is not held any more; places are still counted from the file's start.
+    // Written bytes are dropped; positions still count from the file's start.
     (bytes as ByteWriter & { index: number }).index = 0;
     await this.#options.output.write(written);
   }
@@ -249,7 +249,7 @@ function addedForm(kind: 'text' | 'boolean' = 'text'): ParquetForm {
   return parquetFormOrText(factsOfKind({ name: kind }));
 }
 
-/** How rows are written as Parquet; one for each sink, as it remembers the columns' kinds. */
+/** The Parquet format of an output; one for each sink, as it remembers the columns' kinds. */
 export function parquetWriting(): FormatWriting {
   let tally: KindTally | undefined;
   return {

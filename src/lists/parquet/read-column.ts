@@ -4,19 +4,19 @@ import { isList, nodeOf, type SchemaNode } from './schema-node.js';
 
 type Holder = Record<number | string, unknown>;
 
-/** What the values of a leaf pass on the way from their row to their place. */
+/** A step of a leaf's value from its row to its place. */
 type Step =
   | { readonly is: 'member'; readonly name: string }
   | {
-      /** Into a list, or a group; below this level of definition it is not there. */
+      /** Into a list or a group; below this definition level it is absent. */
       readonly is: 'into';
       readonly level: number;
       readonly make: () => Holder | unknown[];
-      /** Another leaf has been here before. */
+      /** Whether another leaf has built it. */
       isBuilt: boolean;
     }
   | {
-      /** To an item of the list; below this level of definition it has none. */
+      /** To an item of the list; below this definition level it has none. */
       readonly is: 'item';
       readonly level: number;
       readonly depth: number;
@@ -26,19 +26,18 @@ type Step =
 interface Leaf {
   readonly path: readonly SchemaElement[];
   readonly steps: readonly Step[];
-  /** The level of definition of a value that is there. */
+  /** Definition level of a present value. */
   readonly level: number;
-  /** In so many lists. */
+  /** Number of enclosing lists. */
   readonly depth: number;
 }
 
 /**
- * Reads a column as it is stored: groups as objects, lists as arrays. The values of each leaf go right to
- * their place in the rows: lists of lists of them, which the package makes and puts together, take many
- * times the memory of the rows.
+ * Reads a column in stored form: groups as objects, lists as arrays. Each leaf's values go directly to their
+ * place in the rows: the package's nested lists would take many times the memory.
  *
- * @param elements of the column, with no meaning but that of lists
- * @throws Error where the pages do not hold what they say
+ * @param elements of the column, without logical types except lists
+ * @throws Error for inconsistent pages
  */
 export function readColumn(
   chunks: readonly CopiedChunk[],
@@ -162,7 +161,7 @@ function decode(codes: DecodedArray, dictionary: DecodedArray | undefined): unkn
   });
 }
 
-/** What the reader asks of a column. */
+/** What the reader needs of a column. */
 function decoderOf(
   data: ColumnMetaData,
   path: readonly SchemaElement[],
@@ -185,7 +184,7 @@ const parsers = {} as Parameters<Hyparquet['pages']['readDataPageV2']>[2]['parse
 function readLeaf(pages: Iterable<Page>, leaf: Leaf, rows: unknown[]): void {
   const { steps } = leaf;
   const after = steps.flatMap((step, at) => (step.is === 'item' ? [at + 1] : []));
-  /** By depth, those that are open; the first are the rows. */
+  /** The open lists by depth; the first are the rows. */
   const lists: (unknown[] | undefined)[] = [rows];
   const places: number[] = [-1];
   const close = (from: number): void => {

@@ -1,28 +1,28 @@
 import type { SchemaElement } from 'hyparquet';
 
-/** Turns what a Parquet column stores into what it stands for. */
+/** Converts a stored value of a Parquet column to its logical value. */
 export type ReadLogical = (stored: unknown) => unknown;
 
-/** An element of a schema, with those in it. */
+/** An element of a schema with its children. */
 export interface SchemaNode {
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];
 }
 
 /**
- * A column's elements for a reading of what is stored: without what it stands for, and maps are lists of
- * entries, as the keys of an object are texts.
+ * A column's elements for reading stored values: without logical types, and maps as lists of entries, as an
+ * object's keys are texts.
  */
 export function elementsToRead(elements: readonly SchemaElement[]): SchemaElement[] {
   return flatten(nodeOf(elements), (node) => isMap(node) || isVariant(node));
 }
 
-/** A column's elements for values that are written as they are stored. */
+/** A column's elements for writing stored values. */
 export function elementsToWrite(elements: readonly SchemaElement[]): SchemaElement[] {
   return flatten(nodeOf(elements), isVariant);
 }
 
-/** @param isBare which groups stand for nothing, as values do */
+/** @param isBare groups without a logical type */
 function flatten(node: SchemaNode, isBare: (node: SchemaNode) => boolean): SchemaElement[] {
   const { element, children } = node;
   const size = children.length === 0 ? {} : { num_children: children.length };
@@ -59,7 +59,7 @@ export function isVariant({ element }: SchemaNode): boolean {
   return element.logical_type?.type === 'VARIANT';
 }
 
-/** As hyparquet finds one, whose values are arrays. */
+/** A list as hyparquet recognises it, whose values are arrays. */
 export function isList({ element, children: [repeated, ...others] }: SchemaNode): boolean {
   return (
     element.converted_type === 'LIST' &&
@@ -78,7 +78,7 @@ export function isMap({ element, children: [entries, ...others] }: SchemaNode): 
   );
 }
 
-/** Whether a column has one value a row, and nothing in it. */
+/** Whether a column has one value for each row, without nesting. */
 export function isFlat(elements: readonly SchemaElement[]): boolean {
   return elements.length === 1 && elements[0]?.repetition_type !== 'REPEATED';
 }

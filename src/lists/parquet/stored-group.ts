@@ -9,7 +9,7 @@ import { textOfValue } from '../rows/values/print-value.js';
 import type { CellText, RowChunk } from '../rows/chunks/row-chunk.js';
 import type { SourceReading } from '../rows/source.js';
 
-/** A file whose footer was read. */
+/** A file with its footer. */
 export interface OpenParquet {
   readonly file: RandomFile;
   readonly metadata: FileMetaData;
@@ -17,11 +17,10 @@ export interface OpenParquet {
   readonly hyparquet: Hyparquet;
 }
 
-/** A row group: of each column its values, once they are loaded, or its bytes, once they are kept. */
+/** A row group: of each column its values, once loaded, or its bytes, once kept. */
 export class StoredGroup {
   readonly rows: number;
   readonly #from: OpenParquet;
-  /** By column. */
   readonly #chunks: readonly (readonly ColumnChunk[])[];
   readonly #values: StoredValues[] = [];
   #kept: readonly (readonly CopiedChunk[])[] | undefined;
@@ -36,22 +35,18 @@ export class StoredGroup {
       if (own) own.push(chunk);
       else byName.set(name, [chunk]);
     }
-    // Columns may have one name: their chunks come in their order.
+    // Columns may share a name: their chunks come in order.
     this.#chunks = from.columns.map(({ name, elements }) => {
       const leaves = elements.filter(({ num_children: children }) => !children);
       return byName.get(name)?.splice(0, leaves.length) ?? [];
     });
   }
 
-  /**
-   * For each column its parts as they are in the file, where they were kept; the parts of a nested column
-   * in the schema's order.
-   */
+  /** For each column its unchanged parts, where kept; those of a nested column in the schema's order. */
   get kept(): readonly (readonly CopiedChunk[])[] | undefined {
     return this.#kept;
   }
 
-  /** The values of a column that was loaded. */
   values(column: number): StoredValues {
     const values = this.#values[column];
     if (values) return values;
@@ -59,8 +54,8 @@ export class StoredGroup {
   }
 
   /**
-   * Reads the values of these columns. One after the other: what the reader makes of a column is garbage
-   * before the next one is read.
+   * Reads the values of these columns, one after the other: each column's intermediate objects are garbage
+   * before the next.
    *
    * @throws InputError `input_malformed`
    */
@@ -72,7 +67,7 @@ export class StoredGroup {
     }
   }
 
-  /** Reads the bytes of all columns, and the values of these; others can be loaded when the file is closed. */
+  /** Reads the bytes of all columns, and the values of these; others can be loaded after the file is closed. */
   async keep(columns: readonly number[]): Promise<void> {
     const kept: (readonly CopiedChunk[])[] = [];
     for (const at of this.#from.columns.keys()) kept.push(await this.#bytesOf(at));
@@ -108,17 +103,17 @@ export class StoredGroup {
   }
 }
 
-/** Where a part of a column begins; a dictionary at 0 is none. */
+/** Start of a column's part; a dictionary at 0 does not exist. */
 export function startOf(data: CopiedChunk['data']): bigint {
   return data.dictionary_page_offset || data.data_page_offset;
 }
 
-/** One reading of a Parquet file: also without any row it knows what the columns hold. */
+/** One reading of a Parquet file, which knows the columns' kinds even without rows. */
 export interface ParquetReading extends SourceReading<ParquetChunk> {
   readonly columns: readonly ParquetColumn[];
   /**
-   * From now on only the wanted columns and these are loaded, and the bytes of all are kept: for the only
-   * one who asks for the cells of others, before the first row.
+   * From now on loads only the wanted columns and these, and keeps the bytes of all: for an only reader,
+   * before the first row.
    */
   copyGroups(columns: readonly number[]): void;
 }
@@ -127,7 +122,7 @@ export function isParquetReading(reading: SourceReading): reading is ParquetRead
   return 'columns' in reading && Array.isArray(reading.columns);
 }
 
-/** Some rows of a row group; the values are as they are stored. */
+/** Rows of a row group, with values in stored form. */
 export class ParquetChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
@@ -152,7 +147,7 @@ export class ParquetChunk implements RowChunk {
     return this.columns[column]?.read(this.stored(row, column));
   }
 
-  /** A value as the file stores it. */
+  /** A value in stored form. */
   stored(row: number, column: number): unknown {
     return this.group.values(column).at(this.from + row);
   }

@@ -24,13 +24,13 @@ type Writer = Awaited<ReturnType<typeof loadHyparquetWriter>>;
 export interface ColumnCopy {
   /** The schema's elements of the copy. */
   readonly elements: readonly SchemaElement[];
-  /** Makes of a stored value one that can be written. */
+  /** Converts a stored value to one that can be written. */
   readonly renew?: (stored: unknown) => unknown;
 }
 
 /**
- * How each column of a Parquet input is copied; `undefined` for those that cannot be written as they are
- * stored. That is tried: a made-up value of the column's type is written and read back.
+ * How each column of a Parquet input is copied; `undefined` for those that cannot be written in stored form,
+ * which is tried: a sample value of the type is written and read back.
  */
 export async function columnCopies(
   columns: readonly ParquetColumn[],
@@ -46,7 +46,7 @@ export async function columnCopies(
   ];
 }
 
-/** Times of 96 bits can be read, but are not written any more: they become nanoseconds in 64. */
+/** 96-bit times can be read but are no longer written: they become 64-bit nanoseconds. */
 function copyOf(elements: readonly SchemaElement[]): ColumnCopy {
   const column = elements[0]?.name ?? '';
   const renew = storedChanger(elements, ({ type }) =>
@@ -67,8 +67,8 @@ function copyOf(elements: readonly SchemaElement[]): ColumnCopy {
 }
 
 /**
- * The writer gives the width of integers a form that other programs cannot read: the older one it can. It
- * leaves out a variant's version, of which there is one.
+ * The writer's integer width is unreadable for other programs, unlike the older annotation. It omits a
+ * variant's version, of which there is only one.
  */
 function asWritten(element: SchemaElement): SchemaElement {
   const { logical_type: logical, ...rest } = element;
@@ -78,7 +78,7 @@ function asWritten(element: SchemaElement): SchemaElement {
   return { ...rest, converted_type: `${isSigned ? '' : 'U'}INT_${bitWidth}` as 'INT_8' };
 }
 
-/** @throws InputError where 64 bits do not hold it */
+/** @throws InputError where it does not fit 64 bits */
 function renewTime(stored: unknown, column: string): unknown {
   if (typeof stored !== 'bigint') return stored;
   const nanos = int96Nanos(stored);
@@ -123,7 +123,7 @@ function schemaOf(
   ];
 }
 
-/** Writes a row group of columns that are copied. */
+/** Writes a row group of copied columns. */
 function writeGroup(
   columns: readonly ParquetColumn[],
   copies: readonly ColumnCopy[],
@@ -136,21 +136,21 @@ function writeGroup(
     statistics: false,
   });
   const columnData = columns.map(({ name }, at) => ({ name, data: from.values[at] ?? [] }));
-  // Done when it returns: bytes in memory are nothing to wait for.
+  // Synchronous: bytes in memory need no waiting.
   void writer.write({ columnData, rowGroupSize: from.values[0]?.length ?? 1 });
   return { bytes, writer };
 }
 
-/** No names, and nothing. */
+/** No names, and an empty value. */
 const bytesInVariant: Readonly<Record<string, Uint8Array>> = {
   metadata: Uint8Array.of(1, 0, 0),
   value: Uint8Array.of(0),
 };
 
 /**
- * A made-up value of a column as it is stored: two of what is repeated, and nothing left out.
+ * A sample value of a column in stored form: two of each repeated element, and nothing omitted.
  *
- * @param isPart whether it is in a variant, whose bytes say what they hold
+ * @param isPart whether it is within a variant, whose bytes describe themselves
  */
 function sampleOf(node: SchemaNode, isPart = false): unknown {
   const sampleIn = (child: SchemaNode): unknown => sampleOf(child, isPart || isVariant(node));
@@ -200,8 +200,8 @@ function memoryFile(bytes: Uint8Array): RandomFile {
 }
 
 /**
- * Looks at what a copy cannot keep, before anything is paid: times that have no other form, and nested
- * values that the writer does not take; `undefined` where there is none.
+ * Checks, before anything is paid, what a copy cannot keep: times that have no other form, and nested values
+ * that the writer does not accept; `undefined` where nothing is to check.
  *
  * @throws InputError
  */

@@ -5,17 +5,17 @@ import { JsonText } from '../rows/values/kinds.js';
 import { printDecimal, shortSingle } from '../rows/values/print-value.js';
 import { isList, isObject, type ReadLogical, type SchemaNode } from './schema-node.js';
 
-/** More is no list of contacts; a hostile value must not end the process. */
+/** Contacts are not deeper; a hostile value must not end the process. */
 const maxDepth = 200;
 
-/** Reads a variant, or a part of one; `undefined` where it is left out. */
+/** Reads a variant or a part of one; `undefined` where it is omitted. */
 type ReadPart = (stored: unknown, names: readonly string[]) => unknown;
 
 /**
- * How variants are read from what their group stores: a value in bytes, columns of its own for what is
- * common (`typed_value`), or both. Decimals and times keep their digits.
+ * Makes a reader of variants from their group: bytes, columns for common fields (`typed_value`), or both.
+ * Decimals and times keep their digits.
  *
- * @throws InputError by what is returned, for bytes that are no variant
+ * @throws InputError from the reader, for invalid bytes
  */
 export function variantReader(
   node: SchemaNode,
@@ -76,7 +76,7 @@ function typedReader(node: SchemaNode, readLeaf: (leaf: SchemaElement) => ReadLo
 
 const known = new WeakMap<Uint8Array, readonly string[]>();
 
-/** The names of members, which values refer to by number. */
+/** The names of members, to which values refer by number. */
 function namesOf(metadata: unknown): readonly string[] {
   if (!(metadata instanceof Uint8Array)) throw new RangeError('no metadata');
   const found = known.get(metadata);
@@ -95,14 +95,14 @@ function namesOf(metadata: unknown): readonly string[] {
   return names;
 }
 
-/** The two lowest bits say what it is, the others how it is stored. */
+/** The two lowest bits give its kind, the others its storage. */
 function readAt(bytes: Buffer, at: number, names: readonly string[], depth = 0): unknown {
   if (depth > maxDepth) throw new RangeError('nested too deeply');
   const head = bytes.readUInt8(at);
   const form = head >> 2;
   if ((head & 3) === 0) return readPrimitive(bytes, at + 1, form);
   if ((head & 3) === 1) return textAt(bytes, at + 1, form);
-  // An object, or an array, which has no ids of names.
+  // An object, or an array, which has no name ids.
   const isArray = (head & 3) === 3;
   const offsetWidth = (form & 3) + 1;
   const idWidth = isArray ? 0 : ((form >> 2) & 3) + 1;
@@ -125,7 +125,7 @@ function readAt(bytes: Buffer, at: number, names: readonly string[], depth = 0):
   );
 }
 
-/** What an array is made for: as many as it says, if they can be there. */
+/** A bounded array length: the claimed count, if the bytes can hold it. */
 function boundedCount(count: number, bytes: Buffer): { length: number } {
   if (count > bytes.length) throw new RangeError('more than there is');
   return { length: count };

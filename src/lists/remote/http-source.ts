@@ -26,8 +26,8 @@ import { systemErrorCode } from '../../platform/files/disk-errors.js';
 const connectTimeoutMs = 10_000;
 
 /**
- * The rows of a list on a web server, as often as asked, of any format. A user and a password in the
- * address are sent to its server only, and named nowhere, nor is its query.
+ * The rows of a list on a web server, of any format, repeatable. A user and password in the address are sent
+ * to its server only, and never printed, like its query.
  *
  * @throws ConfigurationError `invalid_option` for an address that is not https
  *
@@ -46,7 +46,7 @@ export function httpSource(address: string, options: FileOptions & RemoteOptions
 
 const dispatchers = new Map<boolean, Dispatcher>();
 
-/** Connections that nothing uses do not keep the process alive: they are shared and never closed. */
+/** Unused connections do not keep the process alive: they are shared and never closed. */
 function dispatcherFor({ hostname }: URL): Dispatcher {
   const isLoopback = isLoopbackHost(hostname);
   const known = dispatchers.get(isLoopback);
@@ -56,7 +56,7 @@ function dispatcherFor({ hostname }: URL): Dispatcher {
   return dispatcher;
 }
 
-/** An address of a list on the web, taken apart. */
+/** The parsed address of a list on the web. */
 interface WebAddress {
   readonly url: URL;
   /** Without user, password and query, which may be a signature. */
@@ -66,7 +66,7 @@ interface WebAddress {
 }
 
 function parseWebAddress(text: string): WebAddress {
-  // The text is not repeated: it may hold a password.
+  // The text is not repeated: it may contain a password.
   if (!URL.canParse(text)) throw new ConfigurationError('the address of the input is not a URL');
   const url = new URL(text);
   const name = `${url.origin}${url.pathname}`;
@@ -96,7 +96,7 @@ function userOf({ username, password }: URL): string {
 
 const mostRedirects = 5;
 const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
-/** Longest silence of the server; what waits on our side does not count. */
+/** Longest silence of the server; waits on our side do not count. */
 const silenceMs = 30_000;
 
 /** A list on a web server. */
@@ -119,7 +119,7 @@ function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
             headers: {
               'user-agent': 'sluice',
               'accept-encoding': 'identity',
-              // Credentials stay with the server that they were given for.
+              // Credentials stay with their own server.
               ...(address.authorization !== undefined &&
                 isOrigin && { authorization: address.authorization }),
               ...(from > 0 && { range: `bytes=${from}-` }),
@@ -127,7 +127,7 @@ function httpObject(address: WebAddress, dispatcher: Dispatcher): RemoteObject {
             },
           })
           .catch((error: unknown) => refuseConnection(name, error));
-        // Anyone who reads the body gets its end; one that nobody reads is dropped.
+        // A reader of the body gets its end; an unread one is dropped.
         answer.body.on('error', () => undefined);
         if (!redirects.has(answer.statusCode)) return toAnswer(name, answer);
         answer.body.destroy();
@@ -167,17 +167,17 @@ function toAnswer(name: string, answer: Dispatcher.ResponseData): RemoteAnswer {
 function versionOf(answer: Dispatcher.ResponseData): ContentVersion | undefined {
   const etag = headerOf(answer, 'etag');
   if (etag !== undefined && etag !== '') {
-    // Servers in front of others make strong ones weak, and say the same by it.
+    // Proxies make strong tags weak, with the same meaning.
     return { text: etag.replace(/^W\//, ''), isStrong: etag.startsWith('"') };
   }
   const modified = headerOf(answer, 'last-modified');
-  // Two changes within one second have one time.
+  // Two changes within one second have the same time.
   return modified === undefined ? undefined : { text: modified, isStrong: false };
 }
 
 function refusal(name: string, answer: Dispatcher.ResponseData): Error {
   const { statusCode: status } = answer;
-  // What is no longer so long is another content.
+  // An object that became shorter has other content.
   if (status === 416) return changedError(name);
   if (status === 429 || isServiceFailure(status)) {
     const retryAfterMs = parseRetryAfter(headerOf(answer, 'retry-after'), {
@@ -208,7 +208,7 @@ function nextUrl(name: string, url: URL, location: string | undefined): URL {
   throw unreadable(name, 'the server redirects to an address that is not https://');
 }
 
-/** Certificates that are not trusted, and hosts that nobody knows, do not pass. */
+/** Untrusted certificates and unknown hosts do not pass. */
 function refuseConnection(name: string, error: unknown): never {
   const code = systemErrorCode(error) ?? '';
   const why =
@@ -217,7 +217,7 @@ function refuseConnection(name: string, error: unknown): never {
   throw new TransientError(why);
 }
 
-/** What undici says beside the codes of the system. */
+/** undici's texts beside the system's codes. */
 const words = new Map([
   ['UND_ERR_SOCKET', 'the connection was closed'],
   ['UND_ERR_HEADERS_TIMEOUT', `no answer within ${silenceMs / 1000} s`],

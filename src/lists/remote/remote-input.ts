@@ -9,23 +9,23 @@ import { systemClock, type Clock } from '../../platform/waiting/clock.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 import type { Readable } from 'node:stream';
 
-/** What identifies the content of an object among all that it had or will have. */
+/** Identifies the content of an object among all its versions. */
 export interface ContentVersion {
   readonly text: string;
-  /** Whether it vouches for every byte, so that a reading may go on in the middle of them. */
+  /** Whether it covers every byte, so that a reading may continue in the middle. */
   readonly isStrong: boolean;
 }
 
 export interface RemoteAnswer {
   readonly version: ContentVersion | undefined;
-  /** Place of the first byte, as the server says: 0 where it says nothing. */
+  /** Position of the first byte by the server; 0 where it is not given. */
   readonly from: number;
-  /** Bytes of the whole object, where the server says. */
+  /** Size of the whole object, if given. */
   readonly size: number | undefined;
   readonly body: Readable;
 }
 
-/** Where a part begins, and how large the whole is where the server says; `undefined` for no such range. */
+/** Start of a part, and the size of the whole if given; `undefined` for an invalid range. */
 export function parseContentRange(
   text: string | undefined,
 ): { readonly from: number; readonly size: number | undefined } | undefined {
@@ -34,14 +34,14 @@ export function parseContentRange(
   return { from: Number(from), size: size === '*' ? undefined : Number(size) };
 }
 
-/** Bytes on a server that can be asked for again. */
+/** Bytes on a server that can be requested again. */
 export interface RemoteObject {
-  /** How messages call it; holds no credentials. */
+  /** Its name in messages, without credentials. */
   readonly name: string;
   /**
-   * Asks for the bytes from a place on.
+   * Requests the bytes from a position on.
    *
-   * @param from more than 0 only with a strong `version`, which the answer then has too
+   * @param from more than 0 only with a strong `version`, which the answer must then have
    */
   request(
     wanted: { readonly from: number; readonly version: ContentVersion | undefined },
@@ -51,7 +51,7 @@ export interface RemoteObject {
 
 /** Why a server gave nothing this time. */
 export class TransientError extends Error {
-  /** How long the server asked to wait, in milliseconds. */
+  /** The wait that the server asked for, in milliseconds. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -63,7 +63,7 @@ export class TransientError extends Error {
   }
 }
 
-/** What an object says of itself is not what its first answer said. */
+/** The error of an object that differs from its first answer. */
 export function changedError(name: string): InputError {
   return new InputError(
     `${name} has changed since this run began to read it: run again, which uses what was paid for with what it holds then`,
@@ -72,9 +72,9 @@ export function changedError(name: string): InputError {
 }
 
 export interface RemoteOptions {
-  /** Most bytes of an object: one that never ends is noticed. @default 1 TiB */
+  /** Most bytes of an object, against one that never ends. @default 1 TiB */
   readonly maxBytes?: number | undefined;
-  /** Failures in a row, without a byte between them, after which the run stops. @default 6 */
+  /** Failures in a row without a byte between them after which the run stops. @default 6 */
   readonly mostFailures?: number | undefined;
   readonly clock?: Clock | undefined;
 }
@@ -92,8 +92,8 @@ const longestSilenceMs = 4000;
 const waits = { firstMs: 500, longestMs: 30_000 };
 
 /**
- * The bytes of a remote object, as often as asked. A connection that breaks is made again at the byte
- * where it broke. Every reading gets the content of the first, or fails.
+ * The bytes of a remote object, repeatable. A broken connection is resumed at the byte where it broke. Every
+ * reading gets the content of the first, or fails.
  */
 export function remoteInput(object: RemoteObject, options: RemoteOptions = {}): ByteInput {
   const pin: Pin = { version: undefined, size: undefined, isSet: false };
@@ -108,10 +108,10 @@ export function remoteInput(object: RemoteObject, options: RemoteOptions = {}): 
   };
 }
 
-/** What the first answer said of the content. */
+/** The content identified by the first answer. */
 interface Pin {
   version: ContentVersion | undefined;
-  /** Of the whole object, once an answer says. */
+  /** Of the whole object, once an answer gives it. */
   size: number | undefined;
   isSet: boolean;
 }
@@ -123,7 +123,7 @@ class RemoteReader implements ByteReader {
   readonly #clock: Clock;
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
-  /** Of the bytes so far: what is read over has to be the same. */
+  /** Of the bytes so far: a repeated reading must match. */
   readonly #hash = createHash('sha256');
   #at = 0;
   #failures = 0;
@@ -145,7 +145,7 @@ class RemoteReader implements ByteReader {
     this.#signal = signal ? AbortSignal.any([signal, this.#stop.signal]) : this.#stop.signal;
   }
 
-  /** Gets the first answer, so that what is wrong with the object shows when it is opened. */
+  /** Gets the first answer, so that errors of the object show when it is opened. */
   async begin(): Promise<void> {
     await this.#trying(async () => this.#connect());
   }
@@ -211,8 +211,8 @@ class RemoteReader implements ByteReader {
     const from = version?.isStrong === true ? this.#at : 0;
     let answer = await this.#object.request({ from, version }, this.#signal);
     if (answer.from !== from && from > 0) {
-      // A server without ranges, or one whose 200 holds the slice alone: only an answer to a request
-      // for everything is sure to be everything.
+      // A server without ranges, or one whose 200 has only the slice: only an answer to a request for
+      // everything is sure to be complete.
       answer.body.destroy();
       answer = await this.#object.request({ from: 0, version }, this.#signal);
     }
@@ -230,7 +230,7 @@ class RemoteReader implements ByteReader {
     if (from > this.#at) throw new TransientError('the server gave other bytes than asked for');
   }
 
-  /** Reads over what was read before the connection broke, and compares it. */
+  /** Skips what was read before the connection broke, and compares it. */
   async #skipTo(place: number, from: number): Promise<void> {
     const hash = createHash('sha256');
     let at = from;
@@ -268,10 +268,10 @@ class RemoteReader implements ByteReader {
   }
 }
 
-/** What a stream says of a broken connection may pass; what we say ourselves does not. */
+/** A stream's connection error may pass; our own errors do not. */
 function passing(error: unknown): TransientError | undefined {
   if (error instanceof TransientError) return error;
-  // A stream that broke: its reader made an error of ours of it.
+  // A broken stream, as its reader reports it.
   if (!isSluiceError(error, 'input_unreadable') || error.cause === undefined) return undefined;
   return new TransientError('the connection broke', { cause: error.cause });
 }

@@ -10,16 +10,13 @@ import { notice, type OnNotice } from '../../platform/text/notices.js';
 
 const mark: unique symbol = Symbol('of this library');
 
-/**
- * A member of sources and sinks of this library: an error of theirs that is none of the family is a defect, and
- * passes as it is.
- */
+/** Marks sources and sinks of this library: an unknown error of theirs is a defect, and passes unchanged. */
 export const ofLibrary = { [mark]: true } as const;
 
 export const aSource = withMethods('a source such as fileSource("contacts.csv")', 'open');
 export const aSink = withMethods('a sink such as fileSink("verified.csv")', 'check', 'open');
 
-/** What a caller's sink throws becomes an OutputError; errors of the family and reasons of aborts pass. */
+/** Turns errors of a caller's sink into OutputErrors; errors of the family and reasons of aborts pass. */
 export function guardedSink(sink: Sink): Sink {
   checkValue('sink', sink, aSink);
   if (mark in sink) return sink;
@@ -48,7 +45,7 @@ export function guardedSink(sink: Sink): Sink {
   });
 }
 
-/** Drops a writing that has failed: the first failure is the error; it also names what cannot be removed. */
+/** Aborts a failed writing: the first failure is the error; it also names what cannot be removed. */
 export async function dropWriting(writing: SinkWriting, onNotice?: OnNotice): Promise<void> {
   try {
     await writing.abort();
@@ -57,10 +54,7 @@ export async function dropWriting(writing: SinkWriting, onNotice?: OnNotice): Pr
   }
 }
 
-/**
- * What a caller's source throws becomes an InputError, and so does what it gives that is not what a source has
- * to give.
- */
+/** Turns errors of a caller's source into InputErrors, and refuses invalid chunks. */
 export function guardedSource<Chunk extends RowChunk>(source: Source<Chunk>): Source<Chunk> {
   checkValue('source', source, aSource);
   if (mark in source) return source;
@@ -105,7 +99,7 @@ function guardedReading<Chunk extends RowChunk>(
 
 type Refuse = (cause: unknown) => never;
 
-/** The same object, whose calls refuse what they throw. */
+/** The same object, with the errors of its calls converted. */
 function refusing<Target extends object>(target: Target, refuse: Refuse): Target {
   const call = (called: CallableFunction, given: readonly unknown[]): unknown => {
     try {
@@ -141,7 +135,7 @@ function checkReading<Chunk extends RowChunk>(
   }
 }
 
-/** A chunk, each of whose cells is looked at when it is asked for. */
+/** A chunk whose cells are checked when they are read. */
 function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
   const given: unknown = chunk;
   if (!isObject(given) || typeof Reflect.get(given, 'text') !== 'function') {
@@ -165,9 +159,9 @@ function checkChunk<Chunk extends RowChunk>(chunk: Chunk, name: string): Chunk {
 }
 
 /**
- * A write that cannot be finished would only show at the end.
+ * Checks a sink's writing: a missing method would show only at the end.
  *
- * @param isKept whether the results outlast the run
+ * @param isKept whether the results survive the run
  */
 export function checkWriting(
   writing: unknown,
@@ -195,8 +189,8 @@ function broken(name: string, what: string): InputError {
 }
 
 /**
- * An object with some of its members replaced. It stays what it is to anyone who asks for its class: sinks
- * copy the bytes of rows and headers that they know.
+ * An object with some members replaced. It stays an instance of its class: sinks copy the bytes of rows and
+ * headers that they know.
  */
 export function withMembers<Target extends object>(
   target: Target,
@@ -213,11 +207,10 @@ export function withMembers<Target extends object>(
 }
 
 /**
- * Looks at rows as they come: they wait for their results, and one object for all of them would be changed
- * meanwhile.
+ * Refuses a reused row object: rows wait for their results, and it would be changed meanwhile.
  *
- * @param name how messages call the list
- * @returns what takes each row, and throws a ConfigurationError for the object of the row before
+ * @param name the list's name in messages
+ * @returns a check of each row that throws a ConfigurationError for the previous row's object
  */
 export function refuseSameObjects(name: string): (row: unknown) => void {
   let number = 0;

@@ -6,20 +6,21 @@ import { refuseRepeatedNames, TableRows, tableValidator } from './chunks/table-r
 
 export interface RowsSinkOptions {
   /**
-   * How messages call it.
+   * Its name in messages.
+   * @default 'rows'
    * @default 'rows'
    */
   readonly name?: string | undefined;
 }
 
 /**
- * Gives arrays of enriched rows to a function, in order: objects with the input's columns and the added
- * ones, values with their types. It is waited for; when it throws, so does the run. A run that goes on
- * after that, or after a kill, gives all rows again, from the first one on: write them by a key.
+ * Passes arrays of enriched rows to a function, in order: objects with the input's columns and the added
+ * ones, values with their types. The function is awaited; when it throws, so does the run. A run resumed
+ * after that, or after a kill, passes all rows again from the first: write them by a key.
  *
- * @throws ConfigurationError when it is given no function
+ * @throws ConfigurationError without a function
  *
- * @template Output what the rows are, as the caller knows it: nothing checks it
+ * @template Output the type of the rows by the caller's word: nothing checks it
  *
  * @example
  * ```ts
@@ -58,10 +59,10 @@ export function rowsSink<Output extends object = Row>(
           await write(objectsOf(rows, opening, table) as object[] as Output[]);
         },
         async finish() {
-          // The function has had all rows.
+          // The function has received all rows.
         },
         async abort() {
-          // What was given cannot be taken back.
+          // Rows passed on cannot be taken back.
         },
       };
     },

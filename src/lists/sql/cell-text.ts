@@ -2,12 +2,11 @@ import { JsonText, type Kind, type KindName } from '../rows/values/kinds.js';
 import { bufferOf, printJson, printValue } from '../rows/values/print-value.js';
 
 /*
- * Cells as they travel between databases: in the text form of PostgreSQL's COPY, which has one for every
- * kind of cell, a line for a row and a tab between two cells. What comes from PostgreSQL, and what goes
- * there, is not touched at all.
+ * Cells between databases, in the text format of PostgreSQL's COPY, which represents every kind of cell: a
+ * line for each row, and tabs between cells. To and from PostgreSQL they pass unchanged.
  */
 
-/** Stands for null. */
+/** Represents null. */
 const nullText = '\\N';
 
 const escapes = new Map([
@@ -22,20 +21,20 @@ const escapes = new Map([
 const escaped = new Map([...escapes].map(([character, text]) => [text.charAt(1), character]));
 const hasSpecial = /[\\\b\t\n\v\f\r]/;
 
-/** The form of a text between two tabs. */
+/** Encodes a text between two tabs. */
 export function writeText(text: string): string {
   if (!hasSpecial.test(text)) return text;
   return text.replaceAll(/[\\\b\t\n\v\f\r]/g, (character) => escapes.get(character) ?? character);
 }
 
-/** The text between two tabs as it was; `undefined` for null. */
+/** Decodes the text between two tabs; `undefined` for null. */
 export function readText(field: string): string | undefined {
   if (!field.includes('\\')) return field;
   if (field === nullText) return undefined;
   return field.replaceAll(/\\(.)/g, (_, letter: string) => escaped.get(letter) ?? letter);
 }
 
-/** The form of any value a source has in a cell; null and what is absent are null. */
+/** Encodes any value of a source; null and absent values are null. */
 export function writeValue(value: unknown): string {
   switch (typeof value) {
     case 'string':
@@ -52,7 +51,7 @@ export function writeValue(value: unknown): string {
   }
 }
 
-/** The form of a value in a column of kind `any`. */
+/** Encodes a value in a column of kind `any`. */
 export function writeAny(value: unknown): string {
   if (value === null || value === undefined) return nullText;
   if (value instanceof Uint8Array) {

@@ -5,18 +5,18 @@ import { notice, type OnNotice } from '../../platform/text/notices.js';
 /** A network drops what is silent for some minutes, as a long statement is. */
 export const keepAliveAfterMs = 60_000;
 
-/** A connection to a database. Errors are the driver's, and hold what must not be shown. */
+/** A connection to a database. Errors are the driver's, and may contain secrets. */
 export interface Connection {
-  /** Which database it is, without user and password. */
+  /** The database, without user and password. */
   readonly store: string;
-  /** Rows as lists; of a statement that gives none, none. */
+  /** Rows as lists; none for a statement without rows. */
   query(
     sql: string,
     values?: readonly (string | number)[],
   ): Promise<readonly (readonly unknown[])[]>;
-  /** Lets go of the database; a transaction ends with it, and so does what is staged. Never fails. */
+  /** Disconnects; a transaction and staged rows end with it. Never fails. */
   close(): Promise<void>;
-  /** Closes it and takes back what its opening made. @default it made nothing */
+  /** Closes it and undoes what opening it created. @default nothing */
   discard?(): Promise<void>;
 }
 
@@ -25,9 +25,9 @@ export async function discardConnection(connection: Connection): Promise<void> {
 }
 
 /**
- * Connects and uses the connection, which stays open; when that fails it is closed.
+ * Connects and uses the connection, which stays open; closes it when that fails.
  *
- * @param refuse says what an error of the driver means
+ * @param refuse converts errors of the driver
  */
 export async function useConnection<Database extends Connection, Value>(
   connect: () => Promise<Database>,
@@ -43,7 +43,7 @@ export async function useConnection<Database extends Connection, Value>(
   }
 }
 
-/** What closes a connection, once: when it is asked to, or when the signal aborts. */
+/** Closes a connection once: on request, or when the signal aborts. */
 export function closeOnce(
   close: () => void | Promise<void>,
   signal?: AbortSignal,
@@ -62,27 +62,27 @@ export function closeOnce(
   return closeIt;
 }
 
-/** How to wait for a lock that another session holds. */
+/** How to wait for a lock of another session. */
 export interface Waiting {
-  /** How messages call the table. */
+  /** The table's name in messages. */
   readonly name: string;
   readonly failureOf: (error: unknown) => DatabaseFailure;
   readonly onNotice: OnNotice | undefined;
   readonly signal: AbortSignal | undefined;
-  /** How long to try. */
+  /** How long to retry. */
   readonly patienceMs: number;
 }
 
-/** Pauses between two tries, in which others have their turn. */
+/** Pauses between two tries, for other sessions. */
 const firstPauseMs = 500;
 const longestPauseMs = 15_000;
 const noticeEveryMs = 60_000;
 
 /**
- * Does what needs locks, again and again as long as another session holds one: who waits for a lock on a
- * whole table keeps everybody else waiting, too, and so it waits a short time, many times.
+ * Retries work that needs locks while another session holds one: a session that queues for a table lock
+ * blocks everybody behind it, so it waits a short time, many times.
  *
- * @param work is taken back when it does not get its locks
+ * @param work is rolled back when it does not get its locks
  */
 export async function retryOnLock<Value>(
   { name, failureOf, onNotice, signal, patienceMs }: Waiting,
@@ -98,7 +98,7 @@ export async function retryOnLock<Value>(
       const nowMs = systemClock.now();
       if (failureOf(error).refusal?.kind !== 'locked' || nowMs - startedMs > patienceMs)
         throw error;
-      // Where nothing was begun there is nothing to take back.
+      // Without a transaction there is nothing to roll back.
       await connection.query('ROLLBACK').catch(() => undefined);
       if (nowMs - noticedMs > noticeEveryMs) {
         noticedMs = nowMs;

@@ -3,21 +3,21 @@ import { SluiceError } from '../../platform/errors/sluice-error.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
 /**
- * What a driver's error says, without what it may hold: its message and its details quote cells, its
- * properties hold the connection and with it the password.
+ * A driver's error without its secrets: message and details quote cells, and properties hold the connection
+ * with the password.
  */
 export interface DatabaseFailure {
   /** The second half of a message. */
   readonly words: string;
   /** The database's or the system's own code. */
   readonly code: string | undefined;
-  /** Whether the query, a table or a column is wrong, and not the connection or the content. */
+  /** Whether the query, a table or a column is wrong, not the connection or the content. */
   readonly isMisuse: boolean;
-  /** What keeps rows out of a table, where something does. */
+  /** Why rows were refused, if they were. */
   readonly refusal?: Refusal | undefined;
 }
 
-/** What keeps rows out of a table that can be reached. */
+/** Why a reachable table refuses rows. */
 export interface Refusal {
   readonly kind:
     | 'null'
@@ -32,9 +32,9 @@ export interface Refusal {
     | 'read_only'
     | 'locked';
   readonly column?: string | undefined;
-  /** Number of the staged row, from 1, where the database says it. */
+  /** Number of the staged row, from 1, if the database gives it. */
   readonly row?: number | undefined;
-  /** What the database says of the cell, without the cell. */
+  /** The database's detail about the cell, without the cell. */
   readonly detail?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ const remedies: Readonly<Record<Refusal['kind'], string>> = {
   locked: 'try again later',
 };
 
-/** Why a server cannot be spoken to. */
+/** Why a server cannot be reached. */
 export const connectionWords: readonly (readonly [code: string, words: string])[] = [
   ['ECONNREFUSED', 'nothing listens there'],
   ['ENOTFOUND', 'host not found'],
@@ -62,18 +62,18 @@ export const connectionWords: readonly (readonly [code: string, words: string])[
   ['EPIPE', 'the connection was lost'],
 ];
 
-/** Takes from a driver's error what may be said of it. */
+/** Converts a driver's error. */
 type ToFailure = (error: unknown) => DatabaseFailure;
 
-/** Says what an error means. */
+/** Throws the error for the reader. */
 export type Refuse = (error: unknown) => never;
 
-/** A bare error to stand as the cause, so that the code is seen and nothing else. */
+/** A bare error as the cause, which shows only the code. */
 function plainFailure({ words, code }: DatabaseFailure): Error {
   return Object.assign(new Error(words), code !== undefined && { code });
 }
 
-/** Finds by a message what keeps rows out; a pattern may catch the name of the column. */
+/** Finds the refusal by a message; a pattern may capture the column's name. */
 export function findRefusal(
   message: string,
   patterns: readonly (readonly [RegExp, Refusal['kind']])[],
@@ -85,7 +85,7 @@ export function findRefusal(
   return undefined;
 }
 
-/** Rows that are refused before the database itself would. */
+/** Rows refused before the database would do so. */
 export class RefusedRows extends Error implements DatabaseFailure {
   readonly words: string;
   readonly code = undefined;
@@ -100,9 +100,9 @@ export class RefusedRows extends Error implements DatabaseFailure {
 }
 
 /**
- * Says what a driver's error means for anyone who reads; an abort passes untouched.
+ * Converts a driver's error while reading; an abort passes unchanged.
  *
- * @param name how messages call the database
+ * @param name the database's name in messages
  */
 export function readingRefuser(name: string, report: ToFailure, signal?: AbortSignal): Refuse {
   return (error) => {
@@ -123,9 +123,9 @@ export function readingRefuser(name: string, report: ToFailure, signal?: AbortSi
 }
 
 /**
- * Says what a driver's error means for anyone who writes.
+ * Converts a driver's error while writing.
  *
- * @param name how messages call the table
+ * @param name the table's name in messages
  */
 export function writingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
@@ -147,7 +147,7 @@ export function openingRefuser(name: string, report: ToFailure): Refuse {
   };
 }
 
-/** The same while nothing is sent yet: what names the wrong things is the caller's to put right. */
+/** The same while nothing is sent yet: a wrong name is the caller's to correct. */
 export function checkingRefuser(name: string, report: ToFailure): Refuse {
   return (error) => {
     if (error instanceof OutputError) throw new ConfigurationError(error.message);
@@ -172,7 +172,7 @@ function failureText({ words, refusal }: DatabaseFailure): string {
   ].join('');
 }
 
-/** The same with the number that a staged row has in the input. */
+/** The same with the input's row number of a staged row. */
 export function withRowOf(failure: DatabaseFailure, numbers: readonly number[]): DatabaseFailure {
   const { refusal } = failure;
   if (refusal?.row === undefined || numbers.length === 0) return failure;

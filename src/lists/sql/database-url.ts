@@ -6,10 +6,10 @@ import { systemErrorCode } from '../../platform/files/disk-errors.js';
 import { exists } from '../../platform/files/file-system.js';
 import type { Purpose } from './dialect.js';
 
-/** How a connection is encrypted, in libpq's words. */
+/** How a connection is encrypted, in libpq's terms. */
 type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 
-/** With the words that MySQL has for the same. */
+/** Including MySQL's terms for the same. */
 const modes = new Map<string, TlsMode>([
   ['disable', 'disable'],
   ['disabled', 'disable'],
@@ -32,30 +32,30 @@ function parseTlsMode(text: string | undefined): TlsMode {
   );
 }
 
-/** Where a server is, and how it is spoken to. */
+/** A server, and how to connect to it. */
 export interface ServerUrl {
-  /** The URL without what the driver would take for something else. */
+  /** The URL without parameters that the driver would misread. */
   readonly driverUrl: string;
-  /** How messages call the database: without its password, and its parameters, which may hold one. */
+  /** The database's name in messages: without its password and parameters, which may contain one. */
   readonly name: string;
   /** The same without a user. */
   readonly store: string;
-  /** The socket, or the folder that it is in, where no network is between. */
+  /** The socket, or its folder, for a local connection. */
   readonly socket: string | undefined;
   readonly tls: {
     readonly mode: TlsMode;
-    /** Files: the certificate of the authority, one's own, and its key. */
+    /** Files: the authority's certificate, the client's, and its key. */
     readonly rootCertificate: string | undefined;
     readonly certificate: string | undefined;
     readonly key: string | undefined;
   };
 }
 
-/** Parameters that are not the driver's, by the names that the databases' own programs have for them. */
+/** Parameters that the driver lacks, by the names of the databases' own programs. */
 const sluiceParameters =
   'sslmode sslrootcert sslcert sslkey host ssl-mode ssl-ca ssl-cert ssl-key socket'.split(' ');
 
-/** Takes the URL of a server apart. What is wrong with it is never quoted. */
+/** Parses the URL of a server. A wrong part is never quoted. */
 export function parseServerUrl(text: string, schemes: readonly string[]): ServerUrl {
   const url = readUrl(text);
   const scheme = url?.protocol.slice(0, -1);
@@ -75,7 +75,7 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
     key: parameter('sslkey', 'ssl-key'),
   };
   for (const name of sluiceParameters) url.searchParams.delete(name);
-  // A host that is a path is in the URL percent-encoded.
+  // A host that is a path is percent-encoded in the URL.
   if (isSocket || host !== decodeURIComponent(url.hostname)) {
     url.hostname = isSocket ? noHost : host;
   }
@@ -90,10 +90,10 @@ export function parseServerUrl(text: string, schemes: readonly string[]): Server
   };
 }
 
-/** Stands for the host where there is none. */
+/** Stands for a missing host. */
 const noHost = 'localhost';
 
-/** A URL may name a user and no host. */
+/** A URL may have a user and no host. */
 function readUrl(text: string): URL | undefined {
   const from = text.indexOf('://') + 3;
   const length = text.slice(from).search(/[/?#]/);
@@ -106,17 +106,16 @@ function readUrl(text: string): URL | undefined {
   return url;
 }
 
-/** The database that is in no file. */
+/** The database without a file. */
 export const inMemory = ':memory:';
 
-/** The path in `sqlite:path`, or a path itself. */
 export function pathOfUrl(url: string, scheme: string): string {
   const path = url.startsWith(`${scheme}:`) ? url.slice(scheme.length + 1) : url;
   if (path !== '') return path;
   throw new ConfigurationError(`name the file of the database: ${scheme}:path`);
 }
 
-/** How messages call the database in a file. */
+/** The name of a file database in messages. */
 export function nameOfFile(url: string, scheme: string, purpose: Purpose): string {
   const path = pathOfUrl(url, scheme);
   if (purpose === 'read' || path !== inMemory) return `${scheme}:${path}`;
@@ -130,13 +129,13 @@ export function fileOfUrl(url: string, scheme: string): string | undefined {
   return path === inMemory ? undefined : path;
 }
 
-/** Where a database is opened, and whether opening it makes its file. Errors are the system's. */
+/** Resolves a file database, and whether opening it creates the file. Errors are the system's. */
 export async function placeOfFile(
   path: string,
   purpose: Purpose,
 ): Promise<{ readonly store: string; readonly isNew: boolean }> {
   if (path === inMemory) return { store: inMemory, isNew: false };
-  // A path, and never the address of a server.
+  // A path, never a server's address.
   const store = resolve(path);
   if (purpose === 'read') await stat(path);
   const isNew = !(await exists(path));
@@ -148,28 +147,28 @@ export async function placeOfFile(
 /** The driver's options for an encrypted connection. */
 export interface TlsOptions {
   readonly rejectUnauthorized: boolean;
-  /** The authorities. @default those that Node.js trusts */
+  /** The authorities. @default those of Node.js */
   readonly ca?: string;
-  /** One's own certificate, and its key. */
+  /** The client's certificate and its key. */
   readonly cert?: string;
   readonly key?: string;
-  /** Whether the certificate has to be of this very host. */
+  /** Whether the certificate must be for this host. */
   readonly checksHost: boolean;
 }
 
 /**
- * Connects as a URL asks for it, which may be in two ways, one after the other.
+ * Connects in the URL's mode, which may allow two ways, one after the other.
  *
- * @param connect is given what TLS is to be like; nothing for none
+ * @param connect called with the TLS options; none for no encryption
  *
- * @param isOfOtherWay whether an error says that the server wants it the other way
+ * @param isOfOtherWay whether an error means that the server wants the other way
  */
 export async function connectWithTls<Client>(
   { socket, tls: { mode, ...files } }: ServerUrl,
   connect: (tls: TlsOptions | undefined) => Promise<Client>,
   isOfOtherWay: (error: unknown) => boolean,
 ): Promise<Client> {
-  // On a socket nobody is between.
+  // A socket is local.
   if (socket !== undefined || mode === 'disable') return connect(undefined);
   const [cert, key] = await Promise.all([
     readPem(files.certificate, 'sslcert'),
@@ -186,7 +185,7 @@ export async function connectWithTls<Client>(
   }
   const { rootCertificate } = files;
   if (mode === 'require' && rootCertificate === undefined) return connect(unverified);
-  // libpq's word for the authorities that are trusted anyway.
+  // libpq's word for the default authorities.
   const isKnown = rootCertificate === 'system';
   const ca = isKnown ? undefined : await readPem(rootCertificate, 'sslrootcert');
   return connect({
@@ -206,7 +205,7 @@ async function readPem(path: string | undefined, parameter: string): Promise<str
   }
 }
 
-/** What an error says of a certificate, or of encryption; `undefined` for any other. */
+/** What an error says about a certificate or encryption; `undefined` for any other. */
 export function tlsWords(error: unknown): string | undefined {
   const code = systemErrorCode(error) ?? '';
   const message = error instanceof Error ? error.message : '';
@@ -222,7 +221,7 @@ export function tlsWords(error: unknown): string | undefined {
   return undefined;
 }
 
-/** Whether an error says that a server has no TLS. */
+/** Whether an error means that a server has no TLS. */
 export function isWithoutTls(error: unknown): boolean {
   const message = error instanceof Error ? error.message : '';
   return /does not support (?:SSL|secure) connection/i.test(message);

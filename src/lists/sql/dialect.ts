@@ -13,67 +13,60 @@ import type {
 import type { DialectName, TableColumn } from './tables/table-reading.js';
 
 export interface QueryOptions<Database extends Connection = Connection> {
-  /** One statement, without the semicolon at its end. */
+  /** One statement, without a semicolon at its end. */
   readonly query: string;
-  /** The same where a table can be: its line end closes a comment at the query's end. */
+  /** The same as a subquery: its line end closes a comment at the query's end. */
   readonly asTable: string;
-  /** Opens one more connection. */
+  /** Opens another connection. */
   readonly connect: () => Promise<Database>;
   readonly signal: AbortSignal | undefined;
 }
 
-/** The rows that a database gives for a query. */
+/** The rows of a query. */
 export interface QueryRows {
   readonly columns: readonly TableColumn[];
-  /** The rows in the form of `cell-text.ts`, cut anywhere. Ends only when the last row was given. */
+  /** The rows in the format of `cell-text.ts`, cut anywhere. Ends only after the last row. */
   readonly bytes: AsyncIterable<Uint8Array>;
 }
 
-/**
- * What a connection is for. What is only looked at is not made: a file that is not there is taken for an
- * empty database.
- */
+/** What a connection is for. `look` creates nothing: a missing file counts as an empty database. */
 export type Purpose = 'read' | 'look' | 'write';
 
-/**
- * What one database does in its own way, and all of it: what is not here is done alike for all of them,
- * in `query-source.ts` and `table-sink.ts`.
- */
+/** Everything specific to one database; `query-source.ts` and `table-sink.ts` are common to all. */
 export interface Dialect<Database extends Connection = Connection> {
   readonly name: DialectName;
-  /** As people call it. */
+  /** Its usual name. */
   readonly label: string;
-  /** How messages call the database at a URL: without its password. */
+  /** The name of the database at a URL in messages: without its password. */
   readonly nameOf: (url: string, purpose: Purpose) => string;
-  /** The file that the database at a URL is; `undefined` for one in memory. @default it is none */
+  /** The file of the database at a URL; `undefined` in memory. @default not a file */
   readonly fileOf?: (url: string) => string | undefined;
   readonly connect: (url: string, purpose: Purpose, signal?: AbortSignal) => Promise<Database>;
-  /** Takes from a driver's error what may be said of it. */
+  /** Converts a driver's error. */
   readonly failureOf: (error: unknown) => DatabaseFailure;
-  /** The type of a new column; `undefined` where it has to be one of texts. */
   readonly typeOf: (facts: ColumnFacts) => string | undefined;
 
-  /** Asks for the rows of a query, in a transaction that reads only where there is such a one. */
+  /** Runs a query, in a read-only transaction where there is one. */
   readonly ask: (connection: Database, asking: QueryOptions<Database>) => Promise<QueryRows>;
 
-  /** How many parts a table's name may have: with a schema two. */
+  /** Parts of a table's name: two with a schema. */
   readonly nameParts: 1 | 2;
   readonly locate: (connection: Database, parts: readonly string[]) => Promise<TableName>;
   readonly findTable: (connection: Database, name: TableName) => Promise<ExistingTable | undefined>;
 
   readonly statements: Statements;
-  /** Makes what rows wait in, beside their table or, in a transaction, in it. */
+  /** Creates the staging table, or in a transaction prepares the target itself. */
   readonly stage: (
     connection: Database,
     plan: TablePlan,
     opening: OpenSinkOptions,
   ) => Promise<Staging>;
-  /** How long a new table that is not finished may wait for its rows. @default 0 */
+  /** How long an unfinished new table may wait for its rows. @default 0 */
   readonly newTableMayWaitMs?: number;
   /**
-   * Where no transaction takes in the making of a table: how the staged rows become one.
+   * Where creating a table is not transactional: turns the staged rows into the table.
    *
-   * @param isTrial whether all of it is taken back
+   * @param isTrial whether everything is undone
    */
   readonly putInPlace?: {
     readonly modes: readonly WritingMode[];
@@ -85,10 +78,10 @@ export interface Dialect<Database extends Connection = Connection> {
     ) => Promise<void>;
   };
   /**
-   * Where what changes a table cannot be taken back: finds out whether it may be changed as planned, and
-   * gives the plan of what a trial write can do.
+   * Where changes of a table cannot be rolled back: checks whether it may be changed as planned, and returns
+   * the plan for a trial write.
    *
-   * @param hasMarkers whether the table of markers is there
+   * @param hasMarkers whether the table of markers exists
    */
   readonly tryDefinitions?: (
     connection: Database,
@@ -97,49 +90,49 @@ export interface Dialect<Database extends Connection = Connection> {
   ) => Promise<TablePlan>;
 }
 
-/** How a database writes the statements that bring staged rows to where they belong. */
+/** The database's statements that apply staged rows. */
 export interface Statements {
-  /** A name as it takes it to the letter. */
+  /** A quoted name. */
   readonly quote: (name: string) => string;
-  /** Longest name of a column, and in what it is measured. @default any */
+  /** Longest name of a column, with its unit. @default any */
   readonly longestName?: { readonly most: number; readonly unit: 'bytes' | 'characters' };
-  /** The n-th value that comes with a statement, from 1. */
+  /** The n-th parameter of a statement, from 1. */
   readonly parameter: (at: number) => string;
-  /** What rows wait in; it ends with the connection. */
+  /** The staging table; it ends with the connection. */
   readonly staging: string;
-  /** The column that numbers them, from 1. */
+  /** The column that numbers the rows, from 1. */
   readonly rowNumber: string;
-  /** What a column is called there: by its position no name is in the way of another. */
+  /** A staging column's name: by position, so that no names collide. */
   readonly stagedName: (name: string, at: number) => string;
-  /** The type of a column that is of a key, where an index does not take any type. */
+  /** The type of a key column, where an index does not accept any type. */
   readonly keyType?: (type: string) => string;
-  /** What follows the columns of a new table. */
+  /** Follows the columns of a new table. */
   readonly tableOptions?: string;
   /** @default ADD COLUMN */
   readonly addColumn?: string;
   readonly addsOneColumn?: boolean;
-  /** Whether a statement that makes or changes a table ends the transaction: then it comes before it. */
+  /** Whether creating or changing a table ends the transaction: then it comes first. */
   readonly definitionsCommit?: boolean;
   readonly begin: readonly string[];
   /** How long to wait for a lock: a short time for one that keeps all others out, and as long as usual. */
   readonly lockWaits?: { readonly short: string; readonly usual: string };
   /** @default DELETE FROM */
   readonly empty?: string;
-  /** What is between an INSERT's columns and its rows. */
+  /** Between an INSERT's columns and its rows. */
   readonly overriding?: string;
-  /** Whether a row that came meanwhile, from another session, can be updated in its place. */
+  /** Whether a row that another session has added meanwhile can be updated instead. */
   readonly updatesOnConflict?: boolean;
-  /** Whether a cell of the table is to the letter the one that is staged for it; two nulls are. */
+  /** Whether two cells are exactly the same; two nulls are. */
   readonly isSame: (cell: string, other: string) => string;
-  /** The modes in which a row that is the same already is not written again. @default the server sees to that */
+  /** Modes in which an identical row is not written again. @default the server avoids it */
   readonly skipsSame?: readonly WritingMode[];
-  /** Whether this transaction wrote a row `t`, where a table can drop a writing without an error. */
+  /** Whether this transaction wrote row `t`, where a table can drop a write without an error. */
   readonly isWritten?: string;
-  /** What ends a query that is to see what others have committed since the transaction began. */
+  /** Ends a query that must see what others have committed since the transaction began. */
   readonly readsLatest?: string;
   /** @default UPDATE … SET … FROM … WHERE … */
   readonly update?: (parts: UpdateParts) => string;
-  /** What has constraints checked that else wait for the end of the transaction. */
+  /** Checks deferred constraints before the end of the transaction. */
   readonly checkDeferred?: string;
   readonly markers: MarkerStatements;
 }
@@ -153,32 +146,32 @@ interface UpdateParts {
   readonly where: string;
 }
 
-/** The table of markers, which is beside the tables that they are of. */
+/** The table of markers beside its target tables. */
 interface MarkerStatements {
-  /** By what a table is known there. */
+  /** The key of a table in it. */
   readonly targetOf: (name: TableName) => string;
   /** Its columns, with their types. */
   readonly definition: string;
-  /** The column that holds the number of rows. */
+  /** The column for the number of rows. */
   readonly rowCount: string;
-  /** What begins a statement that puts a row in the place of the one that is there. */
+  /** Begins a statement that replaces a row. */
   readonly replace: string;
-  /** What ends it. */
+  /** Ends it. */
   readonly onConflict?: string;
   readonly now: string;
 }
 
-/** Rows that wait before they are where they belong. */
+/** Staged rows. */
 export interface Staging {
-  /** Whether their table is theirs already, in a transaction that is open. */
+  /** Whether they are in their table already, in an open transaction. */
   readonly isInPlace?: boolean;
   write(rows: JoinedRows): Promise<void>;
-  /** Says that no more come. */
+  /** No more rows follow. */
   end(): Promise<StagedRows>;
   /**
-   * Makes them ready to be applied.
+   * Prepares them to be applied.
    *
-   * @param ranges whether that is done in more than one transaction
+   * @param ranges whether that takes more than one transaction
    */
   prepare?(ranges: boolean): Promise<void>;
 }

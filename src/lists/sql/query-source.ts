@@ -17,9 +17,8 @@ import {
 } from './tables/table-reading.js';
 
 /**
- * The rows of a query, over a connection of their own that is opened when they are asked for. They are
- * read once: what is kept of them stands for the query from then on, because asked again it may well give
- * other rows, or the same in another order.
+ * The rows of a query, over a connection of its own that is opened for reading. They are read once: a kept
+ * copy then stands for the query, which may give other rows or another order the next time.
  */
 export function querySource<Database extends Connection>(
   dialect: Dialect<Database>,
@@ -65,7 +64,7 @@ export function querySource<Database extends Connection>(
   };
 }
 
-/** What a query is refused with that is no question. */
+/** The error for a query that returns no rows. */
 export function givesNoRows(): ConfigurationError {
   return new ConfigurationError('the query gives no rows: it has to be a statement that does');
 }

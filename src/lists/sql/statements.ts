@@ -1,13 +1,13 @@
 import type { Statements } from './dialect.js';
 import type { NewColumn, TablePlan } from './tables/table-plan.js';
 
-/** Staged rows of these numbers: after the first, up to the second. */
+/** Staged rows by number: after the first, up to the second. */
 export interface RowRange {
   readonly after: number;
   readonly upTo: number;
 }
 
-/** @param target the table's name as SQL takes it */
+/** @param target the table's quoted name */
 export function createTableStatement(
   target: string,
   columns: readonly NewColumn[],
@@ -22,7 +22,7 @@ export function createTableStatement(
   return `CREATE TABLE ${target} (${[...definitions, ...primary].join(', ')})${tableOptions}`;
 }
 
-/** What makes the table that the rows go into, or the columns that it lacks. */
+/** Creates the target table, or its missing columns. */
 export function definitionStatements(
   { mode, target, columns, key, missing }: TablePlan,
   form: Statements,
@@ -42,9 +42,9 @@ export function addColumnStatements(
 }
 
 /**
- * What brings staged rows to where they belong.
+ * Applies staged rows.
  *
- * @param range which of them; without it all
+ * @param range which of them. @default all
  */
 export function rowStatements(
   plan: TablePlan,
@@ -78,13 +78,13 @@ export function rowStatements(
   if (mode === 'update') return [update];
   const added = insert(`NOT EXISTS (SELECT 1 FROM ${table} WHERE ${isSame})`);
   const onConflict = `ON CONFLICT (${list(keys, ({ name }) => name)}) DO UPDATE SET ${list(set, ({ name }) => `${name} = excluded.${name}`)}`;
-  // First those that are there: a column that only they have may take no null.
+  // Existing rows first: a column that only they have may not accept null.
   return [update, form.updatesOnConflict === true ? `${added} ${onConflict}` : added];
 }
 
 /**
- * Staged rows that were not to be written, as they have changed in the table or went: their numbers as
- * one row, those that went last; and the keys of the first of them.
+ * Staged rows that were not to be written, as they were changed or deleted in the table: their counts as one
+ * row, deleted ones last; and the keys of the first of them.
  */
 export function skippedUpdateQueries(
   plan: TablePlan,
@@ -105,8 +105,8 @@ export function skippedUpdateQueries(
 }
 
 /**
- * The number of the first staged row that was to be written, and was not: a trigger or a policy can drop
- * one without an error. `undefined` where no table can.
+ * The number of the first staged row that was to be written and was not: a trigger or policy can drop one
+ * without an error. `undefined` where no table can.
  */
 export function droppedRowQuery(
   plan: TablePlan,
@@ -132,7 +132,7 @@ export function droppedRowQuery(
 }
 
 interface StagedCell {
-  /** As SQL takes it. */
+  /** Quoted. */
   readonly name: string;
   readonly cell: string;
 }
@@ -170,7 +170,7 @@ function rangeConditions(
   return [`s.${rowNumber} > ${range.after} AND s.${rowNumber} <= ${range.upTo}`];
 }
 
-/** The first key that is in more than one of the staged rows: how many there are, and its first and last row. */
+/** The first key in more than one staged row: their count, and its first and last row. */
 export function repeatedKeysQuery(plan: TablePlan, form: Statements, range?: RowRange): string {
   const cells = list(cellsOf(plan, form).keys, ({ cell }) => cell);
   const where = rangeConditions(range, form).map((condition) => ` WHERE ${condition}`);

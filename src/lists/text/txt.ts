@@ -14,7 +14,7 @@ import {
 import type { JoinedRows, OpenSinkOptions } from '../rows/sink.js';
 import type { OpenSourceOptions, SourceReading } from '../rows/source.js';
 
-/** Some lines of a TXT file: each is a row of one cell. */
+/** Lines of a TXT file: each is a row of one cell. */
 class TxtChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
@@ -37,7 +37,7 @@ class TxtChunk implements RowChunk {
     return isUtf8(line) ? line.toString('utf8') : invalidText;
   }
 
-  /** The bytes of some rows, their line ends included. */
+  /** The bytes of some rows, including line ends. */
   bytesOf(from: number, to: number): Uint8Array {
     return this.#lines.bytes.subarray(this.#lines.starts[from], this.#lines.starts[to]);
   }
@@ -52,7 +52,7 @@ interface TxtReadingOptions {
   readonly hasMark: boolean;
 }
 
-/** One reading of a TXT input: one address a line, an empty line is a row without one. */
+/** One reading of a TXT input: one address a line; an empty line is a row without one. */
 export class TxtReading implements SourceReading<TxtChunk> {
   readonly header: readonly string[] = [txtColumn];
   /** Whether the input begins with a byte-order mark. */
@@ -83,7 +83,6 @@ export class TxtReading implements SourceReading<TxtChunk> {
     return reading;
   }
 
-  /** SHA-256 of the input's bytes; only when the last row was read. */
   contentDigest(): string {
     return this.#feed.contentDigest();
   }
@@ -108,7 +107,7 @@ function refuseLoneReturns({ bytes, starts, firstLine }: Lines, name: string): v
   }
 }
 
-/** Writes the verified column alone, a row a line; the lines of a TXT input as they are. */
+/** Writes the verified column alone, one row a line; lines of a TXT input unchanged. */
 class TxtWriter implements RowsWriter {
   readonly #block: BlockOutput;
   readonly #column: number;
@@ -135,7 +134,6 @@ class TxtWriter implements RowsWriter {
   }
 }
 
-/** A cell as a line of a TXT file. */
 function txtLine(text: CellText): string {
   if (text === invalidText) {
     throw new InputError('the verified column holds something that a TXT file has no text for');
@@ -148,7 +146,6 @@ function txtLine(text: CellText): string {
   return `${text ?? ''}\n`;
 }
 
-/** How rows are written as text: of each the one cell that is verified. */
 export const txtWriting: FormatWriting = {
   create: (output, opening) => new TxtWriter(output, opening),
   check: checkOneColumn,

@@ -8,32 +8,31 @@ import { readRelations, type Relation, relationsOf } from './zip/archive.js';
 import { partKey } from './zip/zip-reader.js';
 import type { ZipWriter } from './zip/zip-writer.js';
 
-/** Why the other sheets of a workbook are not in an output. */
+/** Why a workbook's other sheets are not in an output. */
 export type NotKept = 'dates_1904' | 'form' | 'macros' | 'references' | 'size';
 
 /** The sheets of a workbook that were not read. */
 export interface OtherSheets {
-  /** How messages call the workbook. */
+  /** The workbook's name in messages. */
   readonly input: string;
   readonly names: readonly string[];
-  /** With them in it. */
+  /** The workbook that keeps them, or why there is none. */
   readonly kept: KeptWorkbook | NotKept;
 }
 
 interface KeptParts {
-  /** What of the sheets that were read, or of the workbook, does not stay. */
+  /** What the read sheets, or the workbook, lose. */
   readonly lost: readonly Lost[];
-  /** The parts that stay as they are. */
+  /** Parts copied unchanged. */
   readonly copied: readonly string[];
-  /** The others but for the sheets and the styles. */
+  /** Edited parts, without the sheets and the styles. */
   readonly edited: ReadonlyMap<string, string>;
   readonly styles: { readonly part: string; readonly xml: string };
 }
 
-/** A workbook in which the sheets that were read are written again, and all others stay. */
+/** A workbook in which the read sheets are written again and all others stay. */
 export class KeptWorkbook {
   readonly lost: readonly Lost[];
-  /** Number of the first style that is added. */
   readonly firstStyle: number;
   readonly #parts: KeptParts;
   readonly #workbook: Workbook;
@@ -45,13 +44,12 @@ export class KeptWorkbook {
     this.firstStyle = workbook.styles.length;
   }
 
-  /** The name of the part that a sheet is in. */
   partOf(sheet: string): string {
     const target = this.#workbook.listed.find(({ name }) => name === sheet)?.part?.target ?? '';
     return this.#workbook.archive.entry(target).name;
   }
 
-  /** Writes all but the sheets that were read and the styles. */
+  /** Writes everything but the read sheets and the styles. */
   async writeTo(zip: ZipWriter): Promise<void> {
     const { archive } = this.#workbook;
     for (const [name, xml] of this.#parts.edited) {
@@ -63,17 +61,17 @@ export class KeptWorkbook {
       await zip.copy(archive.entry(name), archive.stored(name));
   }
 
-  /** The part of the styles, and what it is with more of them. */
+  /** The styles part, with additional styles. */
   stylesWith(added: readonly OutputStyle[]): readonly [name: string, xml: string] {
     const { part, xml } = this.#parts.styles;
     return [this.#workbook.archive.entry(part).name, addStyles(xml, added)];
   }
 }
 
-/** What is not kept: of the workbook, and of the sheets that are written again. */
+/** What is lost: of the workbook, and of the sheets that are written again. */
 type Lost = (typeof lostWith)[number][1] | 'macros' | 'names';
 
-/** By what the type of a relation ends with. */
+/** By the end of a relation's type. */
 const lostWith = [
   ['/table', 'tables'],
   ['/drawing', 'drawings'],
@@ -82,14 +80,14 @@ const lostWith = [
 ] as const;
 
 const mostEditedBytes = 16 * 1024 * 1024;
-/** An archive of four GiB is the end, and the sheets that were read come to it. */
+/** An archive is at most four GiB, and the read sheets are added. */
 const mostCopiedBytes = 1024 * 1024 * 1024;
 const mostParts = 60_000;
 
 /**
- * Finds out how the sheets of a workbook that were not read stay in an output.
+ * Determines how a workbook's unread sheets stay in an output.
  *
- * @returns `undefined` where there are none
+ * @returns `undefined` without any
  */
 export async function keepOtherSheets(
   workbook: Workbook,
@@ -110,7 +108,7 @@ export async function keepOtherSheets(
   };
 }
 
-/** What cannot be read of what is not asked for does not end a run. */
+/** Unreadable parts that were not requested do not end a run. */
 function refuseToKeep(error: unknown): NotKept {
   if (error instanceof XmlError || isSluiceError(error, 'input_malformed')) return 'form';
   throw error;
@@ -142,7 +140,7 @@ async function keepSheets(
   const bytes = copied.reduce((sum, name) => sum + archive.entry(name).compressedBytes, 0);
   if (bytes > mostCopiedBytes || copied.length > mostParts) return 'size';
   if (copied.some((name) => archive.entry(name).isEncrypted)) return 'form';
-  // Nothing is to end the run when it was paid for.
+  // Checked before the run is paid for.
   for (const name of copied) await archive.checkStored(name);
   const gone = { tables: await tableNames(workbook, found.tables), sheets: merged };
   if (found.hasSlicers && (lost.has('tables') || lost.has('pivot tables'))) return 'references';
@@ -180,23 +178,23 @@ async function keepSheets(
 }
 
 const contentTypes = '[Content_Types].xml';
-/** Also where it was one with macros, or a template. */
+/** Also for one with macros, or a template. */
 const mainType = 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml';
 
 interface FoundParts {
-  /** The keys of the parts that stay, but for the sheets that are written again. */
+  /** Keys of the parts that stay, without the rewritten sheets. */
   readonly parts: ReadonlySet<string>;
-  /** The relations that do not, by their part and id. */
+  /** Dropped relations, by part and id. */
   readonly dropped: ReadonlySet<string>;
-  /** Those of the workbook. */
+  /** The workbook's relations. */
   readonly relations: readonly Relation[];
   readonly lost: Set<Lost>;
-  /** The parts of tables that are lost. */
+  /** Parts of lost tables. */
   readonly tables: readonly string[];
   readonly hasSlicers: boolean;
 }
 
-/** The parts that can be reached without those sheets. */
+/** The parts reachable without those sheets. */
 async function findParts(
   { archive, main }: Workbook,
   {
@@ -226,7 +224,7 @@ async function findParts(
       if (isOutside || !archive.has(target)) continue;
       const isMacro = type.endsWith('/vbaProject');
       if (isMacro) lost.add('macros');
-      // The chain says in which order formulas were calculated; a signature is of what it has signed.
+      // The calculation chain and signatures would be invalid.
       const isDropped =
         isMacro ||
         merged.has(partKey(target)) ||

@@ -1,10 +1,10 @@
 import { parseCivil } from '../rows/values/civil-time.js';
 import { JsonText, integerForm, type Kind } from '../rows/values/kinds.js';
 
-/** What a number in a cell stands for, as its format says. */
+/** The meaning of a number in a cell, by its format. */
 export type NumberMeaning = 'number' | 'date' | 'time';
 
-/** Formats that every workbook has without naming them. */
+/** Built-in formats. */
 const builtIn = new Map<number, string>([
   [14, 'yyyy-mm-dd'],
   [15, 'd-mmm-yy'],
@@ -35,15 +35,15 @@ const builtIn = new Map<number, string>([
   [49, '@'],
 ]);
 
-/** A format's code, by its id and what the workbook itself names; `undefined` for the general one. */
+/** A format's code, by its id and the workbook's own formats; `undefined` for the general one. */
 export function formatCode(id: number, own: ReadonlyMap<number, string>): string | undefined {
   const code = own.get(id) ?? builtIn.get(id);
   if (code !== undefined) return /^general$/i.test(code) ? undefined : code;
-  // Dates of other languages, whose look depends on where they are read.
+  // Dates of other languages, whose display depends on the reader.
   return (id >= 27 && id <= 36) || (id >= 50 && id <= 58) ? 'yyyy-mm-dd' : undefined;
 }
 
-/** A whole number as a format of digits and fixed characters shows it; `undefined` for any other format. */
+/** A whole number as a format of digits and literal characters shows it; `undefined` for any other format. */
 export function shownDigits(number: number, code: string): string | undefined {
   const [shown = ''] = code.split(';', 1);
   const parts: readonly string[] = shown.match(/\\.|"[^"]*"|./gs) ?? [];
@@ -63,17 +63,17 @@ export function shownDigits(number: number, code: string): string | undefined {
       left -= 1;
       if (left >= digits.length) return '';
       const start = taken;
-      // The first place has the digits as well that the others have no room for.
+      // The first placeholder takes the excess digits.
       taken = digits.length - left;
       return digits.slice(start, taken);
     })
     .join('');
 }
 
-/** A workbook's own programs allow fewer; a longer format would be read once for each style. */
+/** Workbook programs allow fewer; a longer format would be parsed for each style. */
 const mostCharacters = 512;
 
-/** Whether numbers of a format are dates, times of the day, or numbers, as durations are. */
+/** Whether numbers of a format are dates, times of day, or numbers (as durations are). */
 export function meaningOf(code: string | undefined): NumberMeaning {
   if (code === undefined || code.length > mostCharacters) return 'number';
   const [positive = ''] = code.split(';', 1);
@@ -83,10 +83,10 @@ export function meaningOf(code: string | undefined): NumberMeaning {
   return /[hs]/.test(letters) ? 'time' : 'number';
 }
 
-/** What stands for itself, or for something else than a part of a date. */
+/** Literals, and words that are not part of a date. */
 const otherWords = ['general', 'am/pm', 'a/p', 'e+', 'e-'];
 
-/** The letters of a format that stand for parts of a date or time, without texts and conditions. */
+/** The letters of a format for parts of a date or time, without literals and conditions. */
 function readLetters(format: string): { readonly letters: string; readonly isDuration: boolean } {
   let letters = '';
   let isDuration = false;
@@ -108,20 +108,20 @@ function readLetters(format: string): { readonly letters: string; readonly isDur
   return { letters, isDuration };
 }
 
-/** Hours, minutes or seconds in brackets are counted on, beyond a day. */
+/** Bracketed hours, minutes or seconds count beyond a day. */
 function isElapsed(unit: string): boolean {
   return /^(?:h+|m+|s+)$/.test(unit);
 }
 
 const dayMs = 86_400_000;
-/** Day 0 of the two calendars that workbooks count from; 1900 was no leap year, but they think so. */
+/** Day 0 of the two calendars of workbooks; they take 1900 for a leap year. */
 const start1900 = Date.UTC(1899, 11, 30);
 const start1904 = Date.UTC(1904, 0, 1);
 
 /** Days between the two. */
 export const days1904 = (start1904 - start1900) / dayMs;
 
-/** Date and time, without zone, of a number of days; `undefined` where the calendar has none. */
+/** Date and time, without zone, of a serial number; `undefined` outside the calendar. */
 export function textOfSerial(serial: number, is1904: boolean): string | undefined {
   const days = !is1904 && serial >= 1 && serial < 60 ? serial + 1 : serial;
   const date = new Date((is1904 ? start1904 : start1900) + Math.round(days * dayMs));
@@ -131,20 +131,20 @@ export function textOfSerial(serial: number, is1904: boolean): string | undefine
   return text.replace(/(?:\.000)?Z$/, '');
 }
 
-/** The number of days that a workbook counts to a time; `undefined` before its calendar begins. */
+/** The serial number of a time; `undefined` before the calendar begins. */
 function serialOfMs(ms: number): number | undefined {
   const days = (ms - start1900) / dayMs;
-  // Before March 1900 programs disagree on what day a number is.
+  // Before March 1900 programs disagree on the day of a number.
   return Number.isNaN(days) || days < 61 || days >= 2_958_466 ? undefined : days;
 }
 
-/** A time of the day, from the fraction of a day that it is. */
+/** A time of day, from a fraction of a day. */
 export function timeOfSerial(serial: number): string {
   const text = new Date(Math.round(serial * dayMs)).toISOString().slice(11, 23);
   return text.replace(/\.000$/, '');
 }
 
-/** A number in a cell, and the format that shows what it stands for. */
+/** A number in a cell, with the format that shows its meaning. */
 interface NumberCell {
   readonly number: number;
   readonly code: string | undefined;
@@ -152,10 +152,9 @@ interface NumberCell {
 
 const dateCode = 'yyyy\\-mm\\-dd';
 const timeCode = 'hh:mm:ss';
-/** Digits that programs for workbooks keep of a number. */
+/** Digits of a number that workbook programs keep. */
 const mostDigits = 15;
 
-/** The number that a value of a kind is in a workbook; `undefined` where it has to be text. */
 export function numberCell(kind: Kind | undefined, value: unknown): NumberCell | undefined {
   switch (kind?.name) {
     case 'decimal':
@@ -181,7 +180,7 @@ export function numberCell(kind: Kind | undefined, value: unknown): NumberCell |
   }
 }
 
-/** Whether a workbook has numbers, dates or texts for values of a kind. */
+/** Whether a workbook can represent values of a kind. */
 export function isCellKind(kind: Kind, value?: unknown): boolean {
   const isNumber =
     integerForm(kind.name) !== undefined ||
@@ -213,7 +212,7 @@ function serialCell(ms: number | undefined, code: string): NumberCell | undefine
 }
 
 function plainNumber(value: unknown): NumberCell | undefined {
-  // A zero at the end is shown, as that of a decimal is.
+  // A trailing zero is shown, as for a decimal.
   if (value instanceof JsonText)
     return value.number === undefined ? undefined : decimalCell(value.text);
   if (typeof value === 'bigint') {

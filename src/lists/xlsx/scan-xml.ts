@@ -1,7 +1,7 @@
 import { TextDecoder } from 'node:util';
 import { detectEncoding } from '../files/bytes/text-encoding.js';
 
-/** A piece of XML. Names are without their prefix; text is decoded. */
+/** A token of XML. Names have no prefix; text is decoded. */
 export type XmlToken =
   | {
       readonly kind: 'open';
@@ -13,14 +13,14 @@ export type XmlToken =
   | { readonly kind: 'text'; readonly text: string }
   | PlainCell;
 
-/** A whole cell of a sheet, as nearly all of them are written: in place of up to nine pieces. */
+/** A complete cell in its usual form: replaces up to nine tokens. */
 export interface PlainCell {
   readonly kind: 'cell';
   /** The letters of its column. */
   readonly place: string;
   readonly style: string | undefined;
   readonly type: string | undefined;
-  /** Of its value, or what is written in the cell itself. */
+  /** Of its value, or its inline text. */
   readonly text: string | undefined;
   readonly inline: string | undefined;
 }
@@ -28,15 +28,15 @@ export interface PlainCell {
 const plainCell =
   /<c r="([A-Z]{1,3})\d{1,7}"(?: s="(\d+)")?(?: t="(\w+)")?>(?:<v>([^<&\r]*)<\/v>|<is><t(?: xml:space="preserve")?>([^<&\r]*)<\/t><\/is>)<\/c>/y;
 
-/** A tag or a text that is longer is none of a workbook's; it is not to fill the memory. */
+/** No tag or text of a workbook is longer; it must not fill the memory. */
 const mostCharacters = 4 * 1024 * 1024;
 
-/** Thrown for what is no XML, or XML that a workbook has no use for. */
+/** Thrown for invalid XML, or XML that workbooks do not use. */
 export class XmlError extends Error {}
 
 /**
- * Takes XML in UTF-8 or UTF-16 apart as it comes. Document types, and with them all entities but the five that
- * XML itself has, are refused.
+ * Tokenizes XML in UTF-8 or UTF-16 as it arrives. Document types, and with them all entities but XML's five,
+ * are refused.
  */
 export async function* scanXml(pieces: AsyncIterable<Buffer>): AsyncGenerator<XmlToken[]> {
   let decoder: TextDecoder | undefined;
@@ -63,7 +63,7 @@ export function attribute(attributes: string, name: string): string | undefined 
   }
 }
 
-/** The same attributes, one of them set to a value, or without it. */
+/** The same attributes with one set or removed. */
 export function withAttribute(attributes: string, name: string, value: string | undefined): string {
   const kept: string[] = [];
   oneAttribute.lastIndex = 0;
@@ -75,18 +75,18 @@ export function withAttribute(attributes: string, name: string, value: string | 
   return `${kept.join('')}${value === undefined ? '' : ` ${name}="${value}"`}`;
 }
 
-/** An element of a whole text of XML. */
+/** An element of an XML text. */
 interface XmlElement {
-  /** Its name as it is written, with a prefix. */
+  /** Its name as written, with a prefix. */
   readonly tag: string;
   readonly attributes: string;
-  /** What is in it, as it is written. */
+  /** Its content as written. */
   readonly inside: string;
-  /** All of it. */
+  /** The whole element. */
   readonly whole: string;
 }
 
-/** The same XML with other elements in place of those of some names, which hold none of their own name. */
+/** The same XML with elements of some names replaced; they do not nest. */
 export function editXml(
   xml: string,
   edits: Readonly<Record<string, (element: XmlElement) => string>>,
@@ -123,7 +123,7 @@ export function editXml(
   return edited + xml.slice(done);
 }
 
-/** Takes whole tokens off the front; gives what is left. */
+/** Takes complete tokens off the front; returns the rest. */
 function takeTokens(text: string, tokens: XmlToken[]): string {
   let at = 0;
   while (at < text.length) {
@@ -152,7 +152,7 @@ function takeTokens(text: string, tokens: XmlToken[]): string {
   return '';
 }
 
-/** Every line end of XML is a line feed, however it is written; a carriage return is an entity. */
+/** XML normalises every line end to a line feed; a carriage return is an entity. */
 function lineFeeds(text: string): string {
   return text.includes('\r') ? text.replaceAll(/\r\n?/g, '\n') : text;
 }
@@ -170,7 +170,7 @@ function endOfSpecial(text: string, at: number, tokens: XmlToken[]): number | un
       tokens.push({ kind: 'text', text: lineFeeds(text.slice(at + 9, end - 3)) });
     return end;
   }
-  // What could still become one of those, when more of it comes.
+  // The beginning of one that may continue.
   if (text.length - at < 9) return undefined;
   throw new XmlError('it has a document type, which workbooks have not');
 }

@@ -16,13 +16,13 @@ import { XlsxChunk } from './xlsx-chunk.js';
 import { notice } from '../../platform/text/notices.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
-/** So many rows show the header; more would only be looked at longer. */
+/** Enough rows to show the header. */
 const mostRows = 200;
 
 /** The rows of one sheet. */
 export class SheetReading {
   readonly name: string;
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly label: string;
   header: readonly string[] = [];
   readonly #rows: ReturnType<typeof readSheetRows>;
@@ -51,7 +51,7 @@ export class SheetReading {
     this.#rows = readSheetRows(workbook, sheet, () => (this.#uncomputed += 1));
   }
 
-  /** @returns whether the sheet has any row */
+  /** @returns whether the sheet has rows */
   async findHeader(): Promise<boolean> {
     const above = await this.#readToHeader();
     const [head] = this.#first;
@@ -78,7 +78,7 @@ export class SheetReading {
   }
 
   /**
-   * @param lacks what it has not
+   * @param lacks what the sheet lacks
    * @param others names of the sheets that have it
    */
   otherListError(lacks: string, others: readonly string[]): ConfigurationError {
@@ -87,7 +87,7 @@ export class SheetReading {
     );
   }
 
-  /** @param map where the columns of a header common to several sheets are in its own. @default its own header */
+  /** @param map positions of the combined header's columns in its own. @default its own header */
   async *chunks(map?: ColumnMap): AsyncGenerator<XlsxChunk> {
     const { header: hasHeader = true, skipFooter } = this.#options;
     const [head] = this.#first;
@@ -112,7 +112,7 @@ export class SheetReading {
     }
   }
 
-  /** Not waited for: it lets go of what it inflates when it can. */
+  /** Not awaited: it releases its inflater when it can. */
   close(): void {
     this.#rows.return(undefined).catch(() => undefined);
   }
@@ -172,7 +172,7 @@ export class SheetReading {
   }
 
   /**
-   * The last rows of the sheet without those that are below its last row.
+   * The last rows of the sheet without its footer.
    *
    * @param above number of the row before them
    * @throws InputError
@@ -183,7 +183,7 @@ export class SheetReading {
       this.#refuseFooter(rows, skipFooter);
       return rows.slice(0, Math.max(0, rows.length - skipFooter));
     }
-    // Rows without a value are between others, and none themselves.
+    // Rows without a value lie between others, and are not in the list.
     const kinds: { readonly row: number; readonly kind: FooterKind }[] = [];
     for (const [row, { number, values }] of rows.entries()) {
       const kind = footerKindOf(values, columns);
@@ -197,7 +197,7 @@ export class SheetReading {
     return rows.slice(0, from);
   }
 
-  /** What is said may be a log: it holds no cell. */
+  /** The message may be logged: it holds no cell. */
   #refuseFooter(rows: readonly SheetRow[], skipFooter: number): void {
     if (rows.length < skipFooter) {
       throw new InputError(
@@ -215,7 +215,7 @@ export class SheetReading {
   }
 }
 
-/** Columns without a name of their own are named by their position. */
+/** Unnamed columns are named by position. */
 function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
   return values.map((value, at) => {
     const name = hasHeader ? printValue(value) : undefined;
@@ -223,10 +223,9 @@ function namesOf({ values }: SheetRow, hasHeader: boolean): readonly string[] {
   });
 }
 
-/** More rows than that are no footer. */
 const mostFooterRows = 500;
 
-/** From where on rows may be a footer, if no other follows. */
+/** Start of the last rows that may be a footer. */
 function startOfLast(
   rows: readonly SheetRow[],
   columns: number,

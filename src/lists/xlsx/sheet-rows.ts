@@ -5,35 +5,32 @@ import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
 import type { CellFormat } from './xlsx-chunk.js';
 
-/** A row of a sheet that has a value. */
 export interface SheetRow {
-  /** Its number in the sheet, counted from 1. */
+  /** Its number in the sheet, from 1. */
   readonly number: number;
   values: unknown[];
   formats: (CellFormat | undefined)[] | undefined;
 }
 
-/** The most columns that a sheet can have. */
 const mostColumns = 16_384;
-/** More columns in front of all others than a margin has, without a value in the first rows, are left out. */
+/** Wider empty columns in front of all others are left out. */
 const widestMargin = 255;
 
 interface OpenCell {
   readonly column: number;
   readonly type: string;
   readonly style: number;
-  /** Of its value, or the place of the text that it has. */
+  /** Of its value, or the number of a shared text. */
   text: string;
-  /** What is written in the cell itself. */
+  /** Inline text. */
   inline: string;
   hasFormula: boolean;
 }
 
 /**
- * The rows of a sheet that have a value, in order. A formula is taken by its result; what is only
- * formatted is nothing.
+ * The rows of a sheet with a value, in order. A formula counts by its result; formatting alone is no value.
  *
- * @param onUncomputed called for each formula that has no result: a program wrote it that does not calculate
+ * @param onUncomputed called for each formula without a result, written by a program that does not calculate
  */
 export async function* readSheetRows(
   workbook: Workbook,
@@ -133,7 +130,7 @@ function openCell(attributes: string, before: number): OpenCell {
   };
 }
 
-/** Counted from 0: `A1` is in column 0, `AB7` and `ab7` in column 27. */
+/** From 0: `A1` is in column 0, `AB7` and `ab7` in column 27. */
 function columnOf(place: string): number {
   let column = 0;
   for (let at = 0; at < place.length; at += 1) {
@@ -156,7 +153,7 @@ function plainCell({
   return { column: columnOf(place), type, style: Number(style), text, inline, hasFormula: false };
 }
 
-/** Puts what a cell holds into its row; says whether it holds anything. */
+/** Puts a cell's value into its row; returns whether it has one. */
 function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook, margin?: number): boolean {
   const { value, format } = readCell(cell, workbook);
   if (value === undefined) return false;
@@ -166,14 +163,14 @@ function takeCell(row: SheetRow, cell: OpenCell, workbook: Workbook, margin?: nu
       `row ${grouped(row.number)} has a value in column ${grouped(cell.column + 1)}, and the first rows have none in front of column ${grouped((margin ?? 0) + 1)}; put the columns side by side`,
     );
   }
-  // Until the margin is known, there is nothing where no cell is.
+  // Until the margin is known, missing cells are absent.
   while (margin !== undefined && row.values.length < at) row.values.push(null);
   row.values[at] = value;
   if (format !== undefined) (row.formats ??= [])[at] = format;
   return true;
 }
 
-/** Takes columns without a value from in front of the rows. @returns how many */
+/** Removes empty columns in front of the rows. @returns their number */
 function leaveMarginOut(rows: readonly SheetRow[]): number {
   const firsts = rows.flatMap(({ values }) => Object.keys(values).slice(0, 1).map(Number));
   const first = Math.min(...firsts);
@@ -194,7 +191,7 @@ function readCell(
   { sharedStrings, styles, is1904 }: Workbook,
 ): { readonly value?: unknown; readonly format?: CellFormat | undefined } {
   if (inline !== '') return present(decodeEscapes(inline));
-  // An empty value is none: not the first of the shared texts, and not `false`.
+  // An empty value is none: neither the first shared text nor `false`.
   if (text.trim() === '' && type !== 'str' && type !== 'inlineStr') return {};
   switch (type) {
     case 's': {
@@ -219,7 +216,7 @@ function readCell(
   }
 }
 
-/** A cell of no text is an empty one. */
+/** An empty text is an empty cell. */
 function present(text: string): { readonly value?: string } {
   return text === '' ? {} : { value: text };
 }
@@ -240,7 +237,7 @@ function readNumber(
     };
   }
   if (meaning !== 'number') {
-    // More than a day is a date with its time, whatever is shown of it.
+    // More than a day is a date with its time, whatever is displayed.
     const value = textOfSerial(number, is1904);
     const kind = value === undefined ? undefined : civilKind(value);
     if (kind)

@@ -9,27 +9,26 @@ import { type CellFormat, XlsxChunk } from './xlsx-chunk.js';
 import { escapeXml, type OutputStyle, sheetHead, sheetTail } from './xlsx-parts.js';
 import type { ZipWriter } from './zip/zip-writer.js';
 
-/** Most characters that a cell can hold. */
 const mostCellCharacters = 32_767;
 const blockCharacters = 256 * 1024;
-/** So many rows decide how wide the columns are. */
+/** Rows that decide the widths of columns. */
 const mostMeasured = 200;
 const [leastWidth, mostWidth] = [8, 48];
-/** Looks that are kept; a workbook with more is one that makes them up. */
+/** Most styles kept; a workbook with more is artificial. */
 const mostStyles = 4095;
 
-/** The looks of cells that the sheets of a workbook share. */
+/** The styles shared by a workbook's sheets. */
 export class Styles {
   readonly added: OutputStyle[] = [];
   readonly #numbers = new Map<string, number>();
   readonly #first: number;
 
-  /** @param first how many there are before */
+  /** @param first number of existing styles */
   constructor(first: number) {
     this.#first = first;
   }
 
-  /** What a cell says of its look. */
+  /** A cell's style attribute. */
   mark(style: OutputStyle): string {
     if (style.code === undefined && !style.isQuoted) return '';
     const key = `${String(style.isQuoted)} ${String(style.builtIn)} ${style.code ?? ''}`;
@@ -44,16 +43,16 @@ export class Styles {
   }
 }
 
-/** One sheet of the output, whose part was begun. */
+/** A sheet of the output whose part was begun. */
 export class SheetWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
-  /** The columns of the list that it has. */
+  /** Its columns of the list. */
   readonly #table: SheetTable;
   readonly #styles: Styles;
   readonly #added: OutcomeForms<(row: string) => string>;
   readonly #letters: readonly string[];
-  /** Of the columns, in characters: of their names, and of the first rows. */
+  /** Widths of the columns in characters: of their names and the first rows. */
   readonly #widths: number[];
   readonly #hasNames: boolean;
   #isHeadSent = false;
@@ -140,7 +139,7 @@ export class SheetWriter {
     return (row) => (written === '' ? '' : `<c r="${letters}${row}"${written}`);
   }
 
-  /** What follows a cell's place; nothing for a cell that is empty. */
+  /** A cell after its reference; nothing for an empty one. */
   #value(value: unknown, format?: CellFormat, kind?: Kind): string {
     if (typeof value === 'boolean') return ` t="b"><v>${value ? '1' : '0'}</v></c>`;
     if (value === null || value === undefined) return '';
@@ -156,13 +155,13 @@ export class SheetWriter {
     const text = printValue(value) ?? '';
     if (text === '') return '';
     refuseLong(text);
-    // As text it is none, but a program that is asked to edit the cell would take it for one.
+    // Text is no formula, but a program that edits the cell would take it for one.
     const style = this.#styles.mark({ code: undefined, isQuoted: /^[=+\-@\t\r]/.test(text) });
     return ` t="inlineStr"${style}><is><t xml:space="preserve">${escapeXml(text)}</t></is></c>`;
   }
 }
 
-/** Beside the text there is room for the button of a filter. */
+/** Leaves room for a filter's button beside the text. */
 function widthFor(text: string): number {
   return Math.min(mostWidth, Math.max(leastWidth, text.length + 3));
 }

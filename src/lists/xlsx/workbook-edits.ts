@@ -2,13 +2,13 @@ import { attribute, decodeEntities, editXml, withAttribute } from './scan-xml.js
 import type { SheetTable, Workbook } from './workbook.js';
 import { type OutputStyle, styleElements } from './xlsx-parts.js';
 
-/** What other sheets can refer to no more. */
+/** What other sheets can no longer refer to. */
 export interface Gone {
   readonly tables: readonly string[];
   readonly sheets: readonly string[];
 }
 
-/** What formulas call the tables in those parts. */
+/** The names in formulas of the tables in those parts. */
 export async function tableNames(
   { archive }: Workbook,
   parts: readonly string[],
@@ -25,7 +25,7 @@ export async function tableNames(
   return names;
 }
 
-/** A program that finds a formula of what is not there takes the workbook for a broken one. */
+/** A formula that refers to something missing makes a workbook look broken. */
 function refersTo({ tables, sheets }: Gone, formula: string): boolean {
   const text = formula.toLowerCase();
   const marks = [
@@ -37,7 +37,7 @@ function refersTo({ tables, sheets }: Gone, formula: string): boolean {
 
 const formulas: ReadonlySet<string> = new Set(['f', 'formula', 'formula1', 'formula2']);
 
-/** Whether one of those parts has a formula, or a pivot table, of what is gone. */
+/** Whether one of those parts has a formula, or a pivot table, of something missing. */
 export async function anyRefersTo(
   gone: Gone,
   { archive }: Workbook,
@@ -62,7 +62,7 @@ export async function anyRefersTo(
   return false;
 }
 
-/** Whether a pivot table has its rows from there. */
+/** Whether a pivot table has its rows there. */
 function isOf({ tables, sheets }: Gone, attributes: string): boolean {
   return (
     tables.includes(attribute(attributes, 'name') ?? '') ||
@@ -70,7 +70,7 @@ function isOf({ tables, sheets }: Gone, attributes: string): boolean {
   );
 }
 
-/** The workbook without what would be wrong in it. */
+/** The workbook part without dangling references. */
 export function editMain(
   xml: string,
   { listed }: Workbook,
@@ -84,7 +84,7 @@ export function editMain(
   const editName: Parameters<typeof editXml>[1][string] = ({ tag, attributes, inside, whole }) => {
     const own = attribute(attributes, 'localSheetId');
     const sheet = listed[Number(own)]?.name ?? '';
-    // What is printed, and what is filtered.
+    // Print areas and filters.
     const isOfOldRows =
       written.includes(sheet) && attribute(attributes, 'name')?.startsWith('_xlnm.') === true;
     const isGone =

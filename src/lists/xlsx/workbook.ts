@@ -7,50 +7,50 @@ import { formatCode, meaningOf, type NumberMeaning } from './number-format.js';
 import { attribute, type XmlToken } from './scan-xml.js';
 import { partKey, readZipDirectory } from './zip/zip-reader.js';
 
-/** How the numbers of a style are to be read. */
+/** How numbers of a style are read. */
 interface CellStyle {
   readonly code: string | undefined;
-  /** The number of a format that every workbook has, whose look may depend on where it is read. */
+  /** The number of a built-in format, whose display may depend on the reader. */
   readonly builtIn: number | undefined;
   readonly meaning: NumberMeaning;
 }
 
 export interface Sheet {
   readonly name: string;
-  /** The parts of its XML. */
+  /** The tokens of its XML. */
   readonly tokens: () => AsyncGenerator<XmlToken[]>;
 }
 
-/** Sheets that have one header. */
+/** Sheets with the same header. */
 export interface SheetTable {
   readonly sheets: readonly string[];
   readonly header: readonly string[];
-  /** Positions of its columns in the header of the reading. */
+  /** Positions of its columns in the reading's header. */
   readonly columns: readonly number[];
   /** Whether its header is below other rows. */
   readonly isBelow: boolean;
 }
 
-/** What is needed of a workbook to read sheets of it. */
+/** What is needed to read sheets of a workbook. */
 export interface Workbook {
   /** The names of all its worksheets. */
   readonly names: readonly string[];
-  /** Those that are wanted. */
+  /** The requested ones. */
   readonly sheets: readonly Sheet[];
   readonly sharedStrings: readonly string[];
   readonly styles: readonly CellStyle[];
   readonly is1904: boolean;
-  /** What it is made of, for the writer that copies its other sheets. */
+  /** Its archive, for the writer that copies its other sheets. */
   readonly archive: Archive;
   readonly main: string;
   readonly listed: readonly ListedSheet[];
 }
 
-/** Texts that sheets share are held: more of them than that would not fit. */
+/** Shared texts are held in memory: more would not fit. */
 const mostSharedBytes = 512 * 1024 * 1024;
 
 /**
- * Finds sheets in a workbook, and reads what their cells refer to.
+ * Opens sheets of a workbook, with the styles and shared texts of their cells.
  *
  * @param wanted a name or a number, several separated by commas, or `all`; without it the first worksheet
  * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet, or it has no cells
@@ -94,7 +94,7 @@ async function findMainPart(archive: Archive): Promise<string> {
   );
 }
 
-/** What an archive is that is no workbook, and what to do with it. */
+/** What an archive is if not a workbook, and what to do with it. */
 function otherDocument(archive: Archive, main: string): string | undefined {
   const [folder] = partKey(main).split('/');
   if (folder === 'word')
@@ -135,18 +135,18 @@ async function readMainPart(
   return { sheets, is1904 };
 }
 
-/** A sheet as the workbook lists it, and the part that it is in. */
+/** A sheet in the workbook's list, with its part. */
 export interface ListedSheet {
   readonly name: string;
   readonly part: Relation | undefined;
 }
 
-/** Chart sheets, dialog sheets and macro sheets are listed among the others, and hold no list. */
+/** Chart, dialog and macro sheets are listed, too, and hold no list. */
 function isWorksheet({ part }: ListedSheet): boolean {
   return part === undefined || part.type.endsWith('/worksheet');
 }
 
-/** A name counts before what else the text may mean: it may have commas, or be a number. */
+/** A literal name comes first: it may contain commas, or be a number. */
 function findSheets(
   sheets: readonly ListedSheet[],
   wanted: string | number | undefined,
@@ -223,7 +223,7 @@ async function readStyles(archive: Archive, part: string | undefined): Promise<C
       if (token.name === 'cellXfs') isCellFormats = token.kind === 'open' && !token.isEmpty;
       if (token.name === 'numFmts') isNumberFormats = token.kind === 'open' && !token.isEmpty;
       if (token.kind === 'close') continue;
-      // Conditional formats name theirs as well, by numbers of their own.
+      // Conditional formats have number formats with their own numbers.
       if (token.name === 'numFmt' && isNumberFormats) {
         const id = Number(attribute(token.attributes, 'numFmtId'));
         own.set(id, attribute(token.attributes, 'formatCode') ?? '');

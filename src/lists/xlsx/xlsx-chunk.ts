@@ -3,25 +3,25 @@ import { CellsChunk } from '../rows/chunks/object-chunk.js';
 import type { CellText } from '../rows/chunks/row-chunk.js';
 import { shownDigits } from './number-format.js';
 
-/** How a number in a cell is shown. */
+/** How a cell's number is displayed. */
 export interface CellFormat {
   readonly code: string | undefined;
-  /** The format's number, where every workbook has it. */
+  /** The number of a built-in format. */
   readonly builtIn?: number | undefined;
-  /** The number itself, where the cell's value is a text of it: a date, a time. */
+  /** The number itself, where the cell's value is its text: a date, a time. */
   readonly serial?: number;
-  /** What such a text is. */
+  /** The kind of such a text. */
   readonly kind?: 'date' | 'time' | 'timestamp';
 }
 
-/** Rows of a sheet: their cells with their types, and the formats of numbers and dates. */
+/** Rows of a sheet: cells with their types, and the formats of numbers and dates. */
 export class XlsxChunk extends CellsChunk {
   readonly sheetName: string;
   readonly #numbers: readonly number[];
   readonly #formats: readonly (readonly (CellFormat | undefined)[] | undefined)[];
 
   /**
-   * @param formats for each row those of its cells; `undefined` where no cell has one
+   * @param formats for each row the formats of its cells; `undefined` without any
    * @param numbers of the rows in the sheet
    */
   constructor(
@@ -36,7 +36,7 @@ export class XlsxChunk extends CellsChunk {
     this.#numbers = numbers;
   }
 
-  /** A number is the digits that its cell shows: the zeros before a phone number are its format's. */
+  /** A number is read as its cell displays it: leading zeros of a phone number come from its format. */
   override text(row: number, column: number): CellText {
     const value = this.value(row, column);
     const code = typeof value === 'number' ? this.format(row, column)?.code : undefined;
@@ -48,7 +48,7 @@ export class XlsxChunk extends CellsChunk {
     return this.#numbers[row] ?? 0;
   }
 
-  /** How a cell's number is shown, when that is said. */
+  /** The format of a cell's number, if any. */
   format(row: number, column: number): CellFormat | undefined {
     return this.#formats[row]?.[column];
   }

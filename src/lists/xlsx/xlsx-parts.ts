@@ -1,4 +1,4 @@
-/** The parts of a workbook, but for its sheets and the styles. */
+/** The parts of a workbook, without its sheets and styles. */
 export function workbookParts(
   sheetNames: readonly string[],
 ): readonly (readonly [name: string, xml: string])[] {
@@ -42,11 +42,11 @@ const mainNamespace = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main
 interface SheetForm {
   /** Of its columns, in characters. */
   readonly widths: readonly number[];
-  /** Whether its first row has the names of the columns. */
+  /** Whether its first row has the column names. */
   readonly hasNames: boolean;
 }
 
-/** What is in front of the rows: names stay in view when a sheet is scrolled. */
+/** Precedes the rows: names stay visible when a sheet is scrolled. */
 export function sheetHead({ widths, hasNames }: SheetForm): string {
   const pane = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
   const columns = widths.map(
@@ -58,16 +58,16 @@ export function sheetHead({ widths, hasNames }: SheetForm): string {
   return `<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n<worksheet xmlns="${mainNamespace}">${view}<cols>${columns.join('')}</cols><sheetData>`;
 }
 
-/** @param filtered the cells, as `A1:F20`, that can be filtered by their columns. @default none */
+/** @param filtered the range with filters, such as `A1:F20`. @default none */
 export function sheetTail(filtered: string | undefined): string {
   const filter = filtered === undefined ? '' : `<autoFilter ref="${filtered}"/>`;
   return `</sheetData>${filter}</worksheet>`;
 }
 
-/** A look of cells: the code of a number format, or text that is never to be taken for a formula. */
+/** A style of cells: the code of a number format, or text that must never be taken for a formula. */
 export interface OutputStyle {
   readonly code: string | undefined;
-  /** The format's number, where every workbook has it. */
+  /** The number of a built-in format. */
   readonly builtIn?: number | undefined;
   readonly isQuoted: boolean;
 }
@@ -129,7 +129,7 @@ export function escapeXml(text: string): string {
 // oxlint-disable-next-line no-control-regex
 const special = /[&<>"\u0000-\u0008\u000b-\u001f\ud800-\udfff\ufffe\uffff]|_x/;
 
-/** Control characters, lone surrogates, what is no character, and line ends that XML would change. */
+/** Control characters, lone surrogates, non-characters, and line ends that XML would change. */
 const unwritable =
   // oxlint-disable-next-line no-control-regex
   /[\u0000-\u0008\u000b-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;

@@ -13,11 +13,11 @@ import { SheetReading } from './sheet-reading.js';
 import { openWorkbook, type SheetTable } from './workbook.js';
 import type { XlsxChunk } from './xlsx-chunk.js';
 
-/** One reading of sheets of a workbook. */
+/** One reading of a workbook's sheets. */
 export interface XlsxReading extends SourceReading<XlsxChunk> {
   /** In the order of their rows. */
   readonly tables: readonly SheetTable[];
-  /** How the other sheets of the workbook stay in an output. To be asked before the rows are. */
+  /** How the workbook's other sheets stay in an output. Must be called before the rows are read. */
   keepOthers(): ReturnType<typeof keepOtherSheets>;
 }
 
@@ -26,11 +26,11 @@ export function isXlsxReading(reading: SourceReading): reading is XlsxReading {
 }
 
 /**
- * Opens one reading of a sheet of an XLSX workbook, or of several under one header, one after the other, those
- * of one header together; the file is closed when that fails.
+ * Opens one reading of a sheet of an XLSX workbook, or of several under a combined header, those with the
+ * same header together; closes the file when that fails.
  *
- * @throws InputError `input_malformed`; ConfigurationError when there is no such sheet, or one lacks a column
- *   that is needed; what `wanted` throws
+ * @throws InputError `input_malformed`; ConfigurationError for an unknown sheet, or one without a required
+ * column; errors of `wanted`
  */
 export async function openXlsx(
   file: RandomFile,
@@ -71,7 +71,7 @@ export async function openXlsx(
       const { label, header } = reading;
       withoutMissingHeader({ ...opening, wanted: () => [] }, label, options).wanted(header);
     }
-    // A person who names a sheet knows that there are others.
+    // Whoever names a sheet knows that there are others.
     const isFirstTaken = others.length > 0 && wanted === undefined;
     let needed: readonly number[];
     try {
@@ -104,10 +104,9 @@ export async function openXlsx(
   }
 }
 
-/** Sheets as one list. */
 interface SheetList {
   readonly header: readonly string[];
-  /** Those of one table together. */
+  /** Sheets of one table together. */
   readonly parts: readonly {
     readonly reading: SheetReading;
     readonly map: ColumnMap | undefined;
@@ -115,7 +114,7 @@ interface SheetList {
   readonly tables: readonly SheetTable[];
 }
 
-/** @throws ConfigurationError where a sheet has no column of the first one */
+/** @throws ConfigurationError where a sheet shares no column with the first */
 function combineSheets(sheets: readonly SheetReading[], hasHeader: boolean): SheetList {
   const [first] = sheets;
   const names = new Set(first?.header.map(caseless));
@@ -154,7 +153,7 @@ function combineSheets(sheets: readonly SheetReading[], hasHeader: boolean): She
   };
 }
 
-/** @throws ConfigurationError where a sheet has not all columns that are needed of every row */
+/** @throws ConfigurationError where a sheet lacks a required column */
 function refuseLacking({ header, parts }: SheetList, needed: readonly number[]): void {
   const lackedBy = (map: ColumnMap | undefined) =>
     map && needed.find((column) => map[column] === -1);
@@ -169,7 +168,7 @@ function refuseLacking({ header, parts }: SheetList, needed: readonly number[]):
   }
 }
 
-/** Says which other sheet has the columns that the first lacks. */
+/** Names another sheet with the columns that the first lacks. */
 async function withSheetOf(
   error: unknown,
   others: readonly string[],
@@ -180,7 +179,7 @@ async function withSheetOf(
     const workbook = await openWorkbook(of.file, name);
     const [sheet] = workbook.sheets;
     if (!sheet) return false;
-    // Nothing is said of a sheet that is only looked at.
+    // Without notices: the sheet is only examined.
     const opening = { wanted: () => [] };
     const reading = new SheetReading(workbook, sheet, { ...of, label: of.file.name, opening });
     try {

@@ -14,14 +14,14 @@ import { stylesPart, workbookParts } from './xlsx-parts.js';
 import { isXlsxReading, type XlsxReading } from './xlsx-reading.js';
 import { ZipWriter } from './zip/zip-writer.js';
 
-/** Writes joined rows as a workbook: a sheet for each header that the sheets of the input have. */
+/** Writes joined rows as a workbook: a sheet for each header of the input's sheets. */
 class XlsxWriter implements RowsWriter {
   readonly #opening: OpenSinkOptions;
   readonly #zip: ZipWriter;
   readonly #rows: TableRows;
   readonly #styles: Styles;
   readonly #kept: KeptWorkbook | undefined;
-  /** Those of an input that has several. */
+  /** Of an input with several. */
   readonly #tables: readonly SheetTable[];
   #sheet: SheetWriter | undefined;
   #sheets = 0;
@@ -95,15 +95,15 @@ class XlsxWriter implements RowsWriter {
   }
 }
 
-/** What a sheet can hold; one row is for the names. */
+/** Most rows of a sheet; one is for the names. */
 const mostRows = 1_048_576 - 1;
 const mostColumns = 16_384;
 
-/** How rows are written as a workbook. */
+/** The workbook format of an output. */
 export const xlsxWriting: FormatWriting = {
   maxRows: mostRows,
   create(output, opening) {
-    // What is only seen in rows is reported where they are looked at first.
+    // Properties that only rows show are reported where they are first examined.
     reportTextCells({ ...opening, output: 'XLSX' }, isCellKind);
     return XlsxWriter.create(output, opening);
   },

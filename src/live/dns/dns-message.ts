@@ -1,16 +1,16 @@
 import type { Answer, decode, DecodedPacket, encode } from 'dns-packet';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 
-/** Types of records that are asked for. */
+/** Types of records that are queried. */
 export type DnsType = 'A' | 'AAAA' | 'MX';
 
 export interface MxRecord {
   readonly preference: number;
-  /** Name of the exchanger without a final dot; empty for the root, which is a null MX (RFC 7505). */
+  /** Name of the exchanger without a final dot; empty for the root, which means a null MX (RFC 7505). */
   readonly exchange: string;
 }
 
-/** What a record of each type says. */
+/** Content of a record of each type. */
 interface DnsData {
   readonly A: string;
   readonly AAAA: string;
@@ -19,13 +19,13 @@ interface DnsData {
 
 export type DnsAnswer<Type extends DnsType = DnsType> =
   | { readonly kind: 'found'; readonly records: readonly DnsData[Type][] }
-  /** The name exists, and has no record of that type. */
+  /** The name exists without a record of that type. */
   | { readonly kind: 'no_data' }
   | { readonly kind: 'no_name' }
   /** Unknown; the reason is for people. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** The package that reads and writes messages of the domain name system. */
+/** The package that encodes and decodes DNS messages. */
 export interface DnsCodec {
   readonly encode: typeof encode;
   readonly decode: typeof decode;
@@ -44,7 +44,7 @@ export async function loadDnsCodec(
   return (await load().catch(missing)).default;
 }
 
-/** Largest answer that is asked for over UDP: no fragment on any usual path (RFC 9715). */
+/** Largest answer requested over UDP: no fragmentation on any usual path (RFC 9715). */
 const udpPayloadBytes = 1232;
 const recursionDesired = 0x0100;
 const internetClass = 'IN';
@@ -53,7 +53,7 @@ interface Query {
   readonly id: number;
   readonly name: string;
   readonly type: DnsType;
-  /** Whether it says how much an answer may hold (RFC 6891); some old servers take offence. */
+  /** Whether it announces the size of answers (RFC 6891), which some old servers refuse. */
   readonly extended: boolean;
 }
 
@@ -80,30 +80,29 @@ export function encodeQuery(codec: DnsCodec, { id, name, type, extended }: Query
   });
 }
 
-/** A message read, as far as it concerns its question. */
+/** A decoded message, as far as it concerns its question. */
 export type DnsMessage =
   | {
       readonly kind: 'found';
       readonly records: readonly DnsData[DnsType][];
       readonly ttlSeconds: number;
     }
-  /** An alias whose target is not in the message. */
   | { readonly kind: 'alias'; readonly target: string; readonly ttlSeconds: number }
   | { readonly kind: 'no_data' | 'no_name'; readonly ttlSeconds: number }
   | { readonly kind: 'truncated' }
-  /** The server does not know the form of the query. */
+  /** The server does not understand the query's form. */
   | { readonly kind: 'not_understood' }
   | { readonly kind: 'failed'; readonly reason: string };
 
 const responseCodes = ['NOERROR', 'FORMERR', 'SERVFAIL', 'NXDOMAIN', 'NOTIMP', 'REFUSED'];
-/** RFC 2308, section 5: how long an absence is believed at most. */
+/** RFC 2308, section 5: how long a negative answer is cached at most. */
 const longestAbsenceSeconds = 3 * 60 * 60;
 const longestChain = 12;
 
 /**
- * Reads an answer.
+ * Decodes an answer.
  *
- * @returns `undefined` when it is no answer to this query: somebody else's, or no message at all
+ * @returns `undefined` for anything but an answer to this query
  */
 export function readMessage(codec: DnsCodec, bytes: Buffer, query: Query): DnsMessage | undefined {
   let packet: DecodedPacket;
@@ -127,7 +126,7 @@ export function readMessage(codec: DnsCodec, bytes: Buffer, query: Query): DnsMe
   if (chain.name !== lower(query.name)) {
     return { kind: 'alias', target: chain.name, ttlSeconds: chain.ttlSeconds };
   }
-  // A referral: the server knows whom to ask, was asked to do so, and did not.
+  // A referral: the server was asked to resolve the name, and did not.
   if (isReferral(packet)) return { kind: 'failed', reason: 'the server does not know the zone' };
   return { kind: 'no_data', ttlSeconds };
 }
@@ -135,7 +134,7 @@ export function readMessage(codec: DnsCodec, bytes: Buffer, query: Query): DnsMe
 function answers(packet: DecodedPacket, { id, name, type }: Query): boolean {
   if (!packet.flag_qr || packet.id !== id) return false;
   const [question, ...more] = packet.questions ?? [];
-  // An error may come without the question it answers.
+  // An error may come without its question.
   if (question === undefined) return ((packet.flags ?? 0) & 0xf) !== 0;
   return more.length === 0 && question.type === type && lower(question.name) === lower(name);
 }
@@ -176,7 +175,7 @@ function dataOf(record: Answer): DnsData[DnsType] | undefined {
   }
 }
 
-/** RFC 2308, section 5; an absence that names no time is not kept. */
+/** RFC 2308, section 5; a negative answer without a time is not cached. */
 function absenceSeconds(packet: DecodedPacket): number {
   const soa = packet.authorities?.find((record) => record.type === 'SOA');
   if (soa?.type !== 'SOA') return 0;
@@ -196,7 +195,7 @@ function ttlOf(record: Answer): number {
   return 'ttl' in record ? (record.ttl ?? 0) : 0;
 }
 
-/** Names have no case (RFC 4343), and the final dot says nothing. */
+/** Names are case-insensitive (RFC 4343), and a final dot is optional. */
 function lower(name: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }

@@ -3,7 +3,7 @@ import type { MailTask } from '../smtp/questions.js';
 import type { DnsAnswer, MxRecord } from './dns-message.js';
 import type { Resolver } from './resolver.js';
 
-/** A host that takes mail, with its addresses: those of IPv4 first. */
+/** A host that accepts mail, with its addresses, IPv4 first. */
 export interface Exchanger {
   /** Its name in lower case. */
   readonly host: string;
@@ -12,13 +12,13 @@ export interface Exchanger {
 }
 
 export type MailRoute =
-  /** In the order in which they are tried; never empty. */
+  /** In the order of attempts; never empty. */
   | { readonly kind: 'exchangers'; readonly exchangers: readonly Exchanger[] }
-  /** No mail can reach the domain, and asking again would not change it. */
+  /** No mail can reach the domain, now or later. */
   | { readonly kind: 'no_mail'; readonly why: 'no_domain' | 'null_mx' | 'no_host' }
-  /** All addresses are in ranges that must not be asked. */
+  /** All addresses are in ranges that must not be contacted. */
   | { readonly kind: 'closed_range' }
-  /** The domain name system gave no answer. */
+  /** DNS gave no answer. */
   | { readonly kind: 'failed'; readonly reason: string };
 
 interface RouteOptions {
@@ -27,13 +27,13 @@ interface RouteOptions {
   readonly signal: AbortSignal;
 }
 
-/** Exchangers of one domain that are looked at: anyone who lists a thousand gets no thousand lookups. */
+/** Most exchangers of a domain: a list of a thousand must not cause a thousand lookups. */
 const mostHosts = 20;
 const mostAddresses = 4;
 
 /**
- * Finds where the mail of a domain goes, by RFC 5321, section 5.1: its MX records in order of
- * preference; without any, its own addresses ("implicit MX"). A null MX (RFC 7505) takes no mail.
+ * Finds a domain's mail exchangers by RFC 5321, section 5.1: its MX records by preference; without any, its
+ * own addresses ("implicit MX"). A null MX (RFC 7505) accepts no mail.
  *
  * @param domain in ASCII and lower case
  */
@@ -43,7 +43,7 @@ export async function findExchangers(domain: string, options: RouteOptions): Pro
     case 'no_name':
       return { kind: 'no_mail', why: 'no_domain' };
     case 'failed':
-      // No implicit MX: there may be records that nobody could read.
+      // No implicit MX: there may be records that could not be read.
       return mx;
     case 'no_data':
       return hostsRoute([{ preference: 0, exchange: domain }], options);
@@ -64,7 +64,7 @@ async function hostsRoute(hosts: readonly MxRecord[], options: RouteOptions): Pr
     return [{ host: exchange, preference, addresses: addresses.slice(0, mostAddresses) }];
   });
   if (exchangers.length > 0) return { kind: 'exchangers', exchangers };
-  // One that could not be looked up may be the one that takes the mail.
+  // The failed one may be the one that accepts the mail.
   const failed = found.find(({ reason }) => reason !== undefined);
   if (failed?.reason !== undefined) return { kind: 'failed', reason: failed.reason };
   const hasAddress = found.some(({ addresses }) => addresses.length > 0);
@@ -73,7 +73,7 @@ async function hostsRoute(hosts: readonly MxRecord[], options: RouteOptions): Pr
 
 interface HostAddresses {
   readonly addresses: readonly string[];
-  /** Why it is unknown; `undefined` when the addresses are all there are. */
+  /** Why it is unknown; `undefined` when the addresses are complete. */
   readonly reason: string | undefined;
 }
 
@@ -100,35 +100,35 @@ function reasonOf(answer: DnsAnswer): string | undefined {
   return answer.kind === 'failed' ? answer.reason : undefined;
 }
 
-/** The name comes from outside, and goes into a query and a TLS handshake. */
+/** The name comes from outside, and is used in a query and a TLS handshake. */
 function isHostName(name: string): boolean {
   return name.length <= 253 && /^[a-z0-9_](?:[a-z0-9_.-]*[a-z0-9_])?$/.test(name);
 }
 
-/** Equal preferences by name: domains that share exchangers then meet at the same one. */
+/** Equal preferences are sorted by name: domains that share exchangers then use the same one. */
 function inOrder(a: MxRecord, b: MxRecord): number {
   return a.preference - b.preference || (a.exchange < b.exchange ? -1 : 1);
 }
 
-/** What becomes of a mailbox whose domain was looked up. */
+/** Receives the route of a mailbox's domain. */
 interface RouteHearer {
   readonly onRoute: (task: MailTask, route: MailRoute) => void;
   readonly onError: (task: MailTask, error: unknown) => void;
 }
 
-/** Looks up where the mail of domains goes: each once, for all of its mailboxes that wait for it. */
+/** Looks up the routes of domains, each once for all mailboxes that wait for it. */
 export class RouteFinder {
   readonly #options: RouteOptions;
   readonly #hearer: RouteHearer;
   readonly #waiting = new Map<string, MailTask[]>();
 
-  /** @param options.signal after it nobody gets a route */
+  /** @param options.signal ends all lookups */
   constructor(options: RouteOptions, hearer: RouteHearer) {
     this.#options = options;
     this.#hearer = hearer;
   }
 
-  /** How many mailboxes wait for a domain that is being looked up. */
+  /** Number of mailboxes that wait for a domain's lookup. */
   waitingFor(domain: string): number | undefined {
     return this.#waiting.get(domain)?.length;
   }

@@ -2,9 +2,8 @@ import { BlockList, isIPv4, isIPv6 } from 'node:net';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 
 /**
- * Ranges that no exchanger of the public internet is in (RFC 6890 and the registries that extend it). An
- * exchanger's address comes from outside: anyone who names one in a private range would have this machine
- * knock at its neighbours' doors.
+ * Ranges without public exchangers (RFC 6890 and its registries). An exchanger's address comes from outside:
+ * one in a private range would make this machine contact its own network.
  */
 const closedRanges4 = [
   '0.0.0.0/8',
@@ -23,14 +22,14 @@ const closedRanges4 = [
   '224.0.0.0/4',
   '240.0.0.0/4',
 ];
-/** Only this range is global unicast at all; what is carved out of it follows. */
+/** The only range of global unicast; exceptions follow. */
 const openRange6 = '2000::/3';
 const closedRanges6 = ['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'];
 
 /**
- * Makes the test of whether an address may be connected to.
+ * Makes a test whether an address may be contacted.
  *
- * @param allowed ranges that may be asked although they are private, as `127.0.0.0/8`
+ * @param allowed private ranges that may be contacted, such as `127.0.0.0/8`
  */
 export function createPublicAddressTest(allowed: readonly string[]): (address: string) => boolean {
   const always = listOf(allowed);

@@ -3,7 +3,7 @@ import { connect, isIPv6 } from 'node:net';
 import { beforeDeadline, systemClock } from '../../platform/waiting/clock.js';
 import { orAborted } from '../../platform/waiting/promises.js';
 
-/** A server of the domain name system. */
+/** A DNS server. */
 export interface DnsServer {
   readonly address: string;
   readonly port: number;
@@ -19,9 +19,9 @@ export interface Exchange {
 }
 
 /**
- * Asks over UDP, from a port of its own, so that an answer is hard to forge.
+ * Queries over UDP, each time from a new port, so that an answer is hard to forge.
  *
- * @returns the answer; rejects when none comes in time
+ * @returns the answer; rejects without one in time
  */
 export function queryOverUdp(exchange: Exchange): Promise<Buffer> {
   const { server, query, isAnswer } = exchange;
@@ -31,7 +31,7 @@ export function queryOverUdp(exchange: Exchange): Promise<Buffer> {
     socket.on('message', (bytes) => {
       if (isAnswer(bytes)) resolve(bytes);
     });
-    // Connected, it takes messages of that server alone, and gets an error where nobody listens.
+    // A connected socket accepts messages of that server alone, and gets an error where nobody listens.
     socket.connect(server.port, server.address, () => {
       socket.send(query, (error) => {
         if (error) reject(error);
@@ -43,7 +43,7 @@ export function queryOverUdp(exchange: Exchange): Promise<Buffer> {
 
 const lengthBytes = 2;
 
-/** Asks over TCP, where an answer can have 64 KiB (RFC 7766). As {@link queryOverUdp}. */
+/** Queries over TCP, where an answer can have 64 KiB (RFC 7766). Like {@link queryOverUdp}. */
 export function queryOverTcp(exchange: Exchange): Promise<Buffer> {
   const { server, query, isAnswer } = exchange;
   return inTime(exchange, (resolve, reject) => {
@@ -69,7 +69,7 @@ export function queryOverTcp(exchange: Exchange): Promise<Buffer> {
   });
 }
 
-/** Runs an exchange to its first outcome, and closes after it. */
+/** Runs an exchange to its first outcome, then closes it. */
 async function inTime(
   { timeoutMs, signal }: Exchange,
   begin: (resolve: (bytes: Buffer) => void, reject: (error: Error) => void) => () => void,

@@ -13,34 +13,34 @@ import {
 import { orAborted } from '../../platform/waiting/promises.js';
 import { TtlCache } from '../schedule/timed.js';
 
-/** Looks names up. */
+/** Looks up names. */
 export interface Resolver {
-  /** Rejects only with the signal's reason: "unknown" is an answer too. */
+  /** Rejects only with the signal's reason: "unknown" is an answer, too. */
   resolve<Type extends DnsType>(
     name: string,
     type: Type,
     signal: AbortSignal,
   ): Promise<DnsAnswer<Type>>;
-  /** Gives up whatever is under way: it fails. */
+  /** Ends pending lookups, which fail. */
   close(): void;
 }
 
 interface ResolverOptions {
   readonly codec: DnsCodec;
   readonly servers: readonly DnsServer[];
-  /** How long one server is waited for. */
+  /** Longest wait for one server. */
   readonly timeoutMs: number;
   readonly now: () => number;
 }
 
-/** Queries under way at once. */
+/** Most concurrent queries. */
 const mostQueries = 100;
 const mostKept = 50_000;
 /** How often each server is asked before the answer is "unknown". */
 const rounds = 2;
 const mostAliases = 8;
 const longestTtlMs = 24 * 60 * 60 * 1000;
-/** RFC 2308, section 7.1: a failure may be remembered, for five minutes at most. */
+/** RFC 2308, section 7.1: a failure may be cached for at most five minutes. */
 const failureTtlMs = 10_000;
 
 interface Known {
@@ -49,15 +49,15 @@ interface Known {
 }
 
 /**
- * Makes a resolver that asks recursive servers itself, because only the message says for how long an
- * answer holds. Answers are kept for that time, and who asks for the same at once waits for one query.
+ * Makes a resolver that queries recursive servers itself, as only the message gives the lifetime of a
+ * negative answer. Answers are cached for their lifetime, and concurrent lookups share a query.
  */
 export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptions): Resolver {
   const kept = new TtlCache<DnsAnswer>(mostKept, now);
   const underWay = new Map<string, Promise<Known>>();
   const slots = pLimit(mostQueries);
   const ending = new AbortController();
-  // Every query hangs on it.
+  // Every query listens to it.
   setMaxListeners(0, ending.signal);
 
   async function lookUp(name: string, type: DnsType): Promise<Known> {
@@ -122,7 +122,7 @@ export function createResolver({ codec, servers, timeoutMs, now }: ResolverOptio
     async resolve<Type extends DnsType>(name: string, type: Type, signal: AbortSignal) {
       const key = `${type} ${name.toLowerCase()}`;
       const known = kept.get(key);
-      // A key is of one type, and so is what was kept under it.
+      // A key belongs to one type, and so does its cached value.
       if (known) return known as DnsAnswer<Type>;
       let asking = underWay.get(key);
       if (asking === undefined) {

@@ -1,14 +1,14 @@
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 
-/** A network as the table of mobile country codes and mobile network codes has it. */
+/** A network in the table of mobile country and network codes. */
 export interface Network {
   readonly mcc: string;
   readonly mnc: string;
-  /** `undefined` when the table does not know it. */
+  /** `undefined` where the table does not have it. */
   readonly operator: string | undefined;
 }
 
-/** Names networks by their codes; one code may belong to different operators in different countries. */
+/** Finds networks by their codes; one code may belong to different operators in different countries. */
 export type NameNetwork = (mcc: string, mnc: string, country?: string) => Network;
 
 interface TableRow {
@@ -17,7 +17,7 @@ interface TableRow {
   readonly brand: string | null;
   readonly operator: string | null;
   readonly status: string | null;
-  /** One country, or several as `AU/CC/CX`. */
+  /** One country, or several, such as `AU/CC/CX`. */
   readonly countryCode: string | null;
 }
 
@@ -27,7 +27,7 @@ const missing = refuseMissingPackage({
   driver: 'live',
 });
 
-/** Loads the table of operators, kept in a package of its own because it changes every month. */
+/** Loads the table of operators from a package of its own, as it changes every month. */
 export async function loadOperators(
   load: () => Promise<{ all(): readonly TableRow[] }> = async () =>
     import('mcc-mnc-list').catch(missing),
@@ -40,7 +40,7 @@ export async function loadOperators(
     networks.set(key, [...(networks.get(key) ?? []), row]);
   }
   return (mcc, mnc, country) => {
-    // 3GPP writes codes of two digits with a zero in front; where both exist, to the letter.
+    // 3GPP pads codes of two digits with a zero; where both exist, the exact one counts.
     const short = mnc.length === 3 && mnc.startsWith('0') ? mnc.slice(1) : mnc;
     const written = networks.has(`${mcc}-${mnc}`) || !networks.has(`${mcc}-${short}`) ? mnc : short;
     const row = rowFor(networks.get(`${mcc}-${written}`) ?? [], country);
@@ -49,9 +49,8 @@ export async function loadOperators(
 }
 
 /**
- * 310-410 is AT&T in the United States and Liberty on the Virgin Islands: the country of the number
- * decides. Codes are given out again: of its rows the latest one in use counts, and the table has the
- * latest last.
+ * 310-410 is AT&T in the United States and Liberty on the Virgin Islands: the number's country decides. Codes
+ * are reused: the latest row in use counts, and the table is in order of time.
  */
 function rowFor(rows: readonly TableRow[], country: string | undefined): TableRow | undefined {
   const own = rows.filter(({ countryCode }) => countryCode?.split('/').includes(country ?? ''));

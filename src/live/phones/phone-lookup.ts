@@ -4,11 +4,11 @@ import { readBounded, parseConfig } from '../../platform/json.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import { isLoopback } from '../../service/http/authenticate.js';
 
-/** What a network says of a number; what it does not say is absent. */
+/** A network's facts about a number; unknown ones are absent. */
 export interface PhoneFacts {
-  /** Whether it can be reached: `active`, `inactive`, or a provider's own word; `invalid`: nobody has it. */
+  /** Whether it can be reached: `active`, `inactive`, or a provider's own word; `invalid`: unassigned. */
   readonly status?: string;
-  /** Whether it was taken along to another network. */
+  /** Whether it was ported to another network. */
   readonly isPorted?: boolean;
   /** Mobile country code, three digits. */
   readonly mcc?: string;
@@ -17,26 +17,25 @@ export interface PhoneFacts {
   readonly operator?: string;
 }
 
-/** Asks somebody about numbers that a numbering plan has. */
+/** Looks up numbers that are valid by the numbering plan. */
 export interface PhoneLookup {
   /**
    * @param e164 `+` and digits
-   * @returns `undefined` when nothing is known of it; rejects when it cannot be known, or with the
-   *   signal's reason
+   * @returns `undefined` without any facts; rejects when the lookup fails, or with the signal's reason
    */
   lookUp(e164: string, signal: AbortSignal): Promise<PhoneFacts | undefined>;
 }
 
-/** A provider of lookups that answers with JSON over HTTP. */
+/** A provider of lookups over HTTP with JSON answers. */
 export interface PhoneProvider {
-  /** Where to ask: `{number}` stands for the number in E.164, `{digits}` for it without the plus. */
+  /** Its URL: `{number}` stands for the number in E.164, `{digits}` for it without the plus. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Where each fact is in the answer: names joined by dots, places of arrays as numbers. */
+  /** Path of each fact in the answer: names joined by dots, indexes of arrays as numbers. */
   readonly fields: Readonly<Partial<Record<FactName, string>>>;
   /** The provider's words for a status, and ours. */
   readonly words: Readonly<Record<string, string>>;
-  /** How long one answer may take. @default 4000 */
+  /** Longest wait for an answer. @default 4000 */
   readonly timeoutMs: number;
 }
 
@@ -59,10 +58,10 @@ const providerFile = z.strictObject({
 });
 
 /**
- * Reads the description of a provider from JSON. A header `env:NAME` takes its value from the
- * environment, so that no secret is in the file.
+ * Reads the description of a provider from JSON. A header `env:NAME` takes its value from the environment, so
+ * that the file holds no secret.
  *
- * @throws ConfigurationError `invalid_option`, which names what is wrong and never a value
+ * @throws ConfigurationError `invalid_option`, with the wrong field and never a value
  *
  * @example
  * ```ts
@@ -128,7 +127,7 @@ const mostTries = 3;
 const retryMs = 1000;
 const longestRetryMs = 30_000;
 
-/** Asks a provider; a redirect is an error, for the headers would travel with it. */
+/** Queries a provider; a redirect is an error, as the headers would be sent along. */
 export function createHttpLookup(provider: PhoneProvider, clock: Clock): PhoneLookup {
   return {
     async lookUp(e164, signal) {
@@ -150,7 +149,7 @@ async function ask({ url, headers, timeoutMs }: PhoneProvider, e164: string, sig
   const target = url
     .replaceAll('{number}', encodeURIComponent(e164))
     .replaceAll('{digits}', e164.slice(1));
-  // Few services ask a provider: undici as a whole is loaded by the first question.
+  // Few services query a provider: all of undici is loaded at the first query.
   const { request } = await import('undici/index.js');
   const {
     statusCode,

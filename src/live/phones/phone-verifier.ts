@@ -12,17 +12,17 @@ import type { NameNetwork } from './operators.js';
 import type { PhoneFacts, PhoneLookup } from './phone-lookup.js';
 
 interface PhoneVerifierOptions {
-  /** In the order in which they are asked. */
+  /** In the order of their calls. */
   readonly lookups: readonly PhoneLookup[];
   /** Numbers looked up at once. */
   readonly concurrency: number;
   readonly nameNetwork: NameNetwork;
 }
 
-/** Numbers taken on at once: the others stay on disk. */
+/** Numbers in work at once: the others stay on disk. */
 const mostPending = 1000;
 
-/** Judges phone numbers: by their plan, and those that the plan has by what a network says. */
+/** Verifies phone numbers: by their plan, and valid ones by a network's facts. */
 export class PhoneVerifier {
   readonly #options: PhoneVerifierOptions;
   readonly #slots: LimitFunction;
@@ -45,7 +45,7 @@ export class PhoneVerifier {
     );
   }
 
-  /** Judges the numbers of a batch. */
+  /** Verifies the numbers of a batch. */
   live(country: CountryCode, signal: AbortSignal): LiveVerification {
     const watchers = this.#watchers;
     const work = createLiveWork(signal, watchers);
@@ -73,7 +73,7 @@ export class PhoneVerifier {
     };
   }
 
-  /** Asks one lookup after another for what is still missing. */
+  /** Calls the lookups in turn for what is still missing. */
   async #ask(e164: string, signal: AbortSignal): Promise<PhoneFacts> {
     let facts: PhoneFacts = {};
     for (const lookup of this.#options.lookups) {
@@ -82,7 +82,7 @@ export class PhoneVerifier {
       try {
         facts = { ...(await lookup.lookUp(e164, signal)), ...facts };
       } catch {
-        // It cannot be known: it is reported as unknown.
+        // A failed lookup is reported as unknown.
         signal.throwIfAborted();
       }
     }
@@ -96,7 +96,7 @@ function isComplete({ status, isPorted, mcc, operator }: PhoneFacts): boolean {
   );
 }
 
-/** A number that the plan has, in E.164. */
+/** A number that is valid by its plan, in E.164. */
 function numberToAsk(
   phone: string,
   country: CountryCode,
@@ -106,7 +106,7 @@ function numberToAsk(
   return normalPhone(phone, country);
 }
 
-/** Adds what a network says to what the numbering plan does. */
+/** Combines a network's facts with the numbering plan. */
 function phoneVerdict(
   planned: PhoneVerdict,
   facts: PhoneFacts,
@@ -114,7 +114,7 @@ function phoneVerdict(
 ): PhoneVerdict {
   const { status, isPorted, mcc, mnc, operator } = facts;
   const network = mcc !== undefined && mnc !== undefined ? nameNetwork(mcc, mnc) : undefined;
-  // The plan has the range open, and nobody has the number.
+  // The plan allows the range, but the number is unassigned.
   const isWrong = status === 'invalid';
   return {
     ...planned,

@@ -27,9 +27,9 @@ export interface ConversationsOptions {
   readonly signal: AbortSignal;
 }
 
-/** Who gets one conversation. */
+/** The receiver of a conversation. */
 interface Listener {
-  /** Recipients were taken out of the queue; gives those that are still wanted. */
+  /** Recipients were taken from the queue; returns those that are still wanted. */
   readonly onTaken: (tasks: readonly MailTask[]) => readonly MailTask[];
   readonly onAnswer: (
     task: MailTask,
@@ -39,7 +39,7 @@ interface Listener {
   readonly onEnded: (ended: ConversationEnd, count: number) => void;
 }
 
-/** Holds conversations with exchangers, within the limits on connections and on addresses. */
+/** Holds conversations with exchangers, within the limits on connections and addresses. */
 export class Conversations {
   readonly #options: ConversationsOptions;
   readonly #limiter: ConnectionLimiter;
@@ -51,9 +51,7 @@ export class Conversations {
     this.#budget = new QueryBudget(options.askLimits, options.clock);
   }
 
-  /**
-   * Waits until the first exchanger may be connected to; only then recipients are taken out of the queue.
-   */
+  /** Waits until the first exchanger may be contacted; only then recipients are taken from the queue. */
   async hold(queue: ExchangerQueue, listener: Listener): Promise<void> {
     const { signal, random, providers, identity, memory } = this.#options;
     const { conversationTimeoutMs: timeoutMs } = this.#options;
@@ -69,7 +67,7 @@ export class Conversations {
       const granted = queue.size === 0 ? 0 : await this.#budget.grant(queue.nextCount, signal);
       const tasks = listener.onTaken(queue.take(granted));
       if (tasks.length === 0) return;
-      // Somebody who waits and leaves ends a conversation that is theirs alone.
+      // If its only recipient's caller leaves, the conversation ends.
       const [only] = tasks.length === 1 ? tasks : [];
       const ending = only?.isUrgent ? AbortSignal.any([signal, only.signal]) : signal;
       const ended = await converse(
@@ -101,8 +99,8 @@ export class Conversations {
 const length = 20;
 
 /**
- * A local part that nobody has: one for each domain, always the same for the same asker. A server that puts
- * off what it does not know yet (greylisting, verification of its own) then knows it when it is asked again.
+ * A local part that nobody has: constant for each domain and client, so that a server that defers unknown
+ * names (greylisting, own verification) knows it at the next attempt.
  */
 function madeUpName(domain: string, asker: string): string {
   const digest = createHash('sha256').update(`${asker}\n${domain}`).digest('hex');

@@ -5,7 +5,10 @@ import type { MailTask } from '../smtp/questions.js';
 /** Mailboxes that wait for the same exchangers. */
 export class ExchangerQueue {
   readonly key: string;
-  /** First address of the first exchanger: a limit counts all conversations for it, whichever exchanger has them. */
+  /**
+   * First address of the first exchanger: all conversations count towards its limit, whichever exchanger
+   * holds them.
+   */
   readonly address: string;
   readonly exchangers: readonly Exchanger[];
   #mostRecipients: number;
@@ -15,7 +18,7 @@ export class ExchangerQueue {
   /** Conversations that have not taken their recipients yet. */
   starting = 0;
   isUrgentStarting = false;
-  /** Those among them, and those under way. */
+  /** Those, and running ones. */
   running = 0;
 
   constructor(options: {
@@ -30,12 +33,12 @@ export class ExchangerQueue {
     this.#mostRecipients = options.mostRecipients;
   }
 
-  /** Recipients that these exchangers bear in one conversation. */
+  /** Most recipients of these exchangers in one conversation. */
   get mostRecipients(): number {
     return this.#mostRecipients;
   }
 
-  /** They bore so many, and no more. */
+  /** They accepted this many, and no more. */
   bears(count: number): void {
     this.#mostRecipients = Math.max(1, Math.min(this.#mostRecipients, Math.floor(count)));
   }
@@ -48,7 +51,7 @@ export class ExchangerQueue {
     return this.#urgent.length > 0;
   }
 
-  /** Whether another conversation is to wait for its slot: one at a time, and one for what somebody waits for. */
+  /** Whether another conversation should wait for its slot: one at a time, and one for an urgent mailbox. */
   get needsConversation(): boolean {
     return this.hasUrgent ? !this.isUrgentStarting : this.size > 0 && this.starting === 0;
   }
@@ -57,12 +60,12 @@ export class ExchangerQueue {
     (task.isUrgent ? this.#urgent : this.#waiting).push(task);
   }
 
-  /** How many one conversation would ask for. */
+  /** Number of recipients of the next conversation. */
   get nextCount(): number {
     return Math.min(this.size, this.#mostRecipients);
   }
 
-  /** Takes what one conversation asks for, so many at most. */
+  /** Takes the recipients of one conversation. */
   take(most: number): MailTask[] {
     const taken: MailTask[] = [];
     while (taken.length < Math.min(most, this.#mostRecipients)) {
@@ -73,7 +76,7 @@ export class ExchangerQueue {
     return taken;
   }
 
-  /** Takes all that wait. */
+  /** Takes all waiting mailboxes. */
   takeAll(): MailTask[] {
     const all = [...this.#urgent, ...this.#waiting.slice(this.#taken)];
     this.#urgent = [];
@@ -82,7 +85,7 @@ export class ExchangerQueue {
     return all;
   }
 
-  /** `shift` moves what is behind; thousands may wait here. */
+  /** `shift` moves the rest; thousands may wait here. */
   #next(): MailTask | undefined {
     const task = this.#waiting[this.#taken];
     if (task !== undefined) this.#taken += 1;
@@ -95,21 +98,21 @@ export class ExchangerQueue {
 }
 
 interface ExchangerQueuesOptions {
-  /** How many recipients a conversation with an exchanger may ask for. */
+  /** Most recipients of a conversation with an exchanger. */
   readonly recipientsOf: (host: string) => number;
-  /** How long it is remembered how many recipients exchangers bear. */
+  /** How long an exchanger's limit on recipients is remembered. */
   readonly memoryMs: number;
   readonly now: () => number;
-  /** After it no conversation begins. */
+  /** Once aborted, no conversation begins. */
   readonly signal: AbortSignal;
 }
 
-/** Has one conversation for what waits in a queue; says when it has taken its recipients out of it. */
+/** Holds one conversation for a queue; `onTaken` is called when it has taken its recipients. */
 type Converse = (queue: ExchangerQueue, onTaken: () => void) => Promise<void>;
 
 const mostRemembered = 50_000;
 
-/** Gathers mailboxes by their exchangers, and begins conversations for them. */
+/** Groups mailboxes by their exchangers, and begins conversations. */
 export class ExchangerQueues {
   readonly #options: ExchangerQueuesOptions;
   readonly #converse: Converse;
@@ -122,7 +125,7 @@ export class ExchangerQueues {
     this.#borne = new TtlCache(mostRemembered, options.now);
   }
 
-  /** The queue of these exchangers: the one that others wait in, or a new one. */
+  /** The existing queue of these exchangers, or a new one. */
   queueFor(exchangers: readonly Exchanger[]): ExchangerQueue {
     const key = keyOf(exchangers);
     const address = exchangers[0]?.addresses[0] ?? key;
@@ -139,7 +142,7 @@ export class ExchangerQueues {
     this.#start(queue);
   }
 
-  /** Exchangers bore so many recipients in one conversation, and no more. */
+  /** The exchangers accepted this many recipients in one conversation, and no more. */
   bears(queue: ExchangerQueue, count: number): void {
     queue.bears(count);
     this.#borne.put(queue.key, queue.mostRecipients, this.#options.memoryMs);

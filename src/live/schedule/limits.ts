@@ -6,16 +6,16 @@ export interface ConversationLimits {
   readonly conversationsPerExchanger: number;
 }
 
-/** The way through one conversation: to the greeting, and from there on. */
+/** The slots of one conversation: up to the greeting, and after it. */
 export interface ConnectionSlot {
-  /** The exchanger has greeted: waits for a slot among those that are talked to. */
+  /** After the greeting: waits for a slot among running conversations. */
   greeted(): Promise<void>;
   leave(): void;
 }
 
-/** Conversations beyond the limit, for what somebody waits for. */
+/** Additional conversations for urgent mailboxes. */
 const urgentReserve = 8;
-/** For each conversation that may be held, connections that are begun, and mute ones beside them. */
+/** For each conversation, connections being opened, and silent ones beside them. */
 const greetingsEach = 4;
 const muteEach = 12;
 /** An exchanger that has not greeted by then gives its slot to another. */
@@ -24,9 +24,8 @@ const greetingMs = 1000;
 const all = ['all'];
 
 /**
- * The one place where conversations are limited: so many with one exchanger, whatever its names and
- * addresses, and so many in all. Connecting has slots of its own: those who never greet hold up nobody who talks, and after a
- * moment nobody who connects.
+ * Limits conversations: with one exchanger, under all its names and addresses, and in total. Connecting has
+ * slots of its own: silent servers hold up no running conversation, and after a moment no other connection.
  */
 export class ConnectionLimiter {
   readonly #exchangers: NamedSlots;
@@ -45,9 +44,9 @@ export class ConnectionLimiter {
   }
 
   /**
-   * Waits until an exchanger may be connected to.
+   * Waits until an exchanger may be contacted.
    *
-   * @param names its host and addresses, and those of exchangers that it is counted with
+   * @param names its host and addresses, and those of exchangers counted with it
    */
   async enter(
     names: readonly string[],
@@ -84,9 +83,9 @@ export class ConnectionLimiter {
 }
 
 interface SlotLimit {
-  /** So many at once under one name. */
+  /** Most at once under one name. */
   readonly most: number;
-  /** And so many more for what somebody waits for. */
+  /** Additional ones for urgent mailboxes. */
   readonly urgentMore: number;
 }
 
@@ -96,7 +95,7 @@ interface Waiting {
   readonly enter: () => void;
 }
 
-/** Who waits under one name, in the order of coming. */
+/** Waiters under one name, in order. */
 interface Line {
   inside: number;
   readonly urgent: Set<Waiting>;
@@ -104,8 +103,8 @@ interface Line {
 }
 
 /**
- * Lets in so many at once under each name: anyone who goes by several counts under all of them. Who waits
- * for one name holds up nobody at another.
+ * Limits concurrency by name: a caller with several names counts under each. A waiter for one name holds up
+ * nobody at another.
  */
 class NamedSlots {
   readonly #limit: SlotLimit;
@@ -116,9 +115,9 @@ class NamedSlots {
   }
 
   /**
-   * Waits for a slot under all of the names.
+   * Waits for a slot under all names.
    *
-   * @returns gives the slot back; a second call does nothing
+   * @returns releases it; a second call does nothing
    */
   async enter(
     names: readonly string[],
@@ -149,7 +148,7 @@ class NamedSlots {
     }
   }
 
-  /** @returns `undefined` when there is no slot now */
+  /** @returns `undefined` without a free slot */
   tryEnter(names: readonly string[], isUrgent: boolean): (() => void) | undefined {
     const keys = [...new Set(names)];
     if (!keys.every((key) => this.#hasSlot(key, isUrgent))) return undefined;
@@ -169,7 +168,7 @@ class NamedSlots {
 
   #letIn(key: string): void {
     const line = this.#line(key);
-    // The loop ends where the slots do: a set may lose entries while it is walked through.
+    // The loop ends where the slots do: a set may lose entries during iteration.
     for (const group of [line.urgent, line.others]) {
       for (const waiting of group) {
         if (!this.#hasSlot(key, waiting.isUrgent)) break;
@@ -206,7 +205,7 @@ class NamedSlots {
   }
 }
 
-/** How many addresses may be asked for in each span of time. */
+/** Most addresses queried in each span of time. */
 export type QueryLimits = Readonly<Partial<Record<keyof typeof spansMs, number>>>;
 
 export const spansMs = {
@@ -223,7 +222,7 @@ interface Span {
   used: number;
 }
 
-/** Counts addresses in each second, minute, hour and day since the first one. */
+/** Counts addresses in each second, minute, hour and day since the first. */
 export class QueryBudget {
   readonly #clock: Clock;
   readonly #spans: readonly Span[];
@@ -238,9 +237,9 @@ export class QueryBudget {
   }
 
   /**
-   * Waits until at least one may be asked for.
+   * Waits until at least one may be queried.
    *
-   * @returns how many of those wanted may be asked for now
+   * @returns how many of them may be queried now
    */
   async grant(wanted: number, signal: AbortSignal): Promise<number> {
     if (this.#spans.length === 0) return wanted;

@@ -1,16 +1,16 @@
-/** The waiting side of a live verification: resolves when something has moved. */
+/** The waiting side of a live verification: resolves when something has changed. */
 interface LiveWork {
-  /** Aborts with the signal, and at the end: nobody waits for what is asked under it any more. */
+  /** Aborts with the signal, and at the end: nobody waits for queries under it any more. */
   readonly signal: AbortSignal;
-  /** Passes on what has become known, unless nobody waits for it any more. */
+  /** Passes on a result, unless nobody waits for it any more. */
   report<Known>(to: (known: Known) => void, known: Known): void;
   fail(error: unknown): void;
   readonly moved: () => Promise<void>;
-  /** Takes it off the signal and the watchers. */
+  /** Detaches it from the signal and the watchers. */
   readonly end: () => void;
 }
 
-/** @param watchers called whenever something is settled, here or in another batch */
+/** @param watchers called whenever something is settled, in any batch */
 export function createLiveWork(signal: AbortSignal, watchers: Set<() => void>): LiveWork {
   const ending = new AbortController();
   let hasMoved = false;

@@ -13,27 +13,27 @@ interface MailProbeOptions extends Omit<ConversationsOptions, 'memory' | 'signal
   readonly resolver: Resolver;
   readonly mayAsk: (address: string) => boolean;
   readonly recipientsPerConversation: number;
-  /** How long what may pass is waited for, again and again. */
+  /** Waits before each retry of a temporary failure. */
   readonly retryDelaysMs: readonly number[];
   readonly domainMemoryMs: number;
 }
 
-/** Conversations that may come to nothing for a mailbox before it waits for another day. */
+/** Fruitless conversations before a mailbox is deferred. */
 const mostTries = 3;
-/** How long an exchanger that refused the asker, or could not be reached, is left in peace. */
+/** How long an exchanger that refused the client, or was unreachable, is left alone. */
 const refusalMs = 15 * 60 * 1000;
 const silenceMs = 60 * 1000;
-/** How long the way to a domain's exchangers is taken without a look at the resolver's answers. */
+/** How long a domain's route is used without consulting the resolver. */
 const routeMs = 30 * 1000;
 const mostRemembered = 50_000;
-/** Mailboxes that wait for one exchanger at once: more stay on disk until these are through. */
+/** Most mailboxes waiting for one exchanger: more stay on disk until these are done. */
 const mostWaiting = 2000;
-/** Mailboxes of all exchangers. */
+/** Most mailboxes of all exchangers. */
 const mostPending = 50_000;
 
 /**
- * Asks exchangers for mailboxes: groups them by exchanger, keeps to the limits, asks again later what
- * may pass, and remembers what domains and exchangers have shown.
+ * Queries exchangers about mailboxes: groups them by exchanger, obeys the limits, retries temporary failures,
+ * and remembers what domains and exchangers have shown.
  */
 export class MailProbe {
   /** Called whenever a mailbox is settled. */
@@ -45,9 +45,9 @@ export class MailProbe {
   readonly #routes: RouteFinder;
   readonly #queues: ExchangerQueues;
   readonly #conversations: Conversations;
-  /** Which queue a domain's mailboxes wait in. */
+  /** The queue of a domain's mailboxes. */
   readonly #queueOf: TtlCache<ExchangerQueue>;
-  /** How exchangers, by the key of their queue, have received us of late. */
+  /** How exchangers, by the key of their queue, have treated us recently. */
   readonly #unwilling: TtlCache<NoSession>;
   #pending = 0;
 
@@ -84,7 +84,7 @@ export class MailProbe {
       async (queue, onTaken) => this.#converse(queue, onTaken),
     );
     const { signal } = this.#ending;
-    // All conversations hang on it.
+    // All conversations listen to it.
     setMaxListeners(0, signal);
     this.#delays = options.retryDelaysMs.map(
       (delayMs) => new DelayLine(delayMs, { clock, signal, onDue: (task) => this.#route(task) }),
@@ -97,17 +97,17 @@ export class MailProbe {
     return this.#pending >= mostPending;
   }
 
-  /** Whether a mailbox of a domain may be added, or too many wait already. */
+  /** Whether a mailbox of the domain may be added. */
   hasRoomFor(domain: string): boolean {
     if (this.isFull) return false;
     const waiting = this.#routes.waitingFor(domain) ?? this.#queueOf.get(domain)?.size ?? 0;
     return waiting < mostWaiting;
   }
 
-  /** Takes a mailbox on; its outcome comes in time, unless the probe is closed first. */
+  /** Adds a mailbox; its outcome follows, unless the probe is closed first. */
   add(task: MailTask): void {
     this.#pending += 1;
-    // The wait that an earlier process was in begins again.
+    // Restarts the wait of an earlier process.
     const line = this.#delays[task.delays - 1];
     if (line) line.push(task);
     else this.#route(task);
@@ -170,7 +170,7 @@ export class MailProbe {
         onTaken: (tasks) => {
           onTaken();
           for (const task of tasks) {
-            // What the domain has shown since it waits spares the question.
+            // What the domain has shown meanwhile saves the query.
             const known = this.#memory.outcome(task.path.domain);
             if (task.signal.aborted) this.#pending -= 1;
             else if (known === undefined) open.add(task);
@@ -215,7 +215,7 @@ export class MailProbe {
     }
   }
 
-  /** What becomes of those that a conversation gave no answer for. */
+  /** Handles recipients without an answer in a conversation. */
   #conclude(
     queue: ExchangerQueue,
     open: readonly MailTask[],
@@ -225,14 +225,14 @@ export class MailProbe {
     if (ended === 'asked' || ended === 'lost') {
       if (ended === 'lost') this.#queues.bears(queue, count / 2);
       for (const [index, task] of open.entries()) {
-        // Only the one that was being asked for may be to blame; the others were not reached.
+        // Only the one being asked for may be to blame; the others were not reached.
         if (hasProgress && index > 0) this.#route(task);
         else this.#again(task, 'failed');
       }
       return;
     }
     this.#unwilling.put(queue.key, ended, ended === 'not_told' ? refusalMs : this.#silenceMs);
-    // All that wait for it would meet the same: it is not knocked at once more for each.
+    // All that wait for it would meet the same: it is not contacted again for each.
     for (const task of [...open, ...queue.takeAll()]) this.#apply(task, ended);
   }
 
@@ -250,7 +250,7 @@ export class MailProbe {
     }
   }
 
-  /** In another conversation, soon; after some that came to nothing, later. */
+  /** In another conversation, soon; after several fruitless ones, later. */
   #again(task: MailTask, otherwise: MailOutcome): void {
     task.tries += 1;
     if (task.tries < mostTries) this.#route(task);

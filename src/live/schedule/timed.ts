@@ -1,6 +1,6 @@
 import type { Clock } from '../../platform/waiting/clock.js';
 
-/** Keeps what holds for some time; of too much, what was put in first goes first. */
+/** Caches values for some time; beyond its size the oldest goes first. */
 export class TtlCache<Value> {
   readonly #most: number;
   readonly #now: () => number;
@@ -30,7 +30,7 @@ export class TtlCache<Value> {
   }
 }
 
-/** Lets things through after a while, always the same: so they are in the order of their time. */
+/** Delays items by a constant time: they leave in order. */
 export class DelayLine<Item> {
   readonly #delayMs: number;
   readonly #clock: Clock;

@@ -9,12 +9,11 @@ import { refusalText } from './reply-subjects.js';
 type SessionOutcome = 'asked' | NoSession;
 
 /**
- * Asks a server for recipients, and never sends a message: after the last answer it takes leave. For
- * each domain that is not known, a made-up name is asked for first: where that is taken, so is
- * everything. It is asked for again after the last acceptance, and a mailbox that was taken after the
- * last refusal, because some servers take or refuse everything after some wrong names.
+ * Asks a server about recipients without sending a message. For an unknown domain a made-up name comes first:
+ * where that is accepted, so is everything. It is repeated after the last acceptance, and an accepted mailbox
+ * after the last refusal, as some servers accept or refuse everything after some wrong names.
  *
- * @throws SmtpFailure when the connection breaks; answers until then stand
+ * @throws SmtpFailure when the connection breaks; earlier answers stand
  */
 export async function checkRecipients(
   session: Session,
@@ -49,7 +48,7 @@ class Conversation {
     this.#refusals = new Refusals(questions);
   }
 
-  /** Says who asks, and asks for a made-up name in every domain that is not known. */
+  /** Sends MAIL FROM, and asks for a made-up name in every unknown domain. */
   async begin(): Promise<'ready' | NoSession> {
     const { mailFrom, recipients, memory } = this.#questions;
     const needsUtf8 = this.#session.takesUtf8 && recipients.some((path) => path.needsUtf8);
@@ -85,13 +84,13 @@ class Conversation {
     }
   }
 
-  /** Decides what was left open. */
+  /** Decides open answers. */
   async settle(): Promise<void> {
     await this.#proveAcceptances();
     await this.#proveRefusals();
   }
 
-  /** A conversation that broke proves nothing more: what a server said in words still counts. */
+  /** A broken conversation proves nothing more: explicit answers still count. */
   leave(): void {
     this.#refusals.settle('unproved');
   }
@@ -117,7 +116,7 @@ class Conversation {
     this.#canaries.set(domain, { canary, finding });
     if (canary === 'taken') memory.learn(domain, 'accepts_all');
     if (canary === 'not_taken') memory.learnRefusal(domain, refusalText(reply, madeUpName(domain)));
-    // A bare refusal may mean the asker: it does not prove that the domain distinguishes mailboxes.
+    // A bare refusal may concern the client: it does not prove that the domain distinguishes mailboxes.
     if (finding === 'no_mailbox') memory.learn(domain, 'refuses');
   }
 
@@ -129,7 +128,7 @@ class Conversation {
     const finding = this.#judge(reply);
     switch (finding) {
       case 'accepted':
-        // Nobody need ask such a provider for a made-up name: it may refuse that one, and no other.
+        // Such a provider needs no made-up name: it may refuse that one, and no other.
         if (this.#session.provider?.takesAll === true) {
           onAnswer(place, 'catch_all');
           return;
@@ -140,7 +139,7 @@ class Conversation {
         return;
       case 'full':
       case 'busy':
-        // Said of a name that nobody has, it says nothing.
+        // An answer that a made-up name gets, too, says nothing.
         if (known?.finding === finding) onAnswer(place, 'not_told');
         else if (finding === 'full') onAnswer(place, finding);
         else this.#unproved.push(place);
@@ -161,7 +160,7 @@ class Conversation {
     }
   }
 
-  /** A refusal shows that the server still distinguishes mailboxes: what it took before exists. */
+  /** A refusal shows that the server still distinguishes mailboxes: earlier acceptances are real. */
   #trust(): void {
     const { memory, onAnswer, recipients } = this.#questions;
     for (const place of this.#unproved) {
@@ -196,7 +195,7 @@ class Conversation {
     this.#trust();
   }
 
-  /** Asks for a mailbox that was taken: a server that refuses it now refuses anyone who is asked for. */
+  /** Repeats an accepted mailbox: a server that now refuses it refuses everything. */
   async #proveRefusals(): Promise<void> {
     const witness = this.#refusals.witness();
     if (witness === undefined) {
@@ -219,7 +218,7 @@ class Conversation {
   }
 }
 
-/** Whatever the reason: a server that refuses a made-up name for good does not take everything. */
+/** Whatever the reason: a server that permanently refuses a made-up name does not accept everything. */
 function canaryOf({ code }: Reply, finding: Finding): Canary {
   if (finding === 'accepted') return 'taken';
   return code >= 500 && finding !== 'too_many' ? 'not_taken' : 'undetermined';

@@ -8,25 +8,25 @@ import type { Questions } from './questions.js';
 import { SmtpFailure } from './reply-reader.js';
 
 interface ConversationOptions {
-  /** In the order in which they are tried. */
+  /** In the order of attempts. */
   readonly targets: readonly Target[];
   readonly identity: SmtpIdentity;
-  /** How long a conversation with one of them may take. */
+  /** Longest conversation with one of them. */
   readonly timeoutMs: number;
-  /** Waits until a target may be connected to; what it gives is called with the greeting and at the end. */
+  /** Waits until a target may be contacted; the slot is used at the greeting and at the end. */
   readonly enter: (target: Target) => Promise<ConnectionSlot>;
   readonly signal: AbortSignal;
 }
 
-/** `lost`: the connection broke when recipients were already asked for. */
+/** `lost`: the connection broke after recipients were sent. */
 export type ConversationEnd = 'asked' | 'lost' | NoSession;
 
-/** Servers that are tried for one conversation. */
+/** Most servers tried for one conversation. */
 const mostTargets = 20;
 
 /**
- * Has one conversation with the first exchanger that will. One that refuses the asker after its greeting
- * is taken at its word: its neighbours are not asked.
+ * Holds one conversation with the first willing exchanger. One that refuses the client after its greeting is
+ * final: its neighbours are not tried.
  */
 export async function converse(
   options: ConversationOptions,
@@ -88,7 +88,7 @@ async function tryTarget(
   }
 }
 
-/** In order of preference, equal ones in any order (RFC 5321 5.1). */
+/** By preference, equal ones in random order (RFC 5321 5.1). */
 export function targetsOf(
   exchangers: readonly Exchanger[],
   random: () => number,
@@ -102,7 +102,7 @@ export function targetsOf(
   );
 }
 
-/** Of several servers, one that may answer later counts before one that never did. */
+/** Of several results, a temporary one counts before silence. */
 function worthMost(met: readonly NoSession[]): NoSession {
   if (met.length > 0 && met.every((one) => one === 'no_mailbox')) return 'no_mailbox';
   for (const kind of ['not_told', 'temporary'] as const) if (met.includes(kind)) return kind;

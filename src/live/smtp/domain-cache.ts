@@ -1,31 +1,31 @@
 import { TtlCache } from '../schedule/timed.js';
 
-/** What a domain does with names that nobody has: accepts them, refuses them, or both by turns. */
+/** A domain's behaviour towards made-up names: accepts, refuses, or alternates. */
 type Shown = 'accepts_all' | 'refuses' | 'varies';
 
-/** What is remembered of a domain. */
+/** What is remembered about a domain. */
 interface Remembered {
   readonly shown?:
     | Shown
-    /** It refused before, and now takes everything: nothing it says of a mailbox can be believed. */
+    /** It refused before, and now accepts everything: none of its answers can be believed. */
     | 'contradicts'
     | undefined;
   readonly refusal?: string | undefined;
   readonly witness?: string | undefined;
-  /** How often it took a made-up name in the conversation in which it had refused it. */
+  /** How often it accepted a made-up name in the conversation in which it had refused it. */
   readonly wavered?: number | undefined;
-  /** A made-up name was refused after so many recipients, and so many were taken since. */
+  /** A made-up name was refused after this many recipients, and this many were accepted since. */
   readonly proof?: { readonly recipients: number; readonly taken: number } | undefined;
 }
 
-/** A domain that wavers so often, with ever fewer recipients, shows nothing. */
+/** A domain that alternates this often, with ever fewer recipients, shows nothing. */
 const mostWavering = 8;
-/** So many acceptances may rest on one made-up name. */
+/** Most acceptances that rest on one made-up name. */
 const mostTakenAProof = 30;
 
 const mostDomains = 100_000;
 
-/** What domains do with names that nobody has, and with one that somebody has. */
+/** Remembers domains' behaviour towards made-up names, and an accepted mailbox of each. */
 export class DomainCache {
   readonly #known: TtlCache<Remembered>;
   readonly #ttlMs: number;
@@ -45,20 +45,20 @@ export class DomainCache {
     });
   }
 
-  /** The domain refused a made-up name after so many recipients of a conversation. */
+  /** The domain refused a made-up name after this many recipients of a conversation. */
   learnProof(domain: string, recipients: number): void {
     const most = Math.max(recipients, this.#known.get(domain)?.proof?.recipients ?? 0);
     this.#put(domain, { proof: { recipients: most, taken: 0 } });
   }
 
-  /** The domain refused somebody: after wrong names, some servers take everything. */
+  /** The domain refused somebody: after wrong names, some servers accept everything. */
   forgetProof(domain: string): void {
     if (this.#known.get(domain)?.proof) this.#put(domain, { proof: undefined });
   }
 
   /**
-   * Whether acceptances are proved by an earlier made-up name: no longer conversation, no wrong name since,
-   * and not too many acceptances. Counts them, if so.
+   * Whether an earlier made-up name proves acceptances: in a conversation that is no longer, without a wrong
+   * name since, and not too many. Counts them, if so.
    */
   provesTaken(
     domain: string,
@@ -79,26 +79,26 @@ export class DomainCache {
     this.#put(domain, { witness });
   }
 
-  /** Whether a made-up name need not be asked for first. */
+  /** Whether no made-up name is needed first. */
   hasMailboxVerdicts(domain: string): boolean {
     const known = this.#known.get(domain);
-    // A bare refusal is enough: what is taken after it is proved all the same.
+    // A bare refusal is enough: later acceptances are proved anyway.
     return (
       known?.shown === 'refuses' || (known?.shown === undefined && known?.refusal !== undefined)
     );
   }
 
-  /** What the domain said to a made-up name, as `refusalText` has it. */
+  /** The domain's answer to a made-up name, as by `refusalText`. */
   refusalOf(domain: string): string | undefined {
     return this.#known.get(domain)?.refusal;
   }
 
-  /** A mailbox of the domain that was taken: when it is refused now, the server refuses all. */
+  /** An accepted mailbox of the domain: when it is refused now, the server refuses all. */
   witnessOf(domain: string): string | undefined {
     return this.#known.get(domain)?.witness;
   }
 
-  /** What is known of every mailbox of the domain; `undefined`: they have to be asked for. */
+  /** The outcome of every mailbox of the domain; `undefined` where each must be asked for. */
   outcome(domain: string): 'catch_all' | 'not_told' | undefined {
     const known = this.#known.get(domain)?.shown;
     if (known === 'accepts_all') return 'catch_all';
@@ -112,7 +112,7 @@ export class DomainCache {
 
 function merged(before: Remembered['shown'], shown: Shown): Remembered['shown'] & string {
   if (before === 'contradicts') return before;
-  // Some servers take everything from who asked for too many wrong names: that is no catch-all.
+  // Some servers accept everything after too many wrong names: that is not a catch-all.
   if (shown === 'accepts_all' && (before === 'refuses' || before === 'varies'))
     return 'contradicts';
   return shown;

@@ -3,9 +3,9 @@ import type { MailProvider } from './providers.js';
 import { type Reply, SmtpFailure } from './reply-reader.js';
 import { SmtpConnection } from './smtp-connection.js';
 
-/** How this machine presents itself to exchangers. */
+/** How this machine identifies itself to exchangers. */
 export interface SmtpIdentity {
-  /** Name for EHLO and HELO: this machine's own, as its reverse DNS has it. */
+  /** Name for EHLO and HELO: this machine's own in reverse DNS. */
   readonly heloName: string;
   /** Address for MAIL FROM; empty for the null reverse-path. */
   readonly mailFrom: string;
@@ -13,19 +13,19 @@ export interface SmtpIdentity {
   readonly startTls: boolean;
   /** Port of exchangers. */
   readonly port: number;
-  /** How long the connection, and each reply, may take. */
+  /** Longest time of connecting, and of each reply. */
   readonly replyTimeoutMs: number;
 }
 
-/** Where one conversation is begun. */
+/** A server to contact. */
 export interface Target {
   readonly host: string;
   readonly address: string;
-  /** Whose it is, where that is known. */
+  /** Its provider, if known. */
   readonly provider?: MailProvider | undefined;
 }
 
-/** A server that greeted, and what it can do. */
+/** A server that greeted, with its extensions. */
 export interface Session {
   readonly connection: SmtpConnection;
   readonly pipelines: boolean;
@@ -36,16 +36,16 @@ export interface Session {
 /** Why a server is of no use now. */
 export type NoSession = 'temporary' | 'not_told' | 'no_mailbox' | 'failed';
 
-/** A server that would not talk. */
+/** A server that refused the session. */
 interface RefusedSession {
   readonly why: NoSession;
-  /** Whether its neighbours would say the same: it knows the client. */
+  /** Whether its neighbours would do the same: it refuses the client. */
   readonly isFinal: boolean;
 }
 
 /**
- * Connects, and greets: EHLO, or HELO for a server that knows no other; STARTTLS where it is offered.
- * Where TLS fails, once more without: encryption is opportunistic, and nothing secret is sent.
+ * Connects and greets: EHLO, or HELO for old servers; STARTTLS where offered. Where TLS fails it retries
+ * without: encryption is opportunistic, and nothing secret is sent.
  */
 export async function openSession(
   target: Target,
@@ -73,7 +73,7 @@ async function greet(
       signal,
     });
     const greeting = judgeSession(await connection.reply());
-    // One that greets nobody with 554 may have neighbours that do: Postfix continues to them too.
+    // A server that greets with 554 may have willing neighbours: Postfix continues with them, too.
     if (greeting !== 'ready') return await leave(connection, greeting, false);
     let extensions = await hello(connection, identity);
     if (typeof extensions === 'string') return await leave(connection, extensions, true);
@@ -82,7 +82,7 @@ async function greet(
       const { code } = await connection.reply();
       if (code === 220) {
         await connection.secure(target.host);
-        // What was learned in the clear is forgotten (RFC 3207 4.2).
+        // What was learned in the clear is discarded (RFC 3207 4.2).
         extensions = await hello(connection, identity);
         if (typeof extensions === 'string') return await leave(connection, extensions, true);
       }
@@ -111,7 +111,7 @@ async function leave(
   return { why, isFinal: knowsAsker && why === 'not_told' };
 }
 
-/** @returns the keywords of the extensions, or why there is nothing to say */
+/** @returns the keywords of the extensions, or why the session ends */
 async function hello(
   connection: SmtpConnection,
   { heloName }: SmtpIdentity,
@@ -120,7 +120,7 @@ async function hello(
   const reply = await connection.reply();
   const judged = judgeSession(reply);
   if (judged === 'ready') return keywordsOf(reply);
-  // RFC 5321 3.2: HELO for servers that do not know EHLO.
+  // RFC 5321 3.2: HELO for servers without EHLO.
   if (reply.code < 500 || reply.code > 504) return judged;
   connection.send(`HELO ${heloName}`);
   const plain = judgeSession(await connection.reply());

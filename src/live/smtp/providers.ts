@@ -3,40 +3,40 @@ import { ConfigurationError } from '../../platform/errors/errors.js';
 import { parseConfig } from '../../platform/json.js';
 import type { Finding } from './reply-rules.js';
 
-/** What is known of the exchangers of a provider. */
+/** A provider's exchangers and their behaviour. */
 export interface MailProvider {
   readonly name: string;
-  /** Names of its exchangers, or what they end with; `*` for all that no other entry names. */
+  /** Names or endings of its exchangers; `*` for all that no other entry matches. */
   readonly exchangers: readonly string[];
   /**
-   * Whether it takes whatever is asked for, so that an acceptance says nothing; of others, the made-up name
-   * shows it domain by domain. @default false
+   * Whether it accepts every recipient, so that an acceptance says nothing; for others, a made-up name shows
+   * it by domain. @default false
    */
   readonly takesAll?: boolean;
-  /** Refusals in words of its own, in plain words as the documentation has them. */
+  /** Its own refusals, in plain words as in the documentation. */
   readonly refusals?: readonly {
     readonly words: string;
     readonly finding: Extract<Finding, 'no_mailbox' | 'disabled' | 'full' | 'not_told'>;
   }[];
-  /** Recipients asked for in one conversation, at most. */
+  /** Most recipients in one conversation. */
   readonly recipientsPerConversation?: number;
-  /** Where this was read. */
+  /** The source of this entry. */
   readonly source: string;
-  /** When it was read, as `2026-11`. */
+  /** Its date, as `2026-11`. */
   readonly asOf: string;
   /** How this machine reaches it. */
   readonly via?: Via;
 }
 
-/** A way out of this machine. */
+/** A proxy or local address. */
 export interface Via {
-  /** An address of this machine. */
+  /** A local address of this machine. */
   readonly localAddress?: string;
-  /** `socks5://host:port`, with `user:password@` where it asks for them. */
+  /** `socks5://host:port`, with `user:password@` where required. */
   readonly proxy?: string;
 }
 
-/** The documentation shows it, and a test holds the two together. */
+/** The documentation shows it, and a test compares the two. */
 export const knownProviders: readonly MailProvider[] = [
   {
     name: 'Google',
@@ -150,7 +150,7 @@ const providerFile = z.array(
 export type CustomProvider = z.infer<typeof providerFile>[number];
 
 /**
- * @throws ConfigurationError `invalid_option`, which names what is wrong and never a value
+ * @throws ConfigurationError `invalid_option`, with the wrong field and never a value
  *
  * @example
  * ```ts
@@ -162,7 +162,7 @@ export function parseProviders(json: string): readonly CustomProvider[] {
   return parseConfig(json, providerFile, 'the providers file');
 }
 
-/** Recognizes providers by the names of their exchangers. */
+/** Recognises providers by the names of their exchangers. */
 export class ProviderTable {
   readonly #byEnd = new Map<string, MailProvider>();
 
@@ -181,12 +181,12 @@ export class ProviderTable {
     }
   }
 
-  /** Whether some are asked through a proxy. */
+  /** Whether some are reached through a proxy. */
   get usesProxy(): boolean {
     return [...this.#byEnd.values()].some(({ via }) => via?.proxy !== undefined);
   }
 
-  /** The one whose exchanger this is, by the longest end of its name; else the one for all others. */
+  /** The provider with the longest matching ending; else the entry for all others. */
   of(host: string): MailProvider | undefined {
     for (let end = host; end !== ''; end = end.slice(end.indexOf('.') + 1)) {
       const provider = this.#byEnd.get(end);

@@ -8,9 +8,8 @@ interface Refusal {
 }
 
 /**
- * The refusals of one conversation, until it is known what they are worth. Those before an acceptance
- * were given by a server that did not refuse everything; those after the last one are open until a mailbox
- * that was taken has been asked for again.
+ * The refusals of one conversation, until they are proved. Those before an acceptance came from a server that
+ * did not refuse everything; those after the last one are open until an accepted mailbox was repeated.
  */
 export class Refusals {
   readonly #questions: Questions;
@@ -30,7 +29,7 @@ export class Refusals {
     const early = [...this.#early, ...this.#late];
     this.#early = [];
     this.#late = [];
-    // Answered at once, as far as nothing more can be learned: a kill would lose it.
+    // Reported at once where nothing more can be learned: a kill would lose it.
     for (const refusal of early) {
       if (refusal.finding === 'refused' && !this.#hasTaken(this.#domainOf(refusal.place)))
         this.#early.push(refusal);
@@ -38,7 +37,7 @@ export class Refusals {
     }
   }
 
-  /** Whether it was taken, and is the mailbox of somebody. */
+  /** Whether it was accepted, and is a real mailbox. */
   isTaken(place: number): boolean {
     return this.#taken.has(place);
   }
@@ -47,7 +46,7 @@ export class Refusals {
     this.#late.push({ place, finding, text });
   }
 
-  /** Whom to ask for again; `undefined` when nothing is open, or nobody was ever taken. */
+  /** The mailbox to repeat; `undefined` when nothing is open, or none was ever accepted. */
   witness(): string | undefined {
     if (this.#late.length === 0) return undefined;
     const { memory, recipients } = this.#questions;
@@ -60,9 +59,9 @@ export class Refusals {
   }
 
   /**
-   * Gives all answers that are left.
+   * Reports all remaining answers.
    *
-   * @param witness whether a mailbox that was taken before is still taken
+   * @param witness whether an accepted mailbox is still accepted
    */
   settle(witness: 'proved' | 'disproved' | 'unproved'): void {
     const { onAnswer } = this.#questions;
@@ -87,7 +86,7 @@ export class Refusals {
     onAnswer(place, counts ? 'no_mailbox' : 'undetermined');
   }
 
-  /** Whether a mailbox of the domain was taken, now or before. */
+  /** Whether a mailbox of the domain was accepted, now or before. */
   #hasTaken(domain: string): boolean {
     const { memory } = this.#questions;
     if (memory.witnessOf(domain) !== undefined) return true;
@@ -99,7 +98,7 @@ export class Refusals {
   }
 }
 
-/** RFC 5321 4.5.1: every domain has it, and many take mail for it from whom they refuse elsewhere. */
+/** RFC 5321 4.5.1: every domain has it, and many accept mail for it from clients that they refuse otherwise. */
 function isPostmaster(local: string): boolean {
   return local.toLowerCase() === 'postmaster';
 }

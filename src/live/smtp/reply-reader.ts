@@ -1,7 +1,7 @@
-/** What ended a conversation before its time. */
+/** Why a conversation ended early. */
 type SmtpFailureKind = 'connection' | 'timeout' | 'protocol' | 'tls';
 
-/** A conversation broke. Its message holds no address and no word of the server. */
+/** A broken conversation. Its message holds no address and no word of the server. */
 export class SmtpFailure extends Error {
   override readonly name = 'SmtpFailure';
   readonly kind: SmtpFailureKind;
@@ -12,16 +12,16 @@ export class SmtpFailure extends Error {
   }
 }
 
-/** A reply of a server (RFC 5321 4.2). */
+/** A server's reply (RFC 5321 4.2). */
 export interface Reply {
   readonly code: number;
-  /** Subject and detail of its enhanced status code (RFC 3463), as `1.1` of `5.1.1`. */
+  /** Subject and detail of its enhanced status code (RFC 3463): `1.1` of `5.1.1`. */
   readonly enhanced: string | undefined;
   /** The text of its lines after the codes. */
   readonly lines: readonly string[];
 }
 
-/** RFC 5321 4.5.3.1.5 has 512 octets; some servers write a little more. */
+/** RFC 5321 4.5.3.1.5 has 512 octets; some servers send slightly more. */
 const maxLineBytes = 2048;
 const maxReplyLines = 100;
 
@@ -29,14 +29,14 @@ const newline = 0x0a;
 const lineForm = /^([2-5]\d\d)(?:([ -])(.*))?$/su;
 const enhancedForm = /^([245])\.(\d{1,3}\.\d{1,3})(?:\s|$)/;
 
-/** Puts replies together from bytes as they arrive. It holds one line and one reply at most. */
+/** Assembles replies from bytes as they arrive. Holds at most one line and one reply. */
 export class ReplyReader {
   #line: Uint8Array[] = [];
   #lineBytes = 0;
   #code: number | undefined;
   #lines: string[] = [];
 
-  /** @returns the replies that these bytes end */
+  /** @returns the replies that these bytes complete */
   push(bytes: Uint8Array): Reply[] {
     const replies: Reply[] = [];
     let begin = 0;
@@ -55,7 +55,7 @@ export class ReplyReader {
     }
   }
 
-  /** Whether a reply has begun and not ended. */
+  /** Whether a reply is incomplete. */
   get isInside(): boolean {
     return this.#lineBytes > 0 || this.#code !== undefined;
   }
@@ -82,7 +82,7 @@ export class ReplyReader {
   }
 }
 
-/** One of another class than its reply contradicts it, and says nothing (RFC 2034, section 4). */
+/** A code of another class than its reply contradicts it, and is ignored (RFC 2034, section 4). */
 function enhancedOf(code: number, lines: readonly string[]): string | undefined {
   for (const line of lines) {
     const [, kind, rest] = enhancedForm.exec(line) ?? [];

@@ -1,39 +1,38 @@
 import type { Reply } from './reply-reader.js';
 import { type Subject, subjectWords, hasNear, hasWords, plainWords } from './reply-subjects.js';
 
-/** What a reply to RCPT says of the mailbox. */
+/** What a reply to RCPT says about the mailbox. */
 export type Finding =
-  /** The server takes mail for it. */
+  /** The server accepts mail for it. */
   | 'accepted'
-  /** It is there, and full. */
   | 'full'
-  /** It is there, and gets more mail just now than it may. */
+  /** It exists, and temporarily gets more mail than allowed. */
   | 'busy'
-  /** It is there, and takes no mail any more. */
+  /** It exists, and no longer accepts mail. */
   | 'disabled'
-  /** It is not there. */
+  /** It does not exist. */
   | 'no_mailbox'
-  /** Refused without a word about a mailbox: the asker may be meant. */
+  /** Refused without a word about a mailbox: the client may be meant. */
   | 'refused'
-  /** The server does not say, or not to this client. */
+  /** The server does not tell, or not this client. */
   | 'not_told'
-  /** Asked again later, the server may say it. */
+  /** It may tell later. */
   | 'temporary'
-  /** The server takes no more recipients in this conversation. */
+  /** The server accepts no more recipients in this conversation. */
   | 'too_many'
-  /** No sensible answer to the command. */
+  /** No meaningful answer to the command. */
   | 'failed';
 
-/** One row of the table: the first that fits decides. */
+/** A row of the table: the first match decides. */
 interface ReplyRule {
-  /** Reply codes; a single digit stands for its whole class. */
+  /** Reply codes; a single digit stands for its class. */
   readonly codes: readonly number[];
   /** Subject and detail of enhanced status codes; `7` stands for the whole subject. */
   readonly enhanced?: readonly string[];
-  /** What its text has to be about. */
+  /** The subject of its text. */
   readonly about?: Subject;
   readonly finding: Finding;
-  /** Why, for the documentation. */
+  /** The reason, for the documentation. */
   readonly because: string;
 }
 
@@ -52,7 +51,7 @@ function enhanced(
   return { codes, enhanced: details, finding, because };
 }
 
-/** The table of replies to RCPT. The documentation shows it, and a test holds the two together. */
+/** The table of replies to RCPT. The documentation shows it, and a test compares the two. */
 export const replyRules: readonly ReplyRule[] = [
   rule([250, 251], 'accepted', 'taken, here or by forwarding'),
   rule([252], 'not_told', 'the server would take it without knowing'),
@@ -125,7 +124,7 @@ export const replyRules: readonly ReplyRule[] = [
   rule([5], 'refused', 'refused without a reason'),
 ];
 
-/** Reads a reply to RCPT by {@link replyRules}, or by the words of a provider that is known. */
+/** Interprets a reply to RCPT by {@link replyRules}, or by a known provider's words. */
 export function judgeReply(
   reply: Reply,
   provider?: {
@@ -157,14 +156,14 @@ function isAbout(text: string, subject: Subject): boolean {
   return words === undefined ? near !== undefined && hasNear(text, near) : hasWords(text, words);
 }
 
-/** What a reply before RCPT (greeting, EHLO, MAIL) says of the whole conversation. */
+/** Interprets a reply before RCPT (greeting, EHLO, MAIL) for the whole conversation. */
 export function judgeSession(
   reply: Reply,
 ): 'ready' | 'temporary' | 'not_told' | 'no_mailbox' | 'failed' {
   const kind = Math.floor(reply.code / 100);
   if (kind === 2) return 'ready';
   if (kind === 4) return 'temporary';
-  // RFC 7504 2; other hosts refuse one asker with the same code.
+  // RFC 7504 2; other hosts refuse one client with the same code.
   if (reply.code === 521 && judgeReply(reply) === 'no_mailbox') return 'no_mailbox';
   return kind === 5 ? 'not_told' : 'failed';
 }

@@ -1,6 +1,6 @@
 import type { Reply } from './reply-reader.js';
 
-/** Words that mark a refusal, and the servers that were seen to write them. */
+/** Words of a refusal, and the servers known to send them. */
 interface SubjectWords {
   readonly words?: Words;
   readonly near?: Near;
@@ -155,7 +155,7 @@ export const replySubjects = {
   },
 } as const satisfies Readonly<Record<string, SubjectWords>>;
 
-/** Phrases, between commas. */
+/** Phrases separated by commas. */
 function phrases(text: string): Words {
   return text.split(',').map((phrase) => phrase.trim().replaceAll(/\s+/g, ' '));
 }
@@ -166,23 +166,23 @@ export function subjectWords(subject: Subject): SubjectWords {
   return replySubjects[subject];
 }
 
-/** Words of refusals, as servers write them; a star stands for any end of a word. */
+/** Words of refusals as servers write them; a star stands for any ending. */
 type Words = readonly string[];
 
-/** One word, and another one not far after it. */
+/** A word with another shortly after it. */
 interface Near {
   readonly first: Words;
   readonly after: Words;
 }
 
-/** Words between the two of a {@link Near}: "the account that you tried to reach does not exist". */
+/** Most words between the two of a {@link Near}: "the account that you tried to reach does not exist". */
 const mostBetween = 7;
-/** Texts are long where a server explains itself; what follows says no more. */
+/** Longer texts explain more and add nothing. */
 const mostCharacters = 1000;
 
 /**
- * The text of a reply in plain words: in lower case, without accents, addresses, signs and codes, so that
- * the same words are found however they are written and broken into lines.
+ * The text of a reply in plain words: lower case, without accents, addresses, signs and codes, so that words
+ * are found in any spelling and across lines.
  */
 export function plainWords({ lines }: Reply): string {
   const text = lines
@@ -199,8 +199,8 @@ export function plainWords({ lines }: Reply): string {
 }
 
 /**
- * What two replies must have in common to be the same refusal: their words without those that hold a
- * digit (numbers of queues, hosts, the time), and without the name that was asked for.
+ * A refusal for comparison: its words without those with a digit (queue ids, hosts, times), and without the
+ * requested name.
  */
 export function refusalText(reply: Reply, local: string): string {
   const words = plainWords(reply);
@@ -211,12 +211,12 @@ export function refusalText(reply: Reply, local: string): string {
   );
 }
 
-/** Whether a text, as {@link plainWords} gives it, has one of these. */
+/** Whether a text from {@link plainWords} contains one of these. */
 export function hasWords(text: string, words: Words): boolean {
   return words.some((each) => text.includes(patternOf(each)));
 }
 
-/** Whether a text has one word, and one of the others not far after it. */
+/** Whether a text has a word with one of the others shortly after it. */
 export function hasNear(text: string, { first, after }: Near): boolean {
   return first.some((each) => {
     const pattern = patternOf(each);
@@ -250,7 +250,7 @@ function patternOf(words: string): string {
   return pattern;
 }
 
-/** Words with a blank before, between and after them. */
+/** Words with blanks before, between and after them. */
 function plain(text: string): string {
   const words = text
     .normalize('NFKD')

@@ -8,10 +8,10 @@ import { type Reply, ReplyReader, SmtpFailure } from './reply-reader.js';
 interface SocketOptions {
   readonly address: string;
   readonly port: number;
-  /** How long the connection, and each reply, may take. */
+  /** Longest time of connecting, and of each reply. */
   readonly timeoutMs: number;
   readonly via?: Via | undefined;
-  /** Its abort ends the connection. */
+  /** Ends the connection. */
   readonly signal: AbortSignal;
 }
 
@@ -52,7 +52,7 @@ async function throughProxy(
     const { socket } = await orAborted(connecting, signal);
     return socket;
   } catch (cause) {
-    // Who waits no more leaves no connection behind.
+    // A caller that has left leaves no connection behind.
     void connecting.then(
       ({ socket }) => socket.destroy(),
       () => undefined,
@@ -62,15 +62,15 @@ async function throughProxy(
   }
 }
 
-/** What one conversation may send: a few hundred replies at their longest. */
+/** Most bytes of one conversation: a few hundred replies of the longest kind. */
 const maxBytes = 256 * 1024;
-/** Replies that came before somebody asked for them; nobody pipelines more commands. */
+/** Most replies received before they are read; no more commands are pipelined. */
 const maxWaiting = 200;
 const maxFarewellMs = 2000;
 // eslint-disable-next-line no-control-regex
 const control = /[\u0000-\u001f\u007f]/;
 
-/** A connection to an exchanger: commands out, replies in, nothing else. */
+/** A connection to an exchanger: commands out, replies in. */
 export class SmtpConnection {
   #socket: Socket;
   #reader = new ReplyReader();
@@ -103,7 +103,7 @@ export class SmtpConnection {
     }
   }
 
-  /** Sends commands, one a line. What holds a control character could be more than one: a defect. */
+  /** Sends commands, one a line. A control character could make it more than one: a defect. */
   send(...commands: readonly string[]): void {
     for (const command of commands) {
       if (control.test(command)) throw new Error('a command with a control character');
@@ -113,7 +113,7 @@ export class SmtpConnection {
   }
 
   async reply(): Promise<Reply> {
-    // What came before an end is still good.
+    // Replies before the end still count.
     if (this.#replies.length === 0) {
       await this.#until((ready) => {
         this.#wake = ready;
@@ -125,11 +125,11 @@ export class SmtpConnection {
   }
 
   /**
-   * Goes on under TLS. Certificates are not checked: encryption is opportunistic (RFC 7435), as between
+   * Continues under TLS. Certificates are not checked: encryption is opportunistic (RFC 7435), as between
    * exchangers.
    */
   async secure(host: string): Promise<void> {
-    // What was sent in the clear after the reply must not count as sent under TLS (RFC 3207, section 6).
+    // Bytes sent in the clear after the reply must not count as sent under TLS (RFC 3207, section 6).
     if (this.#replies.length > 0 || this.#reader.isInside) {
       throw new SmtpFailure('tls', 'the server spoke between STARTTLS and TLS');
     }
@@ -149,7 +149,7 @@ export class SmtpConnection {
     this.#listen();
   }
 
-  /** Takes leave, and waits a moment for the server to do so too. */
+  /** Sends QUIT, and waits briefly for the server. */
   async quit(): Promise<void> {
     if (this.#failure === undefined) {
       this.send('QUIT');
@@ -203,7 +203,7 @@ export class SmtpConnection {
     this.#wake?.();
   }
 
-  /** Waits for something, no longer than a reply may take: a server that drips bytes gains nothing. */
+  /** Waits no longer than a reply may take: a server that drips bytes gains nothing. */
   async #until(listen: (ready: () => void) => void): Promise<void> {
     if (this.#failure) throw this.#failure;
     let timer: NodeJS.Timeout | undefined;
@@ -219,7 +219,7 @@ export class SmtpConnection {
     this.#throwFailure();
   }
 
-  /** What came before an end is still good. */
+  /** Replies before the end still count. */
   #throwFailure(): void {
     const failure = this.#failure;
     if (failure && this.#replies.length === 0) throw failure;

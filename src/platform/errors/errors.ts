@@ -39,9 +39,9 @@ export class ConfigurationError extends SluiceError {
 export class InputError extends SluiceError {
   override readonly name = 'InputError';
   declare readonly code: ErrorCodes['InputError'];
-  /** Line of the input where the trouble begins, counted from 1, where it is known. */
+  /** Line of the input where the fault begins, from 1, if known. */
   readonly line: number | undefined;
-  /** A private field: nobody who prints the error is to see it. */
+  /** Private: hidden when the error is printed. */
   readonly #isEmpty: boolean;
 
   constructor(
@@ -55,20 +55,20 @@ export class InputError extends SluiceError {
     } = {},
   ) {
     const { code = 'input_malformed', cause } = options;
-    // The list of now is read by the next run; every other code needs a person, as far as is known.
+    // The next run reads the current list; every other code needs a person.
     super(message, { code, retryable: code === 'input_changed', cause });
     this.line = options.line;
     this.#isEmpty = options.isEmpty ?? false;
   }
 
-  /** @internal Whether the input has not even a header. */
+  /** @internal Whether the input has no header. */
   get isEmpty(): boolean {
     return this.#isEmpty;
   }
 }
 
 /**
- * The output, or what is kept on disk for it, cannot be written.
+ * The output, or the state kept on disk for it, cannot be written.
  *
  * @example
  * ```ts
@@ -89,7 +89,7 @@ export class OutputError extends SluiceError {
 }
 
 /**
- * A request got no whole answer: connection refused, reset, timed out.
+ * A request without a complete answer: connection refused, reset, timed out.
  *
  * @example
  * ```ts
@@ -106,11 +106,11 @@ export class TransportError extends SluiceError {
   /** Name of the operation (`launchBatch`, …). */
   readonly operation: string;
   /**
-   * `no`: the service cannot have seen the request; `unknown`: it may have been carried out. Never a
-   * guess: on a reused socket the same error stands for both, which is `unknown`.
+   * `no`: the service cannot have seen the request; `unknown`: it may have been carried out. Never a guess:
+   * on a reused socket the same error may mean both, which is `unknown`.
    */
   readonly sent: 'no' | 'unknown';
-  /** What broke it, without the operation. */
+  /** The cause, without the operation. */
   readonly reason: string;
 
   constructor(
@@ -121,7 +121,7 @@ export class TransportError extends SluiceError {
       readonly code: ErrorCodes['TransportError'];
       readonly operation: string;
       readonly sent: 'no' | 'unknown';
-      /** `false` where asking again cannot help, as with a certificate. */
+      /** `false` where a retry cannot help, as with a certificate. */
       readonly retryable?: boolean;
       readonly cause?: unknown;
     },
@@ -156,15 +156,15 @@ export class ApiError extends SluiceError {
   readonly operation: string;
   /** HTTP status. */
   readonly status: number;
-  /** `no`: the service refused the request; `unknown`: it may have been carried out all the same. */
+  /** `no`: the service refused the request; `unknown`: it may have been carried out. */
   readonly sent: 'no' | 'unknown';
-  /** The service's own words, as far as the body held some; without control characters, addresses, numbers and cells. */
+  /** The service's own words in the body, without control characters, addresses, numbers and cells. */
   readonly serviceMessage: string | undefined;
-  /** How long the service asked to wait, in milliseconds, clamped; absent when it did not say. */
+  /** The wait that the service asked for, in milliseconds, clamped; absent without one. */
   readonly retryAfterMs: number | undefined;
-  /** What the batch needs whose launch was refused for its credits, before refunds; absent of all else. */
+  /** Credits of a batch whose launch was refused for them, before refunds; absent otherwise. */
   readonly needs: NeededCredits | undefined;
-  /** How the service, or a gateway before it, calls the request in its own logs, where it says. */
+  /** The request's id in the logs of the service, or of a gateway before it, if given. */
   readonly requestId: string | undefined;
   readonly #body: unknown;
 
@@ -195,22 +195,21 @@ export class ApiError extends SluiceError {
   }
 
   /**
-   * The body of the answer: the value of its JSON, or its text. Addresses, numbers, the key and the cells
-   * that were sent are taken out of it, and long texts are cut; it may still name people, so printing
-   * the error leaves it out.
+   * The body of the answer: its JSON value, or its text. Addresses, numbers, the key and sent cells are
+   * redacted, and long texts cut; it may still name people, so printing the error omits it.
    */
   get body(): unknown {
     return this.#body;
   }
 }
 
-/** Timeouts and redirects come from in between as well: what they answer may have been carried out. */
+/** Timeouts and redirects may come from a gateway: the request may have been carried out. */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 425;
 }
 
 /**
- * An answer that says success is not what the specification shows.
+ * A successful answer that differs from the specification.
  *
  * @example
  * ```ts
@@ -222,11 +221,11 @@ export class ContractError extends SluiceError {
   override readonly name = 'ContractError';
   declare readonly code: ErrorCodes['ContractError'];
   readonly operation: string;
-  /** The request may have been carried out: the answer says so, and not how. */
+  /** The request may have been carried out: the answer says so, but not how. */
   readonly sent = 'unknown';
   /** HTTP status, where the answer itself is the trouble, and not what it means. */
   readonly status: number | undefined;
-  /** As of an ApiError. */
+  /** As in ApiError. */
   readonly requestId: string | undefined;
   readonly #body: unknown;
 
@@ -255,7 +254,7 @@ export class ContractError extends SluiceError {
 }
 
 /**
- * Something took longer than it may: a stage of a batch, or the service's return.
+ * Something took longer than allowed: a stage of a batch, or an outage of the service.
  *
  * @example
  * ```ts
@@ -269,9 +268,9 @@ export class ContractError extends SluiceError {
 export class DeadlineError extends SluiceError {
   override readonly name = 'DeadlineError';
   declare readonly code: ErrorCodes['DeadlineError'];
-  /** Of one request that was given up: as of a TransportError, for its last attempt. Absent of all else. */
+  /** Of a request that was given up: its last attempt, as in TransportError. Absent otherwise. */
   readonly sent: 'no' | 'unknown' | undefined;
-  /** How long the service is not asked, in milliseconds, where a call was not sent for that. */
+  /** The pause that the service asked for, in milliseconds, where it kept a call from being sent. */
   readonly retryAfterMs: number | undefined;
 
   constructor(
@@ -290,7 +289,7 @@ export class DeadlineError extends SluiceError {
 }
 
 /**
- * Credits or the caller's own budget are used up; what runs is finished, nothing more is launched.
+ * Credits or the caller's own budget are used up; running batches are finished, no more are launched.
  *
  * @example
  * ```ts
@@ -312,7 +311,7 @@ export class BudgetError extends SluiceError {
 }
 
 /**
- * The run leaves what it began to the service, as its options ask: the same call later goes on.
+ * The run leaves its batches to the service, as its options ask: the same call later continues.
  *
  * @example
  * ```ts
@@ -342,7 +341,7 @@ export class DetachedError extends SluiceError {
 }
 
 /**
- * The state directory is in use, of another run, or damaged.
+ * The state directory is in use, belongs to another run, or is damaged.
  *
  * @example
  * ```ts
@@ -364,7 +363,7 @@ export class StateError extends SluiceError {
       readonly cause?: unknown;
     },
   ) {
-    // The other process ends some time; every other code needs a person.
+    // The other process will end; every other code needs a person.
     const retryable = options.code === 'state_locked';
     super(message, { code: options.code, retryable, cause: options.cause });
   }

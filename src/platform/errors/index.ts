@@ -1,4 +1,4 @@
-// Errors without the rest (`sluice/errors`): nothing of it needs Node, so that a page can tell them apart, too.
+// Errors alone (`sluice/errors`): without Node, so that a web page can distinguish them, too.
 export {
   ApiError,
   BudgetError,

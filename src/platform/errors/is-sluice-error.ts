@@ -1,7 +1,6 @@
 import type * as family from './errors.js';
 import { brand, type SluiceError, type ErrorCodes, type SluiceErrorCode } from './sluice-error.js';
 
-/** The class of the errors that carry a code, with that code. */
 type ErrorWith<Code extends SluiceErrorCode> = {
   [Name in keyof ErrorCodes]: Code extends ErrorCodes[Name]
     ? InstanceType<(typeof family)[Name]> & { readonly code: Code }
@@ -12,8 +11,9 @@ type ErrorWith<Code extends SluiceErrorCode> = {
 type AnyError = InstanceType<(typeof family)[keyof ErrorCodes]>;
 
 /**
- * Whether an error is one of Sluice, and, given a code, that one: it then has the fields of its class,
- * such as `status` of an ApiError. Where none is given, a `switch` over its code shows the class as well. An error of another copy of this package in the process is one, too.
+ * Whether an error is Sluice's, optionally with this code: it then has the fields of its class, such as
+ * `status` of an ApiError. Without a code, a `switch` over `error.code` narrows the class, too. Errors of
+ * another copy of this package count.
  *
  * @example
  * ```ts

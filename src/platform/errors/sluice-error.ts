@@ -1,4 +1,4 @@
-/** The codes of each class of errors. A code is part of the public interface: scripts branch on it. */
+/** The codes of each error class. A code is part of the public interface: scripts branch on it. */
 export interface ErrorCodes {
   /** Nothing was sent. */
   readonly ConfigurationError:
@@ -31,14 +31,13 @@ export interface ErrorCodes {
   readonly StateError: 'state_locked' | 'state_mismatch' | 'state_damaged' | 'state_unfinished';
 }
 
-/** Every code that an error of Sluice can carry. */
 export type SluiceErrorCode = ErrorCodes[keyof ErrorCodes];
 
 export interface SluiceErrorOptions {
   readonly code: SluiceErrorCode;
   /**
-   * Whether the same call may succeed later without a change by the caller, and cannot pay again: nobody
-   * has to pay, agree, or choose other options. A rule that repeats a call still needs an end.
+   * Whether the same call may succeed later without a change by the caller, and cannot pay again. Repeated
+   * calls still need a limit.
    *
    * @default false
    */
@@ -46,12 +45,11 @@ export interface SluiceErrorOptions {
   readonly cause?: unknown;
 }
 
-/** The same in every copy of this package in a process, which `instanceof` is not. @internal */
+/** Equal in every copy of this package in a process, unlike `instanceof`. @internal */
 export const brand: unique symbol = Symbol.for('sluice.error');
 
 /**
- * The root of all errors that Sluice raises on purpose. Messages say what failed and on which id, and
- * hold neither a key nor a cell of the input.
+ * The base class of Sluice's errors. Messages give what failed and the id, never a key or a cell.
  *
  * @example
  * ```ts

@@ -23,14 +23,13 @@ const words = new Map([
   ['ERR_STREAM_WRITE_AFTER_END', 'it was ended'],
 ]);
 
-/** Says in words why the system or a stream refused, as the second half of a message. */
+/** Describes why the system or a stream refused, as the second half of a message. */
 export function describeSystemError(error: unknown): string {
   const code = systemErrorCode(error);
   if (code === undefined) return error instanceof Error ? error.message : 'an unexpected error';
   return words.get(code) ?? code;
 }
 
-/** The code of an error of Node or the system (`ENOENT`). */
 export function systemErrorCode(error: unknown): string | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   return typeof error.code === 'string' ? error.code : undefined;
@@ -38,7 +37,7 @@ export function systemErrorCode(error: unknown): string | undefined {
 
 type Refuse = (cause: unknown) => never;
 
-/** What becomes of the system's words about an input. */
+/** Converts the system's errors about an input. */
 export function refuseReading(name: string): Refuse {
   return (cause) => {
     throw new InputError(`cannot read ${name}: ${describeSystemError(cause)}`, {
@@ -48,7 +47,7 @@ export function refuseReading(name: string): Refuse {
   };
 }
 
-/** What becomes of the system's words about an output. */
+/** Converts the system's errors about an output. */
 export function refuseWriting(name: string): Refuse {
   return (cause) => {
     throw new OutputError(`cannot write ${name}: ${describeSystemError(cause)}`, { cause });
@@ -56,9 +55,9 @@ export function refuseWriting(name: string): Refuse {
 }
 
 /**
- * Makes calls on the disk.
+ * Makes file system calls.
  *
- * @param doing what a person reads behind "cannot": `write …`
+ * @param doing the text after "cannot": `write …`
  */
 export async function onDisk<T>(doing: string, call: () => Promise<T>): Promise<T> {
   try {

@@ -7,31 +7,34 @@ import { closeFile, type FileSystem } from './file-system.js';
 import { systemErrorCode } from './disk-errors.js';
 import { optionName } from '../text/option-name.js';
 
-/** A lock on something on disk: it dies with its process, however that ends. */
+/** A lock on something on disk, released when its process ends in any way. */
 export interface FileLock {
   release(): Promise<void>;
 }
 
-/** How long to wait for another process to let go. */
+/** How long to wait for another process. */
 export interface LockWaitOptions {
-  /** @default 0: a lock that another holds is an error at once */
+  /**
+   * @default 0: another's lock is an error at once
+   * @default 0: a lock that another holds is an error at once
+   */
   readonly waitLockMs?: number | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly clock?: Clock | undefined;
 }
 
 interface LockTarget {
-  /** How messages call what the lock guards. */
+  /** The locked thing's name in messages. */
   readonly name: string;
-  /** The file that is locked; made if need be. */
+  /** The locked file; created when missing. */
   readonly path: string;
   /** What its holder does with it. @default 'is working in' */
   readonly does?: string;
-  /** The option that names its place. */
+  /** The option that gives its location. */
   readonly option: string;
-  /** Whether its user can choose to wait for it, with `waitLockMs`. @default true */
+  /** Whether the user can wait for it, with `waitLockMs`. @default true */
   readonly canWait?: boolean;
-  /** Makes the folder of the file again, where others may remove it. */
+  /** Recreates the file's folder, where others may remove it. */
   readonly remake?: () => Promise<void>;
 }
 
@@ -54,7 +57,7 @@ export async function lockFile(
   }
   throw new OutputError(`${name} is removed again and again by others`);
 
-  /** @returns nothing where the folder of the file is gone */
+  /** @returns nothing where the file's folder is gone */
   async function waitToOpen(): Promise<FileHandle | undefined> {
     for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
       try {
@@ -85,7 +88,7 @@ export async function lockFile(
   }
 }
 
-/** What this process has locked, by path: who is refused may be another call in it. */
+/** This process's locks, by path: the holder may be another call in it. */
 const heldHere = new Set<string>();
 
 function lockOf(path: string, file: FileHandle): FileLock {
@@ -110,7 +113,7 @@ function busyError(
   });
 }
 
-/** What the system says where a file system has no locks, such as some network folders. */
+/** System errors of file systems without locks, such as some network folders. */
 const noLocks: readonly unknown[] = ['ENOLCK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
 
 function refuseLock({ name, path, option }: LockTarget, cause: unknown): never {

@@ -10,24 +10,21 @@ import {
   type OpenFlags,
 } from './private-files.js';
 
-/**
- * The calls a run makes on the disk: a parameter, so that every one of them can be made to fail.
- */
+/** The file system calls of a run: a parameter, so that each can fail in tests. */
 export interface FileSystem extends Pick<
   typeof nodeFileSystem,
   'mkdir' | 'readdir' | 'rename' | 'rm' | 'stat' | 'statfs'
 > {
-  /** Follows no link to a file. */
+  /** Does not follow a link to a file. */
   readonly open: (path: string, flags: OpenFlags, mode?: number) => Promise<FileHandle>;
-  /** Follows no link. */
+  /** Does not follow links. */
   readonly readFile: (path: string) => Promise<Buffer>;
   /** Refuses a file that is another user's, open to others, or a link. */
   readonly checkPrivateFile: (path: string) => Promise<void>;
-  /** The same of a folder, with what is in it. */
+  /** The same for a folder and its content. */
   readonly checkPrivateFolder: (path: string) => Promise<void>;
   /**
-   * Opens a file, making it if need be, and locks it for as long as it is open: the lock dies with its
-   * process, however that ends.
+   * Opens a file, created when missing, and locks it while it is open: the lock ends with its process.
    *
    * @returns `undefined` when another holds the lock
    */
@@ -43,13 +40,13 @@ export const systemFiles: FileSystem = {
   openLocked,
 };
 
-/** Makes what was renamed or created in a directory outlast a power cut. Errors are the system's. */
+/** Syncs a directory, so that renamed and created names survive a power cut. Errors are the system's. */
 export async function syncDirectory(files: Pick<FileSystem, 'open'>, path: string): Promise<void> {
   const directory = await files.open(path, 'r');
   try {
     await directory.sync();
   } catch (error) {
-    // Some file systems know no such thing.
+    // Some file systems do not support that.
     if ((error as NodeJS.ErrnoException).code !== 'EINVAL') throw error;
   } finally {
     await closeFile(directory);
@@ -57,18 +54,18 @@ export async function syncDirectory(files: Pick<FileSystem, 'open'>, path: strin
 }
 
 /**
- * Closes a file that was only read, or whose bytes are safe on the disk: what the system says to that
- * changes nothing, and must not hide what went wrong before.
+ * Closes a file that was only read, or whose bytes are safe: an error at closing does not matter, and must
+ * not hide an earlier one.
  */
 export async function closeFile(file: FileHandle): Promise<void> {
   try {
     await file.close();
   } catch {
-    // The descriptor is gone all the same.
+    // The descriptor is closed all the same.
   }
 }
 
-/** Whether a path leads to something. */
+/** Whether a path exists. */
 export async function exists(path: string): Promise<boolean> {
   return stat(path).then(
     () => true,
@@ -76,25 +73,24 @@ export async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** Who may read a file and write to it. */
+/** Who may read and write a file. */
 export interface FilePermissions {
   /** Its permission bits. */
   readonly mode: number;
-  /** Its group, whom the bits of the group are for. */
+  /** Its group, to which the group bits apply. */
   readonly gid: number;
 }
 
-/** The first chunk is small, as most files are; the one after a full one is larger, up to the most. */
+/** The first chunk is small, as most files are; later ones grow up to the largest. */
 const firstChunkBytes = 16 * 1024;
 const mostChunkBytes = 256 * 1024;
 const growth = 4;
 
 /**
- * The bytes of a file of the state directory, from its first to its last; the file is closed when the
- * reading ends.
+ * The bytes of a file in the state directory; it is closed at the end of the reading.
  *
- * @param isLent a chunk is only the reader's until it asks for the one after the next: memory does not
- *   grow with the file, not even by what waits to be collected
+ * @param isLent a chunk is valid until the one after the next is requested: memory does not grow with the
+ * file, not even by garbage
  */
 export async function* readFileBytes(
   files: FileSystem,
@@ -107,7 +103,7 @@ export async function* readFileBytes(
   let chunkBytes = firstChunkBytes;
   try {
     for (;;) {
-      // One of the two that were lent, or a fresh one, which anyone who reads may keep.
+      // A lent buffer, or a new one that the reader may keep.
       const free = lent.length === 2 ? lent.shift() : undefined;
       const chunk = free?.length === chunkBytes ? free : Buffer.allocUnsafeSlow(chunkBytes);
       if (isLent) lent.push(chunk);

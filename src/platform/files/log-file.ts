@@ -8,40 +8,40 @@ import { closeFile, type FileSystem } from './file-system.js';
 import { makeSafe, writeWhole } from './whole-file.js';
 
 export interface LogOptions {
-  /** How messages call it: `the journal /var/runs/journal`. */
+  /** Its name in messages: `the journal /var/runs/journal`. */
   readonly name: string;
   /**
-   * Says that another process has changed the file; without it nobody looks. A lock keeps others away,
-   * but not on every file system: in a folder that machines share it may have no effect.
+   * The error when another process has changed the file; without it there is no check. A lock may have no
+   * effect in a folder shared by machines.
    *
-   * @param isGone whether nothing has its name any more: its folder may have gone away
+   * @param isGone whether the file no longer exists: its folder may have gone
    */
   readonly refuseOthers?: (isGone: boolean) => SluiceError;
-  /** Whether what is settled is on the disk itself. @default true */
+  /** Whether settled pieces are on the disk itself. @default true */
   readonly durable?: boolean;
 }
 
-/** What was read of a log. */
+/** The content of a log. */
 export interface LogContent {
-  /** What comes after them is the rest of a torn write: it is cut off, it never counted. */
+  /** Later bytes are the rest of a torn write, which never counted: they are cut off. */
   readonly keptBytes: number;
   readonly readBytes: number;
 }
 
 /**
- * A file that grows at its end, by whole pieces that carry checksums of their own. After a failed write
- * nobody knows what is in the file: nothing is ever appended to it.
+ * An append-only file of pieces with checksums of their own. After a failed write its content is unknown:
+ * nothing is appended any more.
  *
- * A piece is appended in one of two ways. `append` is for anyone who can wait: it is on the disk when this
- * returns. `appendNow` is for anyone who changes what is in memory in the same turn: it either is in the
- * file, where a kill cannot undo it, or was not written at all; `settle` waits for the disk.
+ * A piece is appended in one of two ways. `append` returns once it is on disk. `appendNow` is synchronous,
+ * for callers that change memory in the same turn: the piece is in the file, where a kill cannot undo it, or
+ * was not written at all; `settle` waits for the disk.
  */
 export class LogFile {
   readonly #files: FileSystem;
   readonly #path: string;
   readonly #options: LogOptions;
   #file: FileHandle;
-  /** Bytes that are in the file, as far as this process knows. */
+  /** Size of the file, as far as this process knows. */
   #size: number;
   #settled: number;
   #settling: Promise<void> | undefined;
@@ -62,7 +62,7 @@ export class LogFile {
   }
 
   /**
-   * Opens a log, making it when it is missing, and cuts off a torn write.
+   * Opens a log, created when missing, and cuts off a torn write.
    *
    * @param read reads the file from its beginning
    */
@@ -88,15 +88,15 @@ export class LogFile {
     }
   }
 
-  /** Where the next piece begins. */
+  /** Position of the next piece. */
   get size(): number {
     return this.#size;
   }
 
   /**
-   * Appends a piece; it is on the disk when this returns. One at a time.
+   * Appends a piece; once this returns, it is on disk. One at a time.
    *
-   * @throws OutputError when it could not be written, or what `refuseOthers` says; from then on for all
+   * @throws OutputError when a write fails, or the error of `refuseOthers`; from then on always
    */
   async append(bytes: Uint8Array): Promise<void> {
     if (this.#broken) throw this.#broken;
@@ -105,7 +105,7 @@ export class LogFile {
       await this.#file.appendFile(bytes);
       this.#size += bytes.length;
       await this.#file.datasync();
-      // Another process may have written between the look and the write.
+      // Another process may have written between the check and the write.
       await this.#fence();
     } catch (error) {
       throw this.#break(error);
@@ -113,7 +113,7 @@ export class LogFile {
     this.#settled = this.#size;
   }
 
-  /** Appends a piece at once. */
+  /** Appends a piece synchronously. */
   appendNow(bytes: Uint8Array): void {
     if (this.#broken) throw this.#broken;
     try {
@@ -126,18 +126,18 @@ export class LogFile {
     }
   }
 
-  /** Resolves when everything appended so far would survive a power cut too. */
+  /** Resolves when everything appended so far survives a power cut. */
   async settle(): Promise<void> {
     if (this.#options.durable === false) return;
     const wanted = this.#size;
     while (this.#settled < wanted) {
-      // One flush serves all who wait for it; who came later than its beginning waits for the next.
+      // One flush serves all that wait; a later caller waits for the next one.
       this.#settling ??= this.#flush();
       await this.#settling;
     }
   }
 
-  /** Writes another file in its place: anyone who opens the path finds the one or the other, whole. */
+  /** Replaces the file atomically: its path always leads to the old or the new one, complete. */
   async replace(write: (file: FileHandle) => Promise<void>): Promise<void> {
     try {
       await writeWhole(this.#files, this.#path, write);
@@ -147,7 +147,7 @@ export class LogFile {
       this.#size = (await file.stat()).size;
       this.#settled = this.#size;
     } catch (error) {
-      // Nobody knows which of the two has the name.
+      // Which of the two has the name is unknown.
       this.#break(error);
       throw error;
     }
@@ -164,7 +164,7 @@ export class LogFile {
     return this.#broken;
   }
 
-  /** Should even this fail, no piece may follow: a torn one would be in front of it. */
+  /** Should this fail, too, no piece may follow a torn one. */
   #cutTorn(): void {
     try {
       ftruncateSync(this.#file.fd, this.#size);
@@ -185,7 +185,7 @@ export class LogFile {
     }
   }
 
-  /** Each writer looks whether the file is as it left it. */
+  /** Each writer checks that the file is as it left it. */
   async #fence(): Promise<void> {
     const { refuseOthers } = this.#options;
     if (!refuseOthers) return;
@@ -204,9 +204,8 @@ export class LogFile {
 
 /*
  * A line of a log: eight hexadecimal digits of CRC-32, a blank, JSON.
- *
- * A log may give its checksums a seed for each place. What an older file has left in pages that were
- * never written can look like a line, but then never like one of this log.
+ * A log may seed its checksums by position: remains of an older file in unwritten pages may look like a line,
+ * but then never like one of this log.
  */
 
 const newline = 0x0a;
@@ -214,16 +213,15 @@ const headBytes = 9;
 
 interface LogReading {
   /**
-   * What may be missing at the end. `last write`: a log whose every write is one line, and on the disk
-   * before the next. A power cut may leave any pages of the last one, in any order, so nothing counts that
-   * follows the last whole line; a whole line further on shows that more than one write is damaged.
-   * `last line`: a log whose lines are on the disk some at a time. Each may be paid for, so one at most is
-   * given up, the last.
+   * What may be lost at the end. `last write`: each write is one line, synced before the next. A power cut
+   * may leave any pages of the last one, so nothing after the last complete line counts; a later complete
+   * line shows further damage. `last line`: lines are synced in groups. Each may be paid for, so at most the
+   * last one is dropped.
    */
   readonly dropped: 'last write' | 'last line';
-  /** The seed of the checksum of a line that begins at a place. @default 0 everywhere */
+  /** The checksum's seed by position. @default 0 */
   seedAt?(at: number): number;
-  /** Takes the value of each whole line, in order; null for what is no JSON. */
+  /** Takes the value of each complete line, in order; null for invalid JSON. */
   take(value: unknown, at: number): void;
 }
 
@@ -232,9 +230,9 @@ export function encodeLine(json: string, seed = 0): Buffer {
 }
 
 /**
- * Reads the lines of a log up to the first that is not whole.
+ * Reads the complete lines of a log.
  *
- * @returns where the whole lines end, and whether what follows is more than may be missing
+ * @returns their end, and whether more is damaged than may be lost
  */
 export function readLines(
   bytes: Buffer,
@@ -268,7 +266,7 @@ function readLine(bytes: Buffer, at: number, seed: number): Line | undefined {
   return { value: parse(body), end: end + 1 };
 }
 
-/** What has the right checksum was written so: it is whole, whatever it is. */
+/** With the right checksum it was written so, whatever it is. */
 function parse(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'));

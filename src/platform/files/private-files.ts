@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { ConfigurationError, OutputError } from '../errors/errors.js';
 
 /*
- * What Sluice keeps (a state directory, a history, the data of the local service) is believed and written
- * over: anyone who could plant a file there could choose what is paid, and which files of the user are
- * overwritten. So it has to be the user's own, closed to others, and without links.
+ * Sluice trusts and overwrites its own files (a state directory, a history, the local service's data):
+ * whoever could plant one could decide what is paid, and which files are overwritten. So they must be the
+ * user's own, closed to others, and no links.
  *
- * Windows has neither owners nor permission bits of this kind: there only links are refused.
+ * Windows has no such owners and permission bits: there only links are refused.
  */
 
 export type OpenFlags = 'r' | 'r+' | 'a' | 'a+' | 'w' | 'wx';
@@ -22,24 +22,24 @@ const openFlags: Readonly<Record<OpenFlags, number>> = {
   'r+': O_RDWR,
   a: O_WRONLY | O_CREAT | O_APPEND,
   'a+': O_RDWR | O_CREAT | O_APPEND,
-  // Emptied only when it is known to be a file of the user's own.
+  // Truncated only once it is known to be the user's own.
   w: O_WRONLY | O_CREAT,
   wx: O_WRONLY | O_CREAT | O_EXCL,
 };
 
-/** Nor may a planted pipe make the opening wait for ever. */
+/** A planted pipe must not block the opening either. */
 const safeFlags = (flags: OpenFlags): number => openFlags[flags] | O_NOFOLLOW | O_NONBLOCK;
 
-/** A message that names the protection would show the way around it. */
+/** A message about the protection would show the way around it. */
 const elsewhere =
   'Another place starts from nothing: an unfinished run that is kept here would be paid again there';
 
-/** What the system says to a link (EMLINK on FreeBSD), and to a pipe that nobody reads. */
+/** System errors for a link (EMLINK on FreeBSD), and for a pipe without a reader. */
 const strangeErrors: readonly string[] = ['ELOOP', 'EMLINK', 'ENXIO'];
 
 /**
- * Opens a file that Sluice keeps, without following a link. Only a folder, which is opened to be synced,
- * may be reached through one.
+ * Opens one of Sluice's own files without following a link. Only a folder, opened to be synced, may be
+ * reached through one.
  */
 export async function openPrivateFile(
   path: string,
@@ -65,7 +65,7 @@ export async function openPrivateFile(
   return file;
 }
 
-/** {@link openPrivateFile} for who cannot wait. */
+/** The same, synchronously. */
 export function openPrivateFileSync(path: string, flags: OpenFlags, mode = 0o600): number {
   const fd = openSync(path, safeFlags(flags), mode);
   try {
@@ -78,7 +78,7 @@ export function openPrivateFileSync(path: string, flags: OpenFlags, mode = 0o600
   return fd;
 }
 
-/** All bytes of a file that Sluice keeps. */
+/** All bytes of one of Sluice's own files. */
 export async function readPrivateFile(path: string): Promise<Buffer> {
   const file = await openPrivateFile(path);
   try {
@@ -88,7 +88,7 @@ export async function readPrivateFile(path: string): Promise<Buffer> {
   }
 }
 
-/** The same; no bytes of a file that is missing. */
+/** The same; empty for a missing file. */
 export async function readPrivateFileIfExists(path: string): Promise<Buffer> {
   try {
     return await readPrivateFile(path);
@@ -98,19 +98,17 @@ export async function readPrivateFileIfExists(path: string): Promise<Buffer> {
   }
 }
 
-/**
- * Checks a file that Sluice keeps; one that is missing will do. A folder fails when it is opened.
- */
+/** Checks one of Sluice's own files; a missing one passes. A folder fails when it is opened. */
 export async function checkPrivateFile(path: string): Promise<void> {
   const stats = await lstatPrivate(path);
   if (stats?.isFile() === true) refuseOpen(path, stats);
 }
 
 /**
- * Checks a folder that Sluice keeps things in, with its files and sub-folders; one that is missing will
- * do. An empty folder of the user's is closed to others. A file fails when it is used as a folder.
+ * Checks one of Sluice's own folders with its content; a missing one passes. An empty folder of the user is
+ * closed to others. A file fails when it is used as a folder.
  *
- * @param isUsed whether Sluice uses a name in the folder. @default it uses all
+ * @param isUsed whether Sluice uses a name in the folder. @default all
  */
 export async function checkPrivateFolder(
   path: string,
@@ -128,7 +126,7 @@ export async function checkPrivateFolder(
   for (const name of names.filter(isUsed)) await checkInside(join(path, name));
 }
 
-/** @returns `undefined` when there is nothing */
+/** @returns `undefined` for a missing path */
 async function lstatPrivate(path: string): Promise<Stats | undefined> {
   const stats = await lstatIfExists(path);
   if (!stats) return undefined;
@@ -137,7 +135,7 @@ async function lstatPrivate(path: string): Promise<Stats | undefined> {
   return stats;
 }
 
-/** The folder around it is closed: anyone who is in it can only have been there before. */
+/** The folder is closed to others: whatever is in it was there before. */
 async function checkInside(path: string): Promise<void> {
   const stats = await lstatPrivate(path);
   if (stats?.isDirectory() !== true) return;
@@ -201,17 +199,17 @@ async function lstatIfExists(path: string): Promise<Stats | undefined> {
   }
 }
 
-/** open(2) on macOS and the BSDs takes the lock itself; Node does not name the flag. */
+/** open(2) on macOS and the BSDs takes the lock itself; Node has no name for the flag. */
 const bsdExclusiveLock = 0x20;
 const bsdPlatforms: readonly string[] = ['darwin', 'freebsd', 'openbsd'];
 
 /**
- * Opens a file and locks it by flock(2), which ends with the open file: neither a time stamp nor a
- * process number has to be believed.
+ * Opens a file and locks it with flock(2), which ends with the open file: no time stamp or process id has to
+ * be trusted.
  *
  * @returns `undefined` when another process holds the lock
  * @throws the system's error when the file cannot be locked: `ENOLCK` where the file system has no locks;
- *   OutputError where the command flock is missing
+ * OutputError where the command flock is missing
  */
 export async function openLocked(path: string): Promise<FileHandle | undefined> {
   if (bsdPlatforms.includes(process.platform)) return openBsd(path);
@@ -237,8 +235,8 @@ async function openBsd(path: string): Promise<FileHandle | undefined> {
 }
 
 /**
- * Lends a descriptor to the command flock: the lock belongs to the open file, which stays this
- * process's own when the command has ended.
+ * Passes a descriptor to the command flock: the lock belongs to the open file, which this process keeps when
+ * the command has ended.
  *
  * @returns whether the lock was taken; `false` when another process holds it
  */
@@ -264,7 +262,7 @@ async function flock(descriptor: number): Promise<boolean> {
     child.once('close', (code, signal) => {
       words = words.trim();
       if (code === 0) resolve(true);
-      // The flocks of util-linux and BusyBox say nothing when another process holds the lock.
+      // The flock of util-linux and BusyBox prints nothing when another process holds the lock.
       else if (code === 1 && words === '') resolve(false);
       else reject(flockFailure(words === '' ? `flock ended with ${code ?? signal}` : words));
     });
@@ -273,7 +271,7 @@ async function flock(descriptor: number): Promise<boolean> {
 
 const mostWords = 500;
 
-/** What the command says in the C locale, and the codes that Node has for it. */
+/** The command's messages in the C locale, and Node's codes for them. */
 const failures: readonly (readonly [RegExp, string])[] = [
   [/No locks available/, 'ENOLCK'],
   [/Operation not supported|Not supported/, 'ENOTSUP'],

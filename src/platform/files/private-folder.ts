@@ -10,13 +10,13 @@ import { systemFiles } from './file-system.js';
 
 const form = /^sluice-process-[A-Za-z0-9]{6}$/;
 const maxTries = 10;
-/** A folder of the last minutes may belong to a process that has not locked it yet. */
+/** A recent folder may belong to a process that has not locked it yet. */
 const youngestMs = 600_000;
 
-/** A folder among the temporary files that goes with its process. */
+/** A temporary folder that is removed with its process. */
 export interface PrivateFolder {
   readonly path: string;
-  /** Removes it with all it holds. Never fails. */
+  /** Removes it with its content. Never fails. */
   readonly remove: () => Promise<void>;
 }
 
@@ -25,12 +25,12 @@ interface ProcessFolder {
   readonly lock: FileLock;
 }
 
-/** The folder of this process by the folder it is in. What is collected as garbage is no longer locked. */
+/** This process's folders by parent. A garbage-collected one is no longer locked. */
 const processFolders = new Map<string, Promise<ProcessFolder>>();
 
 /**
- * Makes a temporary folder for what goes with this process, in one that the process keeps locked. The first
- * of a process removes the folders of those that were killed: they hold addresses.
+ * Makes a temporary folder within one that this process keeps locked. The first call removes the folders of
+ * killed processes: they hold addresses.
  */
 export async function makePrivateFolder(): Promise<PrivateFolder> {
   const parent = tmpdir();
@@ -44,7 +44,7 @@ export async function makePrivateFolder(): Promise<PrivateFolder> {
       return { path, remove };
     } catch (error) {
       const isFirst = processFolders.get(parent) === made && processFolders.delete(parent);
-      // Anyone who cleans up the temporary files may have removed it.
+      // A cleaner of temporary files may have removed it.
       if (systemErrorCode(error) !== 'ENOENT') throw error;
       if (isFirst) await (await made).lock.release();
     }
@@ -56,7 +56,7 @@ async function makeProcessFolder(): Promise<ProcessFolder> {
   await sweep();
   for (let tries = 0; tries < maxTries; tries += 1) {
     const path = await makeTemporaryFolder('sluice-process-');
-    // Between its making and its lock another process may take it for one that was left.
+    // Before it is locked, another process may take it for a left one.
     const lock = await lockFolder(path).catch(ifTaken);
     if (!lock) continue;
     if (!(await isPrivateFolder(path))) {
@@ -78,13 +78,13 @@ async function lockFolder(folder: string): Promise<FileLock> {
   return lockFile(systemFiles, { name: folder, path, option: 'TMPDIR', canWait: false });
 }
 
-/** Another process has locked the folder, or removed it. */
+/** Another process has locked or removed the folder. */
 function ifTaken(error: unknown): undefined {
   const isGone = (error as NodeJS.ErrnoException).code === 'ENOENT';
   if (!isGone && !isSluiceError(error, 'state_locked')) throw error;
 }
 
-/** A folder whose lock can be had is nobody's any more: the lock dies with its process. */
+/** A folder whose lock is free has lost its process. */
 async function sweep(): Promise<void> {
   const names = await readdir(tmpdir()).catch(() => []);
   for (const name of names.filter((found) => form.test(found))) {
@@ -92,13 +92,13 @@ async function sweep(): Promise<void> {
     if (!(await isPrivateFolder(path, Date.now() - youngestMs))) continue;
     const lock = await lockFolder(path).catch(() => undefined);
     if (!lock) continue;
-    // What cannot be removed now is left to the next.
+    // What cannot be removed now is left to the next process.
     await rm(path, { recursive: true, force: true }).catch(() => undefined);
     await lock.release();
   }
 }
 
-/** Whether a path is a folder of this user's, and no link to one. */
+/** Whether a path is a folder of this user, not a link. */
 async function isPrivateFolder(path: string, changedBeforeMs = Infinity): Promise<boolean> {
   const stats = await lstat(path).catch(() => undefined);
   const uid = process.geteuid?.();
@@ -110,7 +110,8 @@ async function isPrivateFolder(path: string, changedBeforeMs = Infinity): Promis
 }
 
 /**
- * Makes a folder of one's own among the temporary files.
+ * Makes a private temporary folder.
+ * @param prefix of its name
  *
  * @param prefix of its name
  */

@@ -6,17 +6,17 @@ import { isSluiceError } from '../errors/is-sluice-error.js';
 import { describeSystemError, refuseReading } from './disk-errors.js';
 import { makeTemporaryFolder } from './private-folder.js';
 
-/** A file that is read from any place. */
+/** A file with random access. */
 export interface RandomFile {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly size: number;
   readonly signal: AbortSignal | undefined;
-  /** The bytes from one place to another; fewer only when the file was cut meanwhile. */
+  /** The bytes between two positions; fewer only when the file was cut meanwhile. */
   read(from: number, to: number): Promise<Buffer>;
   /** SHA-256 of all bytes. */
   digest(): Promise<string>;
-  /** Lets go of the file; may be called again. */
+  /** Closes the file; may be called again. */
   close(): Promise<void>;
 }
 
@@ -31,8 +31,8 @@ export async function openRandomFile(
 }
 
 /**
- * Copies what can be read once into a file that has no name any more: nobody else can open it, and it
- * is gone with the process, however that ends.
+ * Copies input that can be read once into an unlinked file: nobody else can open it, and it disappears with
+ * the process.
  */
 export async function spoolToRandomFile(
   reader: {

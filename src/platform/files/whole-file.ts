@@ -5,7 +5,7 @@ import { closeFile, syncDirectory, type FileSystem } from './file-system.js';
 
 type Files = Pick<FileSystem, 'open' | 'rename'>;
 
-/** Makes an open file outlast a power cut: its bytes and its name. Errors are the system's. */
+/** Syncs an open file and its name. Errors are the system's. */
 export async function makeSafe(
   files: Pick<FileSystem, 'open'>,
   file: FileHandle,
@@ -15,7 +15,7 @@ export async function makeSafe(
   await syncDirectory(files, dirname(path));
 }
 
-/** The same for files of one folder that are written and closed. */
+/** The same for closed files of one folder. */
 export async function makeAllSafe(
   files: Pick<FileSystem, 'open'>,
   folder: string,
@@ -33,9 +33,9 @@ export async function makeAllSafe(
 }
 
 /**
- * Gives a file or a folder another name. Errors are the system's.
+ * Renames a file or folder. Errors are the system's.
  *
- * @param options.durable whether the name has to outlast a power cut. @default true
+ * @param options.durable whether the name must survive a power cut. @default true
  */
 export async function move(
   files: Files,
@@ -47,10 +47,10 @@ export async function move(
 }
 
 /**
- * Gives a file that was written under another name its own: anyone who finds the name finds all of it, also
- * after a power cut. Errors are the system's.
+ * Renames a finished file to its own name, so that the name always leads to the complete file, also after a
+ * power cut. Errors are the system's.
  *
- * @param beforeRename what is still to be done when its bytes are safe
+ * @param beforeRename called when its bytes are safe
  */
 export async function putInPlace(
   files: Files,
@@ -64,9 +64,8 @@ export async function putInPlace(
 }
 
 /**
- * Writes a file that has its name only when it is whole and safe on the disk; only its owner can read
- * it. What a kill leaves of an unfinished one is at `partPath`, and counts for nothing. Errors are the
- * system's and those of `write`.
+ * Writes a file that gets its name once it is complete and synced; readable by its owner only. A kill may
+ * leave an unfinished one at `partPath`, which is ignored. Errors are the system's and those of `write`.
  */
 export async function writeWhole(
   files: Files & Pick<FileSystem, 'rm'>,
@@ -86,15 +85,15 @@ export async function writeWhole(
   }
 }
 
-/** Where a file is written until it is whole. */
+/** Path of the unfinished file. */
 export function partPath(path: string): string {
   return `${path}.part`;
 }
 
 /**
- * Where a file or a folder at a path of the user's own choice is written until it is whole. Beside it, or a
- * rename could not be atomic; the same name for each writing, or what killed processes leave would pile up;
- * of a fixed length, as there may be no room for a longer name.
+ * Path of an unfinished file or folder beside a path of the user's choice: in the same folder, so that the
+ * rename is atomic; always the same name, so that leftovers of killed processes do not pile up; of a fixed
+ * length, as a longer name may not fit.
  */
 export function besidePath(path: string, ending: 'partial' | 'parts' | 'old' | 'lock'): string {
   const name = createHash('sha256').update(path).digest('hex').slice(0, 16);

@@ -1,8 +1,7 @@
 /**
- * Cuts a stream of bytes into pieces that hold whole records. A piece is only lent: it is good until the
- * next is asked for.
+ * Cuts a stream of bytes into pieces of whole records. A piece is valid until the next is requested.
  *
- * @param lengthAt the length of the record that begins at a place; at least `headBytes` are there
+ * @param lengthAt the length of the record at a position with at least `headBytes`
  */
 export async function* wholeRecords(
   blocks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>,

@@ -1,43 +1,43 @@
 import { hashWords, KeyHash } from './key-hash.js';
 
-/** The last word of a hash chooses its shard. */
+/** The last word of a hash selects its shard. */
 export const shardCount = 128;
 const initialSlots = 16;
 /** Fuller shards probe too long; together with the growth this bounds a shard at 23 bytes an address. */
 const maxLoad = 0.88;
 const growth = 1.25;
-/** Below two million addresses memory is no matter, and doubling copies less. */
+/** Below two million addresses memory does not matter, and doubling copies less. */
 const smallSlots = 16_384;
 const smallGrowth = 2;
 
-/** Words of a slot: three of the hash, then the address number plus one, so that zero means free. */
+/** Words of a slot: three of the hash, then the address number plus one; zero means free. */
 const slotWords = 4;
 const numberWord = 3;
 
-/** What `add` says of an address whose shard was taken: nobody here knows its number. */
+/** Returned by `add` for an address whose shard was taken: its number is unknown here. */
 export const unnumbered = -1;
 
-/** Stands where a shard was taken. */
+/** Stands for a taken shard. */
 const noSlots = new Int32Array(0);
 
 /**
- * Gives each unique (batch group number, key) a number: 0, 1, 2, … in the order of their first coming. It
- * holds no key, only 96 bits of its hash (and 7 more by the shard it is in): at most 23 bytes an
- * address from two million addresses on, at most 40 below. Shards grow one at a time and, once they are
- * large, by a quarter, so no growth holds two copies of the table or copies all of it at once.
+ * Numbers each unique (batch group number, key) from 0 in order of appearance. It stores no key, only 96 bits
+ * of its hash (and 7 more by its shard): at most 23 bytes an address from two million addresses on, at most
+ * 40 below. Shards grow one at a time and, once large, by a quarter, so that no growth holds two copies of
+ * the table or copies all of it at once.
  */
 export class AddressTable {
   readonly #hash: KeyHash;
   readonly #shards: Int32Array[] = [];
   readonly #counts = new Int32Array(shardCount);
   #size = 0;
-  /** Of no meaning: what {@link AddressTable.fetch} reads has to go somewhere. */
+  /** Meaningless: a destination for what {@link AddressTable.fetch} reads. */
   readonly #fetched = new Int32Array(1);
 
   /** @param options.seed 32 random bytes, secret from anyone who makes the input */
   constructor(options: { readonly seed: Uint8Array }) {
     this.#hash = new KeyHash(options.seed);
-    // One allocation for all: a small run is over sooner than 128 would be collected.
+    // One allocation for all: 128 would take longer than a small run.
     const words = initialSlots * slotWords;
     const block = new Int32Array(shardCount * words);
     for (let at = 0; at < block.length; at += words) {
@@ -45,24 +45,22 @@ export class AddressTable {
     }
   }
 
-  /** Number of unique addresses. */
   get size(): number {
     return this.#size;
   }
 
-  /** Bytes of memory that the slots take. */
+  /** Memory of the slots in bytes. */
   get byteSize(): number {
     return this.#shards.reduce((sum, shard) => sum + shard.byteLength, 0);
   }
 
-  /** The hash of the address that was hashed last, or whose hash was used last. */
   get lastHash(): HashWords {
     return this.#hash;
   }
 
   /**
-   * Hands over every address, as its hash and its number, shard by shard. In a shard their hashes come evenly
-   * from everywhere: another table that grows with them is then never crowded at one end.
+   * Visits every address with hash and number, shard by shard. Within a shard hashes come evenly distributed,
+   * so that another table filled with them is not crowded at one end.
    */
   forEach(visit: (hash: HashWords, number: number) => void): void {
     for (const [word3, slots] of this.#shards.entries()) {
@@ -80,8 +78,8 @@ export class AddressTable {
   }
 
   /**
-   * Makes room for so many addresses in a shard that has none: they may come in the order of their hashes,
-   * which would crowd into the beginning of slots that grow with them.
+   * Reserves room in an empty shard: addresses may come in the order of their hashes, which would crowd the
+   * beginning of growing slots.
    */
   reserve(shard: number, addresses: number): void {
     const capacity = Math.max(initialSlots, Math.ceil(addresses / maxLoad) + 1);
@@ -89,8 +87,8 @@ export class AddressTable {
   }
 
   /**
-   * Takes a shard out of the table: its slots, four words each, of which a free one has zero for the last
-   * and any other three of the hash and the number plus one.
+   * Takes a shard out of the table: its slots of four words, zero in the last for a free one, else three of
+   * the hash and the number plus one.
    */
   takeShard(shard: number): Int32Array {
     const slots = this.#shards[shard] as Int32Array;
@@ -98,13 +96,13 @@ export class AddressTable {
     return slots;
   }
 
-  /** The number of an address; one that is new gets, and so returns, what `size` was before. */
+  /** The number of an address; a new one gets the previous `size`. */
   add(group: number, key: string): number {
     this.#hash.hash(group, key);
     return this.addHashed(this.#hash);
   }
 
-  /** Hashes an address that is to be added later: its words go to a place among those of others. */
+  /** Hashes an address to be added later into a position of an array. */
   hashInto(hashes: Int32Array, place: number, group: number, key: string): void {
     this.#hash.hash(group, key);
     this.#hash.keep(hashes, place);
@@ -117,8 +115,8 @@ export class AddressTable {
   }
 
   /**
-   * Reads the slots of the first so many hashes, which are asked for next: a large table is in no cache of
-   * the processor, which waits for many slots at once when nothing depends on any of them.
+   * Reads the slots of hashes that are looked up next: a large table is in no cache, and independent reads
+   * overlap their waits.
    */
   fetch(hashes: Int32Array, count: number): void {
     let fetched = 0;
@@ -130,24 +128,23 @@ export class AddressTable {
     this.#fetched[0] = fetched;
   }
 
-  /** The same as `add` for the address whose hash is at a place. */
   addFrom(hashes: Int32Array, place: number): number {
     this.#hash.bringBack(hashes, place);
     return this.addHashed(this.#hash);
   }
 
-  /** Room for at least so many bytes, where the UTF-8 of a key stands for {@link addFromRoom}. */
+  /** A buffer of at least this size for the UTF-8 of a key, for {@link addFromRoom}. */
   room(keyBytes: number): Uint8Array {
     return this.#hash.room(keyBytes);
   }
 
-  /** The same as `add` for the key whose UTF-8 is at the beginning of the room. */
+  /** Like `add` for the key whose UTF-8 is at the beginning of the room. */
   addFromRoom(group: number, keyBytes: number): number {
     this.#hash.hashRoom(group, keyBytes);
     return this.addHashed(this.#hash);
   }
 
-  /** The same for an address whose hash under this table's seed is known. */
+  /** The same for an address with a known hash under this table's seed. */
   addHashed(hash: HashWords): number {
     const shardNumber = hash.word3 & (shardCount - 1);
     const slots = this.#shards[shardNumber] as Int32Array;
@@ -175,13 +172,13 @@ export class AddressTable {
     return number;
   }
 
-  /** The number of an address, or -1 when it was never added. */
+  /** The number of an address, or -1 if it was never added. */
   find(group: number, key: string): number {
     this.#hash.hash(group, key);
     return this.findHashed(this.#hash);
   }
 
-  /** The same for an address whose hash under this table's seed is known. */
+  /** The same for an address with a known hash under this table's seed. */
   findHashed(hash: HashWords): number {
     const slots = this.#shards[hash.word3 & (shardCount - 1)] as Int32Array;
     const { word0, word1, word2 } = hash;
@@ -198,7 +195,7 @@ export class AddressTable {
   }
 }
 
-/** What a table knows of an address: words 0 to 2 of its hash, and the shard from the last. */
+/** The stored hash of an address: words 0 to 2, and the shard from the last. */
 export interface HashWords {
   readonly word0: number;
   readonly word1: number;
@@ -207,15 +204,15 @@ export interface HashWords {
 }
 
 /**
- * Where the search for a hash begins. It grows with the hash, so that a shard of any capacity is used
- * evenly, and a growth reads the old slots and writes the new ones from one end to the other.
+ * The first slot of a hash. It grows with the hash, so that a shard of any capacity is used evenly, and
+ * growing reads and writes the slots in order.
  */
 function firstSlot(word0: number, length: number): number {
   const capacity = length / slotWords;
   return Math.floor(((word0 >>> 0) / 0x1_0000_0000) * capacity) * slotWords;
 }
 
-/** A step that comes to each of so many slots once, and to near ones late: by the golden section. */
+/** A step that visits each slot once, and near ones late: by the golden section. */
 function evenStep(capacity: number): number {
   let step = Math.max(1, Math.round(capacity * 0.618_034));
   while (greatestDivisor(step, capacity) > 1) step += 1;

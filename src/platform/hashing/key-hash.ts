@@ -11,10 +11,10 @@ const encoder = new TextEncoder();
 
 /**
  * A keyed 128-bit hash of (batch group number, key): the MAC Chaskey over the group's four bytes and the
- * key's UTF-8. Who fills the input cannot prepare keys that collide without knowing the seed, and by chance
- * two of 10 million keys share 96 bits with a probability of about 10^-15.
+ * key's UTF-8. Without the seed nobody can craft colliding keys, and by chance two of 10 million keys share
+ * 96 bits with a probability of about 10^-15.
  *
- * The words of the last hash are in fields, so that no hash allocates them.
+ * The words of the last hash are fields, to avoid allocations.
  */
 export class KeyHash {
   /** Words of the last hash, as signed 32-bit integers. */
@@ -23,11 +23,11 @@ export class KeyHash {
   word2 = 0;
   word3 = 0;
 
-  /** What the state starts from; the second half of the seed is a secret shift of the first block. */
+  /** The initial state; the second half of the seed is a secret shift of the first block. */
   readonly #start: Block;
   readonly #fullBlockKey: Block;
   readonly #paddedBlockKey: Block;
-  /** The message: the batch group, the key, and room to pad the last block. */
+  /** The message: the batch group, the key, and padding of the last block. */
   #message = new DataView(new ArrayBuffer(0));
   #keyBytes = new Uint8Array(0);
 
@@ -51,7 +51,7 @@ export class KeyHash {
    */
   hash(group: number, key: string): void {
     const room = this.room(key.length * 3);
-    // Most keys are ASCII and short: for them the call of what encodes any text is the longest part.
+    // Most keys are short ASCII: for them the call of a general encoder takes longest.
     for (let at = 0; at < key.length; at += 1) {
       const unit = key.charCodeAt(at);
       if (unit > lastAscii) {
@@ -63,7 +63,7 @@ export class KeyHash {
     this.hashRoom(group, key.length);
   }
 
-  /** At least so many bytes, for the UTF-8 of a key that {@link KeyHash.hashRoom} hashes next. */
+  /** A buffer of at least this size for the UTF-8 of a key, for {@link KeyHash.hashRoom}. */
   room(keyBytes: number): Uint8Array {
     if (keyBytes > this.#keyBytes.length) this.#makeRoom(keyBytes);
     return this.#keyBytes;
@@ -116,7 +116,7 @@ export class KeyHash {
     this.word3 = v3 ^ lastKey[3];
   }
 
-  /** Writes the words of the last hash to a place among many, four words each. */
+  /** Writes the words of the last hash to a position of an array, four words each. */
   keep(into: Int32Array, place: number): void {
     const at = place * hashWords;
     into[at] = this.word0;
@@ -125,7 +125,7 @@ export class KeyHash {
     into[at + 3] = this.word3;
   }
 
-  /** Brings the words that were kept at a place back into the fields. */
+  /** Restores words from an array. */
   bringBack(from: Int32Array, place: number): void {
     const at = place * hashWords;
     this.word0 = from[at] as number;

@@ -20,12 +20,12 @@ import {
   type RequestEvent,
 } from '../observability.js';
 
-/** Seconds, as the semantic conventions of HTTP advise. */
+/** Seconds, as in the semantic conventions of HTTP. */
 const requestBuckets = [
   0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
 ] as const;
 
-/** What the semantic conventions of HTTP ask of a client's spans and metrics. */
+/** Attributes of the semantic conventions for HTTP clients. */
 function httpAttributes({
   method,
   origin,
@@ -40,12 +40,12 @@ function httpAttributes({
   });
 }
 
-/** The status where there is one, as the conventions want it; else a code of Sluice's. */
+/** The status if there is one, by the conventions; else Sluice's code. */
 function errorType({ status, code }: RequestEvent): string {
   return status === undefined || status < 400 ? (code ?? 'unknown') : String(status);
 }
 
-/** Counters of rows, credits, requests and retries, and how long requests take. */
+/** Counters of rows, credits, requests and retries, and request durations. */
 function countInto(meter: Meter): DiagnosticsListeners {
   const counter = (name: string, unit: string, description: string): Counter =>
     meter.createCounter(name, { unit, description });
@@ -76,9 +76,9 @@ function countInto(meter: Meter): DiagnosticsListeners {
     advice: { explicitBucketBoundaries: [...requestBuckets] },
   });
 
-  /** Rows are counted as they come. */
+  /** Rows counted so far. */
   const counted = new Map<string, number>();
-  /** How many rows of a streaming run wait. */
+  /** Waiting rows of a streaming run. */
   const waits = new Map<string, number>();
   return {
     'sluice:run:start': ({ run, kind }) => {
@@ -106,7 +106,7 @@ function countInto(meter: Meter): DiagnosticsListeners {
     'sluice:batch:start': ({ type }) => batches.add(1, { 'sluice.type': type }),
     'sluice:batch:end': ({ type, addresses: count, launched, spent, refunded }) => {
       batches.add(-1, { 'sluice.type': type });
-      // At its end: on its way, a launch may be asked for again, and by another process.
+      // At its end: before that a launch may be repeated, and by another process.
       if (launched) addresses.add(count, { 'sluice.type': type });
       if (spent !== undefined && spent > 0) {
         credits.add(spent, { 'sluice.type': type, 'sluice.kind': 'spent' });
@@ -125,10 +125,10 @@ function countInto(meter: Meter): DiagnosticsListeners {
   };
 }
 
-/** What `@opentelemetry/api` exports. */
+/** The exports of `@opentelemetry/api`. */
 type OpenTelemetryApi = typeof openTelemetry;
 
-/** A span for each run, batch and request: requests within their batch, batches within their run. */
+/** A span for each run, batch and request, nested in this order. */
 function traceInto(
   tracer: Tracer,
   api: OpenTelemetryApi,
@@ -138,7 +138,7 @@ function traceInto(
   const batches = new Map<string, Span>();
   const requests = new Map<number, Span>();
 
-  /** @param trouble a code, never a message: messages name files */
+  /** @param trouble a code, never a message, which may name files */
   const endSpan = (span: Span | undefined, trouble: string | undefined): void => {
     if (trouble !== undefined) {
       span?.setAttribute('error.type', trouble);
@@ -212,7 +212,7 @@ function traceInto(
       const span = tracer.startSpan('sluice.request', options, parentOf(event));
       requests.set(request, span);
       const spanContext = span.spanContext();
-      // Not by the process's propagator: it would send baggage too, which may hold personal data.
+      // Not by the process's propagator: it would also send baggage, which may hold personal data.
       if (isSpanContextValid(spanContext)) Object.assign(headers, traceHeaders(spanContext));
     },
     'sluice:request': (event) => {
@@ -254,20 +254,20 @@ function given(attributes: Readonly<Record<string, string | number | undefined>>
 }
 
 export interface InstrumentOptions {
-  /** @default the one that is registered for the process */
+  /** @default the process's */
   readonly tracerProvider?: TracerProvider | undefined;
-  /** @default the one that is registered for the process */
+  /** @default the process's */
   readonly meterProvider?: MeterProvider | undefined;
 }
 
 const scopeName = 'sluice';
 
 /**
- * Turns the events of Sluice's diagnostics channels into spans (`sluice.run`, `sluice.batch`,
- * `sluice.request`) and metrics, from here on and for all runs and clients of the process. Counts only:
- * no address and no key is in them. Each request is sent with the `traceparent` of its span.
+ * Turns Sluice's diagnostics events into spans (`sluice.run`, `sluice.batch`, `sluice.request`) and metrics,
+ * for all runs and clients of the process. Counts only: no address and no key. Each request carries the
+ * `traceparent` of its span.
  *
- * @returns what ends it; spans that are open then are ended
+ * @returns ends it, and open spans
  * @throws ConfigurationError `missing_dependency` without `@opentelemetry/api`
  *
  * @example
@@ -278,7 +278,7 @@ const scopeName = 'sluice';
  * ```
  */
 export function instrument(options: InstrumentOptions = {}): () => void {
-  // Whatever form of it a program loads, all share the providers that are registered for the process.
+  // Whatever copy a program loads, all share the process's providers.
   const api = loadApi();
   const tracer = (options.tracerProvider ?? api.trace).getTracer(scopeName);
   const meter = (options.meterProvider ?? api.metrics).getMeter(scopeName);
@@ -293,7 +293,7 @@ export function instrument(options: InstrumentOptions = {}): () => void {
 function listen(listeners: DiagnosticsListeners): () => void {
   const subscriptions = diagnosticsChannels.flatMap((name) => {
     const listener = listeners[name];
-    // What comes on a channel is of the type that its name stands for.
+    // A channel's messages have the type of its name.
     return listener ? [{ name, onMessage: listener as (message: unknown) => void }] : [];
   });
   for (const { name, onMessage } of subscriptions) subscribe(name, onMessage);
@@ -302,12 +302,12 @@ function listen(listeners: DiagnosticsListeners): () => void {
   };
 }
 
-/** For who cannot wait: by `require`. */
+/** Synchronous: by `require`. */
 function loadApi(): OpenTelemetryApi {
   try {
-    // In a bundle that is CommonJS, `import.meta` is an empty object.
+    // In a CommonJS bundle `import.meta` is an empty object.
     const { url }: { readonly url?: string } = import.meta;
-    // A parse would not know more of a package than its types say.
+    // A schema would not know more about a package than its types.
     return createRequire(url ?? __filename)('@opentelemetry/api') as OpenTelemetryApi;
   } catch (error) {
     return refuseMissingPackage({ by: 'instrument()', install: '@opentelemetry/api' })(error);

@@ -1,4 +1,4 @@
-/** Edits of one character that turn one word into the other; two that changed places are one. */
+/** Edits of one character between two words; a transposition counts as one. */
 export function editDistance(one: string, other: string): number {
   let before: number[] = [];
   let previous = Array.from({ length: other.length + 1 }, (_, index) => index);
@@ -23,13 +23,13 @@ export function editDistance(one: string, other: string): number {
   }
   return previous[other.length] ?? 0;
 }
-/** Words further apart than this are not meant for one another. */
+/** Most edits of a suggestion. */
 const furthest = 3;
 
 /**
- * Finds the name that a misspelt word was probably meant to be.
+ * Finds the name probably meant by a misspelt word.
  *
- * @returns `undefined` when none is near
+ * @returns `undefined` when none is close
  */
 function closestName(word: string, names: readonly string[]): string | undefined {
   const near = names

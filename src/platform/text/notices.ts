@@ -8,18 +8,18 @@ import {
 } from './sentence.js';
 import { counted, grouped, startText } from './shown-numbers.js';
 
-/** What a run waits for, does not do as one would think, or cannot know. */
+/** What a run waits for, does unexpectedly, or cannot know. */
 export interface Notice {
-  /** What it says, in docs/reference/events.md: the words may change. `null` where a source or sink has no code for it. */
+  /** Its code in docs/reference/events.md: the words may change. `null` for a source's or sink's own text. */
   readonly code: string | null;
-  /** What the sentence is made of. */
+  /** The values in the sentence. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
-  /** Whether somebody should look. @default false */
+  /** Whether it needs attention. @default false */
   readonly isWarning?: boolean;
 }
 
-/** Takes a notice; of a source or a sink that has no code for it, the sentence. */
+/** Receives a notice, or the sentence of a source or sink without a code. */
 export type OnNotice = (notice: Notice | string) => void;
 
 interface NoticeDefinition<Fields> extends SentenceDefinition<Fields> {
@@ -30,7 +30,7 @@ function define<Fields>(definition: NoticeDefinition<Fields>): NoticeDefinition<
   return definition;
 }
 
-/** Every notice of a run, by its code. */
+/** Every notice of a run, by code. */
 export const notices = {
   // The input
   input_waiting: define({
@@ -328,7 +328,7 @@ export function notice<Code extends NoticeCode>(code: Code, fields: FieldsOf<Cod
   return { ...codedSentence(code, definition, fields), ...(isWarning && { isWarning }) };
 }
 
-/** A notice whichever way it was given. */
+/** A notice in either form. */
 export function noticeOf(given: Notice | string): Notice {
   return typeof given === 'string' ? { code: null, fields: {}, message: given } : given;
 }
@@ -341,7 +341,7 @@ function suppressListSentence({
 }: {
   readonly list: string;
   readonly cells: number;
-  /** Those of them that are numbers without a calling code, where no country is given for them. */
+  /** Those that are numbers without a calling code, where no country is given for them. */
   readonly without_country: number;
   readonly unread: number;
 }): string {
@@ -384,7 +384,7 @@ function balanceUnknown(why: string): string {
   return `the service does not report the account's credits (${why})`;
 }
 
-/** What processes that share a run may use together. */
+/** The common budget of a shared run. */
 function budgetWords(most: number | null): string {
   return most === null ? 'as many credits as it takes' : `${counted(most, 'credit')} of each type`;
 }

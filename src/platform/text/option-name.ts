@@ -1,17 +1,16 @@
-/** What an option is set to, where a text says that, too. */
+/** An option's value, where a text shows it, too. */
 type OptionValue = string | number | boolean | Readonly<Record<string, string>>;
 
-/** @returns `undefined` for an option that is not theirs */
+/** @returns `undefined` for an unknown option */
 export type OptionNaming = (name: string, value?: OptionValue) => string | undefined;
 
 let currentNaming: OptionNaming = () => undefined;
 
 /**
- * Has every text of this process name options so: a command line calls them by its flags. A text is made with
- * the names that its reader uses, and never searched for names afterwards, for it may hold those of people's
- * columns and files.
+ * Sets how this process's texts name options: a command line uses its flags. A text is made with these names
+ * and never searched for them afterwards, as it may contain names of columns and files.
  *
- * @returns what names them as before
+ * @returns restores the previous naming
  */
 export function nameOptionsBy(naming: OptionNaming): () => void {
   const before = currentNaming;
@@ -21,7 +20,7 @@ export function nameOptionsBy(naming: OptionNaming): () => void {
   };
 }
 
-/** An option as texts call it: in a program by its property, in backticks. */
+/** An option's name in texts: in a program its property, in backticks. */
 export function optionName(name: string, value?: OptionValue): string {
   return (
     currentNaming(name, value) ?? `\`${name}${value === undefined ? '' : `: ${inCode(value)}`}\``

@@ -1,27 +1,27 @@
 /**
- * What could steer a terminal or make a line look like another: control and format characters (text
- * direction and invisible ones among them), line and paragraph separators, halves of surrogate pairs.
+ * Characters that could control a terminal or disguise a line: control and format characters (text direction
+ * and invisible ones included), line and paragraph separators, lone surrogates.
  */
 const hostile = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const hostileInLines = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 const hostileInJson = /(?![\n\r\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 
-/** Lines as they may be printed: what a person should not be sent is escaped. JSON keeps its values. */
+/** Lines fit for printing: hostile characters are escaped. JSON keeps its values. */
 export function printable(lines: string): string {
   return lines.replaceAll(hostileInLines, escaped);
 }
 
-/** The same of what has to stay on one line. */
+/** The same for a single line. */
 export function printableLine(line: string): string {
   return line.replaceAll(hostile, escaped);
 }
 
-/** The same of JSON that somebody else has set out in lines: its values stay what they are. */
+/** The same for formatted JSON: its values are preserved. */
 export function printableJson(json: string): string {
   return json.replaceAll(hostileInJson, escaped);
 }
 
-/** As JSON and most languages write a character by its number. */
+/** The escape of JSON and most languages. */
 function escaped(character: string): string {
   return Array.from({ length: character.length }, (_, at) => {
     return `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`;
@@ -30,7 +30,7 @@ function escaped(character: string): string {
 
 const mostCharacters = 60;
 
-/** A text from the input as a terminal can show it, and so that nothing in it is overlooked. */
+/** A text from the input for a terminal, with everything visible. */
 export function shownCell(text: string): string {
   const characters = Array.from(text);
   const isLong = characters.length > mostCharacters;
@@ -42,13 +42,10 @@ export function shownCell(text: string): string {
     ).join(''),
   );
 }
-/** What no shell takes for anything else. */
+/** Characters without a meaning in any shell. */
 const plain = /^[\w@%+=:,./-]+$/;
 
-/**
- * One argument as a shell takes it, in characters that a terminal can be sent and a person can copy: what
- * is not printable is written by its bytes, which `printf` makes again.
- */
+/** A shell argument in printable characters that a person can copy: others are written as bytes for `printf`. */
 export function shellQuote(text: string): string {
   if (plain.test(text)) return text;
   const isPrintable = printableLine(text) === text;
@@ -56,7 +53,7 @@ export function shellQuote(text: string): string {
   const written = Array.from(text, (character) =>
     printableLine(character) === character ? character.replace('\\', '\\\\') : octal(character),
   ).join('');
-  // A shell cuts line ends off what a command prints; not every shell knows this other form.
+  // A shell cuts trailing line ends of a command's output; not every shell knows this other form.
   if (text.endsWith('\n')) return `$'${written.replaceAll("'", String.raw`\'`)}'`;
   return `"$(printf -- ${inQuotes(written.replaceAll('%', '%%'))})"`;
 }
@@ -71,7 +68,7 @@ function octal(character: string): string {
     (byte) => `\\${byte.toString(8).padStart(3, '0')}`,
   ).join('');
 }
-/** The form of a text: letters and digits are dots. */
+/** A text with letters and digits replaced by dots. */
 export function maskedText(text: string): string {
   return text.replaceAll(/[\p{L}\p{N}\p{M}\p{So}]/gu, '•');
 }
@@ -79,13 +76,12 @@ export function maskedText(text: string): string {
 /** Longer cells are cut. */
 const longest = 48;
 
-/** The first three digits of a phone: those of its calling code, or of its area. */
+/** The first three digits of a phone: its calling or area code. */
 const shownDigits = /^[^\p{L}\p{N}]*(?:\d[^\p{L}\p{N}]*){0,3}/u;
 
 /**
- * The form of a cell, for a page that goes from hand to hand: letters and digits are dots, but for the
- * domain of an email and the first digits of a phone. What is wrong with a cell shows all the same: a
- * comma, a blank, a dot too many.
+ * A masked cell for a page that may be passed on: letters and digits become dots, except for an email's
+ * domain and a phone's first digits. Its error still shows: a comma, a blank, an extra dot.
  */
 export function maskedCell(cell: string, isEmail: boolean): string {
   const text = cell.trim();
@@ -97,7 +93,7 @@ export function maskedCell(cell: string, isEmail: boolean): string {
 function maskedEmail(text: string): string {
   const at = text.lastIndexOf('@');
   if (at === -1) return maskedText(text);
-  // What follows a domain may be anything: another address, a name.
+  // Anything may follow a domain: another address, a name.
   const [domain = ''] = /^[\p{L}\p{N}.-]*/u.exec(text.slice(at + 1)) ?? [];
   const end = at + 1 + domain.length;
   return `${maskedText(text.slice(0, at))}@${domain}${maskedText(text.slice(end))}`;
@@ -108,7 +104,7 @@ function maskedPhone(text: string): string {
   return shown + maskedText(text.slice(shown.length));
 }
 
-/** A name in letters that every file system takes. */
+/** A name in characters that every file system accepts. */
 export function inFileName(name: string): string {
   return name.match(/[\p{L}\p{N}_]+/gu)?.join('-') ?? 'sheet';
 }

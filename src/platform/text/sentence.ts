@@ -1,14 +1,14 @@
-/** One kind of sentence: when it is said, what it carries, and how it reads. */
+/** A kind of sentence: when it is given, its fields, and its text. */
 export interface SentenceDefinition<Fields> {
-  /** When it is said: the reference lists it. */
+  /** When it is given, for the reference. */
   readonly when: string;
   /** The first version that has it. @default 0.1.0 */
   readonly since?: string;
   /** Its fields, as the reference shows them. */
   readonly example: Fields;
-  /** What is otherwise in it where it reads otherwise: the reference shows each. @default none */
+  /** Other values that change its text, for the reference. @default none */
   readonly variants?: readonly Partial<Fields>[];
-  /** Cells and names stand in it as they are: what prints it escapes. */
+  /** Cells and names are inserted unescaped: whoever prints it must escape it. */
   readonly sentence: (fields: ReadOnly<Fields>) => string;
 }
 
@@ -21,7 +21,7 @@ export function oneOf<const Value>(first: Value, ..._others: readonly Value[]): 
   return first;
 }
 
-/** An example of what may also be null. */
+/** An example of a nullable value. */
 export function orNull<Value>(value: Value): Value | null {
   return value;
 }
@@ -32,7 +32,7 @@ export function defineSentence<Fields>(
   return definition;
 }
 
-/** A sentence with what it was made of: programs go by the code and the fields, for the words may change. */
+/** A sentence with its code and fields, which programs use, as the words may change. */
 export function codedSentence<Fields>(
   code: string,
   { sentence }: SentenceDefinition<Fields>,

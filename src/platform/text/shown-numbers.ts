@@ -1,6 +1,6 @@
-/** A whole number with its thousands apart; what is left of credits may be a half. */
+/** A whole number with grouped thousands; remaining credits may have a half. */
 export function grouped(value: number): string {
-  // Without toLocaleString(): its first call takes as long as a tenth of the shortest run.
+  // Without toLocaleString(): its first call takes a tenth of the shortest run.
   const [whole = '', part] = String(Math.round(value * 10) / 10).split('.');
   let text = whole;
   const digitsFrom = value < 0 ? 1 : 0;
@@ -10,24 +10,24 @@ export function grouped(value: number): string {
   return part === undefined ? text : `${text}.${part}`;
 }
 
-/** `1 batch`, `2 batches`: things by their number. */
+/** `1 batch`, `2 batches`. */
 export function counted(count: number, noun: string): string {
   if (count === 1) return `1 ${noun}`;
   return `${grouped(count)} ${noun}${/(?:ch|s)$/.test(noun) ? 'es' : 's'}`;
 }
 
-/** How many a second. */
+/** A rate per second. */
 export function rate(perSecond: number): string {
   if (perSecond >= 10) return `${grouped(Math.round(perSecond))}/s`;
   return `${perSecond.toFixed(1)}/s`;
 }
 
-/** A moment in universal time, as people read it. */
+/** A moment in UTC, for people. */
 export function moment(date: Date): string {
   return `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 }
 
-/** When something began, as a person at this machine says it: `03:15`, and the day where it is another. */
+/** A local start time, for people: `03:15`, with the day where it is another. */
 export function startText(startedAt: string, now = new Date()): string {
   const at = new Date(startedAt);
   const [day, today] = [at, now].map(
@@ -42,7 +42,7 @@ function twoDigits(value: number): string {
   return String(value).padStart(2, '0');
 }
 
-/** A time as a person says it: `45 s`, `2 min 10 s`, `3 h 05 min`. */
+/** A duration for people: `45 s`, `2 min 10 s`, `3 h 05 min`. */
 export function duration(seconds: number): string {
   const whole = Math.max(0, Math.round(seconds));
   if (whole < 60) return `${whole} s`;
@@ -66,7 +66,7 @@ export function describeCredits({ email, phone }: CreditCounts): string | undefi
   return email > 0 ? counted(email, 'email credit') : counted(phone, 'phone credit');
 }
 
-/** What the earlier runs of a list have cost whose results a run has used: its own credits are without them. */
+/** The cost of earlier runs of a list whose results were used: the run's own credits do not include it. */
 export function earlierCreditsSentence(credits: CreditCounts): string {
   return `earlier runs, whose results were used, cost ${describeCredits(credits) ?? 'nothing'} more`;
 }

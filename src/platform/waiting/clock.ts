@@ -2,16 +2,16 @@ import { performance } from 'node:perf_hooks';
 import { onAbort } from './promises.js';
 import { randomInt } from 'node:crypto';
 
-/** Time as everything that waits sees it: a parameter, so that days can be simulated in a test. */
+/** Time for everything that waits: a parameter, so that tests can simulate days. */
 export interface Clock {
-  /** Monotonic milliseconds: deadlines do not move when the machine's clock is set. */
+  /** Monotonic milliseconds: setting the machine's clock does not move deadlines. */
   now(): number;
-  /** Milliseconds since the epoch, as the machine's clock has it: only to compare with dates. */
+  /** Milliseconds since the epoch by the machine's clock: only for comparison with dates. */
   wallNow(): number;
   /**
-   * Waits, and keeps the process alive meanwhile; not at all for a time that has passed.
+   * Waits, keeping the process alive; returns at once for a time in the past.
    *
-   * @throws the signal's own reason, untouched, as soon as it aborts
+   * @throws the signal's own reason as soon as it aborts
    */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /**
@@ -23,14 +23,14 @@ export interface Clock {
   readonly speed?: number;
 }
 
-/** A timer set for longer than this fires at once. */
+/** A longer timer fires at once. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {
   now: () => performance.now(),
   wallNow: () => Date.now(),
   sleep: async (ms, signal) => {
-    // Node.js warns of a timer that is set for less than no time.
+    // Node.js warns about a negative delay.
     let leftMs = Math.max(0, ms);
     for (; leftMs > longestTimerMs; leftMs -= longestTimerMs) await pause(longestTimerMs, signal);
     await pause(leftMs, signal);
@@ -46,17 +46,17 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
     }, ms);
     const forget = onAbort(signal, (reason) => {
       clearTimeout(timer);
-      // The reason is the caller's, whatever it is.
+      // The reason is the caller's.
       // oxlint-disable-next-line typescript/prefer-promise-reject-errors
       reject(reason);
     });
   });
 }
 
-/** One reason for all: an error of its own for each sleep that is not needed would cost more than the timer. */
+/** One shared reason: an error for each unneeded sleep would cost more than the timer. */
 const notAwaited = new Error('nothing is waited for any more');
 
-/** Rings at one moment, which can be moved and taken back. */
+/** Fires at one moment, which can be moved or cleared. */
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;
@@ -71,12 +71,12 @@ export class Alarm {
     return this.#sleep !== undefined;
   }
 
-  /** When it rings; infinity while it is not set. */
+  /** When it fires; infinity while it is not set. */
   get at(): number {
     return this.#sleep?.at ?? Number.POSITIVE_INFINITY;
   }
 
-  /** Rings at this moment, and not at the one it was set to before. */
+  /** Fires at this moment instead of the one set before. */
   set(at: number): void {
     if (at === this.at) return;
     this.stop();
@@ -104,11 +104,11 @@ interface DeadlineOptions {
   readonly clock: Clock;
   readonly ms: number;
   readonly signal?: AbortSignal;
-  /** The error that the work ends with when the time is over. */
+  /** The error when the time is over. */
   readonly toError: () => Error;
 }
 
-/** Does work that must not go on for ever, such as reading a list that always has another page. */
+/** Bounds work that might never end, such as reading a list that always has another page. */
 export async function beforeDeadline<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
   { clock, ms, signal, toError }: DeadlineOptions,
@@ -126,7 +126,7 @@ export async function beforeDeadline<Result>(
   }
 }
 
-/** A number from 0 on and below 1 that nobody can foresee. */
+/** An unpredictable number from 0 to below 1. */
 export function systemRandom(): number {
   return randomInt(2 ** 32) / 2 ** 32;
 }

@@ -1,18 +1,18 @@
-/** Callbacks that may give a promise, which nobody waits for until the end. */
+/** Calls callbacks that may return promises, which are awaited only at the end. */
 export class CalledBack {
   readonly #onFailed: ((error: unknown) => void) | undefined;
   readonly #open = new Set<Promise<void>>();
   #failed: { readonly error: unknown } | undefined;
 
   /**
-   * @param onFailed ends the work, with the error of the first that was rejected; what a callback throws
-   *   passes. @default the work continues, whatever they throw: `settled` has the first error
+   * @param onFailed ends the work with the first rejection; a callback's synchronous error passes. @default
+   * the work continues in any case: `settled` throws the first error
    */
   constructor(onFailed?: (error: unknown) => void) {
     this.#onFailed = onFailed;
   }
 
-  /** The same callback, whose promises are watched. */
+  /** The same callback, with its promises watched. */
   watch<Given extends unknown[]>(
     call: ((...given: Given) => unknown) | undefined,
   ): ((...given: Given) => void) | undefined {
@@ -49,11 +49,11 @@ export class CalledBack {
     this.#open.add(open);
   }
 }
-/** Does one piece of work after the other. */
+/** Runs one piece of work after the other. */
 export class InTurn {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Begins when all that came before is done, well or not. */
+  /** Begins when all earlier work is done, successful or not. */
   async next<Result>(work: () => Promise<Result>): Promise<Result> {
     const result = this.#last.then(work);
     this.#last = result.catch(() => undefined);
@@ -66,10 +66,10 @@ type Listener = (reason: unknown) => void;
 const listeners = new WeakMap<AbortSignal, Set<Listener>>();
 
 /**
- * Calls a listener when a signal aborts. However many requests wait on one signal, it carries a single
- * listener of ours: Node warns of a leak from the eleventh on.
+ * Calls a listener when a signal aborts. All share a single listener on the signal: Node warns of a leak from
+ * the eleventh on.
  *
- * @returns takes the listener away again; the signal keeps nothing then
+ * @returns removes the listener
  */
 export function onAbort(signal: AbortSignal | undefined, listener: Listener): () => void {
   if (signal === undefined) return () => undefined;
@@ -97,21 +97,21 @@ function callAll(this: AbortSignal): void {
 }
 
 /**
- * Waits for work that may never end, or that others wait for too, and no longer than the signal lets it:
- * anyone who gives up leaves, and the work continues.
+ * Waits for work that may never end, or that others await, too, but not beyond the signal: the work continues
+ * without this caller.
  */
 export async function orAborted<Value>(work: Promise<Value>, signal?: AbortSignal): Promise<Value> {
   if (!signal) return work;
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, reject);
-    // The reason is the caller's, whatever it is.
+    // The reason is the caller's.
     // oxlint-disable-next-line typescript/prefer-promise-reject-errors
     if (signal.aborted) reject(signal.reason);
     work.then(resolve, reject).finally(forget);
   });
 }
 
-/** Lets others wait for a notification: one that came before they asked counts. */
+/** Lets others wait for a notification; one that came before counts. */
 export class Notifier {
   readonly #waiting = new Set<() => void>();
   #isNotified = false;
@@ -130,7 +130,7 @@ export class Notifier {
     await new Promise<void>((resolve, reject) => {
       const forget = onAbort(signal, (reason) => {
         this.#waiting.delete(wake);
-        // The reason is the caller's, whatever it is.
+        // The reason is the caller's.
         // oxlint-disable-next-line typescript/prefer-promise-reject-errors
         reject(reason);
       });

@@ -87,7 +87,7 @@ const sources = {
 type CountedCredits = Pick<Summary, 'credits'> &
   Partial<Pick<Summary, 'email' | 'phone' | 'credits_before'>>;
 
-/** What a run has cost, by type, and for how many addresses. A phone has room for few columns. */
+/** The cost of a run by type and addresses. A phone has room for few columns. */
 export function creditTable({ credits: all, credits_before, ...counts }: CountedCredits): Html {
   const types = (['email', 'phone'] as const).flatMap((type) => {
     const credits = all[type];
@@ -129,10 +129,10 @@ export function creditTable({ credits: all, credits_before, ...counts }: Counted
 
 type BatchReport = Summary['batches'][number];
 
-/** More would make a page that nobody reads: these took longest, and the summary has all of them. */
+/** Longer tables are not read: these took longest, and the summary has all. */
 const mostBatches = 20;
 
-/** What happens between two moments of a batch's life. */
+/** What happens between two moments of a batch. */
 const spans = [
   { tone: 'preparing', label: 'prepared', from: 'uploaded_at', to: 'prepared_at' },
   { tone: 'waiting', label: 'waiting for its launch', from: 'prepared_at', to: 'launched_at' },
@@ -140,11 +140,11 @@ const spans = [
   { tone: 'exporting', label: 'fetched', from: 'verified_at', to: 'exported_at' },
 ] as const;
 
-/** When each batch was where, as bars over one span of time, and as a table. */
+/** Each batch's stages over time, as bars and as a table. */
 export function timeline(batches: readonly BatchReport[]): Html {
   const timed = batches.filter(({ times }) => momentsOf(times).length > 0);
   if (timed.length === 0) return nothing;
-  // A loop, for a call takes only so many arguments.
+  // A loop: a call accepts only a limited number of arguments.
   let begin = Infinity;
   let end = -Infinity;
   for (const { times } of timed) {

@@ -1,7 +1,7 @@
 import { html, type Html, nothing, table, type TableColumn } from '../../platform/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
-/** A part of a whole, as charts and the tables beside them show it. */
+/** A part of a whole, in charts and their tables. */
 export interface Share {
   readonly label: string;
   readonly count: number;
@@ -18,7 +18,7 @@ export function percent(count: number, whole: number): string {
   return `${value.toFixed(value < 99.95 && value % 1 !== 0 ? 1 : 0)} %`;
 }
 
-/** A bar of parts, drawn to be stretched; its text is beside it. */
+/** A stretchable bar of parts; its text is beside it. */
 export function stackedBar(shares: readonly Share[], described: string): Html {
   const whole = shares.reduce((sum, { count }) => sum + count, 0);
   let at = 0;
@@ -45,7 +45,7 @@ export function stackedBar(shares: readonly Share[], described: string): Html {
   </svg>`;
 }
 
-/** A bar for each of several measures, all of one colour: no verdicts are meant. */
+/** A bar for each of several measures, all in one colour: they are not verdicts. */
 export function measures(title: string, shares: readonly Share[], unit: string): Html {
   const shown = shares.filter(({ count }) => count > 0);
   if (shown.length === 0) return nothing;
@@ -74,7 +74,7 @@ export function measures(title: string, shares: readonly Share[], unit: string):
   </figure>`;
 }
 
-/** What a chart shows, in words and numbers. */
+/** The content of a chart in words and numbers. */
 function legend(shares: readonly Share[], unit: string): Html {
   const whole = shares.reduce((sum, { count }) => sum + count, 0);
   const rows = shares.map(
@@ -91,7 +91,7 @@ function legend(shares: readonly Share[], unit: string): Html {
   );
 }
 
-/** A chart with its table beside it; nothing where there is nothing to show. */
+/** A chart with its table; nothing without data. */
 export function chart(title: string, shares: readonly Share[], unit: string): Html {
   const shown = shares.filter(({ count }) => count > 0);
   if (shown.length === 0) return nothing;

@@ -5,7 +5,7 @@ import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, chart, measures, type Share } from './charts.js';
 import type { Example, ReasonExamples } from './list-figures.js';
 
-/** What became of a verified column: its verdicts, their quality, and why cells have none. */
+/** The results of a verified column: verdicts, quality, and reasons. */
 export function columnSection(
   column: ColumnSummary,
   examples: ReasonExamples | undefined,
@@ -56,7 +56,7 @@ function qualityShares({ quality }: ColumnSummary): readonly Share[] {
     .map(([label, count]) => ({ label: label || '(none given)', count, tone: 'measure' }));
 }
 
-/** A verdict says whether an address can be reached, a quality whether to write to it: they cross. */
+/** A verdict tells whether an address can be reached, a quality whether to write to it: they are independent. */
 function riskyNote({ quality, of_valid, verdicts }: ColumnSummary): Html {
   const risky = quality['risky'] ?? 0;
   if (risky === 0 || verdicts.valid === 0) return nothing;
@@ -102,13 +102,13 @@ function rowsNote(hasRowNumbers: boolean): Html {
     : html`<p>Row 1 is the first below the header.</p>`;
 }
 
-/** A code that is too long for its column continues after an underscore. */
+/** A code that is too long for its column breaks after an underscore. */
 function brokenAtUnderscores(code: string): readonly Html[] {
   const parts = code.split('_');
   return parts.map((part, at) => (at < parts.length - 1 ? html`${part}_<wbr />` : html`${part}`));
 }
 
-/** @returns nothing for a code of a service that is not known here */
+/** @returns nothing for an unknown code */
 function meaningOf(reason: string): Html {
   const known = Object.hasOwn(reasonWords, reason) ? reasonWords[reason] : undefined;
   if (!known) return nothing;
@@ -116,7 +116,7 @@ function meaningOf(reason: string): Html {
   return words === reason ? html`${meaning}` : html`<b>${words}</b>: ${meaning}`;
 }
 
-/** Of them, those that are written as more than one plain address. */
+/** Those that are not one plain address. */
 function formsOf(forms: Readonly<Record<string, number>>): Html {
   const items = Object.entries(formWords).flatMap(([form, words]) => {
     const count = forms[form] ?? 0;

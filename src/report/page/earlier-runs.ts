@@ -15,7 +15,7 @@ const columns = [
   { name: 'Before', kind: 'number' },
 ] as const;
 
-/** How a run differs from those before; nothing without a history. */
+/** Comparison with earlier runs; nothing without a history. */
 export function earlierRuns(summary: Summary): Html {
   const { compared } = summary;
   if (!compared?.previous) return nothing;
@@ -67,7 +67,7 @@ const verdictNames = {
 const mostDrawn = 30;
 const [width, height, gap] = [1000, 120, 4];
 
-/** A column for each run, the latest on the right: its verdicts, one above the other. */
+/** A column for each run, the latest on the right, with stacked verdicts. */
 function runChart(type: VerificationType, runs: readonly PastCounts[]): Html {
   const step = width / runs.length;
   const bars = runs.flatMap((run, index) => {

@@ -5,37 +5,34 @@ import { maskedCell } from '../../platform/text/printable.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { cardTable, mostRows, percent, stackedBar } from './charts.js';
 
-/** What became of a cell, as the report's charts distinguish it. */
+/** Results of a cell in the report's charts. */
 const fates = ['valid', 'wrong', 'unknown', 'unverified'] as const;
 type Fate = (typeof fates)[number];
 
-/** What an outcome means for the figures; of a run there are a few dozen. */
+/** What an outcome means for the figures; a run has a few dozen. */
 interface Meaning {
   readonly way: number;
   readonly operator: string | undefined;
-  /** Why there is no result; empty where there is one. */
+  /** Why there is no result; empty with one. */
   readonly reason: string;
 }
 
-/** With `--provenance` each cell has an outcome of its own. */
+/** With `--provenance` each cell has its own outcome. */
 const mostMeanings = 10_000;
-/** Longer names are of nobody. */
+/** No domain is longer. */
 const longestDomain = 253;
 
-/**
- * What only the rows themselves show: where emails are kept, who carries phone numbers, and which cells
- * have no result.
- */
+/** Figures that only the rows show: domains of emails, operators of phones, and cells without a result. */
 export class ListFigures {
   readonly domains = new TopCounts(fates.length);
   readonly operators = new TopCounts(fates.length);
   readonly examples: readonly ReasonExamples[];
   readonly #verified: readonly number[];
-  /** All that is known of a cell, also what is not written. */
+  /** All values of a cell, including unwritten ones. */
   readonly #found: AddedCells;
-  /** By verified column: what its outcomes mean. */
+  /** By verified column: the meanings of outcomes. */
   readonly #meanings: readonly Map<number, Meaning>[];
-  /** Whether examples have the numbers that rows have in the sheet or file; else they are counted below the header. */
+  /** Whether examples have row numbers of the sheet or file; else they count from the header. */
   hasRowNumbers = true;
   readonly #isOneInput: boolean;
   #rows = 0;
@@ -104,7 +101,7 @@ export class ListFigures {
   }
 }
 
-/** Of several flags, wrong counts before unknown before valid, as in the summary. */
+/** Of several flags wrong counts before unknown before valid, as in the summary. */
 function fateOf(cellOf: (field: string) => OutputCell): Fate {
   if (cellOf('wrong') === true) return 'wrong';
   if (cellOf('unknown') === true) return 'unknown';
@@ -119,16 +116,16 @@ function domainOf(cell: unknown): string | undefined {
   return isDomain ? domain.toLowerCase() : undefined;
 }
 
-/** A cell that has no result, so that its owner finds it: the report is passed on, the list is not. */
+/** A cell without a result, for its owner to find: the report may be passed on, the list not. */
 export interface Example {
-  /** In its sheet or file, where that is known; else the first row below the header is 1. */
+  /** Row number of the sheet or file where known; else counted from 1 below the header. */
   readonly row: number;
-  /** Its form; empty where it holds nothing, or no text. */
+  /** Its masked form; empty for an empty or invalid cell. */
   readonly form: string;
 }
 
 const mostExamples = 5;
-/** Services name reasons, too. */
+/** Reasons may come from the service, too. */
 const mostReasons = 50;
 
 export class ReasonExamples {
@@ -155,7 +152,7 @@ export class ReasonExamples {
   }
 }
 
-/** The most frequent domains of emails, and operators of phones. */
+/** The most frequent domains of emails and operators of phones. */
 export function topTables({ domains, operators }: ListFigures): Html {
   return html`${topTable('Domains', domains.top(mostRows))}
   ${topTable('Operators', operators.top(mostRows))}`;
@@ -215,15 +212,15 @@ interface TopCount {
 
 interface Top {
   readonly counts: readonly TopCount[];
-  /** How many different words there were, as far as that was counted. */
+  /** Number of different words, as far as counted. */
   readonly words: number;
-  /** Whether rare words were forgotten on the way: counts may then be too low by so much. */
+  /** Whether rare words were dropped: counts may be too low by this much. */
   readonly missing: number;
 }
 
 /**
- * Counts words in bounded memory: when there are too many, the rarer half is forgotten. A word that was
- * forgotten `n` times over was seen at most `missing` times before.
+ * Counts words in bounded memory: when there are too many, the rarer half is dropped. A dropped word had at
+ * most `missing` occurrences before.
  */
 export class TopCounts {
   readonly #ways: number;

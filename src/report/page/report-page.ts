@@ -21,14 +21,13 @@ import { reportLook } from './report-style.js';
 
 export interface Report {
   readonly summary: Summary;
-  /** What only the rows show; `undefined` when this process did not write them. */
+  /** Figures from the rows; `undefined` when another process wrote them. */
   readonly figures: ListFigures | undefined;
-  /** How the run ended. */
   readonly end: RunEnd;
   readonly madeAt: Date;
 }
 
-/** A page about a run that needs nothing but itself: the result first, then what it cost, then the batches. */
+/** A self-contained page about a run: the result, then the cost, then the batches. */
 export function reportPage({ summary, figures, end, madeAt }: Report): string {
   const { input, service, seconds, columns, compared } = summary;
   return page({
@@ -60,7 +59,7 @@ export function reportPage({ summary, figures, end, madeAt }: Report): string {
   });
 }
 
-/** What is not as it should be, and what comes of it; the advice of a run at its end has a list of its own. */
+/** A problem with its consequence; a finished run's advice has its own list. */
 function endNote({ exit_code, message }: RunEnd): Html {
   if (message === null) return nothing;
   return html`<p class="warning">Exit code ${exit_code}: ${message}.</p>`;
@@ -76,7 +75,10 @@ function adviceList(advice: readonly string[]): Html {
   </section>`;
 }
 
-/** Options and variables are copied: they stay in one piece. The text is as it was: it may hold people's names. */
+/**
+ * Options and variables are copied by readers: they must not break. The text is not changed: it may contain
+ * people's names.
+ */
 function withOptions(text: string): readonly Html[] {
   const pieces = text.split(/(--[a-z][a-z-]*(?: good\b| \w+=[a-z]+)?|\bSLUICE_[A-Z_]+|`[^`]+`)/);
   return pieces.map((piece, at) => (at % 2 === 0 ? html`${piece}` : html`<code>${piece}</code>`));
@@ -100,8 +102,8 @@ function rowsNote(): Html {
 }
 
 /**
- * What a reader wants to know first: how many of the rows can be reached, and how many addresses are valid.
- * What is not known counts as neither: where the local service has not known most cells, no share is large.
+ * What a reader wants to know first: how many rows can be reached, and how many addresses are valid. Unknown
+ * ones count as neither: where the local service did not know most cells, no share is large.
  */
 function headline(summary: Summary): Html {
   const { rows, columns, service } = summary;
@@ -164,12 +166,12 @@ function figure(result: string, label: string | Html, detail: string, bar: Html 
   </div>`;
 }
 
-/** What every share of a column is of, here and in its table, and on the terminal. */
+/** The base of every share of a column, here, in its table, and on the terminal. */
 function allCells({ buckets }: Pick<ColumnSummary, 'buckets'>): number {
   return Object.values(buckets).reduce((sum, count) => sum + count, 0);
 }
 
-/** A page about a run that stopped: why, what was paid, and what comes next. */
+/** A page about a stopped run: why, what was paid, and what comes next. */
 export function stoppedPage(
   summary: StoppedSummary & RunEnd,
   status: RunStatus | undefined,
@@ -196,7 +198,7 @@ export function stoppedPage(
   });
 }
 
-/** Rows that streamed are wherever they went. */
+/** Streamed rows are wherever they went. */
 function outputNote(output: string, status: RunStatus | undefined): string {
   if (!status) return '';
   return status.isFinished ? `Written to ${output}.` : `${output} is as it was before.`;

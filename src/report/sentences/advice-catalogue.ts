@@ -23,9 +23,9 @@ import { conditionOfCredits, conditionWords, retryWords } from './run-sentences.
 
 /** Something to do about a run or a list. */
 export interface Advice {
-  /** What it says, in docs/reference/events.md: the words may change. */
+  /** Its code in docs/reference/events.md: the words may change. */
   readonly code: string;
-  /** What the sentence is made of. */
+  /** The values in the sentence. */
   readonly fields: Readonly<Record<string, unknown>>;
   readonly message: string;
 }
@@ -39,7 +39,7 @@ function startsOver(): string {
 }
 
 export const adviceCatalogue = {
-  // What is asked of who runs it
+  // For whoever runs it
   run_again: define({
     when: 'Addresses are not finished: the same command goes on. `stopped_by` is the [error code](../when-it-stops.md#error-codes) of what stopped it.',
     example: { stopped_by: orNull('budget_exhausted') },
@@ -138,7 +138,7 @@ export const adviceCatalogue = {
       `another run pays for ${addresses === 1 ? 'the address' : `all ${grouped(addresses)} addresses`} again: no ${optionName('history')} kept these results`,
   }),
 
-  // What can be put right in the list
+  // To correct in the list
   missing_digits: define({
     when: 'A spreadsheet has written numbers as `4.91702E+11`.',
     example: { column: 'mobile', cells: 12 },
@@ -336,7 +336,7 @@ export function advise<Code extends AdviceCode>(code: Code, fields: AdviceFields
   return codedSentence(code, adviceCatalogue[code] as SentenceDefinition<unknown>, fields);
 }
 
-/** Forms of cells that are more than one plain address, in the order in which they are listed. */
+/** Forms of cells that are not one plain address, in the order of their listing. */
 export const formWords = {
   mailto: 'as a link (mailto:)',
   tel: 'as a link (tel:)',

@@ -5,8 +5,8 @@ import { shellQuote, shownCell } from '../../platform/text/printable.js';
 import { counted, grouped } from '../../platform/text/shown-numbers.js';
 
 /**
- * Rows whose country is not understood, with the cells, as `23 rows: country "Germny" is not understood
- * (Germany? write DE)`. Of cells that may be personal data it has the rows.
+ * Rows with an unknown country and their cells: `23 rows: country "Germny" is not understood (Germany? write
+ * DE)`. For cells that may be personal data, the row numbers.
  */
 export function unknownCountrySentence(
   {
@@ -46,7 +46,7 @@ function noTextWords(): string {
   return `not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252`;
 }
 
-/** So many rows are named. */
+/** Most rows named. */
 const mostRows = 5;
 
 function isMasked(value: string): boolean {
@@ -58,7 +58,7 @@ function placeOf({ rows, first_row: row }: UnknownCountry): string {
   return rows === 1 && row !== undefined ? `row ${grouped(row)}` : counted(rows, 'row');
 }
 
-/** Where cells are that are not shown: `row 17`, `12 rows: 3, 9, 17, …` */
+/** Rows of cells that are not shown: `row 17`, `12 rows: 3, 9, 17, …` */
 function placesOf(values: CountryProblems['values'], count: number): string {
   const numbers = values
     .flatMap(({ value, first_row: row }) => (isMasked(value) && row !== undefined ? [row] : []))
@@ -94,7 +94,7 @@ export function missingCountrySentence(
 
 const mostCountries = 3;
 
-/** @param then what to do after it */
+/** @param then what to do then */
 export function foreignNumbersSentence(
   name: string,
   { cells, of, national, read_as: country, countries }: ForeignNumbers,
@@ -120,7 +120,7 @@ export function missingDigitsSentence(cells: number, name: string): string {
   return `${name}: ${are} in scientific notation, and the last digits are lost: format the column as text or as a number without decimals, export the list again, and run again`;
 }
 
-/** Digits that are read by the country of their row, and may be a number of another, with their rows. */
+/** Digits read by their row's country that may be a number of another, with their rows. */
 export function missingPlusSentence({
   cells,
   of,
@@ -129,13 +129,16 @@ export function missingPlusSentence({
   country,
 }: {
   readonly cells: number;
-  /** @default not said */
+  /**
+   * @default omitted
+   * @default not said
+   */
   readonly of?: number;
-  /** The first of them; none in the figures of an older version. */
+  /** The first of them; none in figures of an older version. */
   readonly rows: readonly number[];
   /** Masked. */
   readonly examples?: readonly string[];
-  /** Whose calling code it is. */
+  /** The calling code's country. */
   readonly country?: string | undefined;
 }): string {
   const numbers =
@@ -152,13 +155,13 @@ export function missingPlusSentence({
   return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: ${ifAll}write the +, or add a column of countries (${optionName('countryColumn')})`;
 }
 
-/** The first of so many rows, by their numbers: `row 17`, `rows 3, 9, 17, …` */
+/** The first rows by number: `row 17`, `rows 3, 9, 17, …` */
 function rowList(first: readonly number[], count: number): string {
   const more = count > first.length ? ', …' : '';
   return `${count === 1 ? 'row' : 'rows'} ${first.map(grouped).join(', ')}${more}`;
 }
 
-/** What to do about cells whose bytes are no text in the encoding that the list was read in. */
+/** What to do about cells whose bytes are invalid in the list's encoding. */
 export function noTextSentence(cells: number, input: string): string {
   const are = `${counted(cells, 'cell')} ${cells === 1 ? 'is' : 'are'}`;
   if (/\.(jsonl|ndjson)\b/i.test(input)) {

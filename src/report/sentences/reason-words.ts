@@ -1,7 +1,7 @@
 import { optionName } from '../../platform/text/option-name.js';
 
 interface ReasonWords {
-  /** In a table, beside the code. */
+  /** Beside the code in a table. */
   readonly words: string;
   readonly meaning: string;
 }
@@ -60,7 +60,7 @@ export const notSubmittedWords = {
   },
 } as const satisfies Record<string, ReasonWords>;
 
-/** How a cell is written that is no plain address. */
+/** Forms of cells that are not a plain address. */
 export const formWords = {
   mailto: 'as a mailto link',
   tel: 'as a tel link',
@@ -72,7 +72,7 @@ export const formWords = {
   extension: 'with an extension',
 } as const;
 
-/** What each code of `<c>_reason` is called, and what it means: at the end of a run, in its report, in help. */
+/** Names and meanings of the codes in `<c>_reason`: at the end of a run, in its report, in help. */
 export const reasonWords: Readonly<Record<string, ReasonWords>> = {
   ...notSubmittedWords,
   no_record: {
@@ -110,7 +110,7 @@ export const reasonWords: Readonly<Record<string, ReasonWords>> = {
   },
 };
 
-/** `contains_comma (with a comma)`: a code with its words, where both are read. */
+/** A code with its words: `contains_comma (with a comma)`. */
 export function describeReason(code: string): string {
   const words = Object.hasOwn(reasonWords, code) ? reasonWords[code]?.words : undefined;
   return words === undefined || words === code ? code : `${code} (${words})`;

@@ -13,7 +13,7 @@ const noCredits = { email: 0, phone: 0 };
 const paid = { launched: credits, doubtful: noCredits };
 const retry = { exports: 0, addresses: 40, paid_twice: 0 };
 
-/** What has to be there before the same command gets further. */
+/** What is needed before the same command can continue. */
 const conditions = {
   right_list: () => 'once the list is right, or with the option that the message names',
   accepted_key: () => 'once the key is accepted',
@@ -25,9 +25,9 @@ const conditions = {
 };
 export type Condition = keyof typeof conditions;
 
-/** Where a run is, how it ended, and what to do then, by code. */
+/** A run's status, its end, and what to do next, by code. */
 export const runSentences = {
-  // Where it is
+  // Its status
   status_unread: define({
     when: 'The list was not read to its end.',
     example: {},
@@ -56,7 +56,7 @@ export const runSentences = {
     sentence: (cost) => `the output is written, ${paidWords(cost)}`,
   }),
 
-  // What the same command does then
+  // What the same command then does
   starts_over: define({
     when: 'Nothing is known that a run could go on with.',
     example: {},
@@ -97,7 +97,7 @@ export const runSentences = {
     when: 'A run has finished, and some of it failed.',
     example: retry,
     variants: [{ exports: 2 }, { paid_twice: 20 }, { addresses: 0 }],
-    // What is paid for is not dropped by starting over.
+    // Starting over does not drop paid results.
     sentence: (failed) =>
       `${failed.exports > 0 ? '' : `starts over, and pays again for all that no ${optionName('history')} keeps, or `}with ${optionName('retryFailed')} ${retryWords(failed)}`,
   }),
@@ -120,7 +120,7 @@ export const runSentences = {
     sentence: () => 'the output is written, but some rows failed',
   }),
 
-  // What to do after one that stopped
+  // What to do after a stop
   wait_for_lock: define({
     when: 'Another process has the state directory.',
     example: {},
@@ -152,7 +152,7 @@ export const runSentences = {
     },
   }),
 
-  // What to do about an error, behind its message
+  // What to do about an error, after its message
   may_be_charged: define({
     when: 'One address was sent to be verified, and its outcome is not known.',
     example: {},
@@ -185,7 +185,7 @@ export function runSentence<Code extends RunSentenceCode>(code: Code, fields: Fi
   return codedSentence(code, runSentences[code] as SentenceDefinition<unknown>, fields);
 }
 
-/** @returns `undefined` where something else than too few credits stopped it */
+/** @returns `undefined` where the credits did not stop it */
 export function conditionOfCredits(reason: string | null | undefined): Condition | undefined {
   if (reason === 'budget_exhausted') return 'higher_budget';
   return reason === 'payment_required' ? 'more_credits' : undefined;
@@ -195,7 +195,7 @@ export function conditionWords(condition: Condition): string {
   return conditions[condition]();
 }
 
-/** What a retry does, as a verb: `fetches 3 paid exports again (free), sends 40 addresses again`. */
+/** What a retry does: `fetches 3 paid exports again (free), sends 40 addresses again`. */
 export function retryWords({ exports, addresses, paid_twice: paidTwice }: typeof retry): string {
   const which = paidTwice === addresses ? (addresses === 1 ? 'it' : 'they') : grouped(paidTwice);
   const twice = paidTwice > 0 ? ` (${which} failed after the launch, and may be paid twice)` : '';
@@ -212,7 +212,7 @@ function paidWords({ launched, doubtful }: ReadOnly<typeof paid>): string {
     phone: launched.phone - doubtful.phone,
   });
   const unknown = describeCredits(doubtful);
-  // What was launched may be refunded in part.
+  // Launches may be partly refunded.
   const sure = spent === undefined ? 'no credits spent' : `at most ${spent} spent`;
   return unknown === undefined ? sure : `${sure}, up to ${unknown} in doubt`;
 }

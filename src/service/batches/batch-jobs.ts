@@ -22,25 +22,24 @@ interface BatchJobsOptions {
   readonly engine: VerificationEngine;
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
-  /** How long a batch stays in `parsing_content` at least, once its preparation was asked for. */
+  /** Shortest time of a batch in `parsing_content` after its preparation was requested. */
   readonly parseDelayMs: number;
-  /** How long a batch stays in `verification_ongoing` at least. */
+  /** Shortest time of a batch in `verification_ongoing`. */
   readonly verifyDelayMs: number;
-  /** Called with what went wrong where no request can report it. */
+  /** Called with errors that no request can report. */
   readonly onError: (error: unknown) => void;
 }
 
-/** Batches worked on at once: more would only hold more memory. */
+/** Batches in work at once: more would only use more memory. */
 const mostAtOnce = 4;
-/** A guess: how many lines a file has is known when it was read. */
+/** An estimate: the number of lines is known only after reading. */
 export const bytesALine = 24;
-/** Batches that wait for the answers of others at once: they cost little. */
+/** Batches that wait for others' answers at once: they cost little. */
 const mostLive = 16;
 
 /**
- * The work behind the requests: parsing and verification. What a kill interrupts is begun again by
- * {@link BatchJobs.resume}, what passing trouble interrupts after a while; a job that fails otherwise
- * leaves its batch in `internal_error`.
+ * The work behind the requests: parsing and verification. {@link BatchJobs.resume} restarts what a kill has
+ * interrupted, and temporary errors are retried; any other failure leaves the batch in `internal_error`.
  */
 export class BatchJobs {
   readonly #options: BatchJobsOptions;
@@ -53,15 +52,15 @@ export class BatchJobs {
 
   constructor(options: BatchJobsOptions) {
     this.#options = options;
-    // Every batch under way hangs on it.
+    // Every batch in work listens to it.
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Begins what the state says is under way. */
+  /** Resumes the work in the state. */
   resume(): void {
     for (const batch of this.#options.store.state.batches.values()) {
       if (batch.stage.name === 'parsing') this.parse(batch);
-      // Another engine may have begun to write its codes over those of the preparation.
+      // Another engine may have begun to overwrite the preparation's codes.
       if (batch.stage.name === 'verifying') void this.#run(batch, () => this.#verify(batch));
     }
   }
@@ -74,17 +73,17 @@ export class BatchJobs {
     });
   }
 
-  /** Resolves when the parsing of a batch that is under way, if any, is over. */
+  /** Resolves when a batch's parsing, if any, is over. */
   async parsed(uuid: string): Promise<void> {
     await this.#parsing.get(uuid);
   }
 
-  /** Lines or addresses that the work on a batch has done; 0 when nothing is under way. */
+  /** Lines or addresses done for a batch; 0 without work. */
   progress(uuid: string): number {
     return this.#progress.get(uuid) ?? 0;
   }
 
-  /** Verifies a batch whose stage has just become `verifying`. */
+  /** Verifies a batch that has just entered `verifying`. */
   verify(batch: Batch): void {
     const { engine } = this.#options;
     const prepared = 'prepared' in batch.stage ? batch.stage.prepared : undefined;
@@ -92,7 +91,7 @@ export class BatchJobs {
     void this.#run(batch, () => this.#verify(batch, judged));
   }
 
-  /** Stops all work where it is and waits until it has. */
+  /** Stops all work, and waits for it. */
   async close(): Promise<void> {
     this.#closing.abort();
     await Promise.all(this.#running);
@@ -108,7 +107,7 @@ export class BatchJobs {
     return job;
   }
 
-  /** Does a job, again and again for as long as only what passes is in its way. */
+  /** Runs a job, retrying temporary errors. */
   async #persist(batch: Batch, work: () => Promise<void>): Promise<void> {
     const { clock, onError } = this.#options;
     const { signal } = this.#closing;
@@ -119,13 +118,13 @@ export class BatchJobs {
         if (signal.aborted || !isTransient(error)) throw error;
         onError(error);
         await clock.sleep(transientWaitMs(repetition), signal);
-        // The trouble may have come when all was done, or the batch was changed meanwhile.
+        // The error may have come after the end, or the batch was changed meanwhile.
         if (!this.#isCurrent(batch)) return;
       }
     }
   }
 
-  /** Whether a batch is where it was when the work on it was begun. */
+  /** Whether a batch is unchanged since the work on it began. */
   #isCurrent({ uuid, revision, stage }: Batch): boolean {
     const now = this.#options.store.state.batches.get(uuid);
     return now?.revision === revision && now.stage.name === stage.name;
@@ -139,7 +138,7 @@ export class BatchJobs {
     const left = () => batch.bytes / bytesALine - this.progress(batch.uuid);
     const prepared = await this.#work.run(left, async (nextTurn) => {
       this.#closing.signal.throwIfAborted();
-      // What an interrupted parsing of the same revision left behind.
+      // Left by an interrupted parsing of the same revision.
       await removePreparation(files);
       return prepareContent({
         files,
@@ -159,7 +158,7 @@ export class BatchJobs {
     });
   }
 
-  /** @param judged the verdicts to which the codes of the preparation belong, if they are to stay */
+  /** @param judged the verdicts of the preparation's codes, if those stay */
   async #verify(batch: Batch, judged?: readonly VerdictCount[]): Promise<void> {
     const { store, engine, caches, answers, clock, verifyDelayMs } = this.#options;
     const { uuid, stage, parameters, account } = batch;
@@ -185,8 +184,8 @@ export class BatchJobs {
     };
     const verdicts = judged ?? (await this.#judge(batch, addresses, work));
     await this.#waitSince(stage.sinceMs, verifyDelayMs);
-    // Before the event: should a kill come in between, the verification is done again and the caches
-    // know the same addresses twice, which changes nothing.
+    // Before the event: after a kill in between, the verification is repeated and the caches get the same
+    // addresses twice, which changes nothing.
     const nowMs = clock.wallNow();
     const verified = engine.live
       ? newlyAnswered(files, addresses, answers)
@@ -209,12 +208,12 @@ export class BatchJobs {
     addresses: number,
     work: (nextTurn: () => Promise<void>) => Promise<Result>,
   ): Promise<Result> {
-    // What waits for others keeps nobody from parsing.
+    // Work that waits for others does not block parsing.
     if (this.#options.engine.live) return this.#liveSlots(async () => work(afterRequests));
     return this.#work.run(() => addresses - this.progress(uuid), work);
   }
 
-  /** Ends a job, unless its batch was changed or deleted meanwhile: then its outcome is dropped. */
+  /** Ends a job, unless its batch was changed or deleted meanwhile: then its result is dropped. */
   async #finish(begun: Batch, commit: (atMs: number) => Promise<void>): Promise<void> {
     const { store, mutex, clock } = this.#options;
     await mutex.take(begun.uuid, async () => {
@@ -223,7 +222,7 @@ export class BatchJobs {
         const now = store.state.batches.get(begun.uuid);
         const files = store.files(begun);
         const left = now === undefined ? files : { ...files, upload: files.keys };
-        // What was launched was charged, and the ledger names its addresses.
+        // A launched batch was charged, and the ledger names its addresses.
         await removeBatchFiles(left, begun.stage.name === 'verifying');
       }
     });
@@ -238,12 +237,12 @@ export class BatchJobs {
         await store.commit({ event: 'failed', uuid: batch.uuid, at: atMs });
       });
     } catch (second) {
-      // The batch stays as it is and is taken up again by the next start.
+      // The batch stays unchanged, and the next start resumes it.
       onError(second);
     }
   }
 
-  /** Waits for no longer than the delay, also where the clock was set back since. */
+  /** Waits no longer than the delay, even if the clock was set back. */
   async #waitSince(sinceMs: number, delayMs: number): Promise<void> {
     const { clock } = this.#options;
     const left = Math.min(sinceMs + delayMs - clock.wallNow(), delayMs);
@@ -251,7 +250,7 @@ export class BatchJobs {
   }
 }
 
-/** Lets what concerns one name happen one after another; what concerns others continues meanwhile. */
+/** Serialises work for one name; other names continue meanwhile. */
 export interface KeyedMutex {
   take<Result>(name: string, act: () => Promise<Result>): Promise<Result>;
 }
@@ -262,7 +261,7 @@ export function createKeyedMutex(): KeyedMutex {
     take(name, act) {
       const before = last.get(name) ?? Promise.resolve();
       const turn = before.then(act, act);
-      // A turn that fails is its taker's concern; the next one only waits for its end.
+      // A failed turn is its caller's concern; the next one only waits for its end.
       const ended = turn.then(
         () => undefined,
         () => undefined,

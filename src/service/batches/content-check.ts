@@ -1,18 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 
-/** Longest line that is taken: no address comes near it, and memory stays bounded. */
+/** Longest accepted line: no address comes near it, and memory stays bounded. */
 export const maxLineBytes = 4096;
 
 const comma = 0x2c;
 const newline = 0x0a;
 
 /**
- * Checks uploaded content while it arrives: "plain text (`.TXT`) in UTF-8: one address a line, without a
- * header row, without commas, not CSV" (spec 1).
+ * Checks uploaded content as it arrives: "plain text (`.TXT`) in UTF-8: one address a line, without a header
+ * row, without commas, not CSV" (spec 1).
  */
 interface ContentCheck {
   add(chunk: Uint8Array): void;
-  /** What is wrong with the whole content; `undefined` when it can be parsed. */
+  /** What is wrong with the content; `undefined` when it can be parsed. */
   finish(): string | undefined;
 }
 
@@ -47,7 +47,7 @@ export function createContentCheck(): ContentCheck {
     }
   }
 
-  /** A character may be cut by the end of a chunk: its beginning waits for the next. */
+  /** A character may be cut at the end of a chunk: its beginning waits for the next. */
   function checkEncoding(chunk: Uint8Array): void {
     const bytes = carried.length === 0 ? chunk : Buffer.concat([carried, chunk]);
     const whole = wholeCharacters(bytes);
@@ -69,15 +69,16 @@ export function createContentCheck(): ContentCheck {
 }
 
 /**
- * Whether a chunk has neither commas, nor null bytes, nor lines that are too long: what a search can
- * show it, so that only the one in which something is wrong is searched.
+ * Whether a chunk has neither commas, nor null bytes, nor long lines, by fast searches: only a bad chunk is
+ * examined line by line.
+ * @param begunBytes length of the line that it continues
  *
  * @param begunBytes length of the line that it continues with
  */
 function isSound(chunk: Uint8Array, begunBytes: number): boolean {
   if (chunk.includes(comma) || chunk.includes(0)) return false;
   let begin = -begunBytes;
-  // The last line end that is near enough: a long leap instead of a step for each line.
+  // The last line end within reach: one jump instead of a step for each line.
   while (chunk.length - begin > maxLineBytes) {
     const end = chunk.lastIndexOf(newline, begin + maxLineBytes);
     if (end < Math.max(begin, 0)) return false;
@@ -88,12 +89,12 @@ function isSound(chunk: Uint8Array, begunBytes: number): boolean {
 
 function countLineEnds(bytes: Uint8Array): number {
   let count = 0;
-  // Without a branch, which the processor would guess wrong once a line: only 0 has a sign when 1 is taken away.
+  // Branch-free: a branch would be mispredicted once a line. Only 0 becomes negative when 1 is subtracted.
   for (let at = 0; at < bytes.length; at += 1) count += (((bytes[at] ?? 0) ^ newline) - 1) >>> 31;
   return count;
 }
 
-/** Length of `bytes` without a UTF-8 character that is cut at its end. */
+/** Length of `bytes` without an incomplete UTF-8 character at the end. */
 function wholeCharacters(bytes: Uint8Array): number {
   const longest = 4;
   for (let back = 1; back < longest && back <= bytes.length; back += 1) {

@@ -18,7 +18,7 @@ export interface ContentWork {
   readonly signal: AbortSignal;
   /** Resolves when the next slice of this work may begin. */
   readonly nextTurn: () => Promise<void>;
-  /** Called with how many lines are done. */
+  /** Called with the number of finished lines. */
   readonly onProgress: (lines: number) => void;
 }
 
@@ -28,15 +28,15 @@ interface PrepareOptions extends ContentWork {
   readonly salt: string;
 }
 
-/** How many lines are read between two looks at the time. */
+/** Lines read between two checks of the time. */
 const linesALook = 64;
-/** Room is made at once for so many lines at most: what is said of a size is no promise. */
+/** Most lines for which room is made at once: a size is only a claim. */
 const mostExpected = 2 ** 20;
 
 /**
- * Parses uploaded content: counts its lines, takes out duplicates and wrong formats as the parameters
- * say, and writes what is left as the addresses to be verified, with their keys. What can be known of them
- * without asking anybody is found out on the way: it takes little more than to read them.
+ * Parses uploaded content: counts its lines, removes duplicates and wrong formats by the parameters, and
+ * writes the others as the addresses to be verified, with their keys. Offline verdicts are determined on the
+ * way, at little cost.
  */
 export async function prepareContent(options: PrepareOptions): Promise<Prepared> {
   const { files, durable } = options;
@@ -87,19 +87,19 @@ async function readContent(
   return { counts, addresses: total, verdicts: intake.tally.counts };
 }
 
-/** As many as there will be if the rest is like the first block, within reason. */
+/** An estimate from the first block, within reason. */
 function expectedLines(first: LineBlock, uploadBytes: number): number {
   const lines = Math.ceil((first.count * uploadBytes) / first.bytes.length);
   return Math.min(lines, mostExpected);
 }
 
 /**
- * Decides which lines of an upload become addresses to be verified, counts and judges them: every line
- * counts once, as duplicate when an earlier line is equal to it, else as wrong or valid by its format.
+ * Selects, counts and judges the lines of an upload: each counts once, as duplicate of an earlier equal line,
+ * else as wrong or valid by its format.
  */
 class AddressDeduper {
   readonly counts = { valid: 0, wrong: 0, duplicate: 0 };
-  /** The verdicts of the offline engine on the lines that stay. */
+  /** The offline verdicts of the kept lines. */
   readonly tally = new VerdictTally();
   readonly #type: VerificationType;
   readonly #country: CountryCode;
@@ -107,12 +107,12 @@ class AddressDeduper {
   readonly #dropsWrong: boolean;
   readonly #keyMaker: KeyMaker;
   readonly #seen = new KeyTable();
-  /** Of the block that is being taken: places of the lines that stay, their keys and their codes. */
+  /** Of the current block: positions, keys and codes of the kept lines. */
   #kept = new Uint32Array(0);
   #keys = Buffer.alloc(0);
   #codes = Buffer.alloc(0);
   #keptCount = 0;
-  /** Of the lines that are being taken. */
+  /** Of the current lines. */
   readonly #verdicts: Verdict[] = [];
   readonly #wellFormed: boolean[] = [];
 
@@ -128,7 +128,7 @@ class AddressDeduper {
     this.#keyMaker = createKeyMaker(salt, type);
   }
 
-  /** Makes room for so many lines at once. */
+  /** Makes room for that many lines. */
   expect(lines: number): void {
     this.#seen.reserve(lines);
   }
@@ -141,7 +141,6 @@ class AddressDeduper {
     this.#codes = Buffer.allocUnsafe(count * codeBytes);
   }
 
-  /** Takes some lines of the block, each in its order. */
   take(lines: LineBlock, begin: number, end: number): void {
     const keysAt = this.#keptCount * keyBytes;
     let keyAt = keysAt;
@@ -155,17 +154,17 @@ class AddressDeduper {
     }
   }
 
-  /** Places of the lines of the block that stay, in ascending order; good until the next `begin`. */
+  /** Positions of the kept lines in the block, ascending; valid until the next `begin`. */
   get kept(): Uint32Array {
     return this.#kept.subarray(0, this.#keptCount);
   }
 
-  /** Their keys, {@link keyBytes} each; good until the next `begin`. */
+  /** Their keys, {@link keyBytes} each; valid until the next `begin`. */
   get keys(): Uint8Array {
     return this.#keys.subarray(0, this.#keptCount * keyBytes);
   }
 
-  /** The codes of their verdicts, {@link codeBytes} each; good until the next `begin`. */
+  /** The codes of their verdicts, {@link codeBytes} each; valid until the next `begin`. */
   get codes(): Uint8Array {
     return this.#codes.subarray(0, this.#keptCount * codeBytes);
   }
@@ -186,7 +185,7 @@ class AddressDeduper {
     const { key, wellFormed, verdict } = judgeLine(this.#type, this.#country, text);
     this.#verdicts[place] = verdict;
     this.#wellFormed[place] = wellFormed;
-    // A number in its E.164 form is its own key.
+    // A number in E.164 is its own key.
     if (key === text && this.#type === 'phone' && wellFormed) {
       this.#keyMaker.writeLowerCase(bytes, begin, end, this.#keys, keyAt);
     } else {
@@ -194,7 +193,7 @@ class AddressDeduper {
     }
   }
 
-  /** Counts a line, and says whether it stays. */
+  /** Counts a line; returns whether it is kept. */
   #count(place: number, keyAt: number): boolean {
     const { counts } = this;
     const wellFormed = this.#wellFormed[place] === true;

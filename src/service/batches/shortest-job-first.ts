@@ -1,15 +1,15 @@
-/** Longest stretch of work before others are served: a status request never waits longer. */
+/** Longest slice of work before others are served: bounds the wait of a status request. */
 const sliceMs = 8;
 
-/** Cuts long work into slices, so that one thread serves requests meanwhile. */
+/** Cuts long work into slices, so that the thread serves requests meanwhile. */
 interface Slices {
-  /** Resolves at once, or when others had their turn; rejects with the signal's reason. */
+  /** Resolves at once, or after others had their turn; rejects with the signal's reason. */
   pause(): Promise<void>;
-  /** Whether the slice is used up: then `pause` is due. */
+  /** Whether the slice is used up: then call `pause`. */
   isOver(): boolean;
 }
 
-/** @param nextTurn resolves when others had theirs; by default, when requests had */
+/** @param nextTurn resolves after others had their turn. @default after waiting requests */
 export function createSlices(signal: AbortSignal, nextTurn = afterRequests): Slices {
   let endsAt = performance.now() + sliceMs;
   return {
@@ -22,20 +22,20 @@ export function createSlices(signal: AbortSignal, nextTurn = afterRequests): Sli
   };
 }
 
-/** Resolves when the requests that came meanwhile were taken up. */
+/** Resolves when the requests that arrived meanwhile were taken up. */
 export async function afterRequests(): Promise<void> {
   await new Promise<void>((resolve) => {
     setImmediate(resolve);
   });
 }
 
-/** Work on this thread, of which the one with the least left goes first. */
+/** Schedules work on this thread: the job with the least left goes first. */
 export interface ShortestJobFirst {
   /**
-   * Does a piece of work when its time has come.
+   * Runs a job in its turn.
    *
    * @param left how much of it is left, at any time
-   * @param work is given what it calls after each slice: it resolves when it is its turn again
+   * @param work gets a function to call after each slice, which resolves in the job's next turn
    */
   run<Result>(
     left: () => number,
@@ -43,18 +43,18 @@ export interface ShortestJobFirst {
   ): Promise<Result>;
 }
 
-/** Someone who waits; `go` ends that. */
+/** A waiting job; `go` resumes it. */
 interface Waiting {
   readonly left: () => number;
   readonly go: () => void;
 }
 
 /**
- * Orders work on one thread so that little of it never waits behind much: shared out evenly, pieces
- * begun together would all end late together. Who waits for a disk keeps nobody from working.
+ * Schedules jobs on one thread so that a small one never waits for a large one: with equal shares, jobs begun
+ * together would all end late. A job that waits for the disk blocks no other.
  *
- * @param most pieces under way at once, because each holds memory; one that has less than half of the
- *   least that any of them has left is begun all the same, which can happen some twenty times at most
+ * @param most jobs at once, as each uses memory; one with less than half of the least that any has left is
+ * begun all the same, which can happen some twenty times at most
  */
 export function createShortestJobFirst(most: number): ShortestJobFirst {
   const underWay = new Set<() => number>();
@@ -104,7 +104,7 @@ export function createShortestJobFirst(most: number): ShortestJobFirst {
   };
 }
 
-/** Of those with as much left as each other, the one that came first. */
+/** Among equals, the first. */
 function leastOf(waiting: readonly Waiting[]): Waiting | undefined {
   let least: Waiting | undefined;
   for (const one of waiting) {

@@ -16,12 +16,12 @@ interface VerifyOptions extends ContentWork {
   readonly engine: VerificationEngine;
 }
 
-/** Addresses given to the engine at once. */
+/** Addresses in one call of the engine. */
 const addressesACall = 256;
 
 /**
- * Verifies the addresses of a batch. Distinct verdicts are few: each gets a code, and the codes file
- * has one for each address.
+ * Verifies the addresses of a batch. The few distinct verdicts get codes, and the codes file has one for each
+ * address.
  *
  * @returns the distinct verdicts in the order of their codes, each with its number of addresses
  */
@@ -65,11 +65,11 @@ async function judge(
   return verdicts;
 }
 
-/** Addresses looked at together. */
+/** Addresses in a block. */
 const blockAddresses = 5000;
 const hitBytes = 1;
 
-/** Reads files that have a record for each address, some addresses at a time. */
+/** Reads files with a record for each address, in blocks. */
 async function* recordBlocks<
   const Files extends readonly (readonly [path: string, bytes: number])[],
 >(addresses: number, ...files: Files) {
@@ -87,8 +87,8 @@ async function* recordBlocks<
 }
 
 /**
- * Looks every address of a prepared batch up in the caches, and writes down for each whether it was
- * found: the ledger and the refunds go by this, whatever the caches learn later.
+ * Looks up every address of a prepared batch in the caches, and records each hit: ledger and refunds use this
+ * record, whatever the caches learn later.
  */
 export async function findHits(
   { keys: keysPath, hits: hitsPath }: BatchFiles,
@@ -96,7 +96,7 @@ export async function findHits(
 ): Promise<{ readonly accountHits: number; readonly globalHits: number }> {
   const found = { accountHits: 0, globalHits: 0 };
   if (!caches.mayFind(wanted.account, wanted.parameters)) return found;
-  // What a launch that was refused for its credits, or killed, has left.
+  // Left by a launch that was refused for its credits, or killed.
   await rm(hitsPath, { force: true });
   const hits = await FileWriter.create(hitsPath);
   try {
@@ -125,10 +125,9 @@ const accountCode = hitCodes.indexOf('account');
 const globalCode = hitCodes.indexOf('global');
 
 /**
- * Finds the addresses of a batch that a cache gave back credits for, and whose answer is kept: nobody is
- * asked again.
+ * Finds the addresses of a batch with a cache refund and a stored answer: they are not queried again.
  *
- * @returns places and their answers
+ * @returns positions and answers
  */
 export async function* reusedAnswers(
   files: BatchFiles,
@@ -150,8 +149,8 @@ export async function* reusedAnswers(
 }
 
 /**
- * The keys of a batch whose answers are new, block by block: one that was used again is as old as it was.
- * To be read before {@link keepAnswers}.
+ * The keys of a batch with new answers, block by block: a reused one keeps its age. To be read before {@link
+ * keepAnswers}.
  */
 export async function* newlyAnswered(
   files: BatchFiles,
@@ -182,7 +181,7 @@ export async function* newlyAnswered(
   }
 }
 
-/** Keeps the answers of a batch for those who find its addresses in the caches. */
+/** Stores the answers of a batch for later cache hits. */
 export async function keepAnswers(
   files: BatchFiles,
   options: {

@@ -12,12 +12,11 @@ import type { LiveVerification, Verdict } from '../verification/engine.js';
 const blockAddresses = 32_768;
 
 /**
- * The answers of a batch while they come in, in any order. Each is written to its place at once, so that
- * a kill loses none and the next process asks only for what is missing. Two files: the distinct
- * verdicts, one a line; and for each address the number of its line, counted from 1, because what was
- * never written reads as 0.
+ * The answers of a batch as they arrive, in any order. Each is written to its position at once, so that a
+ * kill loses none and the next process queries only missing ones. Two files: the distinct verdicts, one a
+ * line; and for each address the number of its line from 1, as unwritten bytes read as 0.
  *
- * They are not flushed to the disk: after a power cut some may have to be asked for again.
+ * They are not synced: after a power cut some may be queried again.
  */
 class AnswerFile {
   readonly #codesFd: number;
@@ -29,7 +28,7 @@ class AnswerFile {
     this.#verdicts = verdicts;
   }
 
-  /** Opens both files, with what an earlier process has left in them. */
+  /** Opens both files, with the content from an earlier process. */
   static async open(paths: {
     readonly answers: string;
     readonly verdicts: string;
@@ -40,18 +39,17 @@ class AnswerFile {
     return new AnswerFile(openPrivateFileSync(paths.answers, 'r+'), verdicts);
   }
 
-  /** Writes the verdict of the address at a place. When this returns, a kill cannot undo it. */
+  /** Writes the verdict at a position. Once this returns, a kill cannot undo it. */
   write(place: number, verdict: Verdict): void {
-    // First what the code stands for: a code without a verdict counts for nothing.
+    // The verdict first: a code without one does not count.
     this.#write(place, this.#verdicts.encode(verdict) + 1);
   }
 
-  /** Writes that the address at a place was put off, for so many times now. */
+  /** Records how often the address at a position was deferred. */
   putOff(place: number, times: number): void {
     this.#write(place, putOffCode(times));
   }
 
-  /** The places that have an answer, or were put off. */
   *known(): Generator<{ readonly place: number; readonly putOff: number }, void> {
     const { length } = this.#verdicts.verdicts;
     let place = 0;
@@ -66,7 +64,7 @@ class AnswerFile {
   }
 
   /**
-   * Writes the codes of so many addresses, all of which have an answer, as a file of codes counted from 0.
+   * Writes the codes of all addresses, each with an answer, as a file of codes from 0.
    *
    * @returns the distinct verdicts in the order of their codes, each with its number of addresses
    */
@@ -104,7 +102,7 @@ class AnswerFile {
     writeSync(this.#codesFd, this.#code, 0, codeBytes, place * codeBytes);
   }
 
-  /** The codes as they are; what was never written reads as 0. */
+  /** The codes as they are; unwritten ones read as 0. */
   *#blocks(addresses: number): Generator<Buffer, void> {
     for (let place = 0; place < addresses; place += blockAddresses) {
       const block = Buffer.alloc(Math.min(blockAddresses, addresses - place) * codeBytes);
@@ -122,22 +120,21 @@ class AnswerFile {
 
 interface LiveOptions {
   readonly files: BatchFiles;
-  /** How many there are. */
+  /** Number of addresses. */
   readonly addresses: number;
   readonly live: LiveVerification;
-  /** Places whose answers are known already. */
+  /** Positions with known answers. */
   readonly known: AsyncIterable<readonly [place: number, verdict: Verdict]>;
   readonly durable: boolean;
   readonly signal: AbortSignal;
-  /** Called with how many addresses have their verdict. */
+  /** Called with the number of finished addresses. */
   readonly onProgress: (addresses: number) => void;
 }
 
 /**
- * Verifies the addresses of a batch by others who answer when they can. The list stays on disk and is
- * read again and again: each reading offers what was not taken on, so that many addresses of one slow
- * exchanger neither fill the memory nor keep those of others waiting. What an earlier process got an
- * answer for is not asked again, and what is to be asked later is not asked at once.
+ * Verifies the addresses of a batch by external servers. The list stays on disk and is read repeatedly: each
+ * reading offers addresses that were not accepted yet, so that many addresses of one slow exchanger neither
+ * fill the memory nor block others. Answers of an earlier process are reused, and deferred addresses wait.
  *
  * @returns the distinct verdicts in the order of their codes, each with its number of addresses
  */
@@ -157,11 +154,11 @@ export async function verifyLive(options: LiveOptions): Promise<readonly Verdict
 class LiveList {
   readonly #options: LiveOptions;
   readonly #answers: AnswerFile;
-  /** A bit for each address: whether it was taken on or has its answer. */
+  /** A bit for each address: whether it was accepted or has its answer. */
   readonly #taken: Uint8Array;
   #takenCount = 0;
   #answered = 0;
-  /** How often an earlier process has put addresses off that have no answer, by their places. */
+  /** How often an earlier process has deferred addresses without an answer, by position. */
   readonly #putOff = new Map<number, number>();
 
   constructor(options: LiveOptions, answers: AnswerFile) {
@@ -182,7 +179,7 @@ class LiveList {
     onProgress(this.#answered);
     while (this.#answered < addresses) {
       if (this.#takenCount < addresses) await this.#offerList();
-      // Half of what is under way, so that a long list is not read for every single answer.
+      // Half of what is in work, so that a long list is not read for every single answer.
       const enough =
         this.#takenCount === addresses
           ? addresses

@@ -7,7 +7,7 @@ type Headers = Readonly<Record<string, string>>;
 type Answer = Extract<ParsedFault['what'], { answer: unknown }>['answer'];
 type Cut = Extract<ParsedFault['what'], { cutAtByte: number }>;
 
-/** Ends a connection as a machine does that has crashed. */
+/** Ends a connection like a crashed machine. */
 export function reset(request: IncomingMessage): void {
   if (!request.socket.destroyed) request.socket.resetAndDestroy();
 }
@@ -17,7 +17,7 @@ export async function silence(request: IncomingMessage): Promise<void> {
   if (!request.socket.destroyed) await once(request.socket, 'close');
 }
 
-/** An answer as the plan has it, to the letter: also with headers that are a lie. */
+/** An answer exactly as planned, even with false headers. */
 export function plannedAnswer({ status, headers: given, json, text }: Answer): CorruptedReply {
   return {
     async send(response, headers) {
@@ -34,12 +34,12 @@ export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): CorruptedReply 
     async send(response, headers) {
       const { status, headers: own, body } = bodyOf(reply);
       const { 'Content-Length': _, ...lengthless } = own;
-      // An end that looks like one: nothing of the form says that something is missing.
+      // An end that looks complete: nothing shows that something is missing.
       response.writeHead(status, { ...headers, ...(by === 'end' ? lengthless : own) });
       response.flushHeaders();
       let left = cutAtByte;
       for await (const piece of body) {
-        // Handed to the connection: what ends it then comes after them.
+        // Handed to the connection first: what ends it comes after.
         await sent(response, piece.subarray(0, left));
         left -= Math.min(left, piece.length);
         if (left === 0) break;
@@ -49,7 +49,7 @@ export function cutAnswer(reply: Reply, { cutAtByte, by }: Cut): CorruptedReply 
   };
 }
 
-/** A whole answer, byte by byte. */
+/** A complete answer, byte by byte. */
 export function drippingAnswer(reply: Reply, pause: () => Promise<void>): CorruptedReply {
   return {
     async send(response, headers) {
@@ -86,7 +86,7 @@ async function end(response: ServerResponse, how: Cut['by']): Promise<void> {
   }
 }
 
-/** Names of headers are equal without case: two of one name would be an answer that no plan asked for. */
+/** Header names are case-insensitive: duplicates would be an unplanned answer. */
 function withHeaders(headers: Headers, given: Headers): Headers {
   const names = new Set(Object.keys(given).map((name) => name.toLowerCase()));
   const kept = Object.entries(headers).filter(([name]) => !names.has(name.toLowerCase()));

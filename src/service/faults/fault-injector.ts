@@ -10,7 +10,7 @@ import { cutAnswer, drippingAnswer, plannedAnswer, reset, silence } from './corr
 import { type FaultReport, FaultSchedule } from './fault-schedule.js';
 import type { CheckedFaultPlan, ParsedFault } from './fault.js';
 
-/** What a request is: its call, its operation, and the service that carries it out. */
+/** A request: its call, its operation, and the service. */
 interface Disturbed {
   readonly call: Call;
   readonly handler: Handler;
@@ -23,7 +23,7 @@ export type DisturbedHandler = (
   service: ServiceContext,
 ) => Promise<Reply | CorruptedReply>;
 
-/** Makes the planned faults happen. Everything that is carried out goes through the true operations. */
+/** Injects the planned faults. Everything that is carried out goes through the real operations. */
 export class FaultInjector {
   readonly #schedule: FaultSchedule;
   readonly #closing = new AbortController();
@@ -41,7 +41,7 @@ export class FaultInjector {
     this.#closing.abort();
   }
 
-  /** An operation that goes wrong as planned; requests are counted once their key is accepted. */
+  /** An operation with planned faults; requests are counted once their key is accepted. */
   disturb(operation: OperationName, handler: Handler): DisturbedHandler {
     return async (call, service) => {
       const fault = this.#schedule.next(operation);
@@ -60,7 +60,7 @@ export class FaultInjector {
       return drippingAnswer(await answerOf(disturbed), pause);
     }
     if ('answer' in what || 'reset' in what || 'hang' in what) {
-      // Carried out or refused: in neither case does the client learn of it.
+      // Carried out or refused: the client learns of neither.
       if (when === 'after') await answerOf(disturbed);
       if ('answer' in what) return plannedAnswer(what.answer);
       if ('reset' in what) reset(call.request);
@@ -101,7 +101,7 @@ export class FaultInjector {
     else if (uuid !== undefined) await injectBatchEvent(what.batch, uuid.toLowerCase(), service);
   }
 
-  /** The request is whole when its connection goes, and is carried out when nobody waits any more. */
+  /** The request is complete when its connection is cut, and carried out later. */
   async #commitLate(
     lateMs: number,
     { operation }: ParsedFault,
@@ -114,7 +114,7 @@ export class FaultInjector {
     };
     if (operation === 'uploadBatch') {
       await answerOf({ ...disturbed, call: { ...call, whenWhole } });
-      // A form that was refused never came so far.
+      // A refused form does not get this far.
       reset(call.request);
     } else {
       await whenWhole();
@@ -131,7 +131,7 @@ export class FaultInjector {
 /** Nothing is sent. */
 const unsent: CorruptedReply = { send: async () => undefined };
 
-/** Carries a request out. */
+/** Carries out a request. */
 async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {
   try {
     return await handler(call, service);
@@ -146,10 +146,10 @@ function uploadedUuid(reply: Reply): string | undefined {
   return parsed.success ? parsed.data.batch_uuid : undefined;
 }
 
-/** What happens to batches and keys behind a client's back. */
+/** Events of batches and keys that a client does not cause. */
 type InjectedBatchEvent = 'deleted' | 'internal_error';
 
-/** Deletes or breaks a batch, whatever its stage; charges stay as they are. */
+/** Deletes or breaks a batch in any stage; charges stay. */
 async function injectBatchEvent(
   happening: InjectedBatchEvent,
   uuid: string,
@@ -162,7 +162,7 @@ async function injectBatchEvent(
     const event = happening === 'deleted' ? 'deleted' : 'failed';
     await store.commit({ event, uuid, at: clock.wallNow() });
     const { name } = batch.stage;
-    // The files of a batch that is worked on are still being read: its job removes them at its end.
+    // The files of a batch in work are still being read: its job removes them at its end.
     if (happening !== 'deleted' || name === 'parsing' || name === 'verifying') return;
     await removeBatchFiles(store.files(batch), store.state.wasLaunched(uuid));
   });

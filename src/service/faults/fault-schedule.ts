@@ -1,7 +1,7 @@
 import type { OperationName } from '../../contract/operations.js';
 import type { ParsedFault, CheckedFaultPlan } from './fault.js';
 
-/** One planned fault, and what became of it. */
+/** A planned fault and its count. */
 export interface FaultReport {
   readonly fault: ParsedFault;
   /** Requests of its operation so far. */
@@ -17,10 +17,10 @@ interface Planned {
   fired: number;
 }
 
-/** Distance between the seeds of two faults of a plan: none follows another's numbers. */
+/** Distance between the seeds of a plan's faults: none follows another's numbers. */
 const seedStep = 0x9e37_79b9;
 
-/** Says which request meets which fault. Counts, and knows nothing of what the faults do. */
+/** Decides which request meets which fault, independent of their effects. */
 export class FaultSchedule {
   readonly #planned: readonly Planned[];
 
@@ -33,7 +33,7 @@ export class FaultSchedule {
     }));
   }
 
-  /** Counts a request; of several faults that are due, the first of the plan fires. */
+  /** Counts a request; of several due faults, the first in the plan fires. */
   next(operation: OperationName): ParsedFault | undefined {
     let firing: Planned | undefined;
     for (const planned of this.#planned) {
@@ -59,7 +59,7 @@ function isDue({ fault, random, requests, fired }: Planned): boolean {
   return probability === undefined || random() < probability;
 }
 
-/** Numbers from 0 to below 1 that a seed decides (mulberry32). */
+/** Seeded numbers from 0 to below 1 (mulberry32). */
 function createSeededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

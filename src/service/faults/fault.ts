@@ -2,14 +2,14 @@ import * as z from 'zod';
 import { type OperationName, operations } from '../../contract/operations.js';
 import { checkConfig, readJsonText } from '../../platform/json.js';
 
-/** The longest wait that a timer takes. */
+/** The longest delay of a timer. */
 const ms = z
   .int()
   .min(0)
   .max(2 ** 31 - 1);
 const requestNumber = z.int().min(1);
 
-/** Everything that a fault may do, by the member that names it. */
+/** Everything that a fault may do, by its member. */
 const shapes = {
   /** Another answer in place of the true one. */
   answer: z.strictObject({
@@ -35,20 +35,20 @@ const shapes = {
   }),
   /** The true answer's body byte by byte, with this wait before each. */
   dripMs: z.strictObject({ dripMs: ms }),
-  /** A wait, and the true answer. */
+  /** A wait before the true answer. */
   delayMs: z.strictObject({ delayMs: ms }),
-  /** The connection is reset, and the request carried out so much later. */
+  /** The connection is reset, and the request carried out this much later. */
   commitAfterMs: z.strictObject({ commitAfterMs: ms }),
   /** Somebody deletes the batch, or it breaks. */
   batch: z.strictObject({ batch: z.enum(['deleted', 'internal_error']) }),
-  /** The key holds no more. */
+  /** The key is revoked. */
   key: z.strictObject({ key: z.literal('revoked') }),
 } as const;
 
 type FaultKind = keyof typeof shapes;
 const kinds = Object.keys(shapes) as FaultKind[];
 
-/** What a fault does, as it is written down. */
+/** A fault's action in a plan. */
 type FaultAction =
   | {
       /** Another answer in place of the true one. */
@@ -72,9 +72,9 @@ type FaultAction =
       readonly hang: true;
     }
   | {
-      /** Only so many bytes of the true answer's body are sent. */
+      /** Only this many bytes of the true answer's body are sent. */
       readonly cutAtByte: number;
-      /** What comes after them; `end` looks like the end of a whole answer. @default 'reset' */
+      /** What follows; `end` looks like the end of a complete answer. @default 'reset' */
       readonly by?: 'reset' | 'close' | 'silence' | 'end' | undefined;
     }
   | {
@@ -82,11 +82,11 @@ type FaultAction =
       readonly dripMs: number;
     }
   | {
-      /** A wait, in milliseconds, and the true answer. */
+      /** A wait in milliseconds before the true answer. */
       readonly delayMs: number;
     }
   | {
-      /** The connection is reset, and the request carried out so many milliseconds later. */
+      /** The connection is reset, and the request carried out this many milliseconds later. */
       readonly commitAfterMs: number;
     }
   | {
@@ -94,16 +94,16 @@ type FaultAction =
       readonly batch: 'deleted' | 'internal_error';
     }
   | {
-      /** The key holds no more. */
+      /** The key is revoked. */
       readonly key: 'revoked';
     };
 
-/** The same as the schemas have it: the compiler holds one to the other. */
+/** The same by the schemas: the compiler compares the two. */
 export type ParsedAction = z.input<(typeof shapes)[FaultKind]>;
 
 type What = z.output<(typeof shapes)[FaultKind]>;
 
-/** A union would only say "invalid input": the member that names the kind shows which shape was meant. */
+/** A union would only say "invalid input": the member shows which shape was meant. */
 const what = z
   .custom<FaultAction>(isObject, 'must be an object')
   .transform((raw, context): What => {
@@ -126,7 +126,7 @@ function isObject(value: unknown): boolean {
 
 const operationNames = Object.keys(operations) as [OperationName, ...OperationName[]];
 
-/** Which requests go wrong, and how. */
+/** Which requests fail, and how. */
 const fault = z
   .strictObject({
     operation: z.enum(['*', ...operationNames]),
@@ -146,7 +146,7 @@ export type Fault = z.input<typeof fault>;
 /** The same with its defaults. */
 export type ParsedFault = z.output<typeof fault>;
 
-/** Operations that change something, and whose request is whole before they do. */
+/** Operations that change something, with requests that are complete before. */
 const lateOperations: readonly string[] = [
   'uploadBatch',
   'prepareBatch',
@@ -203,7 +203,7 @@ const faultPlan = z.strictObject({
   faults: z.array(fault).readonly(),
 });
 
-/** What is to go wrong, and when, as it is written down; docs/local-service.md#faults describes it. */
+/** What fails, and when; described in docs/local-service.md#faults. */
 export type FaultPlan = z.input<typeof faultPlan>;
 
 /** The same, checked, with its defaults. */
@@ -212,7 +212,7 @@ export type CheckedFaultPlan = z.output<typeof faultPlan>;
 /**
  * Reads a fault plan from JSON.
  *
- * @throws ConfigurationError `invalid_option`, which names the place
+ * @throws ConfigurationError `invalid_option`, with the position
  *
  * @example
  * ```ts

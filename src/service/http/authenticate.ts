@@ -9,7 +9,7 @@ const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-/** What proxies add to a request, beside all that begins with `x-forwarded`. */
+/** Headers of proxies, besides all that begin with `x-forwarded`. */
 const forwardingHeaders = new Set([
   'cf-connecting-ip',
   'client-ip',
@@ -25,7 +25,7 @@ const forwardingHeaders = new Set([
   'x-real-ip',
 ]);
 
-/** Whether an IP address, as sockets and hosts in URLs name it, is one of this machine's loopback. */
+/** Whether an IP address, of a socket or in a URL, is a loopback one. */
 export function isLoopback(address: string | undefined): boolean {
   const bare = (address ?? '').replaceAll('[', '').replaceAll(']', '');
   const plain = bare.toLowerCase().startsWith('::ffff:') ? bare.slice('::ffff:'.length) : bare;
@@ -33,7 +33,7 @@ export function isLoopback(address: string | undefined): boolean {
   return family !== 0 && loopback.check(plain, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/** Whether a proxy says that it passed a request on: then its peer is not who asks. */
+/** Whether a proxy has passed on a request: then its peer is not the client. */
 function isForwarded(headers: IncomingHttpHeaders): boolean {
   return Object.keys(headers).some(
     (name) => name.startsWith('x-forwarded') || forwardingHeaders.has(name),
@@ -47,14 +47,13 @@ export function isFromThisMachine({ headers, socket }: IncomingMessage): boolean
 }
 
 /**
- * Finds the account that a request's key belongs to. All accounts are compared, each in constant time:
- * how long it takes says nothing about a key.
+ * Finds the account of a request's key. All accounts are compared in constant time: the duration says nothing
+ * about a key.
  *
  * "A key that is missing, invalid or revoked is answered with 401, and a JSON body whose `message` is
  * `Unauthorized`" (spec 5).
  *
- * 403 Forbidden (spec 7) comes in conditions that are not shown: here, when the key is good
- * and its account suspended.
+ * The conditions of 403 Forbidden (spec 7) are not shown: here it means a valid key of a suspended account.
  */
 export function authenticate(
   headers: IncomingHttpHeaders,
@@ -76,17 +75,17 @@ export function authenticate(
   return found;
 }
 
-/** What a key is answered with that is missing, invalid or revoked (spec 5). */
+/** The answer to a missing, invalid or revoked key (spec 5). */
 export function unauthorized(): HttpProblem {
   return new HttpProblem(401, 'Unauthorized');
 }
 
-/** Browsers ask for a name and a password; the key is the password. */
+/** Browsers ask for a name and a password, which is the key. */
 const askForKey = { 'WWW-Authenticate': 'Basic realm="Sluice", charset="UTF-8"' } as const;
 
 /**
- * Whose batches a person may see: all accounts' from this machine, one account's with its key. What a
- * proxy passes on comes from elsewhere, wherever the proxy is.
+ * Whose batches a person may see: all from this machine, one account's with its key. A proxied request comes
+ * from elsewhere, wherever the proxy is.
  */
 export function pageAccounts(
   request: IncomingMessage,

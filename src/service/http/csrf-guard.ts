@@ -3,7 +3,7 @@ import { HttpProblem } from './http-problem.js';
 import { isFromThisMachine, isLoopback } from './authenticate.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-/** Why a request was refused; nothing that was sent is repeated. */
+/** Why a request was refused, without its content. */
 const reasons = {
   origin: 'Forbidden: a web page of another origin may not ask this service',
   get host() {
@@ -15,17 +15,15 @@ const reasons = {
 } as const;
 
 /**
- * Refuses what a browser sends for a web page that is not the service's own. Such a page cannot read the
- * answer, but it could make requests that need no key; and one whose name was made to point here (DNS
- * rebinding) could read the answer too.
+ * Refuses requests that a browser sends for another web page. Such a page cannot read the answer, but could
+ * make requests that need no key; and a name pointed here (DNS rebinding) could read it, too.
  *
- * The Host header counts for requests from this machine only. From elsewhere, and behind a proxy, the
- * service has names that it does not know, and gives nothing away without a key. Anyone who has a key is no
- * foreign page.
+ * The Host header is checked only for requests from this machine: from elsewhere, and behind a proxy, the
+ * service has unknown names, and reveals nothing without a key. A request with a valid key passes.
  *
- * @param host what the service was asked to listen on
+ * @param host the address on which the service listens
  *
- * @param hasKey whether the request carries a key that holds
+ * @param hasKey whether the request has a valid key
  */
 export function guardAgainstCsrf(
   request: IncomingMessage,
@@ -42,12 +40,12 @@ function isOfOtherOrigin(method: string, headers: IncomingHttpHeaders): boolean 
   const { origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode } = headers;
   if (origin !== undefined) return !isSameOrigin(origin, headers);
   if (site === undefined || site === 'same-origin' || site === 'none') return false;
-  // A link that a person follows: the page that holds it sees nothing of what it leads to.
+  // A link that a person follows: its page sees nothing of the target.
   const isFollowed = mode === 'navigate' && headers['sec-fetch-dest'] === 'document';
   return !(isFollowed && (method === 'GET' || method === 'HEAD'));
 }
 
-/** Whether an origin is the one that the request was sent to, as the client or its proxy names it. */
+/** Whether an origin is the request's own target, as named by the client or its proxy. */
 function isSameOrigin(origin: string, headers: IncomingHttpHeaders): boolean {
   if (!URL.canParse(origin)) return false;
   const { protocol, host } = new URL(origin);
@@ -66,7 +64,6 @@ function isSameHost(named: string | undefined, given: string): boolean {
   );
 }
 
-/** A Host header as a URL has it; `undefined` where it is none. */
 function hostOf(protocol: string, host: string): URL | undefined {
   const text = `${protocol}//${host}`;
   if (host === '' || /[/?#@\\\s]/.test(host) || !URL.canParse(text)) return undefined;

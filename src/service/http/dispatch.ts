@@ -28,22 +28,22 @@ import { createRouter, type Route } from './router.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
-  /** Corrupts answers; `undefined` when nothing is to go wrong. */
+  /** Corrupts answers; `undefined` without planned faults. */
   readonly faults: FaultInjector | undefined;
   readonly rateLimiter: RateLimiter | undefined;
-  /** What the service was asked to listen on. */
+  /** The address on which the service listens. */
   readonly host: string;
-  /** Called with every defect that was answered with 500 or by cutting the connection. */
+  /** Called with every defect that was answered with 500 or by closing the connection. */
   readonly onError: (error: unknown) => void;
 }
 
 /** Answers are data, never a page, whatever a browser takes them for. */
 const commonHeaders = { 'X-Content-Type-Options': 'nosniff', 'Cache-Control': 'no-store' } as const;
 
-/** 500 Internal Server Error (spec 7): it says nothing of what went wrong. */
+/** 500 Internal Server Error (spec 7), without the reason. */
 const defect = new HttpProblem(500, 'Internal Server Error');
 
-/** What lasts a moment, as when too many files are open: anyone who asks again may be served. */
+/** A temporary error, such as too many open files: a retry may be served. */
 const transient = new HttpProblem(503, 'Service Unavailable', { headers: { 'Retry-After': '1' } });
 
 /** Answers one request; never throws. */
@@ -73,12 +73,12 @@ export function createDispatch({
         const client = route.keyed ? `key ${account}` : `from ${request.socket.remoteAddress}`;
         headers = { ...headers, ...rateLimiter.take(client) };
       }
-      // Only now is the body wanted: anyone who asked first has not sent it in vain.
+      // Only now the body is wanted: a client that asks first has not sent it in vain.
       if (request.headers.expect !== undefined) response.writeContinue();
       const reply = await route.handle({ request, account, uuid, query }, service);
       if (!response.destroyed) await sendReply(response, extended(reply), headers);
     } catch (error) {
-      // Part of the answer is under way: no other can follow it.
+      // Part of the answer is sent: no other can follow.
       if (response.headersSent) throw error;
       const problem = problemOf(error);
       if (problem === undefined && !isGone(request, response)) onError(error);
@@ -106,12 +106,12 @@ export function createDispatch({
     try {
       await answer(request, response);
     } catch (error) {
-      // Only a cut connection says that what was sent is not whole. A batch that was deleted meanwhile
-      // is no defect.
+      // Only closing the connection shows that the answer is incomplete. A batch deleted meanwhile is not a
+      // defect.
       if (!isGone(request, response) && problemOf(error) === undefined) onError(error);
       response.destroy();
     } finally {
-      // What was not read of the body must not stay in the way of the next request.
+      // The unread rest of the body must not block the next request.
       request.resume();
     }
   };
@@ -121,7 +121,7 @@ function problemOf(error: unknown): HttpProblem | undefined {
   return error instanceof HttpProblem ? error : undefined;
 }
 
-/** Anyone who asked has left: nothing that fails then is a defect. */
+/** The client has left: later failures are not defects. */
 function isGone(request: IncomingMessage, response: ServerResponse): boolean {
   return response.destroyed || request.socket.destroyed;
 }
@@ -141,16 +141,16 @@ const handlers: Readonly<Record<OperationName, Handler>> = {
   format,
 };
 
-/** `GET /openapi.json`: the interface as a document. It says nothing of an account: no key is needed. */
+/** `GET /openapi.json`: the interface as a document, without a key. */
 const openapi: Handler = async () => ok(openapiDocument());
 
-/** `GET /_local/faults`: the planned faults in their order, and how often each fired. */
+/** `GET /_local/faults`: the planned faults in order, and how often each fired. */
 const faults: Handler = async (_call, service) => ok(service.faults?.report() ?? []);
 
-/** Paths that are the local service's own: they are not limited by the rate, and ask for the key. */
+/** The local service's own paths: not limited by the rate, and with a key. */
 const localPrefix = '/_local/';
 
-/** The twelve operations of the contract, and what the local service has beside them. */
+/** The twelve operations of the contract, and the local service's own. */
 function createRoutes(injector: FaultInjector | undefined): readonly Route<DisturbedHandler>[] {
   return [
     ...(Object.keys(handlers) as OperationName[]).map((name) => {

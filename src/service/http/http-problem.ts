@@ -1,4 +1,4 @@
-/** Ends a request with an error status (spec 7) and a JSON body that has a `message`. */
+/** Ends a request with an error status (spec 7) and a JSON body with a `message`. */
 export class HttpProblem extends Error {
   readonly status: number;
   readonly body: Readonly<Record<string, unknown>>;
@@ -20,7 +20,7 @@ export class HttpProblem extends Error {
   }
 }
 
-/** 400 Bad Request, with a `message` (spec 7): not possible in the present state. */
+/** 400 Bad Request with a `message` (spec 7): not possible in the current state. */
 export function badRequest(message: string): HttpProblem {
   return new HttpProblem(400, message);
 }
@@ -40,14 +40,14 @@ const transient: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Whether an error of the system says that something has run out which comes back: open files, memory,
- * room on the disk. What failed is right to be done again, later.
+ * Whether a system error means a temporary shortage: open files, memory, disk space. The failed call may be
+ * repeated later.
  */
 export function isTransient(error: unknown): boolean {
   return error instanceof Error && 'code' in error && transient.has(error.code);
 }
 
-/** How long to wait before the n-th repetition, counted from 1: doubling, half a minute at most. */
+/** The wait before the n-th retry, from 1: doubling up to half a minute. */
 export function transientWaitMs(repetition: number): number {
   return Math.min(30_000, 125 * 2 ** repetition);
 }

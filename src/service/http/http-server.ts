@@ -7,23 +7,23 @@ import { jsonType } from './reply.js';
 /** Without `import`, as in client/http/response.ts. */
 const { createServer } = process.getBuiltinModule('node:http');
 
-/** Where the system does not say how many files may be open, or says more than is of use. */
+/** The limit where the system does not give one, or a useless one. */
 const mostConnections = 10_000;
-/** What is left for the log, batches that are worked on, and conversations with others. */
+/** Reserved for the log, batches in work, and live verification. */
 const reservedFiles = 256;
-/** A connection, and the files of the answer or the upload on it. */
+/** A connection, and the files of its answer or upload. */
 const filesAConnection = 3;
 
-/** How many files this process may have open, where the system says so. */
+/** Most open files of this process, where the system gives it. */
 export async function openFilesLimit(path = '/proc/self/limits'): Promise<number | undefined> {
   const text = await readFile(path, 'utf8').catch(() => '');
   const line = text.split('\n').find((each) => each.startsWith('Max open files'));
-  // The name has three words; the soft limit, which is the one that holds, follows it.
+  // The name has three words; the soft limit, which applies, follows it.
   const soft = Number(line?.split(' ').filter((word) => word !== '')[3]);
   return Number.isSafeInteger(soft) ? soft : undefined;
 }
 
-/** How many connections there may be at once, so that files can still be opened. */
+/** Most concurrent connections, so that files can still be opened. */
 export function connectionsFor(openFiles: number | undefined): number {
   if (openFiles === undefined) return 1000;
   const free = openFiles - Math.min(reservedFiles, Math.floor(openFiles / 2));
@@ -34,27 +34,27 @@ interface HttpServerOptions {
   readonly port: number;
   readonly host: string;
   readonly dispatch: Dispatch;
-  /** How long a request may take to arrive, headers and body: slow clients are cut off. */
+  /** Longest arrival of a request, headers and body: slow clients are cut off. */
   readonly requestTimeoutMs: number;
-  /** Requests on connections beyond so many are answered with 503. */
+  /** Requests on further connections are answered with 503. */
   readonly maxConnections: number;
 }
 
 interface HttpServer {
   readonly port: number;
-  /** Takes no more requests, cuts all connections and waits for what is under way. */
+  /** Accepts no more requests, closes all connections, and waits for running ones. */
   close(): Promise<void>;
 }
 
 const maxHeaderBytes = 16 * 1024;
 const headersTimeoutMs = 10_000;
-/** A connection on which nothing moves, in either direction, while it should. */
+/** Longest inactivity of a connection that should be active. */
 const idleTimeoutMs = 300_000;
 const keepAliveTimeoutMs = 30_000;
-/** Connections that are still answered, if only with 503; others are closed without a word. */
+/** Connections that still get a 503; others are closed at once. */
 const mostTurnedAway = 32;
 
-/** Listens; the promise resolves when requests are answered. */
+/** Starts listening. */
 export async function openHttpServer(options: HttpServerOptions): Promise<HttpServer> {
   const { requestTimeoutMs, dispatch, maxConnections } = options;
   const underWay = new Set<Promise<void>>();
@@ -67,16 +67,13 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
   });
   server.timeout = idleTimeoutMs;
   const open = new Set<Socket>();
-  /**
-   * How many requests are under way on each, once there was one. What Node itself takes for idle differs
-   * by its version.
-   */
+  /** Running requests of each connection. What Node itself takes for idle differs by version. */
   const asked = new Map<Socket, number>();
   const turnedAway = new WeakSet<Socket>();
   server.maxConnections = maxConnections + Math.min(mostTurnedAway, maxConnections);
   server.on('connection', (socket: Socket) => {
     if (open.size >= maxConnections) {
-      // Those on which nothing is asked make room; their close events come only later.
+      // Idle ones make room; their close events come later.
       for (const [each, count] of asked) {
         if (count > 0) continue;
         each.destroy();
@@ -105,7 +102,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<HttpSe
     underWay.add(answered);
   };
   server.on('request', take);
-  // Handled like any request: the body is only asked for where it will be read.
+  // Handled like any request: the body is only requested where it will be read.
   server.on('checkContinue', take);
 
   await new Promise<void>((resolve, reject) => {

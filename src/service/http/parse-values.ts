@@ -26,9 +26,9 @@ export function validationError(
 }
 
 /**
- * Turns the texts of a form or a query into the values that the fields of a schema are made of:
- * integers, booleans (`true`, `false`, `1`, `0`), and null for an empty text where null is allowed.
- * What does not look like its field's type stays a text, for the schema to refuse.
+ * Converts texts of a form or query to the types of a schema's fields: integers, booleans (`true`, `false`,
+ * `1`, `0`), and null for an empty text where allowed. Other texts stay as they are, for the schema to
+ * refuse.
  */
 export function parseTexts<Shape extends z.ZodRawShape>(
   schema: z.ZodObject<Shape>,

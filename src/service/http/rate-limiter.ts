@@ -1,23 +1,23 @@
 import { HttpProblem } from './http-problem.js';
 
 const minuteMs = 60_000;
-/** So many clients are remembered; past that, those who owe nothing are forgotten. */
+/** Most remembered clients; beyond that, those without debt are forgotten. */
 const mostRequesters = 10_000;
-/** Fractions of a millisecond that sums of them may be off by. */
+/** Rounding error of sums, in milliseconds. */
 const toleranceMs = 1e-6;
 
-/** What a client has used: each request costs its share of a minute, and time pays it off. */
+/** A client's usage: each request costs its share of a minute, which time pays off. */
 interface Debt {
   ms: number;
   countedAtMs: number;
 }
 
-/** Says whether a client may ask once more. */
+/** Decides whether a client may make another request. */
 export interface RateLimiter {
   /**
-   * Counts one request of a client.
+   * Counts a request of a client.
    *
-   * @returns headers with what is left
+   * @returns headers with the rest
    */
   take(client: string): Readonly<Record<string, string>>;
 }

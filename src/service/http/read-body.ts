@@ -20,7 +20,7 @@ const bounds = {
   headerSize: 8 * 1024,
 } as const;
 
-/** What a request may have beside the file: its parts' headers and fields. */
+/** Size of a request besides its file: headers and fields of its parts. */
 const formOverheadBytes = bounds.parts * (bounds.headerSize + bounds.fieldSize);
 
 export interface ReceivedForm {
@@ -31,14 +31,14 @@ export interface ReceivedForm {
 }
 
 interface ReadFormOptions {
-  /** Where the file goes, which must not be there yet. */
+  /** Path of the file, which must not exist yet. */
   readonly path: string;
   readonly maxFileBytes: number;
-  /** Whether the file must have reached the disk itself when it is received. */
+  /** Whether the file must be synced when it is received. */
   readonly durable: boolean;
 }
 
-/** Receives a form of multipart/form-data, its file straight onto the disk. */
+/** Receives a multipart/form-data form, with its file straight to disk. */
 export async function readForm(
   request: IncomingMessage,
   { path, maxFileBytes, durable }: ReadFormOptions,
@@ -63,7 +63,7 @@ export async function readForm(
       reject(refused);
     };
     parser.on('field', (name: string | undefined, value, nameTruncated, valueTruncated) => {
-      // The parser's types promise a name; a part need not have one.
+      // The parser's types promise a name, which a part need not have.
       if (name === undefined) refuse(badRequest('a part of the form has no name'));
       else if (fields.has(name)) refuse(fieldProblem(name, 'given twice'));
       else if (nameTruncated || valueTruncated) refuse(fieldProblem(name, 'too long'));
@@ -71,7 +71,7 @@ export async function readForm(
     });
     parser.on('file', (_name, stream) => {
       if (isRefused) {
-        // The parser continues to the end of the bytes it has: of this file, no end would ever come.
+        // The parser continues to the end of its bytes: for this file no end would come.
         stream.resume();
         return;
       }
@@ -89,7 +89,7 @@ export async function readForm(
     request.on('close', () => {
       if (!request.complete) refuse(badRequest('the request ended early'));
     });
-    // Anyone who left before anybody listened: no event will come that says so.
+    // A client that left before there was a listener: no event will report it.
     if (request.destroyed) refuse(badRequest('the request ended early'));
     request.pipe(parser);
   });
@@ -98,12 +98,12 @@ export async function readForm(
     if (file === undefined) throw fieldProblem(fileField, 'is required');
     return { fields, bytes: await file, trouble: check.finish() };
   } finally {
-    // Nobody may remove the file while it is still being opened or written.
+    // The file must not be removed while it is being opened or written.
     await file?.catch(() => undefined);
   }
 }
 
-/** What goes wrong with the disk is not the sender's fault; all else is a form that cannot be read. */
+/** Disk errors are not the sender's fault; anything else is an invalid form. */
 function refusal(cause: unknown): Error {
   const isKept = cause instanceof HttpProblem || (cause instanceof Error && 'syscall' in cause);
   return isKept ? cause : badRequest('the form is malformed');
@@ -118,7 +118,7 @@ function createParser(request: IncomingMessage, maxFileBytes: number): BusboyIns
     return new Busboy({
       headers: { ...request.headers, 'content-type': contentType },
       limits: { ...bounds, fileSize: maxFileBytes },
-      // Whatever else it says of itself, this field is the file, and no other is.
+      // This field is the file, whatever it says about itself, and no other is.
       isPartAFile: (name) => name === fileField,
     });
   } catch {
@@ -126,7 +126,7 @@ function createParser(request: IncomingMessage, maxFileBytes: number): BusboyIns
   }
 }
 
-/** Writes the file as it comes and lets `look` see each piece. */
+/** Writes the file as it arrives, and passes each piece to `look`. */
 async function receiveFile(
   stream: BusboyFileStream,
   { path, durable }: Pick<ReadFormOptions, 'path' | 'durable'>,

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 
 /**
- * A body that is made while it is sent; it is thrown away when its reader leaves. Bytes are lent: they
- * hold until the next piece is asked for.
+ * A body made while it is sent, and dropped when its reader leaves. Bytes are valid until the next piece is
+ * requested.
  */
 type ReplyBody = AsyncIterable<string | Uint8Array>;
 
-/** What an operation answers. */
+/** The answer of an operation. */
 export type Reply =
   | { readonly status: number; readonly json: unknown }
   | {
@@ -16,7 +16,7 @@ export type Reply =
       readonly body: ReplyBody;
     };
 
-/** An answer that goes out in its own way, or does not: what a planned fault makes of one. */
+/** An answer corrupted by a planned fault: sent in its own way, or not at all. */
 export interface CorruptedReply {
   send(response: ServerResponse, headers: Readonly<Record<string, string>>): Promise<void>;
 }
@@ -30,7 +30,7 @@ export function ok(json: unknown): Reply {
   return { status: 200, json };
 }
 
-/** A reply in bytes, with the headers that belong to it. */
+/** A reply as bytes, with its headers. */
 export function bodyOf(reply: Reply): {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -62,9 +62,9 @@ async function* encoded(pieces: ReplyBody): AsyncGenerator<Buffer, void> {
 }
 
 /**
- * Sends a reply whole; resolves when it is handed to the connection or its reader has left.
+ * Sends a complete reply; resolves when it is handed to the connection or its reader has left.
  *
- * @throws whatever its body throws. As long as nothing of it was sent, another answer may follow.
+ * @throws its body's error. If nothing was sent yet, another answer may follow.
  */
 export async function sendReply(
   response: ServerResponse,
@@ -84,8 +84,8 @@ export async function sendReply(
 }
 
 /**
- * Sends a body at the speed of its reader. Its head goes out with its first piece: a body that cannot
- * even begin is answered otherwise.
+ * Sends a body at its reader's speed. The head goes out with the first piece: a body that cannot begin gets
+ * another answer.
  */
 async function sendBody(
   response: ServerResponse,
@@ -98,7 +98,7 @@ async function sendBody(
     if (isText) waiting += piece;
     if (isText && waiting.length < pieceLength) continue;
     if (!response.headersSent) sendHead();
-    // As bytes: text would be gone through once more for its length.
+    // As bytes: text would be scanned again for its length.
     await sent(response, Buffer.from(waiting));
     waiting = '';
     if (!isText) await sent(response, piece);
@@ -114,7 +114,7 @@ export async function sent(response: ServerResponse, piece: Uint8Array): Promise
   if (piece.length === 0 || isLeft(response)) return;
   const { socket } = response.req;
   await new Promise<void>((resolve) => {
-    // A reader that leaves takes the callback of what was under way with it.
+    // When the reader leaves, the callback of a pending write never comes.
     socket.once('close', resolve);
     response.write(piece, () => {
       socket.off('close', resolve);
@@ -123,7 +123,7 @@ export async function sent(response: ServerResponse, piece: Uint8Array): Promise
   });
 }
 
-/** A reply that waits behind another on its connection gets no event of its own when that closes. */
+/** A reply that waits behind another on its connection gets no event when that closes. */
 function isLeft(response: ServerResponse): boolean {
   return response.destroyed || response.req.socket.destroyed;
 }

@@ -1,13 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '../../platform/waiting/clock.js';
 
-/** A request that was answered, as people may look at it: nothing of what was sent is in it. */
+/** An answered request, for people: without its content. */
 export interface LoggedRequest {
   readonly atMs: number;
   readonly method: string;
-  /** The path that the service knows; null when it knows none. */
+  /** The known path, or null. */
   readonly path: string | null;
-  /** Name of the account whose key came with it; empty without one that holds. */
+  /** Name of the key's account; empty without a valid key. */
   readonly account: string;
   /** Null when the connection ended before an answer began. */
   readonly status: number | null;
@@ -40,7 +40,7 @@ export function createRequestLog(): RequestLog {
   };
 }
 
-/** Notes a request when its answer is over; what becomes known meanwhile is filled in. */
+/** Logs a request when its answer is over, with what is known by then. */
 export function logRequest(
   { method = '' }: IncomingMessage,
   response: ServerResponse,
@@ -52,7 +52,7 @@ export function logRequest(
   response.once('close', () => {
     const tookMs = performance.now() - startedAt;
     const status = response.headersSent ? response.statusCode : null;
-    // The status page asks for itself every few seconds, and would push out what it shows.
+    // The status page requests itself every few seconds, and would push out everything else.
     if (known.path === '/' && status === 200) return;
     requests.add({ atMs, method, ...known, status, tookMs });
   });

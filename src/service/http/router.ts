@@ -2,10 +2,10 @@ import { batchUuid } from '../../contract/bodies.js';
 import { HttpProblem, notFound } from './http-problem.js';
 import { validationError } from './parse-values.js';
 
-/** Part of a path that stands for the identifier of a batch. */
+/** Stands for a batch's identifier in a path. */
 const uuidPart = '{batch_uuid}';
 
-/** Where a request is handled. */
+/** A route. */
 export interface Route<Handler> {
   readonly method: string;
   /** Path with `{batch_uuid}` for an identifier. */
@@ -17,7 +17,7 @@ export interface Route<Handler> {
 
 export interface Match<Handler> {
   readonly route: Route<Handler>;
-  /** The part of the path that stands for `{batch_uuid}`, as it was sent. */
+  /** The sent value for `{batch_uuid}`. */
   readonly uuid: string | undefined;
   readonly query: ReadonlyMap<string, string>;
 }
@@ -52,7 +52,7 @@ export function createRouter<Handler>(routes: readonly Route<Handler>[]): Router
   };
 }
 
-/** Checks a `{batch_uuid}` before it is used for anything. */
+/** Validates a `{batch_uuid}` before use. */
 export function parseUuid(given: string | undefined): string {
   const parsed = batchUuid.safeParse(given);
   if (parsed.success) return parsed.data.toLowerCase();
@@ -66,7 +66,7 @@ function fits(pattern: readonly string[], parts: readonly string[]): boolean {
   );
 }
 
-/** Of a parameter that is given several times, the first holds. */
+/** Of a repeated parameter the first counts. */
 function parseQuery(text: string): Map<string, string> {
   const query = new Map<string, string>();
   for (const [name, value] of new URLSearchParams(text)) {

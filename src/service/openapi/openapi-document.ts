@@ -17,7 +17,7 @@ import {
 /** A part of the document. */
 type Part = Readonly<Record<string, unknown>>;
 
-/** What each operation is, and the schemas of its bodies. */
+/** A description of each operation, and the schemas of its bodies. */
 const described: Readonly<
   Record<
     OperationName,
@@ -156,7 +156,7 @@ function contentOf({ response }: Operation, answer: SchemaName): Part {
   return { ...json, [response.contentTypes.xlsx]: {} };
 }
 
-/** Beside those that the specification documents: what is larger than this service takes. */
+/** In addition to those of the specification: content beyond this service's limit. */
 function errorsOf({ errors, request }: Operation): readonly number[] {
   return request.kind === 'none' ? errors : [...errors, 413];
 }

@@ -25,8 +25,8 @@ import { emailRecord, phoneRecord } from '../../contract/records.js';
 import { unitBody } from '../operations/units.js';
 
 /*
- * The bodies of the document. What the specification shows is the contract's own schema; what it does
- * not show is added here as this service has chosen it.
+ * The bodies of the document: the contract's own schemas, with this service's choices where the specification
+ * shows nothing.
  */
 
 const dateTime = z.string().meta({ format: 'date-time' });
@@ -56,7 +56,7 @@ const base = baseDetails.extend(content);
 const pending = pendingDetails.extend({ ...content, ...progress });
 const final = finalDetails.extend({ ...content, ...progress });
 
-/** The schemas that answers and requests refer to, by the names they have in the document. */
+/** The schemas of answers and requests, by their names in the document. */
 const namedSchemas = {
   BatchParameters: batchParameters,
   CreditBalance: creditBalance,
@@ -113,21 +113,21 @@ const namedSchemas = {
 
 export type SchemaName = keyof typeof namedSchemas;
 
-/** A JSON Schema, as far as the document looks into it. */
+/** A JSON Schema, as far as the document reads it. */
 export interface JsonSchema {
   readonly [keyword: string]: unknown;
   readonly properties?: Readonly<Record<string, JsonSchema>>;
   readonly required?: readonly string[];
 }
 
-/** Where the document has its schemas. */
+/** Location of the document's schemas. */
 const home = '#/components/schemas/';
 
 export function refTo(name: SchemaName): JsonSchema {
   return { $ref: home + name };
 }
 
-/** All named schemas, each referring to the others by name. */
+/** All named schemas, which refer to each other by name. */
 export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   const registry = z.registry<{ id: string }>();
   for (const [id, schema] of Object.entries(namedSchemas)) registry.add(schema, { id });
@@ -140,28 +140,28 @@ export function componentSchemas(): Readonly<Record<string, JsonSchema>> {
   );
 }
 
-/** One schema by itself, for the fields of a form or the parameters of a query. */
+/** One schema by itself, for the fields of a form or a query. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
   return withoutIdentity(z.toJSONSchema(schema, settings));
 }
 
-/** The document says where a schema is and which dialect all are of. */
+/** The document itself has the location and the dialect of schemas. */
 function withoutIdentity(schema: object): JsonSchema {
   const { $schema: _dialect, $id: _id, id: _name, ...rest } = schema as JsonSchema;
   return rest;
 }
 
 const settings = {
-  // What may be left out is optional, as the specification has it, also where a default fills it.
+  // Fields with a default are optional, as in the specification.
   io: 'input',
   unrepresentable: 'any',
   override: ({ jsonSchema }: { readonly jsonSchema: Record<string, unknown> }): void => {
-    // A client must read words that are new; this service sends those of the specification.
+    // A client must read new words; this service sends those of the specification.
     if (Array.isArray(jsonSchema['examples'])) {
       jsonSchema['enum'] = jsonSchema['examples'];
       delete jsonSchema['examples'];
     }
-    // What `format` says better.
+    // `format` says it better.
     if (jsonSchema['format'] !== undefined) delete jsonSchema['pattern'];
     // The range of exact integers is JavaScript's, not the specification's.
     if (jsonSchema['maximum'] === Number.MAX_SAFE_INTEGER) delete jsonSchema['maximum'];

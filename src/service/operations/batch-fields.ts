@@ -8,7 +8,7 @@ export function dateTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** The fields of a list item (spec 2.2), with which details begin too. */
+/** The fields of a list item (spec 2.2), which details share. */
 export function summaryFields(batch: Batch, variants: Variants): Record<string, unknown> {
   return {
     batch_uuid: batch.uuid,
@@ -21,10 +21,10 @@ export function summaryFields(batch: Batch, variants: Variants): Record<string, 
 }
 
 /**
- * What a batch has beyond its summary, as far as its stage has it. "As soon as they are known, the
- * answer also carries the costs, the results and the refunds" (spec 2.5); the names of the objects that
- * hold them are not shown, and these are our choice: `parsing_counts` from `ready_for_verification`
- * on, `cost` from the launch on, `results` when done.
+ * Fields of a batch beyond its summary, by stage. "As soon as they are known, the answer also carries the
+ * costs, the results and the refunds" (spec 2.5); the names of the objects that hold them are not shown, and
+ * these are our choice: `parsing_counts` from `ready_for_verification` on, `cost` from the launch on,
+ * `results` when done.
  */
 export function progressFields(
   { stage, parameters }: Batch,
@@ -63,8 +63,8 @@ function parsingCounts(type: VerificationType, counts: ParsingCounts): Record<st
 }
 
 /**
- * Cost object (spec 2.8). `…_return` are integers there and a refund is half a credit: they count the
- * records that a cache gave, and `net_…_cost` has the credits.
+ * Cost object (spec 2.8). `…_return` are integers there, while a refund is half a credit: they count cached
+ * records, and `net_…_cost` has the credits.
  */
 export function costOf(type: VerificationType, charge: Charge): Record<string, number> {
   return {
@@ -75,7 +75,7 @@ export function costOf(type: VerificationType, charge: Charge): Record<string, n
   };
 }
 
-/** How many addresses got which verdict; for emails also by quality, for phones by type. */
+/** Number of addresses by verdict; for emails also by quality, for phones by type. */
 function countResults(verdicts: readonly VerdictCount[]): Record<string, unknown> {
   const results = { total: 0, valid: 0, wrong: 0, unknown: 0 };
   const kinds = new Map<string, number>();

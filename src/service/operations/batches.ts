@@ -27,9 +27,9 @@ import { dateTime, progressFields, summaryFields } from './batch-fields.js';
 import { requireCredits } from './credits.js';
 
 /**
- * Batch upload (spec 2.9). The file goes to the disk as it arrives. The fields of the success
- * variant are not shown: ours are `batch_uuid` and `created_at`. A file that is no list of lines is
- * answered with `parse_error` and makes no batch.
+ * Batch upload (spec 2.9). The file goes to disk as it arrives. The fields of the success variant are not
+ * shown: ours are `batch_uuid` and `created_at`. An invalid file is answered with `parse_error` and makes no
+ * batch.
  */
 export const uploadBatch: Handler = async (call, service) => {
   const arrival = service.store.newArrival();
@@ -42,7 +42,7 @@ export const uploadBatch: Handler = async (call, service) => {
     await call.whenWhole?.();
     return await takeIn(call, service, { arrival, received });
   } finally {
-    // Gone already when it became a batch.
+    // Already moved if it became a batch.
     await rm(arrival, { force: true });
   }
 };
@@ -100,9 +100,9 @@ function answer({ uuid, createdAtMs }: Batch, { variants }: ServiceContext): Rep
 }
 
 /**
- * "The list has every batch of the account" (spec 4, note 1). The order is not said: the newest comes
- * first, so that one uploaded between two pages repeats items and hides none. Which timestamp
- * the dates are about is not shown: here `created_at`, both ends included.
+ * "The list has every batch of the account" (spec 4, note 1). The order is not shown: here the newest comes
+ * first, so that an upload between two pages repeats items and hides none. Which timestamp the dates refer to
+ * is not shown: here `created_at`, both ends included.
  */
 export const listBatches: Handler = async ({ account, query }, { store, variants }) => {
   const { limit, offset, from_date, to_date } = parseTexts(operations.listBatches.query, query);
@@ -111,7 +111,7 @@ export const listBatches: Handler = async ({ account, query }, { store, variants
   const batches = [...store.state.batches.values()]
     .filter((batch) => batch.account === account)
     .filter(({ createdAtMs }) => createdAtMs >= from && createdAtMs <= to)
-    // Map order is upload order: the last is the newest, whatever the clock did.
+    // A map keeps the order of uploads: the last is the newest, whatever the clock did.
     .toReversed()
     .slice(offset, offset + limit);
   return ok(batches.map((batch) => summaryFields(batch, variants)));
@@ -145,7 +145,7 @@ export const batchDetails: Handler = async (call, service) => {
   };
 };
 
-/** The content may be larger than a string can be: it is written out as it is read. */
+/** The content may be larger than the longest string: it is written as it is read. */
 async function* withContent(
   fields: unknown,
   batch: Batch,
@@ -173,9 +173,9 @@ async function beginParsing(batch: Batch, service: ServiceContext): Promise<void
 const success: Reply = ok({ status: 'ok' });
 
 /**
- * "PUT changes the parameters until the launch. The next PATCH parses the batch with the new ones" (spec
- * 3, rule 2). Until then the batch is back in `parsing_content`: nothing can be launched whose
- * content was prepared for other parameters. An update that changes nothing leaves it as it is.
+ * "PUT changes the parameters until the launch. The next PATCH parses the batch with the new ones" (spec 3,
+ * rule 2). Until then the batch is back in `parsing_content`: content prepared for other parameters must not
+ * be launched. An update without a change has no effect.
  */
 export const updateBatch: Handler = async (call, service) => {
   accountBatch(call, service);
@@ -191,7 +191,7 @@ export const updateBatch: Handler = async (call, service) => {
     if (isDeepStrictEqual(parameters, batch.parameters)) return success;
     const { store, clock } = service;
     await store.commit({ event: 'updated', uuid: batch.uuid, at: clock.wallNow(), parameters });
-    // A parsing under way removes its own files when it finds that nobody waits for it.
+    // A running parsing removes its own files when it finds that nobody waits for it.
     if (name === 'ready') await removePreparation(store.files(batch));
     if (!service.variants.prepareNeeded) await beginParsing(batch, service);
     return success;
@@ -244,8 +244,8 @@ export const launchBatch: Handler = (call, service) =>
   });
 
 /**
- * "Credits are taken, cache hits give half back" (spec 3). Charge and change of state
- * are one event, and nothing else runs between the look at the balance and that event.
+ * "Credits are taken, cache hits give half back" (spec 3). Charge and change of state are one event, and
+ * nothing else runs between reading the balance and that event.
  */
 async function launch(batch: Batch, prepared: Prepared, service: ServiceContext): Promise<Reply> {
   const { store, clock, jobs } = service;
@@ -265,8 +265,8 @@ async function launch(batch: Batch, prepared: Prepared, service: ServiceContext)
 }
 
 /**
- * "DELETE is for a batch that nothing works on: before its verification or after it" (spec 3, rule 4):
- * 400 otherwise. A batch that waits for its preparation is not being processed.
+ * "DELETE is for a batch that nothing works on: before its verification or after it" (spec 3, rule 4): 400
+ * otherwise. A batch that waits for its preparation is not in work.
  */
 export const deleteBatch: Handler = (call, service) =>
   inTurn(call, service, async (batch) => {

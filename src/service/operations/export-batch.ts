@@ -33,7 +33,7 @@ export const exportBatch: Handler = async (call, service) => {
     return {
       status: 200,
       contentType: contentTypes.xlsx,
-      // The uuid and nothing from outside: a name would have to be escaped.
+      // Only the uuid: a name from outside would have to be escaped.
       headers: { 'Content-Disposition': `attachment; filename="${batch.uuid}.xlsx"` },
       body: await exportWorkbook(batch, stage.verdicts, service),
     };
@@ -54,7 +54,7 @@ export const exportBatch: Handler = async (call, service) => {
   };
 };
 
-/** One JSON object of the members that its parts have, each part with commas between its own. */
+/** One JSON object from parts, each with commas between its own members. */
 async function* jsonObject(
   parts: readonly (Iterable<string> | AsyncIterable<string | Uint8Array>)[],
 ): AsyncGenerator<string | Uint8Array, void> {
@@ -99,7 +99,7 @@ function recordMembers(
   service: ServiceContext,
 ): AsyncIterable<string | Uint8Array> {
   const { variants } = service;
-  // Everything of a record but its address is the same for all addresses of one verdict.
+  // The rest of a record is the same for all addresses with one verdict.
   const endings = verdicts.map(({ verdict }) =>
     JSON.stringify(variants.extraFields ? { ...verdict, ...extraFields } : verdict).slice(1),
   );
@@ -142,6 +142,6 @@ async function* memberBytes(
     }
   }
   if (writer.written.length > 0) yield writer.written;
-  // Not when its reader has left: the last piece may still be under way.
+  // Not when its reader has left: the last piece may still be in use.
   writer.end();
 }

@@ -13,16 +13,16 @@ import type { Verdict } from '../verification/engine.js';
 import { dateTime, progressFields } from './batch-fields.js';
 import { type ExportedBlock, exportedRecords } from './exported-records.js';
 
-/** Rows that a sheet can have (ECMA-376); one is the heading. */
+/** Most rows of a sheet (ECMA-376); one is the heading. */
 const recordsASheet = 1_048_576 - 1;
-/** Made, and not taken by the reader: above that, the rows wait. */
+/** Produced and not read: above that, the rows wait. */
 const mostWaitingBytes = 256 * 1024;
-/** Rows between two looks at what waits. */
+/** Rows between two checks of what waits. */
 const rowsALook = 256;
 
 /**
- * A batch's results as a workbook: sheets that people can read, and one of statistics. It is written
- * while it is sent. How the dashboard lays it out is not shown (spec 4).
+ * A batch's results as a workbook: sheets that people can read, and one of statistics. Written while it is
+ * sent. The dashboard's layout is not shown (spec 4).
  */
 export async function exportWorkbook(
   batch: Batch,
@@ -45,7 +45,7 @@ async function* workbookBytes(
 ): AsyncGenerator<Uint8Array, void> {
   const { batch, service } = exported;
   const records = exportedRecords(batch, service);
-  // Its files are open before the first byte is made: what is begun can be read to its end.
+  // Its files are opened before the first byte: a started export can be completed.
   const first = await records.next();
   const output = new PassThrough({ highWaterMark: mostWaitingBytes });
   const workbook = new WorkbookWriter({ stream: output, useStyles: true, useSharedStrings: false });
@@ -56,7 +56,7 @@ async function* workbookBytes(
   try {
     for await (const piece of output as AsyncIterable<Buffer>) yield piece;
   } finally {
-    // Its reader may have left: then nothing more is read from the disk.
+    // Its reader may have left: then nothing more is read from disk.
     output.destroy();
     await written;
     await records.return();
@@ -111,7 +111,7 @@ async function writeSheets(
   await workbook.commit();
 }
 
-/** A sheet whose heading stays in sight, and can be filtered by. */
+/** A sheet with a fixed heading and filters. */
 function addSheet(
   workbook: exceljs.stream.xlsx.WorkbookWriter,
   name: string,
@@ -124,7 +124,7 @@ function addSheet(
   return sheet;
 }
 
-/** Resolves when the reader has taken enough of what was made, or has left. */
+/** Resolves when the reader has taken enough, or has left. */
 async function taken(output: PassThrough): Promise<void> {
   while (output.writableNeedDrain && !output.destroyed) {
     await new Promise<void>((resolve) => {
@@ -139,10 +139,7 @@ async function taken(output: PassThrough): Promise<void> {
 
 const missing = refuseMissingPackage({ by: 'a spreadsheet', install: 'exceljs@4.4.0' });
 
-/**
- * Loads the package that writes spreadsheets when the first one is asked for; it is no dependency of
- * its own, because few need it.
- */
+/** Loads the package for spreadsheets at the first one; it is optional, as few need it. */
 export async function loadExceljs(
   load: () => Promise<{ readonly default: typeof exceljs }> = async () =>
     import('exceljs').catch(missing),
@@ -186,7 +183,7 @@ const phoneColumns: readonly Column[] = [
   { header: 'Operator', width: 28 },
 ];
 
-/** The columns of the sheet of results: the address, and what a record (spec 2.7) says of it. */
+/** The columns of the sheet of results: the address and its record (spec 2.7). */
 function resultColumns(type: VerificationType): readonly Column[] {
   return type === 'email' ? emailColumns : phoneColumns;
 }
@@ -222,7 +219,7 @@ function yesNo(flag: boolean): string {
   return flag ? 'yes' : 'no';
 }
 
-/** The rows of the sheet of statistics: what the batch is, what was found in it and what it cost. */
+/** The rows of the sheet of statistics: the batch, its counts and its cost. */
 function statisticsRows(batch: Batch): readonly (readonly [string, string | number])[] {
   const { parameters } = batch;
   return [
@@ -238,7 +235,7 @@ function statisticsRows(batch: Batch): readonly (readonly [string, string | numb
   ];
 }
 
-/** Numbers inside objects, each with the names on the way to it: `results valid`. */
+/** Numbers inside objects, each with its path of names: `results valid`. */
 function figures(fields: Readonly<Record<string, unknown>>, path = ''): [string, number][] {
   return Object.entries(fields).flatMap(([name, value]) => {
     const words = `${path}${name.replaceAll('_', ' ')}`;
@@ -248,17 +245,17 @@ function figures(fields: Readonly<Record<string, unknown>>, path = ''): [string,
   });
 }
 
-/** What a spreadsheet may take for a formula, when a text begins with it. */
+/** Characters at the beginning of a text that a spreadsheet may take for a formula. */
 const formulaStart = /^[=+\-@\t\r]/;
-/** A number in international form: digits after a plus are no formula. */
+/** A number in international form, which is not a formula. */
 const internationalNumber = /^\+\d+$/;
-/** What XML cannot hold, in any form. */
+/** Characters that XML cannot represent. */
 // oxlint-disable-next-line no-control-regex
 const unwritable = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 
 /**
- * A text from outside as a cell of a spreadsheet: one that a program might run gets an apostrophe in
- * front, which also holds when the sheet is saved as CSV.
+ * A foreign text for a spreadsheet cell: a possible formula gets an apostrophe in front, which also holds
+ * when the sheet is saved as CSV.
  */
 export function safeCell(text: string): string {
   const written = text.replaceAll(unwritable, '\ufffd');

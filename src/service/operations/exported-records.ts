@@ -11,21 +11,21 @@ import { codeBytes } from '../storage/verdict-file.js';
 import type { Variants } from '../variants.js';
 import { normalPhone } from '../verification/judge-phone.js';
 
-/** Some lines of a batch, and the codes of their verdicts, {@link codeBytes} each. */
+/** Lines of a batch, with the codes of their verdicts, {@link codeBytes} each. */
 export interface VerifiedBlock {
   readonly lines: LineBlock;
   readonly codes: Buffer;
 }
 
-/** Some addresses of a batch, as an export writes them, and for each the code of its verdict. */
+/** Addresses of a batch as exported, with the codes of their verdicts. */
 export interface ExportedBlock {
   readonly addresses: readonly string[];
   readonly codes: readonly number[];
 }
 
 /**
- * Reads what was verified, block by block: never the whole batch. Its files are open when the first
- * block comes, so that a deletion meanwhile takes nothing away.
+ * Reads verified lines block by block: never the whole batch. The files are open when the first block comes,
+ * so that a deletion meanwhile takes nothing away.
  */
 export async function* verifiedLines(
   batch: Batch,
@@ -47,7 +47,7 @@ export async function* verifiedLines(
   }
 }
 
-/** Reads what was verified as {@link verifiedLines} does, with addresses in the form of the export. */
+/** Like {@link verifiedLines}, with addresses in the form of the export. */
 export async function* exportedRecords(
   batch: Batch,
   service: ServiceContext,
@@ -68,14 +68,14 @@ export async function* exportedRecords(
   }
 }
 
-/** Whether an export has every line of a batch just as it was submitted. */
+/** Whether an export has every line exactly as submitted. */
 export function isAsSubmitted({ parameters }: Batch, variants: Variants): boolean {
   return parameters.remove_duplicate && variants.exportKeys === 'as_submitted';
 }
 
 /**
- * An object has no key twice. Addresses are distinct unless duplicates were kept or are written in
- * another form than they were submitted in: only then need they be remembered.
+ * An object has no key twice. Addresses are distinct unless duplicates were kept or addresses are rewritten:
+ * only then they must be remembered.
  */
 function createRepeatCheck(
   batch: Batch,
@@ -93,8 +93,8 @@ function createRepeatCheck(
 }
 
 /**
- * How an export writes an address: by default "the email addresses or phone numbers that were verified"
- * (spec 2.9) stand as they were submitted; which form they have is not said there.
+ * The form of an address in an export. "The email addresses or phone numbers that were verified" (spec 2.9)
+ * shows no form: by default it is as submitted.
  */
 function exportAddress(
   form: Variants['exportKeys'],

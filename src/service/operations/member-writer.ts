@@ -6,18 +6,18 @@ const comma = 0x2c;
 const quote = 0x22;
 /** A byte may become `\u0000`. */
 const mostEscapedBytes = 6;
-/** Bytes are copied so many at once: a call of what copies many takes longer. */
+/** Bytes copied at once: the call of a bulk copy takes longer. */
 const wordBytes = 4;
 
 /**
- * Writes records as the members of a JSON object, in bytes: an address is copied to its two places, and
- * the rest of a record is the same for all addresses of one verdict. An address in which JSON escapes
- * something goes through `JSON.stringify`.
+ * Writes records as members of a JSON object, in bytes: an address is copied to its two positions, and the
+ * rest of a record is the same for all addresses with one verdict. An address that needs escaping goes
+ * through `JSON.stringify`.
  */
 export class MemberWriter {
-  /** Between the two places of the address. */
+  /** Between the two positions of the address. */
   readonly #middle: DataView;
-  /** What follows the second, by the code of the verdict. */
+  /** Follows the second, by the code of the verdict. */
   readonly #endings: readonly Buffer[];
   #piece = borrowBuffer();
   #view = viewOf(this.#piece);
@@ -33,7 +33,7 @@ export class MemberWriter {
   /**
    * Writes the records of lines from `begin` on, until the piece is full.
    *
-   * @returns the line to continue with when what is written is released
+   * @returns the line to continue with after `clear`
    */
   write(lines: LineBlock, codes: Buffer, begin: number): number {
     const view = viewOf(lines.bytes);
@@ -53,17 +53,17 @@ export class MemberWriter {
     return lines.count;
   }
 
-  /** What was written and not released. */
+  /** Written and not released. */
   get written(): Uint8Array {
     return this.#piece.subarray(0, this.#length);
   }
 
-  /** Lets go of what was written: nobody reads it any more. */
+  /** Releases what was written. */
   clear(): void {
     this.#length = 0;
   }
 
-  /** Ends the writer; nobody reads what it wrote any more. */
+  /** Ends the writer; its output is no longer read. */
   end(): void {
     returnBuffer(this.#piece);
   }
@@ -79,7 +79,7 @@ export class MemberWriter {
     into.setUint8(at, quote);
     const keyBegin = at + 1;
     const lineEnd = lines.end(index);
-    // What is read in words may end after the line, but not after the block.
+    // Words may be read beyond the line, but not beyond the block.
     let keyEnd =
       lineEnd + wordBytes > lines.bytes.length
         ? -1
@@ -99,7 +99,7 @@ function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
   return new DataView(buffer, byteOffset, length);
 }
 
-/** @returns where the copy ends */
+/** @returns the end of the copy */
 function copy(from: DataView, begin: number, end: number, into: DataView, at: number): number {
   const offset = at - begin;
   let place = begin;
@@ -117,9 +117,9 @@ const ones = 0x01010101;
 const highBits = 0x80808080;
 
 /**
- * Copies the bytes of an address as they are.
+ * Copies an address unchanged.
  *
- * @returns where their copy ends; -1 when it may be that JSON escapes one of them
+ * @returns the end of the copy; -1 when JSON may escape one of its bytes
  */
 function copyPlain(from: DataView, begin: number, end: number, into: DataView, at: number): number {
   const offset = at - begin;
@@ -127,10 +127,10 @@ function copyPlain(from: DataView, begin: number, end: number, into: DataView, a
   for (let place = begin; place < end; place += wordBytes) {
     let word = from.getInt32(place, true);
     into.setInt32(place + offset, word, true);
-    // What is after the address, as a rule its line end, is made something that is not escaped.
+    // Bytes after the address, usually its line end, are replaced by ones that need no escaping.
     if (place + wordBytes > end) word |= spaces << (8 * (end - place));
     const [noQuote, noBackslash] = [word ^ quotes, word ^ backslashes];
-    // Of a word, the high bit of a byte that is below a space, a quote or a backslash, and of no other.
+    // The high bit of each byte of the word that is below a space, a quote or a backslash.
     escaped |= (word - spaces) & ~word;
     escaped |= (noQuote - ones) & ~noQuote;
     escaped |= (noBackslash - ones) & ~noBackslash;

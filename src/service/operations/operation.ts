@@ -13,12 +13,12 @@ import type { BatchJobs, KeyedMutex } from '../batches/batch-jobs.js';
 import type { Store } from '../storage/store.js';
 import type { Variants } from '../variants.js';
 
-/** One request, as its operation sees it. */
+/** A request for its operation. */
 export interface Call {
   readonly request: IncomingMessage;
-  /** Name of the account whose key came with it; empty where no key is asked for. */
+  /** Name of the key's account; empty where no key is required. */
   readonly account: string;
-  /** What stands for `{batch_uuid}` in the path, unchecked. */
+  /** The unchecked `{batch_uuid}` of the path. */
   readonly uuid: string | undefined;
   readonly query: ReadonlyMap<string, string>;
   /** Awaited by an upload between its last byte and its effect. */
@@ -28,10 +28,7 @@ export interface Call {
 /** Carries an operation out. */
 export type Handler = (call: Call, service: ServiceContext) => Promise<Reply>;
 
-/**
- * The batch of a call. One of another account is answered like one that does not exist: nobody learns
- * of it.
- */
+/** The batch of a call. Another account's is answered like a missing one. */
 export function accountBatch(call: Call, service: ServiceContext): Batch {
   const batch = service.store.state.batches.get(parseUuid(call.uuid));
   if (batch === undefined || batch.account !== call.account) throw notFound('Not Found');
@@ -39,8 +36,8 @@ export function accountBatch(call: Call, service: ServiceContext): Batch {
 }
 
 /**
- * Opens a file of a batch for an answer. The batch may be deleted between the answer and the opening,
- * and its files with it; once open, they can be read to their end.
+ * Opens a file of a batch for an answer. The batch may be deleted before that; open files can be read to
+ * their end.
  */
 export async function openAccountBatch<Opened>(
   { uuid }: Batch,
@@ -55,7 +52,7 @@ export async function openAccountBatch<Opened>(
   }
 }
 
-/** Acts on the batch of a call in its turn: no other change of the batch comes in between. */
+/** Acts on a call's batch in its turn: no other change of the batch intervenes. */
 export function inTurn<Result>(
   call: Call,
   service: ServiceContext,
@@ -68,18 +65,18 @@ export function inTurn<Result>(
 export interface ServiceContext {
   readonly store: Store;
   readonly caches: ResultCaches;
-  /** What a network answered earlier; empty for an engine that asks none. */
+  /** Earlier answers from the network; empty for an engine without one. */
   readonly answers: AnswerCache;
   readonly engine: VerificationEngine;
   readonly jobs: BatchJobs;
-  /** Turns by batch: anyone who changes a batch takes one, so that two launches never cross. */
+  /** Serialises changes of a batch, so that two launches never cross. */
   readonly mutex: KeyedMutex;
   readonly clock: Clock;
   readonly variants: Variants;
-  /** The last requests, for people to look at. */
+  /** The latest requests, for people. */
   readonly requests: RequestLog;
   readonly maxFileSizeBytes: number;
   readonly maxFormatBytes: number;
-  /** What was made to go wrong; `undefined` when nothing is to. */
+  /** Planned faults; `undefined` without any. */
   readonly faults: { report(): readonly FaultReport[] } | undefined;
 }

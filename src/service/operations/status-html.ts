@@ -1,7 +1,7 @@
 import { html, nothing, type Html, table, createPageLook, page } from '../../platform/html.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 
-/** So many of the newest a narrow window shows, unless it is asked for all. */
+/** How many of the newest a narrow window shows, unless asked for all. */
 const mostOnPhone = { batches: 4, requests: 5 } as const;
 
 const statusLook = createPageLook(`
@@ -60,10 +60,10 @@ a { color: inherit; }
 }
 `);
 
-/** Nothing is loaded, run or sent anywhere, and no other page may hold this one. */
+/** Nothing is loaded, run or sent, and no other page may embed this one. */
 export const pagePolicy = `${statusLook.policy}; frame-ancestors 'none'`;
 
-/** What the page shows of an account. */
+/** An account on the page. */
 export interface AccountView {
   readonly name: string;
   readonly emailCredits: string;
@@ -72,7 +72,7 @@ export interface AccountView {
   readonly note: string;
 }
 
-/** What the page shows of a batch. */
+/** A batch on the page. */
 export interface BatchView {
   readonly uuid: string;
   readonly name: string;
@@ -80,25 +80,25 @@ export interface BatchView {
   readonly kind: string;
   readonly status: string;
   readonly tone: 'good' | 'waiting' | 'busy' | 'bad';
-  /** Share of the work that is done, where work is under way. */
+  /** Share of the finished work, while there is some. */
   readonly progress: number | undefined;
   readonly addresses: string;
   readonly outcome: string;
   readonly updatedAt: string;
 }
 
-/** The batches of one run of a client, as far as their names show; others are alone. */
+/** The batches of a client's run, as far as their names show; others stand alone. */
 export interface RunView {
-  /** How it is called; absent where the name of a batch names no run. */
+  /** Its name; absent where the batch's name shows no run. */
   readonly name: string | undefined;
   readonly id: string;
-  /** How many of its batches are done, and how many it has here. */
+  /** Its finished batches, and all of them here. */
   readonly done: number;
   readonly all: number;
   readonly batches: readonly BatchView[];
 }
 
-/** What the page shows of a request. */
+/** A request on the page. */
 export interface RequestView {
   readonly at: string;
   readonly what: string;
@@ -112,7 +112,7 @@ interface StatusView {
   readonly now: string;
   readonly accounts: readonly AccountView[];
   readonly runs: readonly RunView[];
-  /** How many batches there are beside those shown. */
+  /** How many more batches there are. */
   readonly moreBatches: number;
   readonly requests: readonly RequestView[];
   readonly requestsTotal: number;
@@ -120,10 +120,10 @@ interface StatusView {
   readonly isWhole: boolean;
 }
 
-/** How often the page asks for itself again. */
+/** How often the page reloads itself. */
 const refreshSeconds = 5;
 
-/** The page that people look at; it works without a line of script. */
+/** The page for people; it works without a script. */
 export function statusHtml(view: StatusView): string {
   return page({
     title: 'Sluice: local service',
@@ -153,7 +153,7 @@ export function statusHtml(view: StatusView): string {
   });
 }
 
-/** Only a narrow window has it: it shows the newest, and the rest when asked to, also when it refreshes itself. */
+/** Only in a narrow window: it shows the newest, and all on request, also after a reload. */
 function moreLink({ isWhole }: StatusView, count: number, most: number): Html {
   if (count <= most) return nothing;
   return isWhole

@@ -15,7 +15,7 @@ import type { ServiceContext, Handler } from './operation.js';
 import { refundOf, statusOf, type Batch, type Stage } from '../storage/batch.js';
 import type { AccountState } from '../storage/service-state.js';
 
-/** So many batches are shown, the newest. */
+/** Most batches shown, the newest. */
 const mostBatches = 100;
 
 /** `GET /`: batches with their progress, balances and requests, as a page for people. */
@@ -63,7 +63,7 @@ function accountView(
   };
 }
 
-/** What was granted without end stays near its beginning. */
+/** An unlimited grant stays near its beginning. */
 function creditsText(balance: number): string {
   return balance > endlessCredits / 2 ? 'no end' : grouped(balance);
 }
@@ -73,8 +73,8 @@ const batchNumber = /^\d{6,15}(?:\.\d{1,15})?$/;
 const otherNumber = /^\d{1,15}$/;
 
 /**
- * The run that a batch belongs to, as far as its name shows: Sluice gives it how the run is called, the run, the
- * number, the part where it is one, and the attempt.
+ * The run of a batch by its name: Sluice's names consist of the run's prefix, its id, the batch's number, its
+ * part if any, and the attempt.
  */
 function runOf({ uuid, name, account }: Batch) {
   const parts = name.split('-');
@@ -86,7 +86,7 @@ function runOf({ uuid, name, account }: Batch) {
   return { called, id, key: called === undefined ? uuid : `${account} ${called} ${id}` };
 }
 
-/** @param all also those that are not shown: they count */
+/** @param all including those that are not shown, which count */
 function runViews(
   shown: readonly Batch[],
   all: readonly Batch[],

@@ -36,13 +36,14 @@ export const unitBody = batchParameters
   });
 type UnitBody = z.output<typeof unitBody>;
 
-/** Control characters, commas and line ends of any kind: no line of a batch holds them (spec 1). */
+/** Control characters, commas and line ends of any kind: no batch line contains them (spec 1). */
 const notALine = /[\p{Cc},\u2028\u2029]/u;
 
 /**
- * Unit verification: "a single record is verified while the request waits" (spec 1).
- * An empty address is answered with `empty`, one that could be no line of a batch with `parse_error`;
- * neither is charged, nor is one whose verification takes too long (`error`). Any other costs one credit, a malformed one too: that is its result.
+ * Unit verification: "a single record is verified while the request waits" (spec 1). An empty address is
+ * answered with `empty`, one that cannot be a batch line with `parse_error`; neither is charged, nor is one
+ * whose verification takes too long (`error`). Any other costs one credit, even a malformed one: that is its
+ * result.
  */
 export const verifyUnit: Handler = async (call, service) => {
   const body = parseValue(unitBody, await readJson(call.request));
@@ -57,7 +58,7 @@ export const verifyUnit: Handler = async (call, service) => {
   const key = new Uint8Array(keyBytes);
   createKeyMaker(store.salt, type).write(readAddress(type, country, address).key, key, 0);
   const found = () => caches.find(key, 0, { account, nowMs: clock.wallNow(), parameters: body });
-  // Nobody is asked again for what a cache knows.
+  // Cached addresses are not queried again.
   const kept = found() === null ? undefined : answers.find(key, 0);
   const verdict = kept ?? (await judgeOne(engine, { type, address, country }, clock));
   if (verdict === undefined) {
@@ -66,7 +67,7 @@ export const verifyUnit: Handler = async (call, service) => {
   requireCredits(service, { account, type, credits: 1 });
   const hit = found();
   await store.commit({ event: 'unit', at: clock.wallNow(), account, type, address, hit });
-  // An answer that is used again is as old as it was.
+  // A reused answer keeps its age.
   if (kept === undefined) {
     const nowMs = clock.wallNow();
     if (engine.live) answers.remember(key, [verdict], nowMs);
@@ -80,7 +81,7 @@ export const verifyUnit: Handler = async (call, service) => {
   return ok({ status: 'ok', result: { [type]: address, ...verdict }, cost: costOf(type, charge) });
 };
 
-/** Countries only matter to phones; emails without one are read as for any. */
+/** Countries matter only to phones; emails without one are read for any. */
 const anyCountry = 'US';
 
 function addressOf(body: UnitBody) {
@@ -95,9 +96,10 @@ function addressOf(body: UnitBody) {
 
 /**
  * "The lines of a TXT file are brought into one format, for a type and a country" (spec 1); no key is
- * asked for (spec 4, note 5), so the file has a small limit of its own. The fields of the answer are not shown (spec 2.9): ours are `results`, an
- * item for each line with the `input` and its `formatted` form (null when it has none), and the counts
- * `formatted` and `failed`. Emails are written in NFC with their domain in lower case, phones in E.164.
+ * required (spec 4, note 5), so the file has a small limit of its own. The fields of the answer are not shown
+ * (spec 2.9): ours are `results`, an item for each line with the `input` and its `formatted` form (null when
+ * it has none), and the counts `formatted` and `failed`. Emails are written in NFC with their domain in lower
+ * case, phones in E.164.
  */
 export const format: Handler = async ({ request }, { store, maxFormatBytes }) => {
   const path = store.newArrival();

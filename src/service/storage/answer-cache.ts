@@ -10,10 +10,9 @@ const recordBytes = keyBytes + codeBytes;
 const advice = 'remove the folder around it, which only spares asking twice';
 
 /**
- * What a network answered, by the keys of addresses: anyone who finds an address in the caches gets this
- * answer, and nobody is asked again. Only what holds for a while is kept: that a mailbox is there, is
- * not, or cannot be distinguished from others in its domain. Whether an account may use an answer, the
- * {@link ResultCaches} decide; here is which one it is.
+ * Answers from the network, by the keys of addresses: a cache hit gets this answer without another query.
+ * Only lasting answers are kept: a mailbox exists, does not, or cannot be distinguished from others in its
+ * domain. {@link ResultCaches} decides whether an account may use an answer.
  */
 export class AnswerCache {
   readonly #folder: string;
@@ -33,13 +32,12 @@ export class AnswerCache {
     return cache;
   }
 
-  /** The answer for the key that is in `keys` at `offset`. */
   find(keys: Uint8Array, offset: number): Verdict | undefined {
     const code = this.#codes.get(keys, offset);
     return code === undefined ? undefined : this.#verdicts.verdicts[code];
   }
 
-  /** Keeps the answers of some addresses, whose keys are one after another. */
+  /** Stores the answers of addresses with consecutive keys. */
   remember(keys: Uint8Array, verdicts: readonly Verdict[], nowMs: number): void {
     const records = Buffer.allocUnsafe(verdicts.length * recordBytes);
     let end = 0;

@@ -5,28 +5,28 @@ import { limits } from '../../contract/limits.js';
 import type { BatchParameters } from '../../contract/parameters.js';
 import type { CacheHit, ParsingCounts, VerdictCount } from './events.js';
 
-/** What preparation made of the uploaded content. */
+/** The result of preparing the uploaded content. */
 export interface Prepared {
   readonly counts: ParsingCounts;
   /** Addresses that a launch verifies. */
   readonly addresses: number;
   /**
-   * What is known of them without asking anybody, each verdict in the place of its code in the codes
-   * file; logs of earlier releases do not have it.
+   * Their offline verdicts, each at the index of its code in the codes file; absent in logs of earlier
+   * releases.
    */
   readonly verdicts?: readonly VerdictCount[] | undefined;
 }
 
-/** What a launch cost. */
+/** The cost of a launch. */
 export interface Charge {
   readonly addresses: number;
   readonly accountHits: number;
   readonly globalHits: number;
 }
 
-/** Where a batch is in its life (spec 3). Times are milliseconds since 1970. */
+/** The stage of a batch (spec 3). Times are milliseconds since 1970. */
 export type Stage =
-  /** Uploaded or updated; its preparation was not asked for since. */
+  /** Uploaded or updated, with no preparation requested since. */
   | { readonly name: 'uploaded' }
   | { readonly name: 'parsing'; readonly sinceMs: number }
   | { readonly name: 'ready'; readonly prepared: Prepared }
@@ -54,12 +54,12 @@ export interface Batch {
   readonly parameters: BatchParameters;
   /** Size of the uploaded content. */
   readonly bytes: number;
-  /** How often its preparation began: distinguishes the files of one preparation from those of another. */
+  /** Counts preparations: distinguishes the files of one from another's. */
   readonly revision: number;
   readonly stage: Stage;
 }
 
-/** The status that the specification has for a stage (spec 2.4). */
+/** The specification's status of a stage (spec 2.4). */
 export function statusOf(stage: Stage): BatchStatus {
   switch (stage.name) {
     case 'uploaded':
@@ -81,7 +81,7 @@ export function refundOf({ accountHits, globalHits }: Charge): number {
   return (accountHits + globalHits) * limits.cacheRefund;
 }
 
-/** One launch or one unit verification in the ledger; the addresses of a launch lie in its files. */
+/** A launch or unit verification in the ledger; the addresses of a launch are in its files. */
 export type LedgerHead =
   | {
       readonly of: 'batch';
@@ -111,9 +111,9 @@ export interface BatchFiles {
   readonly keys: string;
   /** One byte an address: whether and in which cache it was found at launch. */
   readonly hits: string;
-  /** Two bytes an address: the place of its verdict in the list of the event `verified`. */
+  /** Two bytes an address: the index of its verdict in the event `verified`. */
   readonly codes: string;
-  /** While answers come in from a network: what there is of them, and the verdicts they name. */
+  /** While answers arrive from a network: those so far, and their verdicts. */
   readonly answers: string;
   readonly verdicts: string;
 }
@@ -128,7 +128,7 @@ const kinds = [
   'verdicts',
 ] as const satisfies readonly (keyof BatchFiles)[];
 
-/** Names the files of a batch in a folder; a uuid is safe as a file name, nothing else is used. */
+/** Names a batch's files in a folder; of the batch only the uuid is used, which is safe in file names. */
 export function batchFiles(
   folder: string,
   { uuid, revision }: { readonly uuid: string; readonly revision: number },
@@ -140,22 +140,21 @@ export function batchFiles(
   return Object.fromEntries(paths) as Record<keyof BatchFiles, string>;
 }
 
-/** What the ledger needs to name the addresses of a launch, also when its batch is deleted. */
+/** What the ledger needs for the addresses of a launch, even of a deleted batch. */
 const ledgerKinds = ['addresses', 'hits'] as const satisfies readonly (keyof BatchFiles)[];
 
-/** Removes what a deleted batch leaves, but for what the ledger needs when it was launched. */
+/** Removes the files of a deleted batch, except for what the ledger needs after a launch. */
 export async function removeBatchFiles(files: BatchFiles, wasLaunched: boolean): Promise<void> {
   const kept: readonly string[] = wasLaunched ? ledgerKinds.map((kind) => files[kind]) : [];
   const gone = kinds.map((kind) => files[kind]).filter((file) => !kept.includes(file));
   await Promise.all(gone.map((file) => rm(file, { force: true })));
 }
 
-/** Removes the files of one preparation that nobody will use. */
 export async function removePreparation(files: BatchFiles): Promise<void> {
   await removeBatchFiles({ ...files, upload: files.addresses }, false);
 }
 
-/** Removes what a kill left behind: files that nothing in the state names. */
+/** Removes leftovers of a kill: files that the state does not name. */
 export async function removeOrphans(
   folder: string,
   batches: Iterable<Batch>,

@@ -6,7 +6,7 @@ import { StateError } from '../../platform/errors/errors.js';
 import { systemFiles } from '../../platform/files/file-system.js';
 import { LogFile, encodeLine, readLines } from '../../platform/files/log-file.js';
 
-/** Version of what is kept on disk; another version is refused by its number, never guessed at. */
+/** Version of the data on disk; another version is refused by its number. */
 export const storeVersion = 1;
 
 const uuid = z.guid();
@@ -14,31 +14,31 @@ const uuid = z.guid();
 const at = z.number();
 const count = z.int().min(0);
 
-/** What preparation found in the lines of a batch; every line that is not blank counts once. */
+/** Parsing counts of a batch's lines; every line that is not blank counts once. */
 const parsingCounts = z.object({ valid: count, wrong: count, duplicate: count });
 export type ParsingCounts = z.infer<typeof parsingCounts>;
 
 const cacheHit = z.enum(['account', 'global']).nullable();
 export type CacheHit = z.infer<typeof cacheHit>;
 
-/** What each byte of a hits file stands for. */
+/** Meanings of the bytes in a hits file. */
 export const hitCodes: readonly CacheHit[] = [null, 'account', 'global'];
 
-/** How many addresses of a batch got a verdict; its place in the list is its code in the codes file. */
+/** Number of addresses with a verdict; its index in the list is its code in the codes file. */
 const verdictCount = z.object({ verdict, count });
 export type VerdictCount = z.infer<typeof verdictCount>;
 
-/** Everything that can happen to what the service keeps. Applied in order, they are its whole state. */
+/** Everything that can happen to the service's data. Applied in order, the events are its whole state. */
 const serviceEvent = z.discriminatedUnion('event', [
   z.object({
     event: z.literal('account'),
     name: z.string(),
-    /** SHA-256 of the key in hexadecimal; null when the account has none any more. */
+    /** SHA-256 of the key in hexadecimal; null without a key. */
     keySha256: z.string().nullable(),
-    /** Credits ever granted; the balance is what is left of them. */
+    /** Credits ever granted; the balance is the rest. */
     emailCredits: z.number(),
     phoneCredits: z.number(),
-    /** Whether its requests are answered with 403; logs of earlier releases do not have it. */
+    /** Whether its requests are answered with 403; absent in logs of earlier releases. */
     suspended: z.boolean().default(false),
   }),
   z.object({
@@ -77,7 +77,7 @@ const serviceEvent = z.discriminatedUnion('event', [
 ]);
 export type ServiceEvent = z.infer<typeof serviceEvent>;
 
-/** First line of the log: what it is, and the secret that keys the hashes of addresses. */
+/** First line of the log: its kind, and the secret that keys the hashes of addresses. */
 const storeHeader = z.object({
   store: z.literal('sluice-service'),
   version: z.int(),
@@ -90,12 +90,11 @@ export const parseServiceEvent = (raw: unknown): ServiceEvent => serviceEvent.pa
 export const parseStoreHeader = (raw: unknown): StoreHeader => storeHeader.parse(raw);
 
 /**
- * What happened at the service, one event a line (platform/files/log-file.ts). The log is the only truth;
- * what is in memory is folded from it, and files that it does not name are rubbish.
+ * The service's events, one a line (platform/files/log-file.ts). The log is the only record: the state in
+ * memory is folded from it, and files that it does not name are garbage.
  *
- * Its lines are no groups, unlike a run's journal: the state changes in the turn in which an event is
- * written, so an event cannot wait for others. Where it cannot be written, nothing has changed, and the
- * service continues.
+ * Unlike a run's journal it has no groups: the state changes in the turn in which an event is written, so an
+ * event cannot wait for others. If it cannot be written, nothing has changed, and the service continues.
  */
 export class EventLog {
   readonly #log: LogFile;
@@ -105,7 +104,7 @@ export class EventLog {
   }
 
   /**
-   * Opens a log, making it when it is missing. An event torn by a kill in mid-write is dropped.
+   * Opens a log, created when missing. An event torn by a kill is dropped.
    *
    * @param options.durable whether `settle` reaches the disk itself
    */
@@ -128,7 +127,7 @@ export class EventLog {
   }
 
   /**
-   * Writes an event after the last one. When this returns, a kill of the process cannot undo it.
+   * Appends an event. Once this returns, a kill cannot undo it.
    *
    * @throws the error of the file system; nothing is appended after a torn event
    */
@@ -136,7 +135,7 @@ export class EventLog {
     this.#log.appendNow(encodeLine(JSON.stringify(event)));
   }
 
-  /** Resolves when everything appended so far would survive a power cut too. */
+  /** Resolves when everything appended so far survives a power cut. */
   async settle(): Promise<void> {
     await this.#log.settle();
   }

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { KeyHash } from '../../platform/hashing/key-hash.js';
 
-/** Bytes of a key: 96 bits, so that two addresses of a store never meet by chance. */
+/** Bytes of a key: 96 bits, so that two addresses never collide by chance. */
 export const keyBytes = 12;
 
-/** Turns addresses into keys that say nothing about them without the salt. */
+/** Hashes addresses to keys that reveal nothing without the salt. */
 export interface KeyMaker {
   /** Writes the key of a text into `into` at `offset`, {@link keyBytes} long. */
   write(text: string, into: Uint8Array, offset: number): void;
-  /** Writes what `write` writes of ASCII text in lower case, from the bytes of that text. */
+  /** The same for ASCII text in lower case, from its bytes. */
   writeLowerCase(
     bytes: Uint8Array,
     begin: number,
@@ -18,7 +18,7 @@ export interface KeyMaker {
   ): void;
 }
 
-/** @param salt secret of the store, and the verification type: keys of two types never meet */
+/** @param salt secret of the store; keys of two types never collide */
 export function createKeyMaker(salt: string, type: string): KeyMaker {
   const hash = new KeyHash(createHash('sha256').update(`${salt}\n${type}`).digest());
   const put = (into: Uint8Array, offset: number) => {
@@ -40,7 +40,7 @@ export function createKeyMaker(salt: string, type: string): KeyMaker {
   };
 }
 
-/** Each byte as itself, but for the upper-case letters of ASCII. */
+/** Each byte as itself, with ASCII letters in lower case. */
 const lowerCase = Uint8Array.from({ length: 256 }, (_, byte) =>
   byte >= 0x41 && byte <= 0x5a ? byte + 0x20 : byte,
 );
@@ -53,35 +53,33 @@ function putWord(into: Uint8Array, at: number, word: number): void {
 }
 
 const firstCapacity = 1024;
-/** Share of the places that may be taken before the table doubles. */
+/** Share of taken slots at which the table doubles. */
 const mostFull = 0.7;
-/** Of a place: the key's, and its number plus one; 0 marks a free place. */
+/** Words of a slot: the key's, and its number plus one; 0 marks a free slot. */
 const wordBits = 2;
 const words = 2 ** wordBits;
 const valueWord = 3;
-/** Keys whose places are fetched together. */
+/** Keys whose slots are fetched together. */
 const keysAtOnce = 64;
 
-/** What becomes of a number that is known when another comes for its key, which is at `offset`. */
+/** Merges a known number with another for the same key, which is at `offset`. */
 type Merge = (known: number, given: number, offset: number) => number;
 
 /**
- * A set of 96-bit keys, each with a number up to 2^31 - 3, in one typed array: 16 bytes a place, which are in one
- * line of the processor's cache, and no object an address. Open addressing; keys are cut from a strong
- * hash, so that any of their bits will do.
+ * A map from 96-bit keys to numbers up to 2^31 - 3, in one typed array: 16 bytes a slot, within one cache
+ * line, and no object for each address. Open addressing; keys come from a strong hash, so any bits will do.
  */
 export class KeyTable {
   #capacity = firstCapacity;
   #places = new Int32Array(firstCapacity * words);
   #size = 0;
-  /** Of no meaning: what {@link KeyTable.fetch} reads has to go somewhere. */
+  /** Meaningless: a destination for what {@link KeyTable.fetch} reads. */
   readonly #fetched = new Int32Array(1);
 
   get size(): number {
     return this.#size;
   }
 
-  /** The number of a key that is in `bytes` at `offset`, or `undefined`. */
   get(bytes: Uint8Array, offset: number): number | undefined {
     const place = this.#find(word(bytes, offset), word(bytes, offset + 4), word(bytes, offset + 8));
     const value = this.#places[place + valueWord] ?? 0;
@@ -89,7 +87,7 @@ export class KeyTable {
   }
 
   /**
-   * Puts a key in, or merges its number with `value`.
+   * Adds a key, or merges its number with `value`.
    *
    * @returns whether it is new
    */
@@ -113,14 +111,14 @@ export class KeyTable {
     return true;
   }
 
-  /** Puts a key in, or gives it another number. */
+  /** Adds a key, or replaces its number. */
   set(bytes: Uint8Array, offset: number, value: number): void {
     this.add(bytes, offset);
     const place = this.#find(word(bytes, offset), word(bytes, offset + 4), word(bytes, offset + 8));
     this.#places[place + valueWord] = value + 1;
   }
 
-  /** Puts in all keys that are one after another in `bytes`. */
+  /** Adds all consecutive keys in `bytes`. */
   addAll(bytes: Uint8Array, value: number, merge: Merge = highest): void {
     this.reserve(Math.floor(bytes.length / keyBytes));
     for (let at = 0, index = 0; at + keyBytes <= bytes.length; at += keyBytes, index += 1) {
@@ -130,7 +128,7 @@ export class KeyTable {
   }
 
   /**
-   * Looks up all keys that are one after another in `bytes`.
+   * Looks up all consecutive keys in `bytes`.
    *
    * @param into gets for each its number plus one, or 0
    */
@@ -142,22 +140,22 @@ export class KeyTable {
     }
   }
 
-  /** Makes room for so many keys more at once, instead of growing on the way. */
+  /** Makes room for that many more keys at once. */
   reserve(keys: number): void {
     let capacity = this.#capacity;
     while (this.#size + keys > capacity * mostFull) capacity *= 2;
     if (capacity > this.#capacity) this.#grow(capacity);
   }
 
-  /** Fetches the next of many keys. */
+  /** Fetches the next keys. */
   #fetchSome(bytes: Uint8Array, begin: number): void {
     const end = begin + keysAtOnce * keyBytes;
     this.fetch(bytes, begin, Math.min(end, bytes.length - keyBytes + 1));
   }
 
   /**
-   * Reads the places of the keys from `begin` to `end`, which are asked for next: a large table is in no
-   * cache of the processor, which waits for many places at once when nothing depends on any of them.
+   * Reads the slots of the keys from `begin` to `end`, which are looked up next: a large table is in no
+   * cache, and independent reads overlap their waits.
    */
   fetch(bytes: Uint8Array, begin: number, end: number): void {
     const places = this.#places;
@@ -169,7 +167,7 @@ export class KeyTable {
     this.#fetched[0] = fetched;
   }
 
-  /** Where in the array a key is, or the free place where it would. */
+  /** Index of a key's slot, or of the free slot for it. */
   #find(a: number, b: number, c: number): number {
     const places = this.#places;
     const mask = places.length - 1;
@@ -189,7 +187,7 @@ export class KeyTable {
       const value = old[from + valueWord] ?? 0;
       if (value === 0) continue;
       const a = old[from] ?? 0;
-      // All keys differ: the first free place is theirs.
+      // All keys differ: each takes the first free slot.
       let place = (a << wordBits) & mask;
       while (places[place + valueWord] !== 0) place = (place + words) & mask;
       places[place] = a;

@@ -6,28 +6,28 @@ import { readLines } from './line-block.js';
 import { openRecords } from './record-file.js';
 import type { Store } from './store.js';
 
-/** One address that was charged. A client cannot see it: tests hold it against what they believe. */
+/** A charged address. Clients cannot see it: tests compare it with what they believe. */
 export interface LedgerEntry {
   /** Null for a unit verification. */
   readonly batch_uuid: string | null;
   readonly type: VerificationType;
-  /** As it was submitted. */
+  /** As submitted. */
   readonly address: string;
   readonly credits: number;
-  /** Credits given back at once, because a cache knew the address. */
+  /** Credits given back at once for a cache hit. */
   readonly refund: number;
-  /** When it was charged (date-time). */
+  /** Time of the charge (date-time). */
   readonly time: string;
 }
 
 const creditsARecord = 1;
 
-/** Reads the charges of all accounts, or of one, in the order they were made. */
+/** Reads the charges of all accounts, or of one, in order. */
 export async function* readLedger(
   store: Store,
   account?: string,
 ): AsyncGenerator<LedgerEntry, void> {
-  // A charge made while this is read is not of it.
+  // Later charges are not included.
   for (const head of store.state.ledger.slice()) {
     if (account !== undefined && head.account !== account) continue;
     if (head.of === 'unit') yield entry(head, head.address, head.hit);

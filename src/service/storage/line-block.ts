@@ -4,19 +4,19 @@ import { openPrivateFile } from '../../platform/files/private-files.js';
 
 const blockBytes = 256 * 1024;
 
-/** So many are kept, for the files and answers that are open at once. */
+/** Buffers kept for the files and answers that are open at once. */
 const mostKept = 16;
 const kept: Buffer[] = [];
 
 /**
- * A block of memory with anything in it. Blocks are used again: ones that are made for each file and each
- * piece of an answer keep the collector at work, which counts them as memory and finds nothing else.
+ * Borrows a buffer with any content. Buffers are reused: new ones for each file and piece would cause garbage
+ * collections.
  */
 export function borrowBuffer(): Buffer {
   return kept.pop() ?? Buffer.allocUnsafeSlow(blockBytes);
 }
 
-/** Gives a block back that nobody reads or writes any more; one of another size is left to the collector. */
+/** Returns a buffer that is no longer used; one of another size is left to the collector. */
 export function returnBuffer(block: Buffer): void {
   if (block.length === blockBytes && kept.length < mostKept) kept.push(block);
 }
@@ -25,15 +25,15 @@ const newline = 0x0a;
 const lineEnd = Uint8Array.of(newline);
 
 /**
- * Some lines of a text file as the bytes they are: trimmed, without blank ones. Most of them are only
- * compared, hashed and copied, and no text is made for that. Good until the next block is asked for.
+ * Lines of a text file as bytes: trimmed, without blank ones. Most are only compared, hashed and copied,
+ * without making text. Valid until the next block is requested.
  */
 export class LineBlock {
   readonly bytes: Buffer;
   readonly count: number;
-  /** Where each line begins and ends in {@link LineBlock.bytes}, by turns. */
+  /** Start and end of each line in {@link LineBlock.bytes}. */
   readonly #bounds: Uint32Array;
-  /** The block as text, when it is ASCII alone; `null` when it is not. */
+  /** The block as text if it is ASCII; else `null`. */
   #ascii: string | null | undefined;
 
   constructor(bytes: Buffer, bounds: Uint32Array, count: number) {
@@ -63,13 +63,13 @@ export class LineBlock {
     return Array.from({ length: this.count }, (_, index) => this.text(index));
   }
 
-  /** The lines at these places, which ascend, as bytes in which LF ends each. */
+  /** The lines at these ascending positions, as bytes, each ending with LF. */
   *runs(places: Uint32Array): Generator<Uint8Array, void> {
     let index = 0;
     while (index < places.length) {
       const begin = this.begin(places[index] ?? 0);
       let end = this.end(places[index] ?? 0);
-      // Lines with nothing but the LF between them are one run.
+      // Lines separated only by LF are one run.
       for (index += 1; index < places.length; index += 1) {
         const next = places[index] ?? 0;
         if (this.begin(next) !== end + 1) break;
@@ -86,8 +86,8 @@ export class LineBlock {
 }
 
 /**
- * Reads a UTF-8 file in blocks of lines. Only LF ends a line; a CR before it falls to trimming, and so
- * does a byte-order mark.
+ * Reads a UTF-8 file in blocks of lines. Only LF ends a line; a CR before it is trimmed, like a byte-order
+ * mark.
  *
  * @param source its path, or the open file, which is closed at the end
  */
@@ -127,7 +127,7 @@ export async function* readLineBlocks(
   }
 }
 
-/** After the last LF of what was just read; 0 when it has none. */
+/** Position after the last LF of the new bytes; 0 without one. */
 function lastLineEnd(buffer: Buffer, from: number, filled: number): number {
   const last = buffer.subarray(from, filled).lastIndexOf(newline);
   return last === -1 ? 0 : from + last + 1;
@@ -143,7 +143,7 @@ function findLines(
   while (next < bytes.length) {
     let begin = next;
     let end = begin;
-    // Lines are short: a call of what searches takes longer.
+    // Lines are short: the call of a search takes longer.
     while (end < bytes.length && bytes[end] !== newline) end += 1;
     next = end + 1;
     while (begin < end && isAsciiSpace(bytes[end - 1])) end -= 1;
@@ -171,7 +171,7 @@ function isAsciiByte(byte = 0): boolean {
   return byte < 0x80;
 }
 
-/** What `String.trim` takes away, as far as it is one byte. */
+/** The single-byte characters that `String.trim` removes. */
 function isAsciiSpace(byte = 0): boolean {
   return byte === 0x20 || (byte >= 0x09 && byte <= 0x0d);
 }

@@ -6,14 +6,14 @@ import { returnBuffer, borrowBuffer } from './line-block.js';
 import { join } from 'node:path';
 import { limits } from '../../contract/limits.js';
 
-/** Reads a file of records of equal size, some at a time. */
+/** Reads records of equal size, some at a time. */
 interface RecordReader {
-  /** @returns exactly `count` records; the buffer is only good until the next call */
+  /** @returns exactly `count` records; the buffer is valid until the next call */
   read(count: number): Promise<Buffer>;
   close(): Promise<void>;
 }
 
-/** Opens a record file for reading. A file shorter than what is asked of it is an error. */
+/** Opens a record file for reading. Reading beyond its end is an error. */
 export async function openRecords(path: string, recordBytes: number): Promise<RecordReader> {
   const file = await openPrivateFile(path);
   let buffer = Buffer.alloc(0);
@@ -33,7 +33,7 @@ export async function openRecords(path: string, recordBytes: number): Promise<Re
   };
 }
 
-/** Writes a file piece by piece. It is worth something only after `finish`. */
+/** Writes a file piece by piece, valid only after `finish`. */
 export class FileWriter {
   readonly #file: FileHandle;
   readonly #path: string;
@@ -45,12 +45,12 @@ export class FileWriter {
     this.#path = path;
   }
 
-  /** Makes a file that only its owner may read; one of that name must not be there. */
+  /** Creates a file readable by its owner only; it must not exist. */
   static async create(path: string): Promise<FileWriter> {
     return new FileWriter(await openPrivateFile(path, 'wx'), path);
   }
 
-  /** Takes a piece; the caller may use its bytes again when this has resolved. */
+  /** Writes a piece, whose bytes may be reused once this resolves. */
   async write(piece: Uint8Array): Promise<void> {
     for (let taken = 0; taken < piece.length;) {
       const block = this.#blockOfOpen();
@@ -64,7 +64,7 @@ export class FileWriter {
     }
   }
 
-  /** Writes the rest and closes; with `durable`, the content and its name are on the disk itself. */
+  /** Writes the rest and closes; with `durable`, content and name are synced. */
   async finish(options: { readonly durable: boolean }): Promise<void> {
     try {
       await this.#drain();
@@ -74,7 +74,7 @@ export class FileWriter {
     }
   }
 
-  /** Closes without finishing; closing twice does nothing. */
+  /** Closes without finishing; may be called again. */
   async close(): Promise<void> {
     const block = this.#block;
     this.#block = undefined;
@@ -94,10 +94,10 @@ export class FileWriter {
 }
 
 const dayMs = 24 * 60 * 60 * 1000;
-/** Records that are read at once: blocks never cut one. */
+/** Records read at once: blocks never cut one. */
 const blockRecords = 10_000;
 
-/** Files of records of equal size, each of an owner and a day: old days are dropped whole. */
+/** Record files by owner and day: old days are removed as a whole. */
 interface DayFiles {
   readonly folder: string;
   /** Matches the names; the first group is the owner, the second the day. */
@@ -110,8 +110,8 @@ export function dayOf(ms: number): number {
 }
 
 /**
- * Reads the files day by day, so that what is later counts, and removes those that no cache looks back
- * to. A block is only good until the next; its last record may be torn.
+ * Reads the files day by day, so that later entries count, and removes those too old for any cache. A block
+ * is valid until the next; its last record may be torn.
  */
 export async function loadDays(
   { folder, name, recordBytes }: DayFiles,
@@ -133,12 +133,12 @@ export async function loadDays(
       take(block, file);
       bytes += block.length;
     }
-    // A kill may have torn the last record: what follows must begin at a whole one.
+    // A kill may have torn the last record: the next one must begin at a whole one.
     if (bytes % recordBytes !== 0) await truncate(file.path, bytes - (bytes % recordBytes));
   }
 }
 
-/** Reads a file in blocks of whole records; each is only good until the next is asked for. */
+/** Reads a file in blocks of whole records; each is valid until the next. */
 export async function* readRecords(
   path: string,
   recordBytes: number,

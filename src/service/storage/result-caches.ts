@@ -10,7 +10,7 @@ import { keyBytes } from './key-table.js';
 
 const globalOwner = 'global';
 
-/** Which caches a lookup may use, and how far back. */
+/** The caches that a lookup may use, and how far back. */
 type CacheParameters = Pick<
   BatchParameters,
   | 'use_account_cache'
@@ -26,9 +26,9 @@ interface Wanted {
 }
 
 /**
- * The account caches and the global cache (spec 1): which address was verified on which day.
- * They hold salted hashes, no address; the files of the global cache name no account. A file has the
- * keys of one owner and one day, so that old days are dropped whole.
+ * The account caches and the global cache (spec 1): the day on which an address was verified. They hold
+ * salted hashes, no address; the files of the global cache name no account. A file has the keys of one owner
+ * and one day, so that old days are removed as a whole.
  *
  * Days are days of UTC: "1 is today alone" (spec 2.3).
  */
@@ -57,7 +57,7 @@ export class ResultCaches {
     return hitCodes[code] ?? null;
   }
 
-  /** Looks up all keys that are one after another; a byte for each, by {@link hitCodes}. */
+  /** Looks up all consecutive keys; one byte for each, by {@link hitCodes}. */
   findAll(keys: Uint8Array, { account, nowMs, parameters }: Wanted): Uint8Array {
     const found = new Uint8Array(keys.length / keyBytes);
     const { own, shared } = this.#days.daysAfter(keys, ownerOf(account));
@@ -72,7 +72,7 @@ export class ResultCaches {
     return found;
   }
 
-  /** Whether a lookup could find anything: where it cannot, nothing need be read. */
+  /** Whether a lookup could find anything: otherwise nothing need be read. */
   mayFind(account: string, parameters: CacheParameters): boolean {
     return (
       (parameters.use_account_cache && this.#days.has(ownerOf(account))) ||
@@ -104,7 +104,7 @@ export class ResultCaches {
     }
   }
 
-  /** The keys of a batch, as `remember` takes them. */
+  /** The keys of a batch for `remember`. */
   static readKeys(path: string): AsyncIterable<Uint8Array> {
     return readRecords(path, keyBytes);
   }
@@ -114,7 +114,7 @@ export class ResultCaches {
   }
 }
 
-/** Marks the keys that were verified on a day not before `oldest`, unless they are marked. */
+/** Marks the keys verified on or after the day `oldest`, unless they are marked. */
 function mark(found: Uint8Array, hit: CacheHit, oldest: number, daysAfter: Uint16Array): void {
   const code = hitCodes.indexOf(hit);
   for (let index = 0; index < daysAfter.length; index += 1) {
@@ -123,7 +123,7 @@ function mark(found: Uint8Array, hit: CacheHit, oldest: number, daysAfter: Uint1
   }
 }
 
-/** Asked for every address of a batch, and by one account after another. */
+/** Called for every address of a batch, and for one account after another. */
 let lastOwner: { readonly account: string | undefined; readonly owner: string } = {
   account: undefined,
   owner: '',

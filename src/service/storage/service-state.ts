@@ -3,19 +3,19 @@ import { limits } from '../../contract/limits.js';
 import { type Batch, type LedgerHead, refundOf, type Stage } from './batch.js';
 import type { ServiceEvent } from './events.js';
 
-/** An account and what is left of its credits. */
+/** An account with its credits. */
 export interface AccountState {
   readonly name: string;
-  /** SHA-256 of its key in hexadecimal; null when the account has none any more. */
+  /** SHA-256 of its key in hexadecimal; null without a key. */
   readonly keySha256: string | null;
   readonly granted: Readonly<Record<VerificationType, number>>;
-  /** Credits spent, refunds taken off. */
+  /** Credits spent, minus refunds. */
   readonly spent: Readonly<Record<VerificationType, number>>;
   /** Whether its requests are answered with 403. */
   readonly isSuspended: boolean;
 }
 
-/** What the service knows: events folded in their order. Holds no address of a batch. */
+/** The service's state: events folded in order. Holds no address of a batch. */
 export class ServiceState {
   readonly accounts = new Map<string, AccountState>();
   /** In the order of their upload. */
@@ -62,13 +62,13 @@ export class ServiceState {
     }
   }
 
-  /** What is left of an account's credits of a type. */
+  /** An account's balance of a type. */
   balance(account: string, type: VerificationType): number {
     const { granted, spent } = this.#account(account);
     return Math.max(0, granted[type] - spent[type]);
   }
 
-  /** Whether the ledger speaks of a batch, which may be deleted since. */
+  /** Whether the ledger has a batch, which may be deleted since. */
   wasLaunched(uuid: string): boolean {
     return this.ledger.some((head) => head.of === 'batch' && head.uuid === uuid);
   }

@@ -20,7 +20,7 @@ import {
 import { ServiceState } from './service-state.js';
 import { type Batch, batchFiles, type BatchFiles, removeOrphans } from './batch.js';
 
-/** Makes sure that one service at a time works on a folder, by a file in it. */
+/** Locks a folder for one service, by a file in it. */
 async function lockFolder(folder: string): Promise<FileLock> {
   return lockFile(systemFiles, {
     name: `the local service's data in ${folder}`,
@@ -38,8 +38,8 @@ interface Folders {
 }
 
 /**
- * What the service keeps: a folder with a log of events, and the files of the batches. Everything that
- * changes the state goes through {@link Store.commit}.
+ * The service's data: a folder with a log of events, and the files of the batches. Every change of state goes
+ * through {@link Store.commit}.
  */
 export class Store {
   readonly state: ServiceState;
@@ -63,10 +63,7 @@ export class Store {
     this.#isPrivate = isPrivate;
   }
 
-  /**
-   * Opens the folder, making it when it is missing; without one, a private folder that is gone after
-   * `close`.
-   */
+  /** Opens the folder, created when missing; without one, a private folder that `close` removes. */
   static async open(dataDir: string | undefined): Promise<Store> {
     const { path: root, leave } = await (dataDir === undefined
       ? takePrivateFolder()
@@ -93,8 +90,8 @@ export class Store {
   }
 
   /**
-   * Makes an event part of the state. The state has changed when this returns; the promise resolves
-   * when the event is safe on disk, before which no answer may speak of it.
+   * Adds an event to the state. The state has changed when this returns; the promise resolves once the event
+   * is safe on disk, before which no answer may reveal it.
    */
   commit(event: ServiceEvent): Promise<void> {
     this.#log.append(event);
@@ -110,23 +107,23 @@ export class Store {
     return this.#folders.caches;
   }
 
-  /** Whether files must be flushed to the disk before an event names them. */
+  /** Whether files must be synced before an event names them. */
   get isDurable(): boolean {
     return !this.#isPrivate;
   }
 
-  /** A path for content that is arriving; what is not adopted is removed by the next start. */
+  /** A path for arriving content; the next start removes what is not adopted. */
   newArrival(): string {
     return join(this.#folders.arriving, randomUUID());
   }
 
-  /** Gives arrived content its place as the upload of a batch. */
+  /** Moves arrived content to its place as a batch's upload. */
   async adopt(arrival: string, batch: Pick<Batch, 'uuid' | 'revision'>): Promise<void> {
     const names = { from: arrival, to: this.files(batch).upload };
     await move(systemFiles, names, { durable: this.isDurable });
   }
 
-  /** Reads the key that was made for this folder, or makes and keeps one. */
+  /** Reads the key made for this folder, or makes and stores one. */
   async madeKey(): Promise<{ readonly key: string; readonly isNew: boolean }> {
     const path = join(this.#folders.root, 'api-key');
     const kept = (await readPrivateFileIfExists(path)).toString('utf8').trim();
@@ -142,7 +139,7 @@ export class Store {
   }
 }
 
-/** What the service keeps in its folder; others may have put something of theirs beside it. */
+/** The service's own names in its folder, beside others' files. */
 const ownName = /^(?:batches|caches|arriving|lock|service\.log|api-key(?:\.part)?)$/;
 
 interface TakenFolder {

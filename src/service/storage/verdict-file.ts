@@ -7,14 +7,14 @@ import {
 import { parseVerdict, type VerdictCount } from './events.js';
 import type { Verdict } from '../verification/engine.js';
 
-/** Bytes of the code that stands for a verdict. */
+/** Bytes of a verdict's code. */
 export const codeBytes = 2;
 const codeCount = 2 ** (codeBytes * 8);
-/** How often an address may be put off: while answers come in, the highest codes count that, and 0 stands for none. */
+/** Most deferrals of an address: while answers arrive, the highest codes count them, and 0 means none. */
 const mostPutOff = 255;
 const mostVerdicts = codeCount - 1 - mostPutOff;
 
-/** The code of an address that was put off so often and has no answer yet. */
+/** The code of a deferred address without an answer. */
 export function putOffCode(times: number): number {
   return codeCount - Math.min(times, mostPutOff);
 }
@@ -24,16 +24,16 @@ export function timesPutOff(code: number): number {
   return code > mostVerdicts ? codeCount - code : 0;
 }
 
-/** Verdicts that are known again as the objects they are. */
+/** Most verdict objects that are remembered. */
 const mostObjects = 1024;
 
-/** Gives each distinct verdict a code, counted from 0: distinct verdicts are few, addresses are many. */
+/** Gives each distinct verdict a code from 0: distinct verdicts are few, addresses are many. */
 class VerdictCoder {
   readonly verdicts: Verdict[] = [];
   readonly #byObject = new Map<Verdict, number>();
   readonly #byText = new Map<string, number>();
 
-  /** @param known verdicts that have their codes already, in the order of these */
+  /** @param known verdicts with codes, in order */
   constructor(known: readonly Verdict[] = []) {
     for (const verdict of known) {
       this.#byText.set(JSON.stringify(verdict), this.verdicts.length);
@@ -53,19 +53,19 @@ class VerdictCoder {
       this.verdicts.push(verdict);
       this.#byText.set(text, code);
     }
-    // An engine may make an object for each address: they are not all to be kept.
+    // An engine may make an object for each address: not all are kept.
     if (this.#byObject.size >= mostObjects) this.#byObject.clear();
     this.#byObject.set(verdict, code);
     return { code, isNew };
   }
 }
 
-/** Writes the codes of verdicts, and counts how many addresses have each. */
+/** Writes verdicts' codes, and counts the addresses of each. */
 export class VerdictTally {
   readonly #coder = new VerdictCoder();
   readonly #counts: number[] = [];
 
-  /** Counts an address, and writes the code of its verdict, {@link codeBytes} long. */
+  /** Counts an address, and writes its verdict's code, {@link codeBytes} long. */
   write(verdict: Verdict, into: Uint8Array, offset: number): void {
     const { code } = this.#coder.encode(verdict);
     this.#counts[code] = (this.#counts[code] ?? 0) + 1;
@@ -73,7 +73,7 @@ export class VerdictTally {
     into[offset + 1] = code >>> 8;
   }
 
-  /** The distinct verdicts in the order of their codes, each with its number of addresses. */
+  /** The distinct verdicts in the order of their codes, with their counts. */
   get counts(): readonly VerdictCount[] {
     return this.#coder.verdicts.map((verdict, code) => ({
       verdict,
@@ -84,7 +84,7 @@ export class VerdictTally {
 
 const newline = 0x0a;
 
-/** The distinct verdicts that a file of codes refers to, one a line, in the order of their codes. */
+/** The distinct verdicts of a codes file, one a line, in the order of their codes. */
 export class VerdictFile {
   readonly #fd: number;
   readonly #coder: VerdictCoder;
@@ -95,10 +95,10 @@ export class VerdictFile {
   }
 
   /**
-   * Opens it, with what an earlier process has left in it. A line torn by a kill was never referred to.
+   * Opens it with an earlier process's content. A line torn by a kill was never referred to.
    *
-   * @param advice what to do about a file that holds something else
-   * @throws StateError `state_damaged`: without a line, the codes of the others mean something else
+   * @param advice what to do about a file with other content
+   * @throws StateError `state_damaged`: a missing line would change the meaning of codes
    */
   static async open(path: string, advice: string): Promise<VerdictFile> {
     const bytes = await readPrivateFileIfExists(path);
@@ -121,7 +121,7 @@ export class VerdictFile {
     return this.#coder.verdicts;
   }
 
-  /** The code of a verdict; when this returns, a kill cannot undo what it stands for. */
+  /** The code of a verdict; once this returns, a kill cannot undo its meaning. */
   encode(verdict: Verdict): number {
     const { code, isNew } = this.#coder.encode(verdict);
     if (isNew) writeSync(this.#fd, `${JSON.stringify(verdict)}\n`);

@@ -1,8 +1,8 @@
 import { keyBytes, KeyTable } from './key-table.js';
 
-/** Who verified addresses on a day, and whether everybody may know. */
+/** Verified addresses of an owner on a day. */
 export interface Verified {
-  /** Whose cache they enter; of nobody's but the global one unless given. */
+  /** Owner of their account cache; none for the global cache alone. */
   readonly owner?: string;
   /** Whether they enter the global cache. */
   readonly isShared: boolean;
@@ -16,25 +16,24 @@ const ownerUnit = 2 * sharedBit;
 const mostOwners = 8191;
 
 /**
- * On which day an address was last verified, by each owner and by anybody who shares it.
+ * The day on which an address was last verified, by each owner and by anybody who shares it.
  *
- * Nearly every address is verified by one owner, shared or not, so that one number says all there is to
- * know: its owner's, whether it is shared, and the day. What does not go into one number is in
- * tables of its own.
+ * Nearly every address has one owner, so that one number holds everything: the owner, whether it is shared,
+ * and the day. Other facts are in additional tables.
  */
 export class VerifiedDays {
   readonly #claims = new KeyTable();
   readonly #owners = new Map<string, number>();
-  /** What no claim says, by owner; `undefined` is the global cache. */
+  /** Facts beyond the claims, by owner; `undefined` is the global cache. */
   readonly #others = new Map<string | undefined, KeyTable>();
   #isAnyShared = false;
 
-  /** Whether anything is known of an owner, or of the global cache. */
+  /** Whether there is anything about an owner, or in the global cache. */
   has(owner: string | undefined): boolean {
     return owner === undefined ? this.#isAnyShared : this.#owners.has(owner);
   }
 
-  /** Notes all keys that are one after another in `keys`. */
+  /** Records all consecutive keys in `keys`. */
   note(keys: Uint8Array, verified: Verified): void {
     const { owner, isShared, day } = verified;
     const number = owner === undefined ? 0 : this.#numberOf(owner);
@@ -51,10 +50,10 @@ export class VerifiedDays {
   }
 
   /**
-   * Looks up all keys that are one after another in `keys`.
+   * Looks up all consecutive keys in `keys`.
    *
-   * @returns for each the day after it was last verified by the owner, and by anybody who shares it; 0
-   *   where it never was
+   * @returns for each the day after its last verification by the owner, and by anybody who shares it; 0 for
+   * never
    */
   daysAfter(
     keys: Uint8Array,
@@ -76,7 +75,7 @@ export class VerifiedDays {
     return { own, shared };
   }
 
-  /** Takes in what no claim says. */
+  /** Adds facts beyond the claims. */
   #raise(days: Uint16Array, keys: Uint8Array, owner: string | undefined): void {
     const others = this.#others.get(owner);
     if (others === undefined) return;
@@ -117,12 +116,12 @@ function isSharedBy(claim: number): boolean {
   return (claim & sharedBit) !== 0;
 }
 
-/** The day after that of the verification, so that 0 is never. */
+/** The day after the verification, so that 0 means never. */
 function dayOf(claim: number): number {
   return claim & (sharedBit - 1);
 }
 
-/** What two claims say together; `undefined` when no one claim says it. */
+/** Two claims combined; `undefined` where one number cannot hold both. */
 function union(one: number, other: number): number | undefined {
   const [oneOwner, otherOwner] = [ownerOf(one), ownerOf(other)];
   if (oneOwner !== 0 && otherOwner !== 0 && oneOwner !== otherOwner) return undefined;

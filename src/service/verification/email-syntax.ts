@@ -1,6 +1,6 @@
 import { domainToASCII } from 'node:url';
 
-/** Whether a text is ASCII alone: then its length is its octets, and it has one normal form. */
+/** Whether a text is ASCII: then its length is its octets, and it has one normal form. */
 export function isAscii(text: string): boolean {
   for (let at = 0; at < text.length; at += 1) {
     if (text.charCodeAt(at) > 0x7f) return false;
@@ -8,10 +8,10 @@ export function isAscii(text: string): boolean {
   return true;
 }
 
-/** So many answers are kept; lists name few domains, and junk in one must not fill the memory. */
+/** Most remembered answers; lists have few domains, and junk must not fill the memory. */
 const mostKept = 8192;
 
-/** The same function, asked once for each text as long as there is room for its answers. */
+/** The same function with remembered answers. */
 export function remember<Answer>(answer: (text: string) => Answer): (text: string) => Answer {
   const known = new Map<string, Answer>();
   return (text) => {
@@ -24,9 +24,9 @@ export function remember<Answer>(answer: (text: string) => Answer): (text: strin
   };
 }
 
-/** A well-formed email address, taken apart. */
+/** A parsed email address. */
 interface Mailbox {
-  /** Local part as it is, quotes included. */
+  /** Local part, quotes included. */
   readonly local: string;
   /** Domain in lower case and ASCII (A-labels), of two labels or more. */
   readonly domain: string;
@@ -36,7 +36,7 @@ interface Mailbox {
 export const maxLocalOctets = 64;
 /** RFC 5321 4.5.3.1.2: octets of a domain. */
 const maxDomainOctets = 255;
-/** RFC 5321 4.5.3.1.3: a path has 256 octets, its angle brackets among them. */
+/** RFC 5321 4.5.3.1.3: a path has 256 octets, including its angle brackets. */
 export const maxAddressOctets = 254;
 /** RFC 1035 2.3.4: octets of a label. */
 const maxLabelOctets = 63;
@@ -63,14 +63,14 @@ function asciiTable(characters: string): Uint8Array {
 }
 
 /**
- * Takes an email address apart by the `Mailbox` grammar of RFC 5321 4.1.2 as RFC 6531 3.3 extends it,
- * in one pass and without regular expressions. Domains of one label and address literals are legal there,
- * and refused here: no mail on the internet goes to them, and clients do not send them.
+ * Parses an email address by the `Mailbox` grammar of RFC 5321 4.1.2 with RFC 6531 3.3, in one pass and
+ * without regular expressions. Domains of one label and address literals are legal there and refused here: no
+ * internet mail reaches them, and clients do not send them.
  *
- * @returns `undefined` when it is no mailbox.
+ * @returns `undefined` for an invalid mailbox
  */
 export function parseMailbox(address: string): Mailbox | undefined {
-  // A UTF-16 unit is at least one octet: what is longer need not be read at all.
+  // A UTF-16 unit is at least one octet: longer text need not be read.
   if (address.length > maxAddressOctets) return undefined;
   const end =
     address.charCodeAt(0) === quote ? endOfQuotedString(address) : endOfDotString(address);
@@ -81,7 +81,7 @@ export function parseMailbox(address: string): Mailbox | undefined {
   return domain === undefined ? undefined : { local, domain };
 }
 
-/** Dot-string = Atom *("." Atom); returns where it ends, or -1. */
+/** Dot-string = Atom *("." Atom); returns its end, or -1. */
 function endOfDotString(text: string): number {
   let atomBegins = true;
   for (let at = 0; at < text.length; at += 1) {
@@ -100,7 +100,7 @@ function endOfDotString(text: string): number {
   return -1;
 }
 
-/** Quoted-string = DQUOTE *(qtextSMTP / quoted-pairSMTP) DQUOTE; returns where it ends, or -1. */
+/** Quoted-string = DQUOTE *(qtextSMTP / quoted-pairSMTP) DQUOTE; returns its end, or -1. */
 function endOfQuotedString(text: string): number {
   for (let at = 1; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
@@ -117,7 +117,7 @@ function endOfQuotedString(text: string): number {
   return -1;
 }
 
-/** RFC 6531 3.3: UTF8-non-ascii; C1 controls, line separators and lone surrogates are no text. */
+/** RFC 6531 3.3: UTF8-non-ascii; C1 controls, line separators and lone surrogates are not text. */
 function isUtf8NonAscii(text: string, at: number): boolean {
   const unit = text.charCodeAt(at);
   if (unit < 0xa0 || unit === 0x2028 || unit === 0x2029 || unit === 0xfeff) return false;
@@ -136,16 +136,16 @@ function isLowSurrogate(unit: number): boolean {
 }
 
 /**
- * The domain of an address as {@link Mailbox} has it.
+ * The domain of a {@link Mailbox}.
  *
- * @param text what is after the at sign
- * @returns `undefined` when it is no domain
+ * @param text after the at sign
+ * @returns `undefined` for an invalid domain
  */
 export const readDomain = remember((text: string): string | undefined => {
   const labels = readLabels(text);
   if (labels === undefined) return undefined;
   if (labels.plain) return labels.unfit ? undefined : text.toLowerCase();
-  // U-labels, and A-labels that must decode (RFC 5890 2.3.2.1): their length counts as A-labels.
+  // U-labels, and A-labels that must decode (RFC 5890 2.3.2.1): lengths count as A-labels.
   const ascii = domainToASCII(text);
   if (ascii === '' || ascii.length > maxDomainOctets) return undefined;
   const converted = readLabels(ascii);
@@ -153,8 +153,8 @@ export const readDomain = remember((text: string): string | undefined => {
 });
 
 /**
- * Domain = sub-domain *("." sub-domain), sub-domain = Let-dig [Ldh-str]. Unfit is a domain of one label, or
- * of more octets than a name or a label may have; an international one is judged when it is in ASCII.
+ * Domain = sub-domain *("." sub-domain), sub-domain = Let-dig [Ldh-str]. Unfit are domains of one label, and
+ * overlong names or labels; international ones are checked in ASCII.
  */
 function readLabels(text: string): { plain: boolean; unfit: boolean } | undefined {
   let plain = !/xn--/i.test(text);
@@ -176,7 +176,7 @@ function readLabels(text: string): { plain: boolean; unfit: boolean } | undefine
   return { plain, unfit };
 }
 
-/** One label and an address literal are legal in RFC 5321, and no mail of the internet reaches them. */
+/** One label and address literals are legal in RFC 5321, but no internet mail reaches them. */
 export function isOfInternet(domain: string): boolean {
   return domain.includes('.') && !domain.startsWith('[');
 }

@@ -12,7 +12,7 @@ const emailVerdict = z.object({
   result: z.enum(emailResults),
 });
 
-/** What is known of an email address: its result record (spec 2.7) without the address. */
+/** An email's result record (spec 2.7) without the address. */
 export type EmailVerdict = Readonly<z.infer<typeof emailVerdict>>;
 
 const phoneVerdict = z.object({
@@ -22,48 +22,44 @@ const phoneVerdict = z.object({
   operator: z.string().nullable(),
 });
 
-/** What is known of a phone number: its result record (spec 2.7) without the number. */
+/** A phone's result record (spec 2.7) without the number. */
 export type PhoneVerdict = Readonly<z.infer<typeof phoneVerdict>>;
 
-/** A verdict as it is kept. */
+/** A stored verdict. */
 export const verdict = z.union([emailVerdict, phoneVerdict]);
 export type Verdict = EmailVerdict | PhoneVerdict;
 
-/**
- * Judges the addresses of one batch by asking others: answers come when they come, in any order.
- */
+/** Verifies the addresses of one batch by external servers: answers arrive in any order. */
 export interface LiveVerification {
   /**
-   * Takes an address on; its verdict is reported in time, and after `end` no more.
+   * Accepts an address; its verdict is reported later, until `end`.
    *
-   * @param putOff how often an answerer has asked to be asked later, to be reported when it changes: an
-   *   address that was put off before is not asked for at once. @default never
-   * @returns `false` when too many wait for the same answerer: it is to be offered again later
+   * @param putOff number of deferrals so far, reported when it changes: a deferred address is not queried at
+   * once. @default 0
+   * @returns `false` when too many wait for the same server: offer it again later
    */
   offer(
     address: string,
     report: (verdict: Verdict) => void,
     putOff?: { readonly times: number; readonly report: (times: number) => void },
   ): boolean;
-  /** Whether it can take nothing on now. */
+  /** Whether it can accept nothing now. */
   readonly isFull: boolean;
   /**
-   * Resolves when an address was settled since the last call, here or in another batch; rejects when
-   * the work has failed, and with the signal's reason.
+   * Resolves when an address was settled since the last call, in any batch; rejects when the work has failed,
+   * and with the signal's reason.
    */
   moved(): Promise<void>;
-  /** Nothing more is offered or waited for. */
+  /** Nothing more is offered or awaited. */
   end(): void;
 }
 
 /**
- * Judges addresses, some thousand at a time, in their order. Exactly one of `valid`, `wrong` and
- * `unknown` is true in a verdict, and verdicts that say the same should be the same object: results
- * are few, addresses are many.
+ * Verifies addresses, some thousand at a time, in order. Exactly one of `valid`, `wrong` and `unknown` is
+ * true in a verdict, and equal verdicts should be the same object: results are few, addresses are many.
  *
- * An engine that knows everything on this machine answers at once; one that has to ask a network
- * answers with a promise and gives up when the signal aborts. What it verifies for a batch goes through
- * `live` where it has one.
+ * An offline engine answers synchronously; one with a network returns a promise and ends when the signal
+ * aborts. Batches go through `live`, if it exists.
  */
 export interface VerificationEngine {
   verifyEmails(
@@ -75,18 +71,18 @@ export interface VerificationEngine {
     country: CountryCode,
     signal: AbortSignal,
   ): readonly PhoneVerdict[] | Promise<readonly PhoneVerdict[]>;
-  /** Begins the verification of a batch; absent where answers come at once. */
+  /** Begins verifying a batch; absent for synchronous engines. */
   live?(
     group: { readonly type: VerificationType; readonly country: CountryCode },
     signal: AbortSignal,
   ): LiveVerification;
-  /** Ends what is under way; the service that uses it calls it when it closes. */
+  /** Ends pending work; called by the service when it closes. */
   close?(): void;
 }
 
 const timeUp = new Error('the time is up');
 
-/** One address, and how it is to be read. */
+/** One address, and how to read it. */
 interface OneAddress {
   readonly type: VerificationType;
   readonly address: string;
@@ -94,10 +90,10 @@ interface OneAddress {
 }
 
 /**
- * Judges one address while somebody waits: "it may take 5 seconds at most" (spec 1), also by an
- * engine that does not heed its signal.
+ * Verifies one address while somebody waits: "it may take 5 seconds at most" (spec 1), even if the engine
+ * ignores its signal.
  *
- * @returns `undefined` when the time was up
+ * @returns `undefined` when the time is up
  */
 export async function judgeOne(
   engine: VerificationEngine,

@@ -21,20 +21,20 @@ const free = 4;
 const role = 2;
 const disposable = 1;
 
-/** One verdict for each combination of what can be known offline. */
+/** One verdict for each combination of offline facts. */
 const verdicts: readonly EmailVerdict[] = Array.from({ length: 16 }, (_, known) => ({
   valid: false,
-  // Whether a mailbox exists is known only to its server: what could exist is said to be unknown.
+  // Only its server knows whether a mailbox exists: possible ones are unknown.
   wrong: has(known, reserved),
   unknown: !has(known, reserved),
-  // A throw-away address that takes mail today is worth little tomorrow: a risk, though unproved.
+  // A disposable address that accepts mail today is worth little tomorrow: a risk.
   quality: has(known, reserved) ? 'bad' : has(known, disposable) ? 'risky' : 'unknown',
   result: has(known, reserved) ? 'invalid' : 'unknown',
   is_syntax_error: false,
   is_free: has(known, free),
   is_role: has(known, role),
   is_disposable: has(known, disposable),
-  // Only a server can know; the field has no word for "not known".
+  // Only a server can know; the field has no value for "unknown".
   is_catch_all: false,
 }));
 
@@ -43,8 +43,8 @@ function has(known: number, fact: number): boolean {
 }
 
 /**
- * Says what can be known of an email address without a network: its syntax, names that cannot have
- * mail, free providers, role names and throw-away services. Everything else is unknown.
+ * The offline verdict on an email address: syntax, names that cannot have mail, free providers, role names
+ * and disposable services. Everything else is unknown.
  */
 export function judgeEmail(address: string): EmailVerdict {
   const mailbox = parseMailbox(address);
@@ -54,15 +54,11 @@ export function judgeEmail(address: string): EmailVerdict {
   return verdictOn(factsOf(domain), isRoleName(local));
 }
 
-/** The verdict on an address of a domain with these facts. */
 export function verdictOn(domainFacts: number, hasRoleName: boolean): EmailVerdict {
   return verdicts[domainFacts | (hasRoleName ? role : 0)] ?? syntaxError;
 }
 
-/**
- * What is known of a domain as it is in an address; `undefined` when it is none, or when the local
- * part decides.
- */
+/** Offline facts about a domain in an address; `undefined` when it is invalid, or when the local part decides. */
 export function domainFacts(text: string): number | undefined {
   const domain = readDomain(text);
   const isJudged = domain !== undefined && isOfInternet(domain) && !isTestDomain(domain);

@@ -9,8 +9,8 @@ import {
 } from './phone-plan.js';
 
 /*
- * Country code 999 is not assigned (ITU-T E.164), so that no real number begins with +99900. What
- * follows asks for a verdict, and four to nine more digits make numbers distinct:
+ * Country code 999 is not assigned (ITU-T E.164), so no real number begins with +99900. The following digits
+ * choose a verdict, and four to nine more make numbers distinct:
  *
  *   +999001…  valid, mobile, active        +999005…  valid, mobile, inactive
  *   +999002…  wrong                        +999006…  valid, fixed line, active
@@ -45,22 +45,20 @@ const verdicts: ReadonlyMap<string, PhoneVerdict> = new Map<string, PhoneVerdict
 
 const form = /^\+99900([1-8])\d{4,9}$/;
 
-/** The verdict that a test number asks for; `undefined` when it is none. */
 export function judgeTestNumber(phone: string): PhoneVerdict | undefined {
   const asked = form.exec(phone)?.[1];
   return asked === undefined ? undefined : verdicts.get(asked);
 }
 
-/** Longest text that is looked at: E.164 has 15 digits, and people write separators between them. */
+/** Longest examined text: E.164 has 15 digits, and people write separators between them. */
 const maxLength = 64;
 const plainForm = /^\+\d+$/;
 
 /**
- * Reads a whole text as one phone number: international, or national of the given country. Texts with
- * letters are never numbers (`1-800-FLOWERS` and `1-800-CONTACTS` must not meet), nor is a number
- * with an extension.
+ * Reads a whole text as one phone number, international or national in the given country. Texts with letters
+ * are never numbers (`1-800-FLOWERS` and `1-800-CONTACTS` must not meet), nor are numbers with an extension.
  *
- * @returns `undefined` when it is no number of a possible length.
+ * @returns `undefined` for anything but a number of a possible length
  */
 export function readPhone(phone: string, country: CountryCode): PlannedNumber | undefined {
   if (phone.length > maxLength) return undefined;
@@ -70,7 +68,7 @@ export function readPhone(phone: string, country: CountryCode): PlannedNumber | 
   return number;
 }
 
-/** The E.164 form of what {@link readPhone} reads: what is known of the number is not looked up. */
+/** The E.164 form of what {@link readPhone} reads, without looking up the number. */
 export function normalPhone(phone: string, country: CountryCode): string | undefined {
   if (phone.length > maxLength) return undefined;
   const isPlain = plainForm.test(phone) ? isPlainNumber(phone) : 'unsure';
@@ -78,12 +76,12 @@ export function normalPhone(phone: string, country: CountryCode): string | undef
   return isPlain ? phone : undefined;
 }
 
-/** The reference: everything that {@link readPlainNumber} leaves open or does not read. */
+/** The reference: reads everything that {@link readPlainNumber} leaves open. */
 export function readWithLibrary(phone: string, country: CountryCode): PlannedNumber | undefined {
   if (/\p{L}/u.test(phone)) return undefined;
   const number = parsePhoneNumberFromString(phone, {
     extract: false,
-    // A country without a plan of its own can still have numbers in international form.
+    // Numbers may be in international form in a country without a plan.
     ...(isSupportedCountry(country) ? { defaultCountry: country } : {}),
   });
   if (number === undefined || number.ext !== undefined || !number.isPossible()) return undefined;
@@ -92,18 +90,18 @@ export function readWithLibrary(phone: string, country: CountryCode): PlannedNum
 }
 
 /**
- * Whether a number that the metadata takes for valid lies where the national plan has nothing open:
+ * Whether a number that the metadata accepts is in a range that the national plan has closed:
  *
- * - North America: N11 are service codes, never central office codes of geographic numbers (toll-free
- *   numbers do use them);
- * - South Africa: mobile numbers have nine digits; the metadata takes shorter ones.
+ * - North America: N11 are service codes, never central office codes of geographic numbers (toll-free numbers
+ *   do use them);
+ * - South Africa: mobile numbers have nine digits; the metadata accepts shorter ones.
  */
 function isClosedRange({ e164, kind }: PlannedNumber): boolean {
   if (e164.startsWith('+1')) return kind === 'fixed_line_or_mobile' && e164.startsWith('11', 6);
   return e164.startsWith('+278') && kind === 'mobile' && e164.length !== '+27821234567'.length;
 }
 
-/** Word for a type or a live status that is not known. */
+/** The word for an unknown type or status. */
 const unknown = 'unknown';
 
 const wrong: PhoneVerdict = {
@@ -124,9 +122,9 @@ const syntaxError: PhoneVerdict = { ...wrong, is_syntax_error: true };
 const valid = new Map<PhoneKind | undefined, PhoneVerdict>();
 
 /**
- * Says what the numbering plans know of a phone number. `valid` means that the plan has its range open
- * and knows its length; whether somebody answers, who carries it and whether it was ported only a
- * network lookup could know: `status` is `unknown`, `is_ported` false, network and operator null.
+ * The verdict of the numbering plans on a phone number. `valid` means an open range with this length; only a
+ * network lookup could tell whether it is in use, its operator, and whether it was ported: `status` is
+ * `unknown`, `is_ported` false, network and operator null.
  */
 export function judgePhone(phone: string, country: CountryCode): PhoneVerdict {
   const asked = judgeTestNumber(phone);
@@ -135,7 +133,7 @@ export function judgePhone(phone: string, country: CountryCode): PhoneVerdict {
   return number === undefined ? syntaxError : verdictOnNumber(number);
 }
 
-/** The verdict on a number that a plan could hold. */
+/** The verdict on a number in a plan. */
 export function verdictOnNumber(number: PlannedNumber): PhoneVerdict {
   if (!number.valid) return wrong;
   let verdict = valid.get(number.kind);

@@ -13,17 +13,17 @@ import { judgeEmail } from './judge-email.js';
 
 /** A line of a batch, read by the rules of its type. */
 interface AddressReading {
-  /** Two lines are duplicates when their keys are equal. */
+  /** Lines with equal keys are duplicates. */
   readonly key: string;
-  /** Whether the line has the form of an address; whether it exists is for the engine to say. */
+  /** Whether the line is well-formed; the engine decides whether the address exists. */
   readonly wellFormed: boolean;
-  /** The form that normalization gives it; `undefined` when it is not well-formed. */
+  /** Its normalised form; `undefined` for a malformed one. */
   readonly normalized: string | undefined;
 }
 
 /**
- * Reads a trimmed line. Emails are equal without case, phones by their E.164 form, and what is no
- * possible number by its digits when it is made of digits and separators, else by its text.
+ * Reads a trimmed line. Emails are compared without case, phones by E.164, and other texts by their digits if
+ * they consist of digits and separators, else as they are.
  */
 export function readAddress(
   type: VerificationType,
@@ -40,7 +40,7 @@ function readEmail(line: string): AddressReading {
   if (mailbox === undefined || !isOfInternet(mailbox.domain)) {
     return { key, wellFormed: false, normalized: undefined };
   }
-  // The local part belongs to its server, case included (RFC 5321 2.4); a domain has no case.
+  // The local part's case is significant (RFC 5321 2.4); a domain's is not.
   const { local } = mailbox;
   const normalized = key === text ? text : local + text.slice(local.length).toLowerCase();
   return { key, wellFormed: true, normalized };
@@ -59,7 +59,7 @@ function readPhoneLine(line: string, country: CountryCode): AddressReading {
   };
 }
 
-/** Verdicts from what this machine knows: no network is asked, and what only a network could know is unknown. */
+/** Offline verdicts: what only a network could know is unknown. */
 export const offlineEngine: VerificationEngine = {
   verifyEmails: (addresses) => addresses.map((address) => judgeEmail(address)),
   verifyPhones: (addresses, country) => addresses.map((address) => judgePhone(address, country)),
@@ -69,7 +69,7 @@ interface JudgedLine extends Pick<AddressReading, 'key' | 'wellFormed'> {
   readonly verdict: Verdict;
 }
 
-/** Reads and judges a line: most of what it takes to judge a number was done when it is read. */
+/** Reads and judges a line: reading a number does most of the work of judging it. */
 export function judgeLine(type: VerificationType, country: CountryCode, line: string): JudgedLine {
   const number = type === 'phone' ? readPhone(line, country) : undefined;
   if (number) return { key: number.e164, wellFormed: true, verdict: verdictOnNumber(number) };

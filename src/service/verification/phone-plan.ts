@@ -2,15 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import type { PhoneNumberType } from 'libphonenumber-js/max';
 import metadata from 'libphonenumber-js/max/metadata';
 
-/** Kinds of numbers, in the words of result records. */
+/** Kinds of numbers, in the terms of result records. */
 export type PhoneKind = Lowercase<PhoneNumberType>;
 
-/** What the numbering plan says of a number that has a possible length. */
+/** A number of a possible length by its numbering plan. */
 export interface PlannedNumber {
   readonly e164: string;
-  /** Whether a range that the plan has open holds it. */
+  /** Whether it is in an open range. */
   readonly valid: boolean;
-  /** `undefined` when no range holds it, or the plan does not say. */
+  /** `undefined` outside of any range, or where the plan does not tell. */
   readonly kind: PhoneKind | undefined;
 }
 
@@ -36,18 +36,18 @@ interface CountryPlan {
 interface CallingCodePlan {
   readonly main: CountryPlan;
   readonly countries: readonly CountryPlan[];
-  /** Possible lengths, where those of all countries are the same. */
+  /** Possible lengths, where all countries share them. */
   readonly lengths: number | undefined;
   readonly nationalPrefix: RegExp | undefined;
 }
 
-/** Digits after a calling code, by the plan of which they are to be read. */
+/** Digits after a calling code, and the plan that reads them. */
 interface NationalNumber {
   readonly national: string;
   readonly plan: CallingCodePlan;
 }
 
-/** Places of a country's fields in the metadata, as the library's METADATA.md describes them. */
+/** Positions of a country's fields in the metadata, as the library's METADATA.md describes them. */
 const at = {
   national: 2,
   lengths: 3,
@@ -57,7 +57,7 @@ const at = {
   types: 11,
 } as const;
 const kindPlaces: readonly (readonly [PhoneKind, number])[] = [
-  // The order in which the library asks, which decides where ranges overlap.
+  // The library's order, which decides where ranges overlap.
   ['premium_rate', 3],
   ['toll_free', 2],
   ['shared_cost', 9],
@@ -68,20 +68,18 @@ const kindPlaces: readonly (readonly [PhoneKind, number])[] = [
   ['voicemail', 5],
 ];
 
-/** National numbers have 2 to 17 digits (the library's bounds). */
+/** National numbers have 2 to 17 digits (the library's limits). */
 const nationalDigits = { min: 2, max: 17 } as const;
 const longestCallingCode = 3;
 
-/** `null` for what is no calling code. */
 const plans = new Map<string, CallingCodePlan | null>();
 
 /**
- * Reads a plain E.164 number (`+` and digits) by the same metadata as libphonenumber-js and to the same
- * outcome, with every pattern compiled once: about forty times as fast, which is what a million
- * numbers need.
+ * Reads a plain E.164 number (`+` and digits) by libphonenumber-js's metadata and with the same result, with
+ * every pattern compiled once: about forty times as fast, which a million numbers need.
  *
- * @returns `undefined` when no plan could hold the number, `'unsure'` when only the library can decide
- *   (a national prefix may be inside).
+ * @returns `undefined` for a number in no plan, `'unsure'` where only the library can decide (it may contain
+ * a national prefix)
  */
 export function readPlainNumber(text: string): PlannedNumber | 'unsure' | undefined {
   const number = nationalOf(text);
@@ -93,7 +91,7 @@ export function readPlainNumber(text: string): PlannedNumber | 'unsure' | undefi
   return { e164: text, valid: country.national.test(national), kind: undefined };
 }
 
-/** Whether {@link readPlainNumber} reads a number: what it is need not be found out for that. */
+/** Whether {@link readPlainNumber} reads a number, without classifying it. */
 export function isPlainNumber(text: string): boolean | 'unsure' {
   const number = nationalOf(text);
   if (number === undefined || number === 'unsure') return number ?? false;
@@ -113,7 +111,7 @@ function nationalOf(text: string): NationalNumber | 'unsure' | undefined {
   return undefined;
 }
 
-/** The country that a number belongs to, and its kind there. */
+/** The country of a number, and its kind there. */
 function placeOf(
   national: string,
   { main, countries }: CallingCodePlan,
@@ -206,7 +204,7 @@ function entire(pattern: string): RegExp {
   return new RegExp(`^(?:${pattern})$`);
 }
 
-/** In the metadata, 0 stands for a field that is absent. */
+/** In the metadata, 0 stands for an absent field. */
 function text(field: unknown): string | undefined {
   return typeof field === 'string' && field !== '' ? field : undefined;
 }

@@ -4,17 +4,17 @@ import type { EmailVerdict } from './engine.js';
 import { domainFacts, verdictOn } from './judge-email.js';
 import { isRoleName, mayBeRoleName } from './known-names.js';
 
-/** Domains in the table at most; lists name few, and junk in one must not fill the memory. */
+/** Size of the table of domains; lists have few, and junk must not fill the memory. */
 const placeBits = 13;
 const places = 2 ** placeBits;
-/** Longer domains have no place. */
+/** Longer domains are not stored. */
 const maxDomainBytes = 48;
 
 const free = 0xff;
 
 /**
- * Remembers a small number for each of some domains, found by their bytes as they are. A domain has
- * one place, and takes it from the one before: anyone who makes up domains that meet there gains nothing.
+ * Remembers a small number for each of some domains, by their bytes. A domain has one slot, and replaces the
+ * previous one there: crafted collisions gain nothing.
  */
 class DomainTable {
   readonly #names = new Uint8Array(places * maxDomainBytes);
@@ -23,7 +23,7 @@ class DomainTable {
 
   /**
    * @param hash of the domain's bytes
-   * @returns the number of a domain; `undefined` when it is not there
+   * @returns the number of a domain; `undefined` when missing
    */
   get(bytes: Uint8Array, begin: number, end: number, hash: number): number | undefined {
     const place = placeOf(hash);
@@ -52,9 +52,9 @@ function placeOf(hash: number): number {
   return Math.imul(hash, 0x9e3779b1) >>> (32 - placeBits);
 }
 
-/** In place of facts: the address has to be read by those who know all rules. */
+/** In place of facts: the address needs the complete rules. */
 const unsure = -1;
-/** What the table holds of a domain whose addresses are read so. */
+/** Marks a domain whose addresses need the complete rules. */
 const readWhole = 0x80;
 
 const other = 0;
@@ -62,7 +62,7 @@ const atom = 1;
 const dot = 2;
 const atSign = 3;
 
-/** What each byte is in a local part that is a dot-string. */
+/** Kinds of bytes in a local part that is a dot-string. */
 const kinds = new Uint8Array(256).fill(other);
 for (const byte of Buffer.from(atext)) kinds[byte] = atom;
 kinds[0x2e] = dot;
@@ -70,14 +70,14 @@ kinds[0x40] = atSign;
 
 const domains = new DomainTable();
 
-/** Where the local part of the address that was read last ends. */
+/** End of the local part of the latest address. */
 let localEnd = 0;
 
 /**
- * Reads an address that is plain: a dot-string, an at sign, and a domain, in ASCII. That is nearly every
- * address there is, and takes one pass over its bytes and no text.
+ * Reads a plain address: a dot-string, an at sign, and a domain, in ASCII. Nearly every address is one, and
+ * takes one pass over its bytes without making text.
  *
- * @returns what is known of its domain; `unsure` of what is not plain, and of whatever is no address
+ * @returns the facts of its domain; `unsure` for any other address
  */
 function readPlain(bytes: Buffer, begin: number, end: number): number {
   if (end - begin > maxAddressOctets) return unsure;
@@ -87,7 +87,7 @@ function readPlain(bytes: Buffer, begin: number, end: number): number {
   for (; at < end; at += 1) {
     kind = kinds[bytes[at] ?? 0] ?? other;
     if (kind !== atom) {
-      // Each atom has a character, and the at sign follows one.
+      // Each atom has a character, and an atom precedes the at sign.
       if (kind === other || before !== atom) return unsure;
       if (kind === atSign) break;
     }
@@ -109,10 +109,9 @@ function lookUp(bytes: Buffer, end: number, hash: number): number {
 }
 
 /**
- * Judges the address at a place as `judgeEmail` does, if it is well-formed, in ASCII, and equals another
- * when it does without case.
+ * Judges an address like `judgeEmail`, if it is well-formed ASCII that is compared without case.
  *
- * @returns `undefined` says nothing
+ * @returns `undefined` leaves it open
  */
 export function judgePlainEmail(
   bytes: Buffer,

@@ -1,6 +1,6 @@
 import type { EmailVerdict } from './engine.js';
 
-/** A name below the reserved top level `test` (RFC 2606): no real address can be under it. */
+/** A name below the reserved top level `test` (RFC 2606): no real address can be in it. */
 const testDomain = 'sluice.test';
 
 /** Whether a domain, in lower case, is `sluice.test` or below it. */
@@ -23,7 +23,7 @@ const good: EmailVerdict = {
   is_catch_all: false,
 };
 
-/** What each word says; a later word adds to an earlier one. */
+/** The meaning of each word; later words add to earlier ones. */
 const words: ReadonlyMap<string, Partial<EmailVerdict>> = new Map<string, Partial<EmailVerdict>>([
   ['good', {}],
   ['bad', { valid: false, wrong: true, quality: 'bad', result: 'invalid' }],
@@ -43,12 +43,12 @@ const words: ReadonlyMap<string, Partial<EmailVerdict>> = new Map<string, Partia
   ],
 ]);
 
-/** Verdicts by what they say: the same words in another order must not make another object. */
+/** Verdicts by content: the same words in another order must give the same object. */
 const made = new Map<string, EmailVerdict>();
 
 /**
- * Gives an address at `sluice.test`, or at a domain below it, the verdict that its local part asks for, so that pipelines can
- * be tested with every verdict there is:
+ * Gives an address at `sluice.test`, or below it, the verdict that its local part names, so that pipelines
+ * can be tested with every verdict:
  *
  * ```text
  * local part = word *("." word) ["+" anything]
@@ -56,11 +56,10 @@ const made = new Map<string, EmailVerdict>();
  *               "free" / "role" / "disposable" / "catch-all" / any other) [digits]
  * ```
  *
- * Words are read from left to right, without case; digits behind a word and everything behind a plus
- * sign only make addresses distinct; of `bad`, `syntax`, `unknown`, `error` and `catch-all` the first
- * one decides whether the address is wrong or unknown; any other word says nothing, so that
- * `anna17@sluice.test` is good. Examples: `bad@`, `role.free@`, `risky.disposable042@`,
- * `unknown+7@`, `catch-all1.role@`.
+ * Words are read from left to right, without case; digits after a word and everything after a plus sign only
+ * make addresses distinct; of `bad`, `syntax`, `unknown`, `error` and `catch-all` the first one decides
+ * whether the address is wrong or unknown; any other word says nothing, so that `anna17@sluice.test` is good.
+ * Examples: `bad@`, `role.free@`, `risky.disposable042@`, `unknown+7@`, `catch-all1.role@`.
  */
 export function judgeTestAddress(local: string): EmailVerdict {
   let verdict = good;
@@ -76,7 +75,7 @@ export function judgeTestAddress(local: string): EmailVerdict {
 
 function add(verdict: EmailVerdict, given: Partial<EmailVerdict>): EmailVerdict {
   if (verdict.valid) return { ...verdict, ...given };
-  // The bucket is taken, and exactly one holds: only flags still add up, and what is wrong is bad.
+  // Exactly one bucket holds: only flags still add up, and what is wrong is bad.
   return {
     ...verdict,
     quality: verdict.wrong ? verdict.quality : (given.quality ?? verdict.quality),

@@ -6,17 +6,17 @@ import countryNamesText from './country-names.txt';
 /** A line for each country: its codes, and names with ` / ` between them. */
 export const countryNames = countryNamesText.split('\n').filter((line) => /^[A-Z]/.test(line));
 
-/** No name of a country is longer. */
+/** No country's name is longer. */
 const maxNameLength = 80;
 
 let byName: ReadonlyMap<string, CountryCode> | undefined;
-/** Asked last: the names of so many languages take a moment to read. */
+/** Loaded when needed: the names of so many languages take a moment. */
 let byNativeName: ReadonlyMap<string, CountryCode | undefined> | undefined;
 
 /**
- * The country that a text surely names: by its code, by a code of three letters, or by a name, in any case,
- * with or without accents and points, in English, German, French, Italian, Spanish and its own language.
- * What may mean two countries names none.
+ * The country that a text surely names: by its code, its three-letter code, or its name in English, German,
+ * French, Italian, Spanish or its own language, in any case, with or without accents and points. An ambiguous
+ * text names none.
  */
 export function findCountry(text: string): CountryCode | undefined {
   if (text.length > maxNameLength) return undefined;
@@ -32,7 +32,7 @@ function nativeNameOf(text: string): CountryCode | undefined {
   return byNativeName.get(plain(text));
 }
 
-/** In the language that most people of a country speak, and in Latin letters where it is written in both. */
+/** In each country's main language, and in Latin letters where both are in use. */
 function readNativeNames(): ReadonlyMap<string, CountryCode | undefined> {
   const names = new Map<string, CountryCode | undefined>();
   const inLanguage = new Map<string, Intl.DisplayNames>();
@@ -42,7 +42,7 @@ function readNativeNames(): ReadonlyMap<string, CountryCode | undefined> {
       const native = inLanguage.get(locale) ?? new Intl.DisplayNames(locale, { type: 'region' });
       inLanguage.set(locale, native);
       const name = plain(native.of(code) ?? '');
-      // What two countries call themselves names none.
+      // A name that two countries share is ambiguous.
       names.set(name, names.has(name) && names.get(name) !== code ? undefined : code);
     }
   }
@@ -60,7 +60,7 @@ function named(text: string): CountryCode | undefined {
   return byName.get(plain(text));
 }
 
-/** `Korea, South` and `Korea (South)`, as sorted lists have them: `South Korea`. */
+/** `Korea, South` and `Korea (South)`, as in sorted lists: `South Korea`. */
 function turned(text: string): string {
   const [, first = '', last = ''] = /^([^,()]+)[,(]([^,()]+)\)?$/.exec(text) ?? [];
   return `${last} ${first}`;
@@ -74,10 +74,10 @@ function namedTwice(text: string): CountryCode | undefined {
 }
 
 /**
- * The country that an option names, as `findCountry` finds it.
+ * The country that an option names.
  *
- * @param option how a message calls what was given
- * @throws ConfigurationError that guesses which country was meant
+ * @param option the option's name in messages
+ * @throws ConfigurationError with a guess of which country was meant
  *
  * @example
  * ```ts
@@ -99,13 +99,13 @@ export function parseCountry(text: string, option = 'the country'): CountryCode 
   );
 }
 
-/** So many wrong letters in a name, and for each of them so many letters in all. */
+/** Most wrong letters in a name, one for each this many letters. */
 const mostWrong = 2;
 const lettersForOne = 3;
-/** What is shorter is a code. */
+/** A shorter text is a code. */
 const shortestName = 4;
 
-/** On cars. As a country of a list they are likely, and not sure. */
+/** Codes on cars: likely as a country, not certain. */
 const singleLetterCodes: ReadonlyMap<string, CountryCode> = new Map([
   ['a', 'AT'],
   ['b', 'BE'],
@@ -120,8 +120,8 @@ const singleLetterCodes: ReadonlyMap<string, CountryCode> = new Map([
 ]);
 
 /**
- * The country that was probably meant by a text that names none of the service's; its code is `null` where
- * the service does not take it.
+ * The country probably meant by an unknown text; its code is `null` where the service does not accept that
+ * country.
  */
 export function guessCountry(
   text: string,
@@ -155,7 +155,7 @@ function otherName(text: string, wanted: string): string | undefined {
   return otherNames.get(/^[A-Za-z]{2}$/.test(text.trim()) ? text.trim().toUpperCase() : wanted);
 }
 
-/** By code, and by name as `plain` has it. */
+/** By code and by plain name. */
 function readOtherNames(): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   const [english, ...others] = languages.map(
@@ -163,7 +163,7 @@ function readOtherNames(): ReadonlyMap<string, string> {
   );
   for (const code of everyCode()) {
     const name = english?.of(code);
-    // Old codes have the name of a country of today.
+    // Old codes share the name of a present country.
     if (name === undefined || named(name) !== undefined) continue;
     names.set(code, name);
     for (const native of [name, ...others.map((each) => each.of(code) ?? '')]) {
@@ -173,7 +173,7 @@ function readOtherNames(): ReadonlyMap<string, string> {
   return names;
 }
 
-/** Two letters each, but for those that are for no country (`XA`, `ZZ`). */
+/** All pairs of letters, except those reserved for no country (`XA`, `ZZ`). */
 function everyCode(): readonly string[] {
   const letters = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZ');
   return letters
@@ -190,7 +190,7 @@ function readNames(): ReadonlyMap<string, CountryCode> {
     for (const name of namesIn(line)) {
       names.set(plain(name), code);
       if (name.includes(',')) names.set(plain(turned(name)), code);
-      // As it is written where no key has the letter: Oesterreich.
+      // As typed on keyboards without umlauts: Oesterreich.
       names.set(plain(name.replaceAll(/[ÄÖÜäöü]/g, (letter) => `${letter}e`)), code);
     }
   }

@@ -11,24 +11,24 @@ import {
 
 const maxCallingCodeDigits = 3;
 const zero = 0x30;
-/** The library takes no longer national number, whatever a plan says. */
+/** libphonenumber accepts no longer national number, whatever a plan says. */
 const maxNationalDigits = 17;
 const minNationalDigits = 2;
 
-/** One country's rules for reading digits, compiled once from libphonenumber-js's own metadata. */
+/** A country's rules for reading digits, compiled once from libphonenumber-js's metadata. */
 export class NumberingPlan {
   /** The plans that share this one's calling code. */
   readonly family: PlanFamily;
   readonly possibleLengths: PossibleLengths;
-  /** Only numbers that begin so are this country's; for some of the countries that share a calling code. */
+  /** Distinguishes this country's numbers among countries that share a calling code. */
   readonly leadingDigits: RegExp | undefined;
   readonly #number: RegExp;
   readonly #types: readonly NumberType[];
   readonly #nationalPrefix: RegExp | undefined;
-  /** How a number is put together whose prefix has a part that belongs to it. */
+  /** How a number is composed whose prefix contains a part of it. */
   readonly #transform: string | undefined;
   readonly #internationalPrefix: RegExp | undefined;
-  /** How digits begin at least where one of the two prefixes may be: with one of these. */
+  /** Possible beginnings of digits with one of the two prefixes. */
   readonly #nationalStarts: readonly string[];
   readonly #internationalStarts: readonly string[];
   /** Whether a zero in front is the national prefix and nothing else. */
@@ -54,7 +54,7 @@ export class NumberingPlan {
     this.#zeroIsPrefix = isPrefix && beginsWithoutZero(rules.number);
   }
 
-  /** The prefix of calls abroad (`00`, `011`) in front of the digits, where a calling code may follow it. */
+  /** The international prefix (`00`, `011`) of the digits, where a calling code may follow it. */
   internationalPrefixOf(digits: string): string | undefined {
     if (!startsWithOne(digits, this.#internationalStarts)) return undefined;
     const prefix = this.#internationalPrefix?.exec(digits)?.[0];
@@ -63,7 +63,7 @@ export class NumberingPlan {
     return digits.charAt(prefix.length) === '0' ? undefined : prefix;
   }
 
-  /** Whether digits surely have no prefix in front, and not the calling code either. */
+  /** Whether digits surely have neither a prefix nor the calling code. */
   isPlain(digits: Uint8Array, count: number): boolean {
     return (
       digits[0] !== zero &&
@@ -73,7 +73,7 @@ export class NumberingPlan {
     );
   }
 
-  /** Whether digits are surely, by their beginning, a national prefix of one zero and national digits. */
+  /** Whether digits surely consist of a national prefix of one zero and national digits. */
   isPlainBehindZero(digits: Uint8Array, count: number): boolean {
     return (
       this.#zeroIsPrefix &&
@@ -101,7 +101,7 @@ export class NumberingPlan {
     return this.#number.test(national);
   }
 
-  /** Whether they are a number of a type that the plan knows: what the library calls valid. */
+  /** Whether it is a number of a known type: what libphonenumber calls valid. */
   isValid(national: string): boolean {
     return this.#isOf(national, () => true);
   }
@@ -114,7 +114,7 @@ export class NumberingPlan {
     return this.#isOf(national, ({ kind }) => kind === 'mobile');
   }
 
-  /** National digits without the national prefix (the `0` of `030…`) where the library would take it. */
+  /** National digits without the national prefix (the `0` of `030…`) where libphonenumber would remove it. */
   withoutPrefix(digits: string): string {
     if (!startsWithOne(digits, this.#nationalStarts)) return digits;
     const match = this.#nationalPrefix?.exec(digits);
@@ -143,15 +143,18 @@ export class NumberingPlan {
 /** The plans of the countries that share one calling code. */
 export class PlanFamily {
   readonly callingCode: string;
-  /** The plan that numbers with the calling code in front are read by. */
+  /** The plan by which numbers with the calling code are read. */
   readonly main: NumberingPlan;
   readonly #plans: ReadonlyMap<string, NumberingPlan>;
   readonly #lengths: readonly PossibleLengths[];
-  /** How many digits numbers may have in any of the countries, and in all of them: bit n stands for n. */
+  /** Possible numbers of digits in any of the countries, and in all of them: bit n stands for n. */
   readonly #anyLength: number;
   readonly #eachLength: number;
 
-  /** @param countries those that share the code, the main one first; or the code, where it is no country's */
+  /**
+   * @param countries those that share the code, the main one first; or the code itself where it belongs to no
+   * country
+   */
   constructor(callingCode: string, countries: ReadonlyMap<string, CountryRules>) {
     this.callingCode = callingCode;
     this.#plans = new Map(
@@ -200,7 +203,7 @@ export class PlanFamily {
     const { length } = national;
     if (length < minNationalDigits || length > maxNationalDigits) return undefined;
     const isPossible = this.lengthsOf(national, (lengths) => lengths.has(length), plan);
-    // Digits that lose a prefix at each reading (+49 0 030…) have no form that an export would match.
+    // Digits that lose a prefix at each reading (+49 0 030…) have no stable form for an export.
     const isRead = plan === this.main && national === digits;
     if (!isPossible || (!isRead && this.main.withoutPrefix(national) !== national)) {
       return undefined;
@@ -224,7 +227,7 @@ export class PlanFamily {
     return length <= maxNationalDigits && (this.#anyLength & (1 << length)) !== 0;
   }
 
-  /** Whether a national number is one of a country of the family: what the library calls valid. */
+  /** Whether a national number is valid in a country of the family, as libphonenumber says. */
   isValid(national: string): boolean {
     return (this.#planOf(national) ?? this.main).isValid(national);
   }
@@ -241,8 +244,8 @@ export class PlanFamily {
   }
 
   /**
-   * What a test says of the lengths of the country that a number belongs to: which one that is is long to
-   * decide, and matters only where they differ. That of a number of none is the main one, and `otherwise`.
+   * Tests the lengths of the country that a number belongs to. Finding that country is slow, and needed only
+   * where the answers differ. A number of no country belongs to the main one, and `otherwise`.
    */
   lengthsOf(
     national: string,
@@ -261,7 +264,7 @@ export class PlanFamily {
     return test(this.main.possibleLengths) && test(otherwise.possibleLengths);
   }
 
-  /** The plan of the country that a number belongs to, as the library finds it. */
+  /** The plan of a number's country, as libphonenumber finds it. */
   #planOf(national: string): NumberingPlan | undefined {
     if (this.#plans.size < 2) return this.main;
     for (const plan of this.#plans.values()) {
@@ -292,7 +295,7 @@ class PossibleLengths {
   }
 }
 
-/** Of all calling codes that were looked for: a thousand at most. */
+/** By calling code: a thousand at most. */
 const families = new Map<string, PlanFamily | undefined>();
 const plans = new Map<string, NumberingPlan | undefined>();
 
@@ -310,10 +313,10 @@ export function familyOf(digits: string): PlanFamily | undefined {
   return undefined;
 }
 
-/** By the first three digits: the family whose calling code begins them, `null` where there is none. */
+/** By the first three digits: the family of the calling code that begins them; `null` where there is none. */
 const familiesByStart: (PlanFamily | null | undefined)[] = Array.from({ length: 1000 });
 
-/** The same for digits that are in bytes, three at least. */
+/** The same for at least three digits in bytes. */
 export function familyAt(digits: Uint8Array, from: number, to: number): PlanFamily | undefined {
   if (from + maxCallingCodeDigits > to) return undefined;
   let start = 0;

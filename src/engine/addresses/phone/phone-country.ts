@@ -5,7 +5,7 @@ import { familyAt, familyOf, planOf } from './numbering-plan.js';
 import { sureNumber } from './phone-readings.js';
 import { barePhone, phoneDigits, type PhoneDigits } from './phone-digits.js';
 
-/** Longer cells hold no number: libphonenumber takes none that is longer either. */
+/** Longer cells hold no number: libphonenumber accepts none either. */
 const maxCellUnits = 250;
 
 /**
@@ -27,7 +27,7 @@ export function phoneCountry(
   return exact !== undefined && isCountryCode(exact) ? exact : main;
 }
 
-/** Digits with a `+` in front; `00` means one where a possible number follows it. */
+/** Digits with a leading `+`; `00` counts as one where a possible number follows. */
 function internationalDigits(cell: CellText): PhoneDigits | undefined {
   if (typeof cell !== 'string' || cell.length > maxCellUnits) return undefined;
   const found = phoneDigits(barePhone(trimCell(cell)));
@@ -39,7 +39,7 @@ function internationalDigits(cell: CellText): PhoneDigits | undefined {
   return sureNumber(plus, anyCountry) === undefined ? undefined : plus;
 }
 
-/** What begins with a calling code means the same in every country. */
+/** Digits with a calling code mean the same in every country. */
 const anyCountry: CountryCode = 'US';
 
 function nationalOf(digits: PhoneDigits, callingCode: string): string | undefined {
@@ -61,7 +61,7 @@ export function isFixedOrMobile(line: string): boolean {
 
 const plus = 0x2b;
 const zero = 0x30;
-/** Numbers with a calling code hardly ever have fewer digits; national ones often do. */
+/** Numbers with a calling code rarely have fewer digits; national ones often do. */
 const fewestDigits = 10;
 const mostDigits = 15;
 const longestCell = 64;
@@ -101,7 +101,7 @@ export function missingPlusSignOf(
   return family.isMobile(national) ? 'mobile' : 'fixed';
 }
 
-/** Whether {@link missingPlusSignOf} may say something of digits that are in bytes. */
+/** Whether {@link missingPlusSignOf} may find a type for digits in bytes. */
 export function mayMissPlusSign(digits: Uint8Array, count: number): boolean {
   if (digits[0] === plus || digits[0] === zero) return false;
   if (count < fewestDigits || count > mostDigits) return false;

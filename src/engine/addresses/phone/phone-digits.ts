@@ -4,17 +4,17 @@ const plus = 0x2b;
 const zero = 0x30;
 const nine = 0x39;
 
-/** What a phone cell says where it is made of digits and separators. */
+/** The digits of a phone cell made of digits and separators. */
 export interface PhoneDigits {
-  /** ASCII digits, with a `+` in front where one is before them. */
+  /** ASCII digits, with a leading `+` where the cell has one. */
   readonly digits: string;
-  /** Where among them a zero is that is in brackets, behind other digits: `+49 (0) 30`. */
+  /** Position of a bracketed zero behind other digits: `+49 (0) 30`. */
   readonly zeroAt?: number;
 }
 
 const zeroInBrackets = /[([（［]\s*[0０]\s*[)\]）］]/u;
 
-/** What was found in a text, for the next to ask: each cell is asked about more than once. */
+/** The latest result: each cell is examined more than once. */
 let last: { readonly text: string; readonly found: PhoneDigits | undefined } = {
   text: '',
   found: undefined,
@@ -50,12 +50,12 @@ function isSeveral(digits: string, text: string): boolean {
   return digits.length >= fewestOfTwo && holdsSeveral(text);
 }
 
-/** Two numbers in one cell have so many digits. */
+/** Fewest digits of two numbers in one cell. */
 const fewestOfTwo = 9;
 export const digitsOfNumber = 7;
-/** More in front of a slash are a whole number, and fewer an area code (`0641/12345`) or the half of one. */
+/** More digits before a slash are a whole number; fewer are an area code (`0641/12345`) or half of one. */
 const mostInFront = 7;
-/** A calling code in front of it that nothing keeps apart. */
+/** A calling code directly in front of it. */
 const withCallingCode = 3;
 /** Shorter parts that begin with a zero are pairs of digits, or the extension of an exchange (`- 0`). */
 const leastBehind = { slash: 3, dash: 5 };
@@ -65,8 +65,8 @@ const codeAhead = /^[^\d+]*(?:\+|00)/;
 
 /**
  * Whether a cell of digits and separators holds more than one number (`030 12345 / 030 6789`), or another
- * ending of its number (`0641 1234 / 5678`). A second number shows by the slash after a first one, or by
- * its own area code.
+ * ending of one (`0641 1234 / 5678`). A second number shows by the slash after a first, or by its own area
+ * code.
  */
 export function holdsSeveral(text: string): boolean {
   const inFront = codeAhead.exec(text)?.[0] ?? '';
@@ -95,7 +95,7 @@ function beginsAnew(part: string, least: number): boolean {
   return digits.startsWith('0') && digits.length >= least;
 }
 
-/** Whether an area code is there twice, each time with a number after it. */
+/** Whether an area code occurs twice, each time with a number after it. */
 function repeatsAreaCode(groups: readonly string[]): boolean {
   const [area = ''] = groups;
   const again = groups.indexOf(area, 1);
@@ -117,7 +117,7 @@ function digitsIn(text: string): string {
   return groupsOf(text).join('');
 }
 
-/** Whether a bracket was among the separators of the text that was read last. */
+/** Whether the separators of the latest text contained a bracket. */
 let hasBracket = false;
 
 /** The digits of a text in ASCII; `undefined` when it holds letters, extensions, symbols. */
@@ -125,7 +125,7 @@ export function digitsOf(text: string): string | undefined {
   hasBracket = false;
   let digits = '';
   let from = 0;
-  // Runs of ASCII digits are taken whole.
+  // Runs of ASCII digits are copied at once.
   for (let i = 0; i < text.length; i += 1) {
     const code = text.charCodeAt(i);
     if (code >= zero && code <= nine) continue;
@@ -144,7 +144,7 @@ export function digitsOf(text: string): string | undefined {
   return digits + text.slice(from);
 }
 
-/** Full-width, Arabic-Indic and Extended Arabic-Indic digits: those that libphonenumber knows. */
+/** Full-width, Arabic-Indic and Extended Arabic-Indic digits, which libphonenumber knows. */
 function digitValue(code: number): number | undefined {
   for (const first of [0xff10, 0x0660, 0x06f0]) {
     if (code >= first && code <= first + 9) return code - first;
@@ -152,7 +152,7 @@ function digitValue(code: number): number | undefined {
   return undefined;
 }
 
-/** What may be between the digits of a number and says nothing. */
+/** Separators between the digits of a number. */
 function isSeparator(code: number): boolean {
   return isDash(code) || isSpace(code) || '/.／．'.includes(String.fromCharCode(code));
 }
@@ -162,7 +162,7 @@ function isDash(code: number): boolean {
     code === 0x2d ||
     (code >= 0x2010 && code <= 0x2015) ||
     code === 0x2212 ||
-    // The long vowel of Japanese, which is next to the digits on its keyboards.
+    // The Japanese long vowel mark, beside the digits on Japanese keyboards.
     code === 0x30fc ||
     code === 0xfe58 ||
     code === 0xfe63 ||
@@ -175,9 +175,9 @@ function isBracket(code: number): boolean {
 }
 
 /**
- * Spaces of all widths, and what is not seen: soft hyphen, zero-width space, word joiner, and marks of
- * direction, which numbers copied from a phone's contacts have around them. Not the mark that has digits
- * shown from right to left (U+202E): what is meant is not sure there.
+ * Spaces of all widths, and invisible characters: soft hyphen, zero-width space, word joiner, and the marks
+ * of direction around numbers copied from a phone's contacts. Not the right-to-left override (U+202E), whose
+ * meaning is uncertain.
  */
 function isSpace(code: number): boolean {
   return (
@@ -211,7 +211,7 @@ const keptText = /^(?:['‘’`´]+(.*)|="([^"]*)")$/su;
  */
 export function barePhone(trimmed: string): string {
   let text = trimmed;
-  // All of them: what is sent must come to the same when it is read again.
+  // Repeatedly: what is sent must read the same again.
   for (let kept = keptText.exec(text); kept; kept = keptText.exec(text)) {
     text = trimCell(kept[1] ?? kept[2] ?? '');
   }
@@ -219,7 +219,7 @@ export function barePhone(trimmed: string): string {
   return wholeExponent(text) ?? text;
 }
 
-/** The digits of a number in scientific notation that has all of them, as Java writes it: `4.91701234567E11`. */
+/** The digits of a number in scientific notation that is complete, as Java writes it: `4.91701234567E11`. */
 function wholeExponent(text: string): string | undefined {
   if (!/[eE]/.test(text)) return undefined;
   const [, first = '', rest = '', exponent] =
@@ -227,7 +227,7 @@ function wholeExponent(text: string): string | undefined {
   return rest.length === Number(exponent) ? first + rest : undefined;
 }
 
-/** Whether a comma or a point is in front of the last digit or the last two. */
+/** Whether a comma or a point precedes the last one or two digits. */
 function mayBeFraction(text: string): boolean {
   const { length } = text;
   return isPoint(text.charCodeAt(length - 2)) || isPoint(text.charCodeAt(length - 3));

@@ -18,9 +18,9 @@ import {
 } from './phone-digits.js';
 
 const maxPhoneCharacters = 64;
-/** Longer cells are not searched for a number: libphonenumber takes none that is longer either. */
+/** Longer cells are not searched: libphonenumber accepts none either. */
 const maxNumberUnits = 250;
-/** NFC makes one code point, of one or two units, out of at most four of two units each. */
+/** NFC combines at most four code points, of two units each, into one. */
 const maxUnitsBeforeNfc = maxPhoneCharacters * 8;
 
 /**
@@ -66,22 +66,22 @@ const one = 0x31;
 const nine = 0x39;
 const opening = 0x28;
 const closing = 0x29;
-/** Longer ones are for the general way to read or to refuse. */
+/** Longer ones are left to the general path. */
 const maxPhoneBytes = 64;
-/** More digits in front of a slash may be a whole number, and another one follows. */
+/** More digits before a slash may be a whole number, followed by another. */
 const longestAreaCode = 3;
 
-/** Room for the digits of a plain cell. */
+/** The digits of the latest plain cell. */
 export const plainDigits = Buffer.alloc(maxPhoneBytes);
 
 /**
- * Writes the digits of a phone cell, straight from its bytes, to the beginning of {@link plainDigits},
- * with a `+` in front where one is before them. Nearly all cells are plain: ASCII digits that spaces,
- * hyphens, points, slashes or round brackets keep apart.
+ * Writes the digits of a phone cell, directly from its bytes, to {@link plainDigits}, with a leading `+`
+ * where the cell has one. Nearly all cells are plain: ASCII digits with spaces, hyphens, points, slashes or
+ * round brackets between them.
  *
  * @returns how many bytes they are; 0 where the cell is not plain, or may be a number with a fraction, with a
- *   zero in brackets, or several numbers that more than spaces keep apart; for any other, `phoneDigits` comes
- *   to the same
+ * zero in brackets, or several numbers that more than spaces keep apart; for any other, `phoneDigits` comes
+ * to the same
  */
 export function readPlainDigits(bytes: Uint8Array, start: number, end: number): number {
   if (end - start > maxPhoneBytes || end - start < 2 || !isDigit(bytes[end - 1])) return 0;
@@ -101,7 +101,7 @@ export function readPlainDigits(bytes: Uint8Array, start: number, end: number): 
       if (next === space || (next === zero && !isDigit(bytes[at + 2]))) return 0;
     } else if (!isSeparator(byte)) return 0;
   }
-  // Numbers that begin with the same area code have so many digits.
+  // Fewest digits of numbers that begin with the same area code.
   const digits = plainDigits[0] === plus ? count - 1 : count;
   return digits >= 2 * digitsOfNumber && count < end - start ? 0 : count;
 }
@@ -152,7 +152,7 @@ export function plainFamily(
     return family?.isPlain(digits, 1 + family.callingCode.length, count) ? family : undefined;
   }
   const from = prefixLength();
-  // North America's prefix of calls abroad is in numbers of all countries.
+  // North America's international prefix occurs in numbers of all countries.
   if (from > 0 && digits[1] === one && digits[2] === one) return undefined;
   const isOwn = from > 0 ? plan?.isPlainBehindZero(digits, count) : plan?.isPlain(digits, count);
   return isOwn === true && plan?.family.isPlain(digits, from, count) ? plan.family : undefined;
@@ -186,7 +186,7 @@ export function writePlainNumber(
   return end - at;
 }
 
-/** A zero in front of a plain number is dialled in its own country only. */
+/** A zero before a plain number is dialled only within its country. */
 function prefixLength(): number {
   return plainDigits[0] === zero ? 1 : 0;
 }

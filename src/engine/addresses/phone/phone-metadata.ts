@@ -7,7 +7,7 @@ export interface CountryRules {
   readonly internationalPrefix: string | undefined;
   readonly number: string;
   readonly lengths: readonly number[];
-  /** What is dialled in front of a national number, and how the two become one where they do. */
+  /** The national prefix, and how it is combined with the number where needed. */
   readonly nationalPrefix: string | undefined;
   readonly transform: string | undefined;
   /** How its numbers begin, where others share its calling code. */
@@ -21,7 +21,7 @@ export interface CountryRules {
   }[];
 }
 
-/** Places of a country's fields, as the library's METADATA.md describes them; 0 stands for nothing. */
+/** Positions of a country's fields, as the library's METADATA.md describes them; 0 stands for nothing. */
 const at = {
   callingCode: 0,
   internationalPrefix: 1,
@@ -76,20 +76,23 @@ export function startOf(pattern: string | undefined): RegExp | undefined {
   return pattern === undefined ? undefined : new RegExp(`^(?:${pattern})`);
 }
 
-/** The alternatives of a pattern that is nothing but digits, as most prefixes are; of any other the start of every text. */
+/**
+ * The alternatives of a pattern that consists of digits, as most prefixes do; of any other, the empty
+ * beginning.
+ */
 export function literalsOf(pattern = ''): readonly string[] {
   return /^\d+(?:\|\d+)*$/.test(pattern) ? pattern.split('|') : [''];
 }
 
 /** Whether a pattern surely matches no digits that begin with a zero. */
 export function beginsWithoutZero(pattern: string): boolean {
-  // For each group that is open, whether it stands at the beginning.
+  // For each open group, whether it stands at the beginning.
   const groups = [true];
   let isStart = true;
   let wasStart = false;
   for (const [token] of pattern.matchAll(/\(\?:|\[[^[\]]*\]|\\?./g)) {
     if (/[?*{]/.test(token) && token !== '(?:') {
-      // What may be left out is no beginning.
+      // An optional part is not a beginning.
       if (wasStart) return false;
       wasStart = false;
     } else if (token === '(?:') {

@@ -2,7 +2,7 @@ import type { CountryCode } from '../../../contract/countries.js';
 import { familyOf, type NumberingPlan, planOf } from './numbering-plan.js';
 import { type PhoneDigits, findDigits, digitsOfNumber, digitsOf } from './phone-digits.js';
 
-/** Two numbers in one cell that are kept apart by spaces alone have so many digits. */
+/** Fewest digits of two numbers separated by spaces alone. */
 export const fewestSideBySide = 12;
 export const leastSideBySide = fewestSideBySide / 2;
 /** A plus sign and the fifteen digits that E.164 allows. */
@@ -55,7 +55,7 @@ function isValidCell(text: string, country: CountryCode, plan?: NumberingPlan): 
 /** What most countries dial in front of a calling code, and many people write in all of them. */
 const plainPrefix = '00';
 
-/** What North America dials in front of a calling code: it is in numbers that were copied there. */
+/** North America's international prefix: it occurs in numbers copied from there. */
 const americanPrefix = '011';
 
 const none: readonly string[] = [];
@@ -92,10 +92,7 @@ export function possibleNumbers(digits: PhoneDigits, country: CountryCode): read
   return distinct([...likely, ...ifValid.filter(isValid)]);
 }
 
-/**
- * Digits alone that may mean a number, and another one as well: they are sent as they are written, and a
- * service may read them as this one.
- */
+/** Ambiguous digits: they are sent as written, and a service may read them as this number. */
 export function doubtfulForms(number: string, country: CountryCode): readonly string[] {
   const digits = number.slice(1);
   const callingCode = planOf(country)?.family.callingCode;
@@ -119,7 +116,7 @@ function readingsOf({ digits, zeroAt }: PhoneDigits, country: CountryCode): Read
   if (zeroAt !== undefined) {
     const code = callingCodeOf(digits.slice(0, zeroAt), plan);
     if (code !== undefined) {
-      // +49 (0) 30: a zero that is dialled at home only. In Italy it is a part of the number.
+      // +49 (0) 30: a zero dialled only within the country. In Italy it belongs to the number.
       const rest = digits.slice(zeroAt + 1);
       return { likely: international(code + rest), ifValid: international(`${code}0${rest}`) };
     }
@@ -141,7 +138,7 @@ function readingsOf({ digits, zeroAt }: PhoneDigits, country: CountryCode): Read
   return { likely: [], ifValid: [...plain, ...abroad, ...atHome] };
 }
 
-/** The calling code that a text is, but for what is dialled in front of it. */
+/** The calling code in a text, without the prefix dialled before it. */
 function callingCodeOf(head: string, plan: NumberingPlan | undefined): string | undefined {
   const prefix = ['+', plainPrefix].find((each) => head.startsWith(each));
   const code = head.slice((prefix ?? plan?.internationalPrefixOf(head) ?? '').length);
@@ -170,7 +167,7 @@ function national(digits: string, plan: NumberingPlan): Readings {
     if (withCode !== undefined && withCode !== number) likely.push(withCode);
   }
   if (nationalDigits !== digits || !digits.startsWith('0')) return { likely, ifValid: none };
-  // A zero that the plan does not take for a prefix, though numbers are written with one (Gabon).
+  // A zero that the plan does not take for a prefix, although numbers are written with one (Gabon).
   const shorter = digits.slice(1);
   const other = plan.matches(shorter) ? family.possible(shorter, plan) : undefined;
   return { likely, ifValid: other === undefined ? [] : [other] };

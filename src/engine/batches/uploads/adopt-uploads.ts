@@ -5,23 +5,22 @@ import { learn } from '../transitions.js';
 import type { VerificationService } from '../../../client/client.js';
 import { readList, type ListOptions } from './list-uploads.js';
 
-/** An upload of a batch, as the list of batches has it. */
 export interface BatchUpload {
   readonly uuid: string;
   readonly name: string;
   readonly attempt: number;
   readonly status: string;
-  /** When the service took it, by the service's own clock. */
+  /** When the service received it, by its own clock. */
   readonly createdAt: string;
 }
 
 /**
- * Takes in the uploads of a batch that the service has, of which another process may have made some:
- * what is launched is resumed, no matter who launched it, and no second upload is ever launched beside it.
- * Whatever process reads the same list elects the same upload.
+ * Adopts the uploads of a batch that are on the service, also those of another process: a launched one is
+ * resumed, whoever launched it, and no second upload is launched beside it. Every process that reads the same
+ * list elects the same upload.
  *
- * @param isCopied whether another process may have gone on from the same state: then a batch that broke
- *   may have been launched before
+ * @param isCopied whether another process may have continued from a copy of the state: then a broken batch
+ * may have been launched before
  */
 export function adoptUploads(
   state: BatchState,
@@ -37,12 +36,12 @@ export function adoptUploads(
   return takeUnlaunched(state, uploads);
 }
 
-/** Whether it is launched. Of an earlier attempt a word that is not known says nothing. */
+/** Whether it is launched. The unknown status of an earlier attempt says nothing. */
 function isTaken({ status, attempt }: BatchUpload, state: BatchState): boolean {
   return isLaunched(status) && (rankOf(status) !== unknownWord || attempt >= state.attempt);
 }
 
-/** Whether it broke, and nobody here knows whether that was before its launch. */
+/** Whether it broke, possibly after a launch. */
 function isBroken({ status, attempt }: BatchUpload, state: BatchState): boolean {
   return status === 'internal_error' && attempt >= state.attempt;
 }
@@ -70,8 +69,8 @@ function takeLaunched(
   const own = launched.find(({ uuid }) => isOf(state, uuid));
   const isOwnFine = own !== undefined && own.status !== 'internal_error';
   if (state.stage === 'failed') {
-    // An export in doubt is asked for again when a person asks. What else failed and is verified now, late
-    // or fixed by the service's support, is paid for and gone on with.
+    // A doubtful export is requested again when a person asks. Any other failed batch that is verified now,
+    // late or repaired by the service's support, is paid for and continues.
     if ((isExportWrong(state.reason) && isOwnFine) || rankOf(first.status) >= unknownWord)
       return state;
   } else if (mayHaveLaunched(state) && (isOwnFine || own === first)) {
@@ -87,8 +86,8 @@ function takeLaunched(
 }
 
 /**
- * The newest attempt is the one that its process continues with. Of two uploads of one attempt the older
- * is elected: anyone who uploaded the younger sees the older in the list.
+ * Elects the newest attempt, which its process continues; of two uploads of one attempt the older, which
+ * every process sees in the list.
  */
 function takeUnlaunched(
   state: Exclude<BatchState, { readonly stage: 'exported' | 'failed' | 'split' }>,
@@ -107,14 +106,14 @@ function takeUnlaunched(
       { of: 'status', status: best.status },
     );
   }
-  // A name is given once.
+  // A name is used once.
   const newest = Math.max(0, ...uploads.map(({ attempt }) => attempt));
   const isTaken = newest > state.attempt || (newest === state.attempt && state.stage === 'planned');
   if ('uuid' in state || !isTaken) return state;
   return { stage: 'planned', attempt: newest + 1, fresh: state.fresh, uploads: 0 };
 }
 
-/** Whether a uuid, however it is spelt, is that of a batch. */
+/** Whether a uuid, in any spelling, is a batch's. */
 export function isOf(state: BatchState, uuid: string): boolean {
   return 'uuid' in state && state.uuid !== undefined && uuidKey(state.uuid) === uuidKey(uuid);
 }
@@ -131,7 +130,7 @@ function compare(a: string, b: string): number {
 
 interface RunUpload extends BatchUpload, Pick<UploadName, 'id' | 'lines'> {}
 
-/** The uploads of one run that the service has, whichever process made them, as its list gives them. */
+/** The uploads of one run on the service, by its list, whichever process made them. */
 export class RunUploads {
   readonly #service: VerificationService;
   readonly #runId: string;
@@ -147,7 +146,7 @@ export class RunUploads {
     this.#options = options;
   }
 
-  /** Reads the list, from a moment after the call on: one reading serves all that wait for it. */
+  /** Reads the list, beginning after the call: one reading serves all that wait for it. */
   async read(): Promise<void> {
     this.#next ??= this.#reading
       .catch(() => undefined)
@@ -163,20 +162,20 @@ export class RunUploads {
     return [...this.#uploads.values()].flatMap((ofBatch) => [...ofBatch.values()]);
   }
 
-  /** Numbers of the batches of which something may have been launched. */
+  /** Numbers of the batches that may have been launched. */
   launchedNumbers(): readonly number[] {
     return [...this.#uploads]
       .filter(([, ofBatch]) => [...ofBatch.values()].some(({ status }) => isLaunched(status)))
       .map(([id]) => id);
   }
 
-  /** Uploads of a batch, or of a part of one, as a whole. */
+  /** Uploads of a batch or a part, as a whole. */
   of(batch: BatchLines): readonly BatchUpload[] {
     const label = batchLabel(batch);
     return this.#ofNumber(batch.id).filter((upload) => labelOf(upload) === label);
   }
 
-  /** Whether parts of a batch, or of a part, were uploaded: then it is split. */
+  /** Whether parts of a batch or a part were uploaded: then it is split. */
   hasParts({ id, addresses, part }: BatchLines): boolean {
     const start = part?.start ?? 0;
     return this.#ofNumber(id).some(
@@ -188,7 +187,7 @@ export class RunUploads {
     );
   }
 
-  /** Uploads that have lines of a batch, or of a part, but not just these. */
+  /** Uploads with some lines of a batch or a part, but not exactly those. */
   overlapping({ id, addresses, part }: BatchLines): readonly BatchUpload[] {
     const start = part?.start ?? 0;
     const end = start + addresses;

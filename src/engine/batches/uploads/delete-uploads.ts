@@ -25,12 +25,12 @@ interface ListedUpload {
   readonly status: string;
 }
 
-/** What was deleted, and the names of what was not. */
+/** Deleted uploads, and the names of the others. */
 export interface Deletions {
   readonly deleted: number;
-  /** The service did not delete them, or they broke there: nobody knows whether they were paid before. */
+  /** Not deleted by the service, or broken there: whether they were paid is unknown. */
   readonly left: readonly string[];
-  /** They were launched, and so paid: nobody asked the service to delete them. */
+  /** Launched, and so paid: no deletion was requested. */
   readonly launched: readonly string[];
 }
 
@@ -40,14 +40,14 @@ const neverLaunched: ReadonlySet<string> = new Set<BatchStatus>([
   'internal_error',
 ]);
 
-/** Whether a batch of this status may have been paid for. A word that is not known may mean it. */
+/** Whether a batch of this status may have been paid for; an unknown status may. */
 export function isLaunched(status: string): boolean {
   return !neverLaunched.has(status);
 }
 
 /**
- * Why a batch of this status is not deleted while its results are not safe. One that broke may have been
- * launched before, and support is asked about it by its uuid.
+ * Why a batch of this status is kept until its results are safe. A broken one may have been launched, and
+ * support needs its uuid.
  */
 function keptFor(status: string): 'launched' | 'left' | undefined {
   if (isLaunched(status)) return 'launched';
@@ -74,7 +74,7 @@ export async function deleteBatch(
   return end === 'not_found' ? 'gone' : end;
 }
 
-/** @returns `not_found` where nothing was deleted, as its status does not find it */
+/** @returns `not_found` where nothing was deleted, as the service does not find it */
 async function tryToDelete(
   service: Deleting,
   uuid: string,
@@ -90,7 +90,7 @@ async function tryToDelete(
     }
     isAsked = true;
     const { status } = await service.deleteBatch(uuid, call);
-    // What the answer holds is not shown: all others of the service say so that nothing was done.
+    // The answer's content is not shown: all other operations answer `error` where nothing was done.
     return status === 'error' ? 'left' : 'gone';
   } catch (error) {
     call.signal.throwIfAborted();
@@ -101,9 +101,9 @@ async function tryToDelete(
 }
 
 /**
- * Deletes uploads in the list of batches, but for those that were launched.
+ * Deletes uploads that are in the list of batches, except launched ones.
  *
- * @param areResultsSafe of which batches launched uploads are deleted, too. @default of none
+ * @param areResultsSafe batches whose launched uploads are deleted, too. @default none
  * @throws when the list cannot be read to its end; the signal's reason
  */
 export async function deleteListed(
@@ -142,7 +142,7 @@ export async function deleteListed(
 }
 
 /**
- * Deletes uploads that nothing waits for.
+ * Deletes uploads that are no longer needed.
  *
  * @returns the names of those that may still be there; undefined when the list could not be read
  * @throws the signal's reason
@@ -163,20 +163,20 @@ export async function deleteUnwanted(
   }
 }
 
-/** A batch that is let go of, and what is known of it. */
+/** A batch that was let go, and its state. */
 export interface LeftBatch {
   readonly batch: Batch;
   readonly state: BatchState;
-  /** Of its elected or latest upload, where that is known. */
+  /** Name of its elected or latest upload, where known. */
   readonly name?: string | undefined;
-  /** Names of uploads that had no answer, and that the list did not have: the service may have them later. */
+  /** Names of uploads that were not answered and not listed: the service may list them later. */
   readonly lost?: readonly string[] | undefined;
 }
 
 /**
- * Whether a batch may have an upload on the service that nothing waits for. One that was repeated or
- * looked for may stand there twice, one that was split or failed before its launch is of no use, and so is
- * one that was never launched when the run is given up.
+ * Whether a batch may have a useless upload on the service: a repeated or searched one may be there twice; a
+ * split one, one that failed before its launch, and, when the run is abandoned, one that was never launched
+ * are useless.
  */
 export function mayHaveOrphans(
   state: BatchState,
@@ -190,11 +190,11 @@ export function mayHaveOrphans(
 }
 
 /**
- * Deletes the uploads of a run that nothing waits for: those whose answer was lost and that were sent
- * again, those that were refused later for their size or failed before their launch, and, when the run is
- * given up, those that were never launched. What was launched stays, no matter who launched it.
+ * Deletes the useless uploads of a run: those that were sent again after a lost answer, those refused later
+ * for their size or failed before their launch, and, when the run is abandoned, those never launched.
+ * Launched ones stay, whoever launched them.
  *
- * @param batches all that may have orphans; with `hasSurplus` all of the run
+ * @param batches the batches that may have orphans; with `hasSurplus` all of the run
  * @returns the names of those that may still be there
  * @throws the signal's reason
  */
@@ -203,13 +203,13 @@ export async function deleteOrphans(
   runId: string,
   batches: readonly LeftBatch[],
   options: {
-    /** Whether no process goes on with what was not launched. */
+    /** Whether no process will continue the unlaunched batches. */
     readonly isGivenUp: boolean;
-    /** Whether uploads of other processes are known to be there. */
+    /** Whether uploads of other processes are known to exist. */
     readonly hasSurplus: boolean;
-    /** Whether what has failed before its launch stays. */
+    /** Whether batches that failed before their launch stay. */
     readonly keepsFailed?: boolean;
-    /** Whether uploads were cut off just now: the list may have them later. */
+    /** Whether uploads were cut off just now: they may be listed later. */
     readonly isCutOff?: boolean;
     /** Keys of the uuids that the service says to have deleted: whether that is true, its list shows. */
     readonly deleted?: ReadonlySet<string>;
@@ -223,7 +223,7 @@ export async function deleteOrphans(
   const kept = new Map(
     batches.map(({ batch, state }) => [batchLabel(batch), keptKey(state, isGivenUp, keepsFailed)]),
   );
-  /** Labels and names of what the list has. */
+  /** Labels and names in the list. */
   const listed = new Set<string>();
   const isUnwanted = ({ batch_uuid, name }: ListedUpload): boolean => {
     const upload = parseBatchName(name, runId);
@@ -251,11 +251,11 @@ export async function deleteOrphans(
 }
 
 /**
- * The same after an abort, of what was never launched, once nothing is under way any more. A service
- * deletes nothing while it prepares it: that is tried again until the time is over. An upload that was
- * cut off is looked for a few times.
+ * The same after an abort, for unlaunched batches, once no request is under way. A service may refuse to
+ * delete a batch that it is preparing: that is retried until the time is over. An upload that was cut off is
+ * searched a few times.
  *
- * @param left what is left once nothing is under way
+ * @param left the remaining batches once no request is under way
  * @returns the names of those that may still be there
  */
 export async function deleteCutOff(
@@ -295,12 +295,12 @@ export async function deleteCutOff(
     }
   };
   const toError = (): Error => new DeadlineError(`not all was deleted within ${ms} ms`);
-  // Its failure is dropped: the work has ended for a reason of its own, which is the one to report.
+  // Its failure is dropped: the work has ended for a reason of its own.
   await beforeDeadline(work, { clock, ms, toError }).catch(() => undefined);
   return names ?? namesOf(suspects(), runId);
 }
 
-/** Names of batches whose launch was asked for, and of which nobody knows what came of it: none is deleted. */
+/** Names of batches whose launch was requested with an unknown result: none is deleted. */
 export function namesInDoubt(batches: readonly LeftBatch[], runId: string): readonly string[] {
   return namesOf(
     batches.filter(({ state }) => isInDoubt(state)),
@@ -308,13 +308,13 @@ export function namesInDoubt(batches: readonly LeftBatch[], runId: string): read
   );
 }
 
-/** Whether a launch was asked for, and nobody knows what came of it. What broke since may have been launched. */
+/** Whether a launch was requested with an unknown result. A batch that broke since may have been launched. */
 export function isInDoubt(state: BatchState): boolean {
   if (state.stage === 'failed') return state.launched && !isExportWrong(state.reason);
   return isLaunchInDoubt(state);
 }
 
-/** Names of uploads; of one whose name is not known, all that is. */
+/** Names of uploads; where the name is unknown, whatever identifies it. */
 function namesOf(batches: readonly LeftBatch[], runId: string): readonly string[] {
   return batches.map(({ name, batch }) => name ?? `${runId}-${batchLabel(batch)}`);
 }
@@ -329,7 +329,7 @@ function hasFailedUnlaunched(state: BatchState): boolean {
   return state.stage === 'failed' && !state.launched;
 }
 
-/** Whether something was sent that nobody asked to launch. */
+/** Whether something was sent and no launch requested. */
 export function isBeforeLaunch(state: BatchState): boolean {
   switch (state.stage) {
     case 'uploading':

@@ -7,7 +7,7 @@ import { beforeDeadline, type Clock } from '../../../platform/waiting/clock.js';
 import { uuidKey } from '../batch.js';
 import type { SignOfAnother } from '../status-answer.js';
 
-/** How long the list may be read that is not read for one batch. */
+/** Time limit for reading the list on behalf of several batches. */
 export interface ListOptions {
   readonly signal: AbortSignal;
   readonly clock: Clock;
@@ -17,7 +17,7 @@ export interface ListOptions {
 }
 
 /**
- * Takes every item of the list of batches, in bounded time.
+ * Reads every item of the list of batches, in bounded time.
  *
  * @throws DeadlineError when it does not end; as requests do
  */
@@ -34,11 +34,11 @@ export async function readList(
 }
 
 /**
- * Finds the upload with this name. Names are unique to an upload; should the service have taken one
- * twice, the smallest uuid is elected, whichever the list gives first.
+ * Finds the upload with this name. Names are unique; should the service have stored one twice, the smallest
+ * uuid is elected, in whatever order they are listed.
  *
- * @param uuids those that belong to other uploads of the run are never elected
- * @throws ContractError `broken_contract` when the list has this upload only under such a uuid
+ * @param uuids never elects a uuid of another upload of the run
+ * @throws ContractError `broken_contract` when the list has this name only under such a uuid
  */
 export async function findUpload(
   service: VerificationService,
@@ -59,15 +59,15 @@ export async function findUpload(
 }
 
 /**
- * Which upload each uuid of a run belongs to, by its name: a service that answers two uploads with one
- * uuid would have one batch launched and exported in the place of another.
+ * The upload name of each uuid in a run: if a service answers two uploads with one uuid, one batch would be
+ * launched and exported in place of another.
  */
 export class UploadRegistry {
   readonly #names = new Map<string, string>();
-  /** What the service says amiss of uploads that it lists as what they are: no sign of anything. */
+  /** Wrong facts that the service gives about correctly listed uploads: no sign of anything. */
   readonly #falseSigns = new Set<SignOfAnother>();
 
-  /** @returns false, and nothing changes, when the uuid belongs to another upload */
+  /** @returns false, without a change, when the uuid belongs to another upload */
   take(uuid: string, name: string): boolean {
     const key = uuidKey(uuid);
     const owner = this.#names.get(key);
@@ -78,7 +78,7 @@ export class UploadRegistry {
   /**
    * The same of a batch that is taken up.
    *
-   * @param isAtEnd what has ended keeps what it has
+   * @param isAtEnd a batch at its end keeps its uuid
    * @throws ContractError `broken_contract` when the uuid belongs to another upload
    */
   mustTake(uuid: string, name: string, isAtEnd = false): void {
@@ -92,7 +92,7 @@ export class UploadRegistry {
     );
   }
 
-  /** An upload that turned out to be another's has it no more. */
+  /** An upload that proved to be another's gives up the uuid. */
   release(uuid: string, name: string): void {
     if (this.ownerOf(uuid) === name) this.#names.delete(uuidKey(uuid));
   }
@@ -110,7 +110,7 @@ export class UploadRegistry {
   }
 }
 
-/** The word of the service on where a batch is; `undefined` where the account has none. */
+/** The status of a batch; `undefined` where the account does not have it. */
 export async function findStatus(
   client: Pick<VerificationService, 'batchStatus'>,
   uuid: string,
@@ -124,7 +124,7 @@ export async function findStatus(
   }
 }
 
-/** Whether the account has a batch, as its status shows. */
+/** Whether the account has a batch, by its status. */
 export async function isVisible(...asked: Parameters<typeof findStatus>): Promise<boolean> {
   return (await findStatus(...asked)) !== undefined;
 }

@@ -1,10 +1,10 @@
 import { ContractError } from '../../../platform/errors/errors.js';
 
 /**
- * An export that is not whole or not what the specification shows (spec 2.9). It is fetched again:
- * exports are free. The message names a place and never what is there, which may be an address.
+ * The error of an incomplete or malformed export (spec 2.9), which is fetched again, as exports are free. The
+ * message has a position and no content, which may be an address.
  *
- * @param at bytes of the body before the trouble
+ * @param at bytes of the body before the fault
  */
 export function brokenExport(what: string, at: number): ContractError {
   return new ContractError(`The export cannot be used: ${what} (at byte ${at}).`, {
@@ -13,7 +13,7 @@ export function brokenExport(what: string, at: number): ContractError {
   });
 }
 
-/** Bytes that JSON's grammar names (RFC 8259). */
+/** Bytes of JSON's grammar (RFC 8259). */
 export const json = {
   quote: 0x22,
   backslash: 0x5c,
@@ -43,7 +43,7 @@ export function isHexDigit(byte: number): boolean {
   );
 }
 
-/** Where in a text the next byte is that is not complete for itself: quote, backslash, control. */
+/** Position of the next quote, backslash or control character in a text. */
 export function nextSpecialByte(bytes: Uint8Array, from: number, to: number): number {
   let at = from;
   while (at < to) {
@@ -55,8 +55,7 @@ export function nextSpecialByte(bytes: Uint8Array, from: number, to: number): nu
 }
 
 /**
- * Where the text that begins at `from` meets its closing quote, if until there it is plain: printable
- * ASCII without escapes, which reads as it is.
+ * Position of the closing quote of the text at `from`, if the text is plain: printable ASCII without escapes.
  *
  * @returns -1 when it is not plain or does not end before `to`
  */
@@ -74,8 +73,8 @@ export function viewOf(bytes: Uint8Array): DataView {
 }
 
 /**
- * Whether a text, or `length` bytes of it from `start`, is there. Eight bytes at a time: this loop is a
- * good part of what reading an export costs.
+ * Whether a text, or `length` bytes of it from `start`, is at a position. Compares eight bytes at a time:
+ * this loop is a good part of reading an export.
  */
 export function beginsWith(
   bytes: DataView,
@@ -99,7 +98,7 @@ export function beginsWith(
   return true;
 }
 
-/** How far a JSON number has been read: the part that its last byte belongs to (RFC 8259, section 6). */
+/** State of reading a JSON number: the part that its latest byte belongs to (RFC 8259, section 6). */
 export type NumberPart =
   | 'start'
   | 'minus'
@@ -111,7 +110,7 @@ export type NumberPart =
   | 'exponentSign'
   | 'exponentDigits';
 
-/** @returns undefined when the byte cannot go on the number */
+/** @returns undefined when the byte cannot continue the number */
 export function nextNumberPart(part: NumberPart, byte: number): NumberPart | undefined {
   const isDigit = byte >= 0x30 && byte <= 0x39;
   switch (part) {
@@ -159,23 +158,23 @@ function isExponent(byte: number): boolean {
 const firstCarryBytes = 512;
 
 /**
- * The bytes of one key or value, which may lie across chunks: taken in place when one chunk holds it
- * all, carried over when not, and given up once they are more than asked for.
+ * The bytes of one key or value: read in place when one chunk holds them, else carried over, and dropped
+ * beyond their bound.
  */
 export class TokenBytes {
-  /** Where the whole token is after {@link finish}: `bytes` from `start` to before `end`. */
+  /** The whole token after {@link finish}: `bytes` from `start` to before `end`. */
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
   end = 0;
 
   #maxBytes = 0;
-  /** Where the token's part of this chunk begins; -1 while there is no token. */
+  /** Start of the token in this chunk; -1 without a token. */
   #from = -1;
   #carry: Buffer = Buffer.allocUnsafe(firstCarryBytes);
   #carried = 0;
   #isTooLong = false;
 
-  /** @param maxBytes a longer token is given up: of it nothing is kept */
+  /** @param maxBytes a longer token is dropped */
   begin(at: number, maxBytes: number): void {
     this.#from = at;
     this.#maxBytes = maxBytes;
@@ -184,7 +183,7 @@ export class TokenBytes {
   }
 
   /**
-   * Keeps the token's part of a chunk that ends inside it: the chunk is its owner's again.
+   * Copies the token's part of a chunk that ends inside it; the chunk may be reused.
    *
    * @returns whether the token is still within its bound
    */
@@ -198,7 +197,7 @@ export class TokenBytes {
   /**
    * Ends the token before `end`.
    *
-   * @returns whether it is within its bound, so that it can be read
+   * @returns whether it is within its bound and can be read
    */
   finish(chunk: Buffer, end: number): boolean {
     const from = this.#from;
@@ -225,7 +224,7 @@ export class TokenBytes {
       return;
     }
     if (length > this.#carry.length) {
-      // Doubling keeps the cost linear when a token comes byte by byte.
+      // Doubling keeps the cost linear when a token arrives byte by byte.
       const larger = Buffer.allocUnsafe(Math.max(length, this.#carry.length * 2));
       this.#carry.copy(larger, 0, 0, this.#carried);
       this.#carry = larger;

@@ -9,7 +9,7 @@ import {
   type NumberPart,
 } from './json-bytes.js';
 
-/** What the scanner has come upon; `position` says where. */
+/** What the scanner has found at `position`. */
 type Scanned =
   /** The chunk's end. */
   | 'all'
@@ -48,13 +48,13 @@ const objectLevel = 0;
 const arrayLevel = 1;
 
 /**
- * Reads one JSON object (RFC 8259) in chunks cut anywhere, and reports where the keys and values of its
- * own members begin and end. It checks every byte, keeps none, and holds one byte a level of nesting.
+ * Scans one JSON object (RFC 8259) in chunks cut anywhere, and reports where the keys and values of its own
+ * members begin and end. It checks every byte, keeps none, and needs one byte for each level of nesting.
  */
 export class MemberScanner {
-  /** Where to scan on. */
+  /** Where to continue. */
   position = 0;
-  /** Bytes of the body before the chunk that is scanned, for messages. */
+  /** Bytes of the body before the current chunk, for messages. */
   chunkOffset = 0;
 
   readonly #maxDepth: number;
@@ -73,7 +73,7 @@ export class MemberScanner {
     this.#levels = new Uint8Array(maxDepth);
   }
 
-  /** A member of the outermost object ends here: a comma or the object's end comes next. */
+  /** Whether a member of the outermost object has just ended. */
   get isBehindMember(): boolean {
     return this.#depth === 1 && this.#state === 'behindValue';
   }
@@ -105,7 +105,7 @@ export class MemberScanner {
             break;
           }
           if (!numberMayEnd(this.#number)) throw this.#refuse('a number is malformed', at);
-          // The byte that ends a number belongs to what comes next.
+          // The byte that ends a number belongs to the next token.
           this.#state = 'behindValue';
           if (this.#depth > 1) break;
           this.position = at;
@@ -157,7 +157,7 @@ export class MemberScanner {
     return 'all';
   }
 
-  /** One byte between texts, numbers and words; white space is skipped already. */
+  /** One byte between texts, numbers and words; white space was skipped. */
   #structure(byte: number, at: number): Scanned | undefined {
     switch (this.#state) {
       case 'behindValue':
@@ -248,7 +248,7 @@ export class MemberScanner {
     return this.#depth === 1 ? 'valueEnd' : undefined;
   }
 
-  /** @returns whether a text of the outermost object ends with this byte */
+  /** @returns whether this byte ends a text of the outermost object */
   #endText(byte: number, at: number): boolean {
     if (byte === json.backslash) {
       this.#state = 'escape';

@@ -19,15 +19,15 @@ export interface DriveRunOptions {
   > &
     Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'hearStops' | 'announce'>> &
     Partial<Pick<StateDirectory, 'hasResults'>>;
-  /** Called whenever the addresses of another batch have got their outcomes. */
+  /** Called whenever another batch is settled. */
   readonly onSettled?: () => void;
   /**
-   * Whether this process wants the outcomes of what others have brought to its end; else they wait for
-   * `settleAll`. @default it does
+   * Whether this process needs the outcomes of batches that others have finished; else they wait for
+   * `settleAll`. @default true
    */
   readonly wantsAll?: () => boolean;
-  /** Claims the last step of the run, where no process has it. @returns whether this process has it */
+  /** Claims the last step of the run, unless another process has it. @returns whether this process has it */
   readonly join?: () => Promise<boolean>;
-  /** Where others work on the run, too: ends what this process does when they stop it. */
+  /** In a shared run: ends this process's work when the run is stopped. */
   readonly stop?: (error: unknown) => void;
 }

@@ -8,21 +8,23 @@ import { entryOf } from '../../stores/run-state.js';
 import type { RunClaim } from '../../stores/run-store.js';
 import type { DriveRunOptions } from './drive-run-options.js';
 
-/** The batches of a run and their parts: what is known of each, and which of them this process may drive. */
+/** The batches of a run and their parts: their states, and which of them this process may drive. */
 export class RunBatches {
   readonly #options: DriveRunOptions;
   readonly #onRecalled: (batch: Batch, state: BatchState, name: string) => void;
-  /** By label. */
   readonly #claims = new Map<string, RunClaim>();
   readonly log = new BatchLog();
-  /** The batches, and the parts of those that were split in their place, by their labels. */
+  /** By label: the batches, with parts in place of split ones. */
   readonly #all = new Map<string, Batch>();
-  /** Those whose launch the store lacks. Until it has them all, no others are claimed: a budget does not count them. */
+  /**
+   * Batches whose launch the store lacks. No others are claimed before the store has them, as a budget would
+   * not count them.
+   */
   readonly #first = new Set<Batch>();
-  /** Those with which it may be otherwise than when somebody last asked, beside what others have recorded. */
+  /** Batches changed since the last call, apart from those recorded by others. */
   #changed = new Set<Batch>();
 
-  /** @param onRecalled called with what was known before, or has become known to another process */
+  /** @param onRecalled called with an earlier state, or one that another process recorded */
   constructor(
     options: DriveRunOptions,
     onRecalled: (batch: Batch, state: BatchState, name: string) => void,
@@ -39,7 +41,7 @@ export class RunBatches {
     return this.#all.get(batchLabel(batch)) === batch;
   }
 
-  /** Those of which this process may know, claim or have lost another than when it last asked. */
+  /** Batches whose state or claim may have changed since the last call. */
   changed(): ReadonlySet<Batch> {
     const changed = this.#changed;
     this.#changed = new Set();
@@ -57,7 +59,7 @@ export class RunBatches {
     this.#changed.add(batch);
   }
 
-  /** Its parts go on in its place. */
+  /** Its parts replace it. */
   #drop(batch: Batch): void {
     this.#all.delete(batchLabel(batch));
     this.#changed.add(batch);
@@ -67,7 +69,7 @@ export class RunBatches {
     return this.log.state(batch);
   }
 
-  /** Takes up what journal and service know of batches, or of the parts that they were split into. */
+  /** Takes up the batches from the journal and the service, or the parts that they were split into. */
   async adopt(batches: readonly Batch[]): Promise<void> {
     const { store, reconciliation } = this.#options;
     for (const batch of batches) {
@@ -82,7 +84,7 @@ export class RunBatches {
     }
   }
 
-  /** @returns what this process has a claim on now and had none before */
+  /** @returns the batches newly claimed by this process */
   async claim(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
     const claims = await this.#options.store.claim(this.#firstOf(wanted));
     for (const claim of claims) {
@@ -111,7 +113,7 @@ export class RunBatches {
     return first.length > 0 ? first : all;
   }
 
-  /** Those that failed are sent again, in a run that processes share; one that a process has to itself takes them up so. */
+  /** Sends failed batches again, in a shared run; a run of one process takes them up so. */
   async reopen(): Promise<void> {
     const { store, reconciliation } = this.#options;
     const failed = this.log.batches().filter(({ state }) => state.stage === 'failed');
@@ -125,7 +127,7 @@ export class RunBatches {
     for (const { batch } of failed) await this.applyRemote(batch);
   }
 
-  /** @returns those that this process may drive from now on */
+  /** @returns the batches that this process may drive from now on */
   async claimMore(wanted: Iterable<Batch>): Promise<readonly Batch[]> {
     const claimed = await this.claim(wanted);
     for (const batch of claimed) await this.#recall(this.held(batch));
@@ -134,7 +136,7 @@ export class RunBatches {
     return claimed.filter((batch) => this.has(batch) && this.isHeld(batch));
   }
 
-  /** Takes in what another process has written down of a batch. */
+  /** Applies what another process has recorded of a batch. */
   async applyRemote(batch: Batch): Promise<void> {
     const { store, reconciliation } = this.#options;
     const entry = entryOf(store.state, batch);
@@ -157,7 +159,6 @@ export class RunBatches {
     for (const part of await halveBatch(batch)) await this.applyRemote(part);
   }
 
-  /** A batch continues as its parts. */
   async split(batch: Batch, parts: readonly Batch[]): Promise<void> {
     this.#drop(batch);
     for (const part of parts) this.#put(part);
@@ -180,7 +181,7 @@ export class RunBatches {
     this.#changed.add(batch);
   }
 
-  /** The claim that a batch is driven under: whatever is recorded is published, too. */
+  /** The claim of a batch that also publishes what is recorded. */
   observedClaim(batch: Batch): BatchClaim {
     const claim = this.held(batch);
     return {
@@ -208,7 +209,7 @@ export class RunBatches {
     this.#options.run.onProgress?.(batchProgress(progress));
   }
 
-  /** @returns whether the claim still held */
+  /** @returns whether the claim was still valid */
   async #isRecorded(progress: BatchProgress): Promise<boolean> {
     try {
       await this.record(progress);

@@ -32,9 +32,9 @@ export class RunDeletions {
   readonly #options: DriveRunOptions;
   readonly #log: BatchLog;
   readonly #drive: BatchPool;
-  /** Names of uploads that are of no use any more and could not be deleted. */
+  /** Names of useless uploads that could not be deleted. */
   readonly #left: string[] = [];
-  /** Whose results are safe, and that were not deleted when they came: asked for again when all is collected. */
+  /** Exported batches that could not be deleted at once: retried when all are collected. */
   readonly #undeleted: ExportedBatch[] = [];
   #refusedInRow = 0;
   /** Keys of the uuids that the service says to have deleted. */
@@ -49,7 +49,7 @@ export class RunDeletions {
   /** The results of a batch are safe, and settled. */
   async exported(exported: ExportedBatch): Promise<void> {
     const { run, store } = this.#options;
-    // Where others work on the run, too, the process that ends it deletes them: others may be gone by then.
+    // In a shared run the process that ends it deletes them: others may be gone by then.
     if (run.deleteBatches !== true || store.isShared) return;
     if (this.#mustStay(exported.batch)) {
       await this.#delete(exported);
@@ -155,8 +155,8 @@ export class RunDeletions {
   }
 
   /**
-   * Whether its results are on the service alone: the process that goes on with the other copy of the state has
-   * not fetched them, or this one lacks them.
+   * Whether its results exist on the service alone: the process with the other copy of the state has not
+   * fetched them, or this one lacks them.
    */
   #mustStay(batch: Batch): boolean {
     return this.#options.reconciliation.isCopied || this.#log.lacksResults(batch);

@@ -16,37 +16,36 @@ import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
 import { WorkerLoop } from './worker-loop.js';
 
-/** How the driving of a run's batches ended. */
 export interface DriveRunEnd {
   readonly batches: readonly DrivenBatch[];
   /** What stopped it; `undefined` when every batch is at its end. */
   readonly stoppedBy: unknown;
   /** Whether every batch is at its end. */
   readonly isWhole: boolean;
-  /** Whether what is not finished is settled as such, so that rows can be written. */
+  /** Whether unfinished batches are settled as such, so that rows can be written. */
   readonly isPartial: boolean;
-  /** Whether the service refused the run in its form: nothing of it is worth going on with. */
+  /** Whether the service refused the run's form: nothing of it is worth continuing. */
   readonly isRefused: boolean;
-  /** Gives all addresses their outcomes. */
+  /** Settles all addresses. */
   settleAll(): Promise<void>;
   /**
-   * Deletes what the run needs no more from the service: only in the process that ends a run that others work on,
-   * too; one that a process has to itself is tidy.
+   * Deletes what the run no longer needs from the service, in the process that ends a shared run; a run of
+   * one process has done so already.
    *
-   * @param confirm asked before anything is deleted
+   * @param confirm called before anything is deleted
    */
   tidy(confirm: () => Promise<void>): Promise<void>;
 }
 
 /**
- * Brings all batches of a run to their ends, those of an earlier process from where the journal left
- * them. When the gate closes, what runs is finished and kept.
+ * Drives all batches of a run to their ends, from where the journal left them. When the gate closes, running
+ * batches are finished.
  */
 export async function driveRun(options: DriveRunOptions): Promise<DriveRunEnd> {
   return new RunDrive(options).toEnd();
 }
 
-/** Settles a run that cannot begin, as far as its journal shows: nothing is sent. */
+/** Settles a run that cannot begin, from its journal: nothing is sent. */
 export async function settleStopped(
   options: DriveRunOptions,
   stoppedBy: unknown,
@@ -55,10 +54,10 @@ export async function settleStopped(
 }
 
 /**
- * Brings what a run has launched to its end, and deletes what it has not: another takes its place.
+ * Finishes a run's launched batches and deletes the others: another run replaces it.
  *
- * @param decide called with what is known of its batches before anything is sent; when it throws, nothing is
- * @throws what stops it: it is not settled then
+ * @param decide called with its batches before anything is sent; when it throws, nothing is
+ * @throws what stops it, unsettled
  */
 export async function settleRun(
   options: DriveRunOptions,
@@ -74,7 +73,7 @@ class RunDrive {
   readonly #settling: BatchSettling;
   readonly #shared: WorkerLoop;
   readonly #deletions: RunDeletions;
-  /** Whether a batch is left alone once the service verifies it. */
+  /** Whether batches are left once the service verifies them. */
   #leavesLaunched = false;
 
   constructor(options: DriveRunOptions) {
@@ -90,7 +89,7 @@ class RunDrive {
         settings: run,
         keepsBatches: run.deleteBatches !== true,
         account: begun && { salt: begun.seed, fingerprint: begun.account },
-        // As many as are on the service, and as many again whose results come: all others wait on disk.
+        // As many as are on the service, and as many again being exported: all others wait on disk.
         places: run.concurrency * 2,
         signal: run.signal,
       },
@@ -136,7 +135,7 @@ class RunDrive {
     this.#batches.reportRecalled();
     await reconciliation.check([...this.#batches.all].map((batch) => this.#batches.state(batch)));
     reconciliation.reportChanges(() => this.#batches.log.uuids(), run.onProgress);
-    // A run that collects does not leave again for what is new in the list.
+    // A run that collects does not leave again for new rows of the list.
     const isCollecting = store.state.earlier.some(hasPaid);
     const isLeaving = run.detach === true && !isCollecting && this.#isAnyUnlaunched();
     const stoppedBy =
@@ -148,7 +147,7 @@ class RunDrive {
     const isWhole = [...this.#batches.all].every((batch) => isAtEnd(this.#batches.state(batch)));
     const isRefused = isSluiceError(stoppedBy, 'batch_refused');
     if (isWhole) await this.#deletions.retry();
-    // What looks like an orphan to one of many processes may be what another goes on with.
+    // What looks like an orphan to one process may be another's upload.
     if ((isWhole || isRefused) && !store.isShared) {
       await this.#deletions.deleteOrphans({ isGivenUp: isRefused });
     }
@@ -157,7 +156,7 @@ class RunDrive {
     return this.#endOf(stoppedBy, isWhole);
   }
 
-  /** Where the service could not be asked what it has, the journal alone counts. */
+  /** Without the service's list the journal alone counts. */
   async toStop(stoppedBy: unknown): Promise<DriveRunEnd> {
     for (const batch of this.#options.batches) await this.#batches.applyRemote(batch);
     await this.#shared.applyRemote();
@@ -179,7 +178,7 @@ class RunDrive {
       isPartial,
       isRefused: isSluiceError(stoppedBy, 'batch_refused'),
       settleAll: async () => {
-        // Others may have ended theirs since.
+        // Others may have finished theirs since.
         if (isPartial) await this.#shared.applyRemote();
         await this.#settling.settleAll();
         if (isPartial) for (const batch of batches) plan.join.settleUnfinished(batch);
@@ -197,13 +196,13 @@ class RunDrive {
     for (const driven of this.#batches.log.batches()) {
       if (isBeforeLaunch(driven.state)) await this.#giveUp(driven);
     }
-    // Nothing is launched for a list that is not tonight's, not even what was in doubt.
+    // Nothing is launched for an outdated list, not even what was in doubt.
     this.#drive.gate.hold();
     const kept = new Set<string>();
     await this.#giveUpReady(kept);
     do {
       const stoppedBy = await this.#driveAll({ only: mayHaveLaunched });
-      // The reason of an abort is the caller's, whatever it is.
+      // The reason of an abort is the caller's.
       // oxlint-disable-next-line typescript/only-throw-error
       if (stoppedBy !== undefined) throw stoppedBy;
     } while (await this.#giveUpReady(kept));
@@ -220,11 +219,11 @@ class RunDrive {
   }
 
   /**
-   * Deletes the batches whose launch was asked for and that the service calls ready: it was not carried out.
+   * Deletes batches in doubt that the service calls ready: their launch was not carried out.
    *
-   * @param kept uuids of those that were not deleted: their launch may have come after all
-   * @returns whether where some are is to be asked again
-   * @throws DeadlineError when one is ready for the second time, and still not deleted
+   * @param kept uuids of undeleted ones: their launch may have arrived after all
+   * @returns whether some must be read again
+   * @throws DeadlineError when one is ready for the second time and still not deleted
    */
   async #giveUpReady(kept: Set<string>): Promise<boolean> {
     const { client, run } = this.#options;
@@ -233,7 +232,7 @@ class RunDrive {
       const { state, name = '' } = driven;
       const isGivenUp = state.stage === 'launching' && state.isGivenUp === true;
       if (state.stage !== 'ready' && !isGivenUp) continue;
-      // A process that is killed here leaves the next one the same upload, or knows why it is gone.
+      // Recorded first: after a kill the next process finds the upload, or knows why it is gone.
       const noted: BatchState = {
         ...elected(state),
         stage: 'launching',
@@ -262,7 +261,7 @@ class RunDrive {
   }
 
   /**
-   * Prepares every batch, which is free, and asks whether they may be launched.
+   * Prepares every batch, which is free, and asks whether to launch.
    *
    * @returns what stops the run
    */
@@ -273,7 +272,7 @@ class RunDrive {
     gate.hold();
     const stoppedBy = await this.#driveAll({
       only: (state) => !mayHaveLaunched(state),
-      // What another process has prepared it keeps.
+      // Batches prepared by another process stay its own.
       ofOthers: (state) => !mayHaveLaunched(state) && state.stage !== 'ready',
     });
     if (stoppedBy !== undefined) return stoppedBy;
@@ -290,9 +289,9 @@ class RunDrive {
   }
 
   /**
-   * @param options.only which batches are meant. @default all
-   * @param options.ofOthers which of those that another process may have. @default the same
-   * @param options.leavesLaunched whether what is launched is left to the service
+   * @param options.only which batches to drive. @default all
+   * @param options.ofOthers which batches of other processes to wait for. @default the same
+   * @param options.leavesLaunched whether launched batches are left to the service
    * @returns what stopped it
    */
   async #driveAll({
@@ -316,7 +315,7 @@ class RunDrive {
     return new DetachedError('all batches are launched; run again to collect');
   }
 
-  /** Those that this process may drive. */
+  /** Batches that this process may drive. */
   #unsettled(only: (state: BatchState) => boolean): readonly Batch[] {
     return [...this.#batches.all].filter(
       (batch) =>

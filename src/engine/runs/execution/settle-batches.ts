@@ -8,13 +8,13 @@ import type { BatchResults } from '../../results/match-export.js';
 import type { DriveRunOptions } from './drive-run-options.js';
 import type { RunClaim } from '../../stores/run-store.js';
 
-/** Gives the addresses of batches their outcomes, from exports or from what a store has kept of them. */
+/** Settles batches from exports, or from stored results. */
 export class BatchSettling {
   readonly #options: DriveRunOptions;
-  /** By label: those that are kept and whose addresses have no outcomes yet. */
+  /** By label: stored results whose addresses are not settled yet. */
   readonly #results = new Map<string, BatchResults>();
   readonly #settled = new Set<Batch>();
-  /** Those that another process has fetched, as long as this process does not ask for their outcomes. */
+  /** Batches fetched by other processes, until their outcomes are needed here. */
   #others: (() => Promise<void>)[] = [];
 
   constructor(options: DriveRunOptions) {
@@ -25,7 +25,7 @@ export class BatchSettling {
     return this.#settled.has(batch);
   }
 
-  /** Reads an export to its end. @param claim under which its results are kept */
+  /** Reads a whole export. @param claim under which its results are stored */
   async collect(batch: Batch, open: ExportOpener, claim: RunClaim): Promise<CollectedExport> {
     const { join, outcomes } = this.#options.plan;
     const matched = await join.match(batch, open);
@@ -38,7 +38,7 @@ export class BatchSettling {
     };
   }
 
-  /** One that another process has brought to its end is settled at once where its outcomes are wanted. */
+  /** A batch finished by another process is settled at once where its outcomes are needed. */
   async settleOther(batch: Batch, state: EndedBatch, verifiedAt: string): Promise<void> {
     const settle = async (): Promise<void> => this.settle(batch, state, verifiedAt);
     this.#settled.add(batch);
@@ -47,7 +47,7 @@ export class BatchSettling {
         await settle();
         return;
       } catch (error) {
-        // The run was ended by another process meanwhile: the outcomes are not wanted here.
+        // Another process has ended the run: the outcomes are not needed here.
         if (!(error instanceof ClaimRevokedError)) throw error;
       }
     }

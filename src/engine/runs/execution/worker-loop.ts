@@ -20,31 +20,30 @@ import { noticed } from '../reporting/run-progress.js';
 interface WorkerLoopOptions extends Omit<DriveRunOptions, 'batches'> {
   readonly drive: BatchPool;
   readonly batches: RunBatches;
-  /** Whether a batch is not settled, and this process has no claim on it. */
+  /** Whether a batch is unsettled and not claimed by this process. */
   readonly isOpen: (batch: Batch) => boolean;
-  /** Takes in the end that another process has brought a batch to. */
+  /** Settles a batch that another process has finished. */
   readonly settle: (batch: Batch, state: EndedBatch) => Promise<void>;
 }
 
-/** The part of a run that other processes have a share in: each claims batches as it has room for them. */
+/** This process's part in a shared run: it claims batches as it has room for them. */
 export class WorkerLoop {
   readonly #options: WorkerLoopOptions;
-  /** What is left to others, or to be claimed. */
+  /** Batches of others, or to be claimed. */
   #open = new Set<Batch>();
-  /** Which of the open batches are meant. */
   #isMeant = (_state: BatchState): boolean => true;
-  /** Whether something may have changed since it was last looked at. */
+  /** Whether something may have changed since the last round. */
   #hasChanged = false;
   #wake: (() => void) | undefined;
-  /** When the run was stopped before this process worked on it. */
+  /** When the run was stopped before this process joined it. */
   readonly #stoppedBefore: string | undefined;
-  /** Whether it is stopped for all by another process, or this one has written down that it is. */
+  /** Whether the run is stopped for all, by another process or in this one's record. */
   #isStoppedForAll = false;
-  /** What has stopped this process, where it stops all. */
+  /** Why this process stopped, where that stops all. */
   #ownStop: StoppedEntry | undefined;
-  /** How often the gate was closed when the open batches were last looked through. */
+  /** How often the gate had been closed at the last full round. */
   #closings = 0;
-  /** Which budget counts, as far as anybody who reads along knows. */
+  /** The budget in force, as far as the store shows. */
   #currentBudget: number | null;
 
   constructor(options: WorkerLoopOptions) {
@@ -61,18 +60,18 @@ export class WorkerLoop {
 
   /** There may be room for another batch. */
   notify(): void {
-    // What is written down, or claimed, may wait for its turn.
+    // Recording and claiming may have to wait.
     this.#announceStop();
     this.#hasChanged = true;
     this.#wake?.();
   }
 
   /**
-   * Drives what it can claim, until all that is meant is at its end by whichever process, or has stopped
-   * here: where the money stops it, what is launched is still brought to its end. Each batch is looked at
-   * when something has become known of it, and not in every round.
+   * Drives the batches that it can claim until all that count are finished, by whatever process, or this one
+   * has stopped; where credits stop it, launched batches are still finished. A batch is examined when it has
+   * changed, not in every round.
    *
-   * @param isMeant whether a batch that another process may have is to be waited for
+   * @param isMeant whether to wait for a batch that another process may have
    */
   async toEnd(isMeant: (state: BatchState) => boolean): Promise<void> {
     const { drive, run, batches } = this.#options;
@@ -108,7 +107,7 @@ export class WorkerLoop {
     return isRunning(state) || !drive.gate.isClosedTo(batch);
   }
 
-  /** What may not be launched any more is waited for no longer. */
+  /** Batches that may no longer be launched are not waited for. */
   #dropClosed(): void {
     const { closings } = this.#options.drive.gate;
     if (closings === this.#closings) return;
@@ -124,8 +123,8 @@ export class WorkerLoop {
   }
 
   /**
-   * Whether the money has stopped it, and nothing is left that is paid for. What another process has not
-   * launched is not waited for: that process may wait for what this one has.
+   * Whether credits have stopped it and no paid batch is left. Another process's unlaunched batches are not
+   * waited for: that process may wait for this one's.
    */
   get #isOutOfMoney(): boolean {
     const { drive, batches } = this.#options;
@@ -133,7 +132,7 @@ export class WorkerLoop {
     return ![...this.#open].some((batch) => isRunning(batches.state(batch)));
   }
 
-  /** Whether a budget of one type is used up, and there is more to be launched of another. */
+  /** Whether the budget of one type is used up while another type has more to launch. */
   get #mayLaunchMore(): boolean {
     const { batches, drive } = this.#options;
     for (const batch of batches.all) {
@@ -144,13 +143,13 @@ export class WorkerLoop {
     return false;
   }
 
-  /** Whether there is nothing left of the run to be driven by anybody. */
+  /** Whether no process has anything left to drive. */
   get #isEnded(): boolean {
     const { isShared, state } = this.#options.store;
     return isShared && (state.finished !== undefined || state.run === undefined);
   }
 
-  /** What has stopped another process since this one works on the run. */
+  /** Why another process stopped since this one joined. */
   get #stoppedByOthers(): StoppedEntry | undefined {
     const { stopped } = this.#options.store.state;
     return stopped?.at === this.#stoppedBefore ? undefined : stopped;
@@ -166,7 +165,7 @@ export class WorkerLoop {
     else stop(error);
   }
 
-  /** Another process may have set another budget. */
+  /** Applies a budget set by another process. */
   #applyBudget(): void {
     const { store, run } = this.#options;
     const { budget } = store.state;
@@ -175,13 +174,13 @@ export class WorkerLoop {
     run.onProgress?.(noticed(notice('budget_changed_elsewhere', { most: budget.most })));
   }
 
-  /** What stops one launches nothing more in any. */
+  /** What stops one process stops launches in all. */
   #announceStop(): void {
     const { store, drive, stop } = this.#options;
     if (this.#isStoppedForAll || this.#ownStop) return;
     const error = drive.stoppedBy?.error ?? drive.gate.closedBy;
     const stopped = stop && stopForAll(error);
-    // Each type has a budget of its own, and the store keeps it for all.
+    // Each type has its own budget, which the store keeps for all.
     const isOfOneType = !drive.stoppedBy && error instanceof BudgetError && this.#mayLaunchMore;
     if (!stopped || isOfOneType) return;
     this.#ownStop = stopped;
@@ -197,7 +196,7 @@ export class WorkerLoop {
 
   async applyRemote(): Promise<void> {
     const { batches, settle, isOpen } = this.#options;
-    // The parts of one that was split come with it.
+    // The parts of a split batch come with it.
     for (let changed = batches.changed(); changed.size > 0; changed = batches.changed()) {
       for (const batch of changed) {
         if (isOpen(batch)) {
@@ -211,7 +210,7 @@ export class WorkerLoop {
     }
   }
 
-  /** @returns whether there was one that it could have */
+  /** @returns whether it got one */
   async #claimNext(): Promise<boolean> {
     const { drive, batches } = this.#options;
     if (!drive.hasRoom) return false;
@@ -221,8 +220,8 @@ export class WorkerLoop {
   }
 
   /**
-   * Asks whether what is prepared may be launched. Where processes share the run, the one that has its last
-   * step asks, once for all: the others wait for the answer.
+   * Asks whether the prepared batches may be launched. In a shared run the process with the last step asks
+   * for all: the others wait for the answer.
    *
    * @returns what stops the run
    */
@@ -252,7 +251,7 @@ export class WorkerLoop {
     return undefined;
   }
 
-  /** Waits until there may be room, or others have done something. */
+  /** Waits until there may be room, or others have changed something. */
   async #nextChange(): Promise<void> {
     const { store, run } = this.#options;
     const over = new AbortController();
@@ -278,7 +277,7 @@ function isForMoney(error: unknown): boolean {
   return isSluiceError(error, 'budget_exhausted') || isSluiceError(error, 'payment_required');
 }
 
-/** Whether the service may be at work on it, or be done: it is paid for. */
+/** Whether the service may be verifying it, or be done: it is paid for. */
 function isRunning({ stage }: BatchState): boolean {
   return stage === 'launching' || stage === 'verifying' || stage === 'done';
 }

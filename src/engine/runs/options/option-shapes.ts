@@ -66,7 +66,7 @@ export const aStore = withMethods('a store that processes share', 'open', 'look'
 
 const { email, phone, ...otherColumns } = columnShape;
 
-/** What streams take, too. */
+/** Options that streams share. */
 const listShape = {
   email,
   phone,
@@ -213,7 +213,7 @@ export const streamRunShape: OptionShape<StreamRunSettings> = {
   deleteBatches: flag,
 };
 
-/** Nothing is sent: what is only of that would be ignored. */
+/** Options about sending would be ignored: nothing is sent. */
 const estimated = Object.fromEntries(
   Object.entries(runShape).filter(([name]) => !onlyOfRuns.some((each) => each === name)),
 ) as Omit<typeof runShape, (typeof onlyOfRuns)[number]>;

@@ -18,11 +18,11 @@ import { isLocationName, sourceOf, type SourceInput } from './source-and-sink.js
 export interface SuppressList {
   /** Where it is, or its rows. */
   readonly source: SourceInput;
-  /** Its columns, by name or position. @default those that hold emails, phones or domains */
+  /** Its columns, by name or position. @default those with emails, phones or domains */
   readonly columns?: readonly string[] | undefined;
 }
 
-/** As a text names it: `list.csv`, or with one of its columns `list.csv#email`. */
+/** Parses `list.csv`, or `list.csv#email` with one of its columns. */
 export function parseSuppressList(given: string): SuppressList {
   const at = existsSync(given) ? -1 : given.indexOf('#', 1);
   return at === -1
@@ -32,15 +32,15 @@ export function parseSuppressList(given: string): SuppressList {
 
 interface ReadSuppressed {
   readonly suppressed?: Suppressed;
-  /** What of it a message says where it differs: the lists, and how much they hold. */
+  /** The varying part of a message: the lists, and how much they hold. */
   readonly lists?: string;
 }
 
 /**
- * Reads what is never sent.
+ * Reads the suppress lists.
  *
- * @param options.country that of the numbers in it that have no calling code
- * @throws ConfigurationError for a list that shows no column of addresses; InputError
+ * @param options.country country of their numbers without a calling code
+ * @throws ConfigurationError for a list without a recognisable column; InputError
  */
 export async function readSuppressed(
   given: readonly (string | URL | SuppressList)[] = [],
@@ -84,9 +84,9 @@ type Opens = (hasHeader: boolean) => Promise<Source>;
 
 interface ListFigures {
   readonly name: string;
-  /** Cells that are suppressed from now on. */
+  /** Suppressed cells. */
   readonly found: number;
-  /** Those of them that are national numbers, where no country is given. */
+  /** Those that are national numbers without a country. */
   readonly withoutCountry: number;
   readonly unread: number;
 }
@@ -110,7 +110,7 @@ async function readList(
       wanted: (header) => named(header) ?? [],
     });
   } catch (error) {
-    // A list of nothing but addresses is the usual one.
+    // Most lists consist of addresses alone.
     if (!hasHeader || !isSluiceError(error, 'header_missing')) throw error;
     return readList(opens, columns, suppressed, signal, false);
   }
@@ -139,7 +139,7 @@ async function readList(
     }
   }
   if (!positions) judge();
-  // What stands in a header's place may be the first of them.
+  // The supposed header may be the first address.
   for (const position of positions ?? []) {
     const what = suppressed.add(header[position]);
     if (what === 'without_country') withoutCountry += 1;
@@ -148,10 +148,10 @@ async function readList(
   return { name: source.name, found, withoutCountry, unread };
 }
 
-/** A column of domains has no name of its own. */
+/** A column of domains has no typical name. */
 const enoughDomains = 0.8;
 
-/** @throws ConfigurationError where no column shows addresses or domains */
+/** @throws ConfigurationError where no column holds addresses or domains */
 function columnsOf(
   list: string,
   header: readonly string[],

@@ -43,9 +43,9 @@ export function sinkOf(option: string, given: SinkInput): Sink {
   }
 }
 
-/** Where a run keeps its state, unless that is said: beside its output. */
+/** The state's folder by default: beside the output. */
 export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string> {
-  // What is written directly, such as a pipe, has no place beside it.
+  // A direct output, such as a pipe, has no place beside it.
   if (isLocationName(given) && (await sink.mayBeginEarly?.()) === true) {
     return defaultStateDir(given);
   }
@@ -54,7 +54,7 @@ export async function stateDirFor(given: SinkInput, sink: Sink): Promise<string>
   );
 }
 
-/** @param sink which may take rows as they are, and must not be the source */
+/** @param sink may take rows unchanged, and must not be the source */
 export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<Source> {
   if (isSource(given)) return guardedSource(given);
   if (!isLocationName(given) && !isListOfNames(given)) return rowsSource(given);
@@ -64,7 +64,7 @@ export async function sourceOf(given: SourceInput, sink?: SinkInput): Promise<So
     const [only = ''] = lists;
     if (lists.length === 1)
       return listSource(only, { columns: columnsFor(isLocationName(sink) ? sink : undefined) });
-    // The columns of each list are in the common header, wherever in a list they come first.
+    // The common header has each list's columns, wherever they first appear.
     return combinedSource(lists.map((list) => listSource(list, { columns: 'all' })));
   } catch (error) {
     throw naming('source', error);
@@ -98,7 +98,7 @@ function isListOfNames(given: unknown): given is readonly (string | URL)[] {
   return Array.isArray(given) && given.length > 0 && given.every(isLocationName);
 }
 
-/** A stream of a file can be opened as well, and is no source: it can be iterated. */
+/** A stream of a file also has `open`, but is iterable and not a source. */
 export function isSource(given: unknown): given is Source {
   return (
     typeof given === 'object' &&
@@ -109,20 +109,20 @@ export function isSource(given: unknown): given is Source {
   );
 }
 
-/** The source, and the options that name columns, held to those that its rows have. */
+/** The source, and the column options checked against its rows. */
 export interface SourceColumns<From extends SourceInput = SourceInput> extends ColumnOptions<
   NameOf<TextColumn<RowOf<From>>>,
   NameOf<PhoneColumn<RowOf<From>>>,
   NameOf<TextColumn<RowOf<From>>>
 > {
-  /** Where the rows are: a path, a URL, an array of these, rows, or a `Source` of your own. */
+  /** A path, a URL, an array of these, rows, or a `Source` of your own. */
   readonly source: From;
 }
 
 /** A column's name, or its position. */
 type NameOf<Column extends string> = Column | `#${number}`;
 
-/** A source's rows: with any columns, unless they are objects of a type. */
+/** The rows of a source: any columns, unless they are typed objects. */
 type RowOf<From> = From extends string | URL
   ? AnyRow
   : From extends RowsSource<infer Row>
@@ -131,7 +131,7 @@ type RowOf<From> = From extends string | URL
       ? TypeOf<Row>
       : AnyRow;
 
-/** What is no object of known fields may have any. */
+/** Types without known fields may have any. */
 type TypeOf<Row> = unknown extends Row
   ? AnyRow
   : Row extends string | URL | readonly unknown[]

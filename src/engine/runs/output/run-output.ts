@@ -18,7 +18,7 @@ interface RunOutputOptions {
   readonly run: ResolvedRun;
   readonly runId: string;
   readonly plannedInput: PlannedInput;
-  /** Waited for right before the output takes its place. @default it may at any time */
+  /** Called and awaited right before the output is put in place. */
   readonly confirm?: () => Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export class RunOutput {
   /** Whether only rows are left to be written. */
   #isDriven = false;
   #rows = 0;
-  /** Batches, and parts of them, that were settled while this output waited. */
+  /** Batches and parts settled while this output waited. */
   #settled = 0;
 
   private constructor(options: RunOutputOptions, mayWaitMs: number) {
@@ -49,7 +49,7 @@ export class RunOutput {
 
   static async begin(options: RunOutputOptions): Promise<RunOutput> {
     const { sink, maxUnknown } = options.run;
-    // Which of two outputs is written is known only when all batches are settled.
+    // The output is chosen only when all batches are settled.
     if (maxUnknown !== undefined) return new RunOutput(options, 0);
     const isEarly = (await sink.mayBeginEarly?.()) === true;
     return new RunOutput(options, isEarly ? Infinity : (sink.mayWaitMs?.() ?? 0));
@@ -60,12 +60,12 @@ export class RunOutput {
     this.#early?.notify();
   }
 
-  /** Drops what was written: the run stops. */
+  /** Discards the output: the run stops. */
   async stop(): Promise<void> {
     await this.#early?.stop();
   }
 
-  /** Every batch is settled. The output is when this resolves. */
+  /** Every batch is settled; resolves when the output is complete. */
   async finish(): Promise<WrittenOutput> {
     this.#isDriven = true;
     const { run, plannedInput } = this.#options;
@@ -90,7 +90,7 @@ export class RunOutput {
       onNotice: (given) => run.onProgress?.(noticed(given)),
       onRows: (rows) => {
         this.#rows = rows;
-        // While batches are driven, their progress is reported.
+        // While batches are driven, their progress is reported instead.
         if (this.#isDriven) run.onProgress?.({ stage: 'writing', rows });
       },
     });
@@ -99,10 +99,7 @@ export class RunOutput {
 
 const rowsAtOnce = 16_384;
 
-/**
- * Whether more of the verified cells of a type are unknown than may be. It is known before the first row
- * is written: the tickets alone show it.
- */
+/** Whether a type has too many unknown verdicts. The tickets alone show it, before the first row is written. */
 async function isSuspect(
   { percent }: MaxUnknown,
   { plan, tickets, entry }: PlannedInput,
@@ -124,7 +121,7 @@ async function isSuspect(
   });
 }
 
-/** What a writing of rows waits for, and what ends it. */
+/** What a writing waits for, and what ends it. */
 export interface WriteWaits {
   /** Resolves when another batch is settled. */
   readonly nextSettled: () => Promise<void>;
@@ -134,19 +131,18 @@ export interface WriteWaits {
   readonly signal: AbortSignal;
 }
 
-/** When a writing that others may wait for is worth beginning before all batches are settled. */
+/** When early writing is worthwhile although others may wait for what it locks. */
 interface LateBeginning {
-  /** Longest time that it may wait for batches, in milliseconds. */
+  /** Its longest wait for batches, in milliseconds. */
   readonly mostMs: number;
-  /** How long the batches that are left will take, as far as those before them show. */
+  /** The remaining time of the batches, estimated from those before. */
   readonly leftMs: () => number;
   readonly clock: Clock;
 }
 
 /**
- * An output that is written while batches are still driven: what waits for the service meanwhile has
- * nothing else to do. It begins with the first batch that is settled, or with the last ones, and is never
- * ahead of them.
+ * Writes an output while batches are still driven and the process mostly waits. It begins with the first
+ * settled batch, or with the last ones, and is never ahead of them.
  */
 export class EarlyWriter<Result> {
   readonly #write: (waits: WriteWaits) => Promise<Result>;
@@ -154,7 +150,7 @@ export class EarlyWriter<Result> {
   #stop = new AbortController();
   #written: Promise<Result> | undefined;
   readonly #notifier = new Notifier();
-  /** Whether nothing is left to be driven. */
+  /** Whether nothing is left to drive. */
   #isOver = false;
   #isStopped = false;
 
@@ -168,9 +164,7 @@ export class EarlyWriter<Result> {
     this.#notifier.notify();
   }
 
-  /**
-   * Nothing is left to be driven: writes the rest. What was begun late and went wrong since is written again.
-   */
+  /** Nothing is left to drive: writes the rest. A late writing that failed since is repeated. */
   async finish(): Promise<Result> {
     this.#isOver = true;
     const before = this.#late && this.#written;
@@ -190,7 +184,7 @@ export class EarlyWriter<Result> {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#stop.abort();
-    // What it had to say is of no interest beside what stopped the run.
+    // Its error does not matter beside what stopped the run.
     await this.#written?.catch(() => undefined);
   }
 
@@ -211,13 +205,13 @@ export class EarlyWriter<Result> {
       },
       signal: this.#stop.signal,
     });
-    // Its error counts at the end: what is paid for is fetched first.
+    // Its error counts at the end: paid results are fetched first.
     this.#written.catch(() => undefined);
     if (this.#late && !this.#isOver) void this.#dropAfter(this.#late);
     return this.#written;
   }
 
-  /** Others have waited long enough for what it holds. */
+  /** Others have waited long enough for its locks. */
   async #dropAfter({ clock, mostMs }: LateBeginning): Promise<void> {
     const isWritten = new AbortController();
     void this.#written?.catch(() => undefined).then(() => isWritten.abort());

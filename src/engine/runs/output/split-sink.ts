@@ -18,13 +18,13 @@ import {
 import { routeSink } from '../../../lists/files/partitions/partition-sink.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-/** Which rows an output is to have: none with a suppressed address in any case. */
+/** The rows of an output; none with a suppressed address. */
 export interface KeepRule {
   /** Rows whose verified columns all have one of these verdicts. @default any */
   readonly verdicts?: readonly Verdict[] | undefined;
   /**
-   * By verified column, named as in the header or by position (`#3`): the verdicts of rows that are kept.
-   * The columns that are not named here need one of `verdicts`. @default `verdicts` for all
+   * By verified column, by name or position (`#3`): its accepted verdicts. Other columns need one of
+   * `verdicts`. @default `verdicts` for all
    */
   readonly columns?: Readonly<Record<string, readonly Verdict[]>> | undefined;
   /** Rows whose emails all have one of these qualities. @default any */
@@ -32,16 +32,16 @@ export interface KeepRule {
 }
 
 export interface SplitSinkOptions {
-  /** Gets the rows that are kept. */
+  /** Gets the kept rows. */
   readonly output: Sink;
-  /** Gets all others. @default they are dropped */
+  /** Gets the others. @default dropped */
   readonly rejects?: Sink | undefined;
   /** @default all rows are kept */
   readonly keep?: KeepRule | undefined;
   /**
-   * Of the rows to be kept that have the same address in that verified column, named as in the header or by
-   * position (`#3`), only the first is kept; `true` is the one that is verified. Rows without an address are
-   * kept. It takes about 25 bytes for each address.
+   * Keeps only the first of the kept rows with the same address in this verified column, by name or position
+   * (`#3`); `true` is the only verified one. Rows without an address are kept. Takes about 25 bytes for each
+   * address.
    * @default all are kept
    */
   readonly unique?: string | true | undefined;
@@ -65,14 +65,14 @@ const shape: OptionShape<SplitSinkOptions> = {
   },
 };
 
-/** Cells in front of those of the record. */
+/** Cells before those of the record. */
 const cellsBefore = 2;
 const reasonCell = 1;
 const qualityCell = cellsBefore + emailRecordFields.indexOf('quality');
 
 /**
- * Two outputs in one: every row is in exactly one of them. The rejects are complete before the output, so
- * that everyone who sees the output finds them.
+ * Splits rows between two outputs: every row is in exactly one. The rejects are complete before the output
+ * appears.
  *
  * @example
  * ```ts
@@ -129,7 +129,7 @@ export function splitSink(options: SplitSinkOptions): Sink {
 
 interface RowTest {
   readonly isKept: (outcomes: Uint32Array, first: number) => boolean;
-  /** By verified column: rows that are not, although it is valid. */
+  /** By verified column: valid rows that were left out. */
   readonly validLeftOut: readonly number[];
 }
 
@@ -142,7 +142,7 @@ function createRowTest(keep: KeepRule, opening: OpenSinkOptions): RowTest {
     validLeftOut: counts,
     isKept(outcomes, first) {
       let isKept = true;
-      // What is refused by its quality, or in a column that is named, was meant to be.
+      // A row refused by quality or by a named column was meant to be.
       let isMeant = false;
       for (let column = 0; column < width; column += 1) {
         const fate = fateOf(outcomes[first + column] ?? 0, column);
@@ -173,7 +173,7 @@ function createUniqueTest(
   };
 }
 
-/** @returns which of the verified columns it is */
+/** @returns its position among the verified columns */
 function uniqueColumn(
   unique: string | true,
   header: readonly string[],
@@ -216,13 +216,13 @@ function verdictsByColumn(
 }
 
 /**
- * Whether a cell lets its row be kept, valid or not, and else whether its verdict does not, or what nobody wants
- * otherwise: its quality, or that it is suppressed.
+ * What a cell means for its row: kept, with a valid verdict or another; refused for its verdict; or poor, for
+ * its quality or as suppressed.
  */
 type CellFate = 'valid' | 'kept' | 'refused' | 'poor';
 type KeepTest = (outcome: number, column: number) => CellFate;
 
-/** Found out once for each outcome. */
+/** Computed once for each outcome. */
 function createKeepTest(
   quality: KeepRule['quality'],
   byColumn: readonly (readonly Verdict[] | undefined)[],
@@ -244,7 +244,7 @@ function createKeepTest(
   return (outcome, column) => known.of(column, outcome);
 }
 
-/** The verdict of a cell by what all columns of its result hold. */
+/** The verdict of a cell by the values of all its columns. */
 export function verdictOfCells(cells: readonly OutputCell[]): Verdict {
   const flags = cells.slice(cellsBefore, cellsBefore + 3);
   return verdictOf({ values: flags.map((cell) => cell === true) });

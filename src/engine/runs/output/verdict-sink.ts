@@ -24,14 +24,14 @@ const sinksShape: OptionShape<VerdictSinks> = {
   none: required(aSink),
 };
 
-/** In this order they are finished: anyone who sees the valid rows finds all others. */
+/** The order of finishing: the valid rows appear last. */
 const order = ['none', 'unknown', 'wrong', 'valid'] as const satisfies readonly Verdict[];
 
 /**
- * An output for each verdict: every row is in exactly one of them. Of the verdicts of a row's verified
- * columns the worst counts: wrong before unknown before none before valid.
+ * An output for each verdict: every row is in exactly one. The worst verdict of a row's columns counts:
+ * wrong, unknown, none, valid.
  *
- * @param name how messages call all of them together
+ * @param name their common name in messages
  *
  * @example
  * ```ts
@@ -65,11 +65,11 @@ export function verdictSink(name: string, outputs: VerdictSinks): Sink {
 }
 
 /**
- * The same as files in a folder, which is made when it is missing: `valid.csv`, `wrong.csv`,
- * `unknown.csv` and `none.csv`. Each appears whole, by rename, or not at all; a verdict that no row has
- * gets a file without rows. What else is in the folder stays.
+ * The same as files in a folder, created when missing: `valid.csv`, `wrong.csv`, `unknown.csv` and
+ * `none.csv`. Each appears complete, by rename, or not at all; a verdict without rows gets a file without
+ * rows. Other files in the folder stay.
  *
- * `ending` of their names, such as `csv` or `jsonl.gz`, says their format.
+ * `ending` of their names, such as `csv` or `jsonl.gz`, gives their format.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -109,15 +109,15 @@ export function verdictFolder(
           `${path} is named as a file, and a file for each verdict goes into a folder: name the folder, and the format of its files if need be (${optionName('sink.format')})`,
         );
       }
-      // A file of that name could be made: so can the folder.
+      // Where a file could be created, so can the folder.
       await checkOutputPath(join(path, '.'));
     },
-    // Its files are not there as long as the folder is not.
+    // Its files exist only with the folder.
     hold: async (patience) => holdFolder(path, patience),
     mayBeginEarly: async () => !(await exists()) || (await sink.mayBeginEarly?.()) === true,
     async open(opening) {
       const isNew = !(await exists());
-      // Not the folders above it: they were there when it was checked, and a disk may have gone since.
+      // Not the parent folders: they existed at the check, and a disk may have gone since.
       if (isNew) {
         await mkdir(path).catch((cause: unknown) => {
           throw new OutputError(`cannot make the folder ${path}: ${describeSystemError(cause)}`, {
@@ -125,7 +125,7 @@ export function verdictFolder(
           });
         });
       }
-      // Only one that is empty goes.
+      // Only an empty folder is removed.
       const unmake = async (): Promise<void> => {
         if (isNew) await rmdir(path).catch(() => undefined);
       };

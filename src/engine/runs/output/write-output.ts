@@ -23,33 +23,33 @@ interface WriteOutputOptions {
   readonly runId?: string;
   readonly plan: Plan;
   readonly tickets: TicketFile;
-  /** What pass one found: the second reading must find the same. */
+  /** The plan's entry: the second reading must match it. */
   readonly entry: PlanEntry;
   readonly signal: AbortSignal;
   /**
-   * Resolves when another batch is settled, which a row may wait for; rejects when no other will be.
+   * Resolves when another batch is settled; rejects when none will be.
    * @default all are settled
    */
   readonly nextSettled?: () => Promise<void>;
-  /** Resolves when the output may be. @default it may when it is written */
+  /** Resolves when the output may appear. @default once it is written */
   readonly allSettled?: () => Promise<void>;
-  /** Waited for right before the output takes its place. */
+  /** Called and awaited right before the output is put in place. */
   readonly confirm?: (() => Promise<void>) | undefined;
   readonly onRows: (rows: number) => void;
-  /** Called with the notices of the sink. */
+  /** Called with the sink's notices. */
   readonly onNotice?: OnNotice;
 }
 
 /**
- * Reads the source again, joins each row with its results, and writes the output. It is when
- * this returns.
+ * Reads the source again, joins each row with its results, and writes the output, which is complete when this
+ * returns.
  */
 export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeTally> {
   const { source, sink, plan, signal } = options;
   const readsCells = plan.hasPerCellValues || sink.readsAddresses === true;
   const reading = await source.open({
     signal,
-    // What is of a cell itself is read from it again.
+    // Values of the cell itself are read from it again.
     wanted: () => (readsCells ? wantedPositions(plan.layout) : []),
   });
   const writing = await openSink(options, reading);
@@ -68,7 +68,7 @@ export async function writeJoined(options: WriteOutputOptions): Promise<OutcomeT
   }
 }
 
-/** Opens a sink for what is read; the reading is released when that fails. */
+/** Opens a sink for a reading, which is closed when that fails. */
 export async function openSink(
   {
     source,
@@ -144,7 +144,7 @@ async function joinAll(
   return tally;
 }
 
-/** @returns `undefined` when one of them is not known yet */
+/** @returns `undefined` while one of them is unknown */
 function outcomesOf(tickets: Uint32Array, plan: Plan): Uint32Array | undefined {
   const outcomes = new Uint32Array(tickets.length);
   for (let index = 0; index < outcomes.length; index += 1) {
@@ -155,18 +155,18 @@ function outcomesOf(tickets: Uint32Array, plan: Plan): Uint32Array | undefined {
   return outcomes;
 }
 
-/** Ids begin again after so many: by then no sink remembers the first ones. */
+/** Ids restart after this many: by then no sink remembers the first ones. */
 const mostIds = 2 ** 31;
 
 /**
- * Adds what is of each cell itself, which its outcome does not know (what was sent for it, which domain
- * was meant): it follows from the cell again, so that nothing has to be kept. Each cell has an id of its
- * own in place of its outcome's, good as long as its rows are being written.
+ * Adds the values of each cell itself (what was sent, which domain was meant), which its outcome does not
+ * have: they are computed from the cell again, so that nothing is stored. Each cell has an id of its own in
+ * place of its outcome's, valid while its rows are written.
  */
 class PerCellValues {
   readonly #plan: Plan;
   #rows: JoinedRows | undefined;
-  /** Id of the first cell of those rows. */
+  /** Id of the first cell of these rows. */
   #first = 0;
 
   constructor(plan: Plan) {
@@ -187,7 +187,7 @@ class PerCellValues {
   readonly wholeCellsOf: AddedCells['cellsOf'] = (id, column) =>
     this.#plan.wholeCellsOf(this.#find(id).outcome, column);
 
-  /** Gives the cells of rows their ids while a sink writes them. */
+  /** Gives cells their ids while a sink writes them. */
   over(writing: SinkWriting): SinkWriting {
     let next = 0;
     return {

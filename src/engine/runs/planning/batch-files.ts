@@ -16,13 +16,13 @@ import type { EarlierRun } from '../../stores/run-state.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /**
- * Keeps the TXT files of batches in a directory. What is launched of them is known by its lines when the
- * source has changed: they are safe before anything is sent, and written once.
+ * Keeps the TXT files of batches in a directory. They identify launched addresses when the source has
+ * changed: they are safe before anything is sent, and written once.
  */
 export class DiskStorage implements BatchStorage {
   readonly #files: FileSystem;
   readonly #directory: string;
-  /** Batches that are on the disk as they were written down: whatever is appended to them is the same. */
+  /** Batches whose files are complete on disk: appended lines are the same. */
   readonly #whole = new Set<number>();
   #pending = new Map<number, Uint8Array[]>();
   readonly #begun = new Set<number>();
@@ -33,9 +33,9 @@ export class DiskStorage implements BatchStorage {
   }
 
   /**
-   * Keeps the files that an earlier process has written whole.
+   * Keeps the complete files of an earlier process.
    *
-   * @param checksums of its batches
+   * @param checksums of the batches
    */
   async keepWhole(checksums: readonly number[]): Promise<void> {
     const names = await onDisk(`read ${this.#directory}`, async () =>
@@ -61,7 +61,7 @@ export class DiskStorage implements BatchStorage {
     for (const [batch, blocks] of pending) await this.#write(batch, blocks);
   }
 
-  /** What was written outlasts a power cut when this has returned. */
+  /** Once this returns, the files survive a power cut. */
   async makeSafe(): Promise<void> {
     if (this.#begun.size === 0) return;
     const names = Array.from(this.#begun, batchFileName);
@@ -70,7 +70,7 @@ export class DiskStorage implements BatchStorage {
     );
   }
 
-  /** Chunks are lent: each is only good until the one after the next is asked for. */
+  /** A chunk is valid until the one after the next is requested. */
   open(batch: number): AsyncIterable<Uint8Array> {
     return readFileBytes(this.#files, this.#path(batch), true);
   }
@@ -109,10 +109,10 @@ async function measure(
 }
 
 /**
- * The batches of a run's plan, from their files alone: its source may hold something else by now.
+ * The batches of a run's plan, from their files alone: the source may have changed.
  *
- * @param paid numbers of those that may be paid for: of the others only those that are whole are given
- * @throws StateError `state_damaged` when a file is not as it was written; OutputError
+ * @param paid numbers of batches that may be paid for: of the others only complete ones are given
+ * @throws StateError `state_damaged` when a file has changed; OutputError
  */
 export async function plannedBatches(
   files: FileSystem,
@@ -142,13 +142,13 @@ export function paidNumbers({ batches }: Pick<EarlierRun, 'batches'>): ReadonlyS
   return new Set(paid.map(({ batch }) => batch));
 }
 
-/** A batch of an earlier run, or a part of one, with what is known of it. */
+/** A batch or part of an earlier run, with its state. */
 interface EarlierBatch {
   readonly batch: Batch;
   readonly entry: BatchEntry | PartEntry;
 }
 
-/** Those that an earlier run has sent something of; the parts in the place of what was split. */
+/** Batches of which an earlier run has sent something; parts in place of split ones. */
 export async function earlierBatches(
   files: FileSystem,
   store: Pick<StateDirectory, 'of'>,

@@ -8,14 +8,13 @@ import type { StateDirectory } from '../../stores/directory/state-directory.js';
 /** A source that can be read as often as asked. */
 export interface BufferedSource {
   readonly source: Source;
-  /** What it gives now takes the place of what was written down of it before. */
+  /** The new rows replace those on disk. */
   adopt(): Promise<Source>;
 }
 
 /**
- * Makes a source that can be read twice of one that can be read once: what it gives is written into the
- * state directory first. When a run continues, what the source gives now is written beside that; a source
- * that gives nothing, or the same, is not needed again.
+ * Makes a source that can be read once repeatable: its rows are written into the state directory first. When
+ * a run continues, the new rows are written beside them; an empty or identical source is not needed again.
  */
 export async function bufferSource(
   source: Source,
@@ -53,7 +52,7 @@ export async function bufferSource(
   };
 }
 
-/** Never the name of the one before: which of them counts is for the journal to say. */
+/** Never the previous name: the journal decides which file counts. */
 function nameBehind(file = 'input.1'): string {
   return `input.${Number(file.slice('input.'.length)) + 1}`;
 }
@@ -71,7 +70,7 @@ async function haveSameBytes(files: FileSystem, one: string, other: string): Pro
     }
     return true;
   } finally {
-    // A reading that is not brought to its end keeps its file open.
+    // An unfinished reading keeps its file open.
     await bytes.return(undefined);
   }
 }

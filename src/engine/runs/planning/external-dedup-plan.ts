@@ -20,9 +20,8 @@ interface Place {
 }
 
 /**
- * The planning of a list that is too large for one table, from the chunk on that shows it: cells wait on
- * disk until the list is read to its end, and with them the tickets, of which those that need no number
- * are known. A kill loses nothing: the next process reads the list again.
+ * Plans a list that is too large for one table, from the chunk on that shows it: cells and tickets wait on
+ * disk until the list is read to its end. A kill loses nothing: the next process reads the list again.
  */
 export class ExternalDedupPlan {
   readonly #place: Place;
@@ -40,7 +39,7 @@ export class ExternalDedupPlan {
     this.#partitions = new ExternalDedup({ storage, known: plan.book.size });
   }
 
-  /** Has the plan leave its numbers to partitions. */
+  /** Switches the plan to numbering by partitions. */
   static async begin(place: Place, plan: Plan): Promise<ExternalDedupPlan> {
     const { files, scratch } = place;
     await onDisk(`write ${scratch.partitionsPath}`, async () => {
@@ -70,9 +69,9 @@ export class ExternalDedupPlan {
   }
 
   /**
-   * Numbers all cells, which have come.
+   * Numbers all cells once the list is read.
    *
-   * @param write takes the tickets in their order, and what the planner has made of their cells
+   * @param write takes the tickets in order
    */
   async number(write: (tickets: Uint32Array) => Promise<void>): Promise<void> {
     const { files, scratch, signal } = this.#place;
@@ -80,7 +79,7 @@ export class ExternalDedupPlan {
       signal.throwIfAborted();
       await this.#storage.flush();
     });
-    // The lines go into batches: as many bytes again as are kept at most, and each cell's ticket.
+    // Batches will take as many bytes again as the lines, besides each cell's ticket.
     const { lineBytes } = this.#partitions;
     const neededBytes = lineBytes + this.#cells * Uint32Array.BYTES_PER_ELEMENT;
     await checkFree(files, scratch.path, () => neededBytes, 'the batches of the list take');
@@ -105,7 +104,7 @@ export class ExternalDedupPlan {
     }
   }
 
-  /** Removes what was kept: also where the planning has failed. */
+  /** Removes its files, also after a failed planning. */
   async remove(): Promise<void> {
     const { files, scratch } = this.#place;
     await this.#tickets.close();
@@ -115,10 +114,10 @@ export class ExternalDedupPlan {
   }
 }
 
-/** What a result takes: eight bytes, and its share of the distinct ones, for which as much is allowed. */
+/** A result takes eight bytes and its share of the distinct ones, allowed as much again. */
 const resultBytesPerAddress = 16;
 
-/** Says before anything is paid that the results would not fit beside the state directory. */
+/** Warns before anything is paid if the results would not fit beside the state directory. */
 export async function checkDiskSpace(
   files: FileSystem,
   stateDir: string,
@@ -150,7 +149,7 @@ async function checkFree(
   );
 }
 
-/** In the smaller unit as long as one is too coarse to compare. */
+/** In the smaller unit while the larger is too coarse to compare. */
 function shownSize(bytes: number): string {
   return bytes < 10_000_000
     ? `${grouped(Math.ceil(bytes / 1000))} KB`

@@ -7,8 +7,8 @@ import { readIntoBatches, type PlanInputOptions, type PlannedInput } from './pla
 type SizedList = Omit<ResolvedRun, 'client'>;
 
 /**
- * Refuses a list that has fewer rows than it should: an export that broke off must not take the place of a
- * good output. It is compared with the last run that had rows, so one empty night does not excuse the next.
+ * Refuses a list with too few rows: a truncated export must not replace a good output. Compared with the last
+ * run that had rows, so one empty night does not excuse the next.
  */
 export async function checkListSize(run: SizedList, rows: number): Promise<void> {
   const why = await whyTooFew(run, rows);
@@ -17,7 +17,7 @@ export async function checkListSize(run: SizedList, rows: number): Promise<void>
   }
 }
 
-/** Reads a list. One without even a header has no rows: too few, where some are asked for. */
+/** Reads a list. Without even a header it has no rows: too few, where a minimum is given. */
 export async function readSized(options: PlanInputOptions): Promise<PlannedInput> {
   try {
     return await readIntoBatches(options);

@@ -31,24 +31,24 @@ export interface PlannedInput {
   readonly entry: PlanEntry;
 }
 
-/** The options of a run, and what one reading of its list is given. */
+/** The options of a run, and the input of one reading of its list. */
 export interface PlanInputOptions extends Omit<ResolvedRun, 'client'> {
-  /** It can be read twice. */
+  /** Repeatable. */
   readonly source: Source;
-  /** Whether the list was read before: what there is to be said of it is said once. @default false */
+  /** Whether the list was read before: its notices are given once. @default false */
   readonly isAgain?: boolean;
   readonly seed: Uint8Array;
-  /** What knows results of earlier runs, under the same seed; closed at the end. @default nothing does */
+  /** Results of earlier runs, under the same seed; closed at the end. @default none */
   readonly recalled?: OpenRecall | undefined;
   readonly runId: string;
   readonly scratch: RunScratch;
-  /** What an earlier reading of the run has found: files of its batches that are whole stay. */
+  /** The plan of an earlier reading: complete files of its batches stay. */
   readonly planned: PlanEntry | undefined;
 }
 
 /**
- * Reads the source once: its unique addresses become batches on disk, its rows become tickets. Nothing
- * is sent. The same rows always make the same batches, so that a run that goes on does it again.
+ * Reads the source once: unique addresses become batches on disk, rows become tickets. Nothing is sent. The
+ * same rows always make the same batches, so a resumed run reads again.
  *
  * @throws InputError, OutputError, ConfigurationError `column_not_found`, `column_exists`
  */
@@ -76,7 +76,7 @@ async function readAll(options: PlanInputOptions, tickets: TicketFile): Promise<
     onHeaderFound: (header) => found.push(header),
   });
   const storage = new DiskStorage(files, scratch.batchesPath);
-  // What was launched is known by its files until the source is known to be the same.
+  // The files identify what was launched until the source is known to be the same.
   await storage.keepWhole(options.planned?.batches.map(({ checksum }) => checksum) ?? []);
   const plan = new Plan({
     ...options,
@@ -160,7 +160,7 @@ async function planAll(
     await to.recalled?.flush();
   };
   let partitioned: ExternalDedupPlan | undefined;
-  // What one chunk brings is written while the next is planned.
+  // A chunk is written while the next is planned.
   let underway = Promise.resolve();
   try {
     for await (const chunk of reading.chunks) {
@@ -177,7 +177,7 @@ async function planAll(
       const tickets = planner.plan(chunk, 0);
       await underway;
       underway = partitioned ? partitioned.append(tickets) : write(tickets);
-      // The next wait for it throws its failure.
+      // The next await throws its failure.
       underway.catch(() => undefined);
       for (const batch of cutter.take()) to.batches.push(batch);
       rows += chunk.length;
@@ -203,7 +203,7 @@ async function planAll(
   return rows;
 }
 
-/** What the output has no form for ends the run now, before anything is paid. */
+/** Ends the run before anything is paid where the output has no form for the rows. */
 export async function startValidating(
   {
     sink,
@@ -267,12 +267,12 @@ export function wantedPositions(layout: ColumnLayout): readonly number[] {
 }
 
 /**
- * From so many addresses on, a list is numbered by partitions. Below, one table of some 20 bytes an
- * address is no burden, and batches are written while the list is read.
+ * From this number of addresses on a list is numbered by partitions. Below it, one table of some 20 bytes an
+ * address is small, and batches are written while the list is read.
  */
 export const manyAddresses = 2 ** 22;
 
-/** Lets go of a reading whose rows are not asked for. */
+/** Closes a reading whose rows are not needed. */
 export async function closeReading(reading: SourceReading): Promise<void> {
   await reading.chunks[Symbol.asyncIterator]().return?.();
 }

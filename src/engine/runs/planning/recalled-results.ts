@@ -18,12 +18,12 @@ import type { RunScratch } from '../../stores/scratch.js';
 import { carriedUuids } from '../resume/earlier-results.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-/** What of a history a run has used, for its journal. */
+/** The journal's note of the used history. */
 type RecalledEntry = NonNullable<PlanEntry['recalled']>;
 
 /**
- * Notes which results of earlier runs stand for addresses of a run. It is decided once: the history grows
- * and ages, also by the run itself, but a run that continues must make the same batches.
+ * Records which earlier results a run uses. Decided once: the history grows and ages, also by the run itself,
+ * but a resumed run must make the same batches.
  */
 class RecalledWriter implements Recall {
   readonly #files: FileSystem;
@@ -46,7 +46,7 @@ class RecalledWriter implements Recall {
     return new RecalledWriter(files, path, file);
   }
 
-  /** Takes each result from the first that has it. */
+  /** Takes each result from the first source that has it. */
   from(recalls: readonly HistoryRecall[]): this {
     this.#recalls = recalls;
     return this;
@@ -73,7 +73,7 @@ class RecalledWriter implements Recall {
     }
   }
 
-  /** Makes it outlast a power cut: before the journal says that the plan counts. */
+  /** Syncs it, before the journal records the plan. */
   async finish(): Promise<RecalledEntry> {
     if (!this.#builder.isEmpty) this.#full.push(this.#builder.take());
     await this.flush();
@@ -116,11 +116,11 @@ export async function readRecalled(
   return entries;
 }
 
-/** What knows results of earlier runs while the source is read. */
+/** Results of earlier runs while the source is read. */
 export interface OpenRecall {
   recall(outcomes: OutcomeTable): Recall;
   flush(): Promise<void>;
-  /** @returns what is recorded in the journal */
+  /** @returns the entry for the journal */
   finish(): Promise<RecalledEntry>;
   close(): Promise<void>;
 }
@@ -132,13 +132,13 @@ interface RecallOptions {
   readonly seed: Uint8Array;
   readonly history?: History | undefined;
   readonly columns: FieldOptions;
-  /** What the runs before have paid for. @default there are none */
+  /** Paid results of earlier runs. @default none */
   readonly carried?: () => Promise<HistoryEntries>;
 }
 
 /**
- * A run asks the runs before it and a history once, and records the answers; once its plan counts, the
- * note alone speaks.
+ * A run looks up earlier runs and the history once, and records the results; once its plan counts, only that
+ * record is used.
  *
  * @returns `undefined` where it has neither
  */
@@ -164,7 +164,7 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
   return {
     recall: (outcomes) =>
       writer.from([
-        // What this night has paid for counts, however old the history wants its results.
+        // Results paid this night count, whatever age the history accepts.
         ...(carried ? [new HistoryRecall(carried, outcomes, { withOrigin, launchedByRun })] : []),
         ...(history ? [history.recall(outcomes, withOrigin)] : []),
       ]),

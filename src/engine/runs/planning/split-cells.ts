@@ -13,10 +13,10 @@ import { notice } from '../../../platform/text/notices.js';
 import { limitedSource } from '../../../lists/rows/sources/derived-sources.js';
 import type { ListOptions } from '../options/run-options.js';
 
-/** By verified column: its position, and what it holds. */
+/** By verified column: position and type. */
 type SplitColumns = readonly { readonly type: VerificationType; readonly position: number }[];
 
-/** The same source, or where that is asked for, one whose cells of several addresses are split, or its first rows. */
+/** The source itself, or with `splitCells` or `limit` one with split cells or the first rows. */
 export function askedSource(
   source: Source,
   options: ColumnOptions & Pick<ListOptions, 'splitCells' | 'limit'>,
@@ -26,8 +26,8 @@ export function askedSource(
 }
 
 /**
- * A source whose rows with several addresses in a verified cell are there once for each of them. Where several
- * columns have several, they go along by position.
+ * Repeats each row for every address in a verified cell. Several such columns are split together, by
+ * position.
  */
 function splitCellsSource(source: Source, columns: ColumnOptions): Source {
   const splitting = (kept: Source | undefined): Source => splitCellsSource(kept ?? source, columns);
@@ -93,13 +93,13 @@ function splitChunk(chunk: RowChunk, columns: SplitColumns): SplitChunk | undefi
   return places && new SplitChunk(chunk, places);
 }
 
-/** Where a row comes from, and what it has in place of its own cells, by position. */
+/** A row's origin, and the cells that replace its own, by position. */
 interface Place {
   readonly row: number;
   readonly cells?: ReadonlyMap<number, string>;
 }
 
-/** Rows of a chunk, some of which are there several times. */
+/** The rows of a chunk, some repeated. */
 class SplitChunk implements RowChunk {
   readonly own: RowChunk;
   readonly places: readonly Place[];
@@ -119,7 +119,7 @@ class SplitChunk implements RowChunk {
     return this.places.length;
   }
 
-  /** How many rows of the source are split. */
+  /** Number of split rows of the source. */
   get split(): number {
     return new Set(this.places.filter(({ cells }) => cells).map(({ row }) => row)).size;
   }
@@ -153,7 +153,7 @@ class SplitChunk implements RowChunk {
 
 const placeBytes = 64;
 
-/** Rows in stretches, of which those that were not split are their source's own: sinks copy what they know. */
+/** Groups rows so that unsplit ones keep their source's chunk, which sinks can copy. */
 export function* unsplitRows(rows: JoinedRows): Generator<JoinedRows> {
   const { chunk, from, to, outcomes, width } = rows;
   if (!(chunk instanceof SplitChunk)) {
@@ -168,7 +168,7 @@ export function* unsplitRows(rows: JoinedRows): Generator<JoinedRows> {
   }
 }
 
-/** The same before anything is verified, for previews. */
+/** The same before verification, for previews. */
 export function validateUnsplit(
   chunk: RowChunk,
   validate: ((chunk: RowChunk) => void) | undefined,
@@ -189,7 +189,7 @@ function* stretchesOf(
     const isSplit = places[start]?.cells !== undefined;
     let end = start + 1;
     while (end < to && (places[end]?.cells !== undefined) === isSplit) {
-      // Of its own rows none may be missing in between.
+      // Its own rows must be consecutive.
       if (!isSplit && places[end]?.row !== (places[end - 1]?.row ?? 0) + 1) break;
       end += 1;
     }

@@ -4,8 +4,8 @@ import { type FileSystem, readFileBytes } from '../../../platform/files/file-sys
 import { onDisk } from '../../../platform/files/disk-errors.js';
 
 /**
- * The tickets of all rows, in order, as 32-bit numbers of this machine: written in pass one, so that
- * pass two finds each row's results without looking at its cells again. It can be made again.
+ * The tickets of all rows, in order, as native 32-bit numbers: the first reading writes them, and the second
+ * finds each row's results without its cells. It can be made again.
  */
 export class TicketFile {
   readonly #files: FileSystem;
@@ -32,9 +32,9 @@ export class TicketFile {
   }
 
   /**
-   * Reads the tickets again, in portions as the caller asks for them.
+   * Reads the tickets in portions.
    *
-   * @param source how messages call what the rows come from
+   * @param source the source's name in messages
    */
   read(source = 'the input'): TicketReader {
     return new TicketReader(readFileBytes(this.#files, this.#path), source);
@@ -51,7 +51,7 @@ export class TicketReader {
     this.#source = source;
   }
 
-  /** @throws InputError `input_changed` when there are fewer: the source has more rows than before */
+  /** @throws InputError `input_changed` when there are fewer, as the source has more rows than before */
   async next(count: number): Promise<Uint32Array> {
     const tickets = new Uint32Array(count);
     const target = bytesOf(tickets);
@@ -88,7 +88,7 @@ function bytesOf(numbers: Uint32Array): Buffer {
   return Buffer.from(numbers.buffer, numbers.byteOffset, numbers.byteLength);
 }
 
-/** What a source gives when it is read again is not what the run has planned. */
+/** The error when a source gives other rows at its second reading. */
 export function inputChanged(source: string): InputError {
   return new InputError(
     `${source} has changed since the run read it: run again, which uses what was paid for with what it holds then`,

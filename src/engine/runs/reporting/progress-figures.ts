@@ -5,33 +5,32 @@ import type { VerificationType } from '../../../contract/enums.js';
 import type { VerifyProgress } from '../../streams/progress.js';
 import type { RunProgress } from './run-progress.js';
 
-/** How far a run or a stream is. */
+/** Progress of a run or a stream. */
 export interface Figures {
   readonly rowsRead: number;
   /** With `run()`, 0 until all batches are at their end. */
   readonly rowsWritten: number;
-  /** Addresses of all batches of the list; `undefined` until it is read, and always where rows stream. */
+  /** Addresses of all batches; `undefined` until the list is read, and for streams. */
   readonly addressesToSend: number | undefined;
-  /** Those in batches that are at their end. */
+  /** Addresses of finished batches. */
   readonly addressesDone: number;
-  /** Those of them that were done before this process resumed the run. */
+  /** Those that were done before this process resumed the run. */
   readonly addressesDoneBefore: number;
-  /** Batches of the list; `undefined` as `addressesToSend` is. */
   readonly batchesToSend: number | undefined;
-  /** Batches that something was sent of. */
+  /** Batches of which something was sent. */
   readonly batches: number;
-  /** Those of them that may have been launched: they may be paid. */
+  /** Those that may have been launched, and paid. */
   readonly batchesLaunched: number;
-  /** Those of them that are at their end, the failed ones among them. */
+  /** Those that are finished, failed ones included. */
   readonly batchesDone: number;
   readonly batchesFailed: number;
-  /** What the launched batches cost at most: one credit for each address. It never falls. */
+  /** The most that launched batches cost: one credit for each address. Never falls. */
   readonly credits: Readonly<Record<VerificationType, number>>;
-  /** What the service has said of these: neither charged nor kept. */
+  /** Credits that the service did not charge or gave back. */
   readonly notCharged: number;
 }
 
-/** The latest of a batch. */
+/** The latest state of a batch. */
 export interface NotedBatch {
   readonly addresses: number;
   readonly type: VerificationType;
@@ -41,8 +40,7 @@ export interface NotedBatch {
 }
 
 /**
- * Turns what `onProgress` of `verify()`, `run()` and `streamRun()` is given into a few figures, to be
- * logged now and then.
+ * Condenses the progress of `verify()`, `run()` and `streamRun()` into a few figures for a log.
  *
  * @example
  * ```ts
@@ -96,9 +94,8 @@ export class ProgressFigures {
     }
   }
 
-  /** The figures as they are now. */
   now(): Figures {
-    // The parts of a batch are counted in its place.
+    // Parts are counted in their batch's place.
     const all = [...this.#batches.values()];
     const batches = all.filter(({ state }) => state.stage !== 'split');
     const ended = batches.filter(({ state }) => isAtEnd(state));
@@ -112,7 +109,7 @@ export class ProgressFigures {
       addressesToSend: this.#addressesToSend,
       addressesDone: addressesOf(ended),
       addressesDoneBefore: this.#addressesDoneBefore,
-      // Each that was split makes room for two.
+      // A split batch makes room for two.
       batchesToSend: planned === undefined ? undefined : planned + all.length - batches.length,
       batches: batches.length,
       batchesLaunched: launched.length,
@@ -127,7 +124,7 @@ export class ProgressFigures {
     };
   }
 
-  /** The latest of each batch, of whole ones and of their parts. */
+  /** The latest state of each batch and part. */
   get batches(): ReadonlyMap<string, NotedBatch> {
     return this.#batches;
   }

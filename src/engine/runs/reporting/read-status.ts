@@ -27,8 +27,8 @@ import type { BatchReport, CreditSummary } from '../../summary/figures.js';
 import type { Summary } from '../../summary/summary.js';
 
 /**
- * Reads what a state directory says, or a store that processes share, also while a run works in it. In
- * place of a state directory, the output may be named whose run keeps its state beside it.
+ * Reads the status of a run from a state directory or a shared store, also while it works. The output may be
+ * given in place of the state directory beside it.
  *
  * @throws OutputError, StateError; ConfigurationError when there is no run; DeadlineError
  *
@@ -63,7 +63,7 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
   );
 }
 
-/** A state directory, and what it says of its run, or why it says nothing. */
+/** A state directory with its run's status, or why it cannot be read. */
 export type FoundRun =
   | { readonly stateDir: string; readonly status: RunStatus }
   | {
@@ -72,8 +72,7 @@ export type FoundRun =
     };
 
 /**
- * Finds the runs whose state directories are in a folder: those that are unfinished, and those that ended
- * with rows to be sent again.
+ * Finds the state directories in a folder: of unfinished runs, and of those that ended with failed rows.
  *
  * @throws OutputError when the folder cannot be read
  *
@@ -97,17 +96,17 @@ export async function findRuns(folder: string): Promise<readonly FoundRun[]> {
     try {
       found.push({ stateDir, status: await readRunStatus(stateDir) });
     } catch (error) {
-      // Other programs keep journals too.
+      // Other programs have journals, too.
       if (error instanceof SluiceError && name.endsWith('.sluice')) found.push({ stateDir, error });
     }
   }
   return found;
 }
 
-/** A run that has just ended waits no longer for its store's answer. */
+/** Longest wait for a store's answer after a run has ended. */
 const lookMs = 5000;
 
-/** What a state directory or a store knows of a run that stopped. */
+/** The state of a stopped run in its directory or store. */
 export interface StoppedRun {
   readonly status: RunStatus;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
@@ -115,9 +114,9 @@ export interface StoppedRun {
 }
 
 /**
- * Reads what a run that stopped has paid, and where its batches are.
+ * Reads what a stopped run has paid, and the states of its batches.
  *
- * @param place its state directory, or the store that processes share
+ * @param place its state directory, or the shared store
  * @throws as `readRunStatus` does
  */
 export async function readStoppedRun(
@@ -148,10 +147,7 @@ function stoppedRunOf(state: RunState, name: string): StoppedRun {
   };
 }
 
-/**
- * What the runs have cost in whose place a run began, as far as it is known; `undefined` where there was
- * none that launched something.
- */
+/** Cost of the runs that a run replaces, as far as known; `undefined` where none launched anything. */
 export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_before'] {
   const reports = earlier.flatMap(({ run, plan, batches }) =>
     batchReports({ ...emptyRunState, run, plan, batches }),
@@ -166,7 +162,7 @@ export function creditsBefore(earlier: readonly EarlierRun[]): Summary['credits_
 
 interface StoppedReport {
   readonly report: BatchReport;
-  /** What launched uploads before its own have cost. */
+  /** Cost of launched uploads before the current one. */
   readonly inVain: BatchEntry['inVain'];
   readonly isLaunched: boolean;
   readonly isInDoubt: boolean;
@@ -194,7 +190,7 @@ function batchReports(state: RunState): readonly StoppedReport[] {
   });
 }
 
-/** A batch whose cost is not known yet costs no more than its addresses. */
+/** A batch of unknown cost costs at most its addresses. */
 function creditsOf(batches: readonly StoppedReport[]): CreditSummary {
   const launched = batches
     .filter(({ isLaunched, isInDoubt }) => isLaunched && !isInDoubt)

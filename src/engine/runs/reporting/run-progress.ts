@@ -9,72 +9,71 @@ import type { VerifyProgress } from '../../streams/progress.js';
 import { hasFailed, type Summary } from '../../summary/summary.js';
 import { noticeOf, type Notice } from '../../../platform/text/notices.js';
 
-/** An unfinished run that is carried over to a list that has changed, or to other options. */
+/** An unfinished run that is carried over to a changed list, or to other options. */
 export interface CarriedRun {
   /** When that run began, as `2026-11-21T03:00:00.000Z`. */
   readonly startedAt: string;
-  /** What has changed, in words. */
+  /** The change, as text. */
   readonly change: string;
-  /** Batches that may be paid for. */
   readonly paidBatches: number;
-  /** Those of them of which at least one address is in tonight's list. */
+  /** Those with at least one address in the current list. */
   readonly usedBatches: number;
-  /** Addresses that may be paid for, those among them that an earlier list had brought. */
+  /** Addresses that may be paid for, including those carried over from earlier lists. */
   readonly paidAddresses: number;
-  /** Those of them that are in tonight's list: they are not paid for again. */
+  /** Those in the current list: they are not paid for again. */
   readonly usedAddresses: number;
-  /** Addresses of batches that failed after their launch: they may be paid for, and have no results. */
+  /** Addresses of batches that failed after their launch: possibly paid, without results. */
   readonly failedAddresses: number;
-  /** Batches that were launched and are waited for. */
+  /** Launched batches that are still awaited. */
   readonly unfinished: number;
 }
 
 type BatchStage = Extract<VerifyProgress, { readonly stage: 'batch' }>;
 
-/** What a run reports while it works. */
+/** What a run reports as it works. */
 export type RunProgress =
-  /** A header that stands below other lines was found by the rows around it: nobody said where it is. */
+  /** The header was found below other lines, by the rows around it. */
   | ({ readonly stage: 'header_found' } & FoundHeader)
   | ({ readonly stage: 'footer_found' } & FoundFooter)
-  /** The list has changed since a run that was not finished: what that has paid for is used. */
+  /** The list has changed since an unfinished run: its paid results are used. */
   | ({ readonly stage: 'carried' } & CarriedRun)
-  /** An unfinished run is gone on with, of which something was sent: said before anything else. */
+  /** An unfinished run of which something was sent continues: reported before anything else. */
   | { readonly stage: 'going_on'; readonly status: RunStatus }
   | { readonly stage: 'reading'; readonly rows: number; readonly addresses: number }
   | {
       readonly stage: 'read';
       readonly rows: number;
       readonly addresses: number;
-      /** Addresses in the batches: those whose results nothing knows yet. */
+      /** Addresses in the batches: those without an earlier result. */
       readonly toSend: number;
       readonly batches: number;
     }
   | BatchStage
-  /** Batches that an earlier process has begun, as they are now: said once, before any `batch`. */
+  /** The current states of batches that an earlier process began: reported once, before any `batch`. */
   | { readonly stage: 'recalled'; readonly batches: readonly BatchStage[] }
-  /** A stop that `partial` turns into an output with rows that are not finished. */
+  /** A stop after which `partial` writes unfinished rows. */
   | { readonly stage: 'stopped'; readonly error: SluiceError }
-  /** Uploads on the service that this run made and could not delete; their names. */
+  /** Names of this run's uploads that could not be deleted from the service. */
   | { readonly stage: 'left_behind'; readonly names: readonly string[] }
-  /** The service has more of the run than the state directory knows: it is a copy, or an older one. */
+  /** The service has more of the run than the state directory, which is a copy or an older one. */
   | {
       readonly stage: 'older_state';
-      /** Whether it was copied or restored: another process may go on with the other copy. */
+      /** Whether it was copied or restored: another process may continue with the other copy. */
       readonly isCopied: boolean;
-      /** Names of uploads that the state directory did not know, or not as launched; they are resumed. */
+      /** Names of uploads unknown to the state directory, or unknown as launched; they are resumed. */
       readonly learned: readonly string[];
-      /** Names of uploads that were launched beside those that are resumed; they stay. */
+      /** Names of launched uploads beside the resumed ones; they stay. */
       readonly unused: readonly string[];
     }
-  /** A shared run of this name had finished before: nothing is read, sent or written now. */
+  /** A shared run of this name had finished before: nothing is read, sent or written. */
   | {
       readonly stage: 'already_finished';
-      /** How messages call the run and its store. */
+      /** The run and its store in messages. */
       readonly name: string;
     }
-  /** A column that the output cannot keep as it is: its cells become text. Comes before a batch is sent. */
+  /** A column whose type the output cannot keep: its cells become text. Reported before a batch is sent. */
   | ({ readonly stage: 'text_column' } & TextColumn)
-  /** What there is to say: what is waited for, cannot be noticed, or was not done. */
+  /** A notice: something is awaited, cannot be checked, or was not done. */
   | ({ readonly stage: 'notice' } & Notice)
   | { readonly stage: 'writing'; readonly rows: number }
   | { readonly stage: 'written'; readonly rows: number };
@@ -106,12 +105,12 @@ export function observedProgress(
   };
 }
 
-/** What a source or a sink has to say, as progress. */
+/** The notice of a source or a sink, as progress. */
 export function noticed(given: Notice | string): RunProgress {
   return { stage: 'notice', ...noticeOf(given) };
 }
 
-/** Batches are reported where they are driven. */
+/** Batches are published where they are driven. */
 function isCounted(
   progress: RunProgress,
 ): progress is Extract<
@@ -121,18 +120,18 @@ function isCounted(
   return ['reading', 'read', 'writing', 'written'].includes(progress.stage);
 }
 
-/** What is reported of a run's end. */
+/** What is published about a run's end. */
 export function observedEnd(summary: Summary): ObservedEnd {
   return { rows: summary.rows, hasFailed: hasFailed(summary) };
 }
 
-/** How far this process is with the rows of a shared run, and the one that writes them. */
+/** Rows that this process of a shared run has read and written, and that the writing process has. */
 export class SharedRows implements RowFigures {
   readonly #onProgress: (progress: RunProgress) => void;
   #local = noRows;
   #remoteRows = 0;
 
-  /** @param onProgress called with what this process does, and with the rows that another writes */
+  /** @param onProgress called with this process's progress, and with rows that another writes */
   constructor(onProgress: (progress: RunProgress) => void) {
     this.#onProgress = onProgress;
   }
@@ -141,7 +140,7 @@ export class SharedRows implements RowFigures {
     return this.#local;
   }
 
-  /** Takes in what this process does. */
+  /** Notes the progress of this process. */
   readonly note = (progress: RunProgress): void => {
     const { stage } = progress;
     if (stage === 'reading' || stage === 'read') {

@@ -32,25 +32,25 @@ export interface SettleOptions {
 interface CarryOverOptions extends SettleOptions {
   /** The run whose list has changed, and its plan. */
   readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
-  /** Tonight's list, under the seed of that run. */
+  /** Tonight's list, hashed under that run's seed. */
   readonly tonight: PlannedInput;
-  /** What has changed, in words; `undefined` where only failed addresses are sent again. */
+  /** The change, as text; `undefined` where only failed addresses are sent again. */
   readonly change: string | undefined;
-  /** Called when it is decided, before anything is sent. */
+  /** Called once it is decided, before anything is sent. */
   readonly onDecided: () => Promise<void>;
 }
 
 /**
- * Makes room for a run of tonight's list: what the run before has launched is brought to its end, so that
- * its results can be used by the address, and what it has only uploaded is deleted. Killed at any moment,
- * the next process does it again: nothing but a status can have changed.
+ * Prepares a run of tonight's list: finishes what the run before has launched, so that its results can be
+ * used by address, and deletes what it only uploaded. After a kill the next process repeats it: only a status
+ * can have changed.
  *
- * @throws StateError `state_mismatch` when too little of what was paid for would be of use, with nothing
- *   sent; what stops the batches
+ * @throws StateError `state_mismatch` when too little of what was paid would be useful, with nothing sent;
+ * what stops the batches
  */
 export async function carryOver(options: CarryOverOptions): Promise<void> {
   const { store, state, change, run } = options;
-  // The service has no say in it.
+  // Decided without the service.
   if (run.onChange === 'stop' && change !== undefined) {
     throw refusalOf(options, change, `${optionName('onChange', 'stop')} ends the run here`);
   }
@@ -67,7 +67,7 @@ export async function carryOver(options: CarryOverOptions): Promise<void> {
 }
 
 /**
- * Asks for the exports again that were not what was asked for when another list came: they are paid for.
+ * Requests the paid exports again that were not accepted before the list changed.
  *
  * @throws what stops the batches
  */
@@ -78,7 +78,7 @@ export async function retryEarlier(options: SettleOptions): Promise<void> {
     const { run, plan, batches } = earlier;
     const state = { ...emptyRunState, run, plan, batches };
     const claims = new LocalRunClaims(state, {
-      // Nothing of it is launched any more: that its results are there says all.
+      // Nothing of it is launched any more: stored results are all that is recorded.
       record: async () => undefined,
       keepResults: async (...kept) => results.keep(...kept),
     });
@@ -106,7 +106,7 @@ async function reconciliationOf(
   return reconciliation;
 }
 
-/** Brings what a run has launched to its end, from the files of its batches alone. */
+/** Finishes a run's launched batches, from its batch files alone. */
 async function settle(
   { run, client }: SettleOptions,
   {
@@ -145,11 +145,11 @@ async function settle(
   const { maxCredits: _, onProgress, ...settings } = run;
   await settleRun(
     {
-      // What was launched was allowed by the budget of its night.
+      // Launched batches were within that night's budget.
       run: {
         ...settings,
         onProgress: (progress) => {
-          // How far the batches of another list are is no progress of tonight's.
+          // The progress of another list's batches is not tonight's.
           if (progress.stage !== 'batch') onProgress?.(progress);
         },
       },
@@ -177,7 +177,7 @@ async function decide(
   const isEnough =
     run.history !== undefined ||
     use.usedAddresses >= leastUsed ||
-    // Killed behind its output: a query may give what is left to be verified.
+    // Killed after its output: a query may now give only the remaining rows.
     (await run.sink.hasWritten?.(outputIdOf(state.run))) === true;
   const isForced = way === 'carry' || store.state.isCarried;
   const carried = { startedAt: state.run.startedAt, change, ...use };
@@ -206,10 +206,10 @@ function refusalOf({ run, state }: CarryOverOptions, change: string, why: string
   );
 }
 
-/** What was paid for of a list, and what of it another list needs. */
+/** Paid addresses of one list, and those that another needs. */
 type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
 
-/** Looks which of the addresses that a run has paid for another list has. */
+/** Counts the paid addresses that another list has. */
 async function measureUse(
   {
     store,
@@ -219,7 +219,7 @@ async function measureUse(
   }: {
     readonly store: StateDirectory;
     readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
-    /** Of the other list, under the seed of the run. */
+    /** The other list's, under the run's seed. */
     readonly book: AddressBook;
     readonly run: ResolvedRun;
   },
@@ -228,7 +228,7 @@ async function measureUse(
   const paid = driven.filter(
     (batch) => batch.state.stage !== 'failed' && mayHaveLaunched(batch.state),
   );
-  // One that is sent again is not known as failed any more.
+  // A batch that is sent again no longer counts as failed.
   const failedAddresses = driven
     .filter((each) => {
       const before = entryOf(store.state, each.batch)?.state;

@@ -7,10 +7,10 @@ import type { RunStore } from '../../stores/run-store.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-/** What comes of these is compared: they may be called otherwise on another machine. */
+/** These are compared by their results: names may differ between machines. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 
-/** Which options differ that say how the service is asked, and which service: by their names. */
+/** Names of the differing options about the service and its parameters. */
 export function differingSettings(
   state: RunEntry,
   given: Decisions & { readonly service: string | undefined },
@@ -20,14 +20,11 @@ export function differingSettings(
   const names = differingNames(settings(state.decides), settings(given.decides));
   const options = names.map((name) => optionName(`settings.${name}`));
   if (state.service !== given.service) options.push(optionName('baseUrl'));
-  // A command line may have one option for two of them.
+  // One command line option may cover two of them.
   return [...new Set(options)];
 }
 
-/**
- * Refuses another service, and other settings for it, once something was sent: what is paid for is only
- * worth something there.
- */
+/** Refuses another service or other parameters once something was sent: paid results exist only there. */
 export function refuseOthers(differing: readonly string[]): void {
   if (differing.length === 0) return;
   throw new StateError(
@@ -37,8 +34,8 @@ export function refuseOthers(differing: readonly string[]): void {
 }
 
 /**
- * Whether a key is of the account that a run was begun with, as far as the service shows: under another
- * account's all its batches look deleted. One that sees one of them is a new key of the same account.
+ * Whether a key belongs to the run's account: under another account all its batches look deleted, while a new
+ * key of the same account sees them.
  */
 export async function isOfAccount(
   client: Client,
@@ -55,7 +52,7 @@ export async function isOfAccount(
   return uuids.length === 0 ? 'unknown' : 'other';
 }
 
-/** Notices another account before anything is paid again. */
+/** Refuses another account before anything is paid again. */
 export async function checkAccount(
   client: Client,
   state: RunEntry,
@@ -91,19 +88,18 @@ export function differingShared(
   return all.length === 0 ? undefined : all.join(', ');
 }
 
-/** Whether a run of the same rows writes the same output. */
+/** Whether two runs of the same rows write the same output. */
 export function hasSameOutput(state: Decisions, given: Decisions): boolean {
   return differingOptions(allOf(state), allOf(given)).every((name) => comparedItself.has(name));
 }
 
-/** Whether a run whose list was never read to its end is the one that is asked for. */
+/** Whether a run whose list was not yet read is the requested one. */
 export function isSameRun(state: RunEntry, given: Decisions, service: string): boolean {
   return state.service === service && differingOptions(allOf(state), allOf(given)).length === 0;
 }
 
 /**
- * What has changed since a run read its list, in words for a person: how a file is called and what is
- * written of it is no change.
+ * What has changed since a run read its list, as text. A file's name and the choice of output are no change.
  *
  * @returns `undefined` when the rows make the same batches
  */
@@ -111,7 +107,7 @@ export function findChange(
   state: { readonly run: RunEntry; readonly plan: PlanEntry },
   found: Decisions & { readonly plan: PlanEntry },
 ): string | undefined {
-  // Where its header is may be said by now, or found.
+  // The header's position may be given by now, or detected.
   const [before, now] = [state.plan, found.plan].map((plan) =>
     asJson({ ...plan, headers: undefined }),
   );
@@ -132,9 +128,9 @@ export function findChange(
 }
 
 /**
- * Which options of a finished run differ in the call that gets its report.
+ * Options of a finished run that differ in the call that asks for its report.
  *
- * @returns `undefined` where none are
+ * @returns `undefined` without a difference
  */
 export function othersThanFinished(state: Decisions, given: Decisions): string | undefined {
   const [before, now] = [allOf(state), allOf(given)];
@@ -160,7 +156,7 @@ function shownOptions(
 
 const longestShown = 60;
 
-/** What an option was given, as a person gave it. */
+/** An option's value as a person gave it. */
 function shownValue(value: unknown): string {
   if (value === undefined || value === null) return 'none';
   const values = Array.isArray(value) ? value : [value];
@@ -171,7 +167,7 @@ function shownValue(value: unknown): string {
   return text.length > longestShown ? `${text.slice(0, longestShown)}…` : text;
 }
 
-/** The journal has them with hyphens, and calls the sink as the command line does. */
+/** The journal uses hyphens, and names the sink as the command line does. */
 function shownName(inJournal: string): string {
   if (inJournal === 'output') return optionName('sink');
   if (inJournal === 'input') return optionName('source');
@@ -194,7 +190,7 @@ function differingNames(known: RunEntry['decides'], given: RunEntry['decides']):
 
 const paths: ReadonlySet<string> = new Set(['input', 'output', 'rejects']);
 
-/** How a path is written is no difference. */
+/** Spelling of a path is no difference. */
 function pathOf(name: unknown): unknown {
   return typeof name === 'string' && !name.includes('://') ? resolve(name) : name;
 }
@@ -203,7 +199,7 @@ function headerLine({ headers }: PlanEntry): string {
   return (headers ?? [1]).join(', ');
 }
 
-/** The value as it comes back from the journal. */
+/** The value as the journal returns it. */
 function asJson<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }

@@ -20,15 +20,14 @@ import { earlierBatches } from '../planning/batch-files.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
-/** Whose state it is, and who reads it. */
+/** Whose state it is, and its reader. */
 interface CarriedOptions {
   readonly store: Pick<StateDirectory, 'of'> & { readonly state: Pick<RunState, 'earlier'> };
   readonly files: FileSystem;
 }
 
 /**
- * What the runs have paid for in whose place another began, by the address itself: their lists, and so the
- * numbers of their addresses, were others.
+ * Paid results of the runs that another replaced, by address: their lists had other address numbers.
  *
  * @param options.retries whether addresses that failed count as never sent
  * @throws StateError `state_damaged`; OutputError
@@ -49,13 +48,13 @@ export async function carriedEntries(
   return entries;
 }
 
-/** Gives a history what the runs before have paid for, whatever tonight's list needs of it. */
+/** Gives a history the paid results of earlier runs, whether tonight's list needs them or not. */
 export async function keepCarried(options: CarriedOptions, history: History): Promise<void> {
   for await (const earlier of resultsBefore(options))
     if (earlier.isKept) await history.keep(earlier);
 }
 
-/** Uuids of what the runs before have launched. */
+/** Uuids of batches launched by earlier runs. */
 export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string> {
   const state = earlier.flatMap(({ batches }) => [...batches.values()].map((entry) => entry.state));
   return new Set(
@@ -64,13 +63,13 @@ export function carriedUuids(earlier: readonly EarlierRun[]): ReadonlySet<string
 }
 
 interface EarlierResults extends ReportedResults {
-  /** Whether its results are there; else it counts as failed. */
+  /** Whether its results are stored; else it counts as failed. */
   readonly isKept: boolean;
-  /** Whether it has failed in a way that a person may have its addresses sent again. */
+  /** Whether its failed addresses may be sent again on request. */
   readonly isRetried: boolean;
 }
 
-/** What may have been paid for counts, also without a result: it is never paid for again by itself. */
+/** An address that may have been paid counts, even without a result: it is not paid again by itself. */
 async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<EarlierResults> {
   for (const run of store.state.earlier.filter(hasPaid)) {
     const { results } = store.of(run);
@@ -78,7 +77,7 @@ async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<
     for (const { batch, entry } of await earlierBatches(files, store, run)) {
       const { state } = entry;
       if (!mayHaveLaunched(state)) continue;
-      // One that failed may have been gone on with since.
+      // A failed one may have been continued since.
       const kept =
         state.stage === 'failed'
           ? await results.find(batch, outcomes)
@@ -99,7 +98,7 @@ async function* resultsBefore({ store, files }: CarriedOptions): AsyncGenerator<
   }
 }
 
-/** Gives a history what the batches of a run have come to whose results are kept. */
+/** Gives a history the stored results of a run's batches. */
 export async function keepBatches(
   store: RunStore,
   batches: readonly DrivenBatch[],
@@ -139,7 +138,7 @@ async function* resultsOf(batch: Batch, outcomes: Uint32Array): AsyncGenerator<A
   }
 }
 
-/** Collects what a stream with this history has launched and left, before the list is looked up in it. */
+/** Collects what a stream with this history has launched and left, before the list is looked up. */
 export async function collectLeft(
   history: History,
   service: Client,

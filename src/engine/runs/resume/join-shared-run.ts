@@ -29,16 +29,16 @@ import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
 /**
- * A run that many processes work on: begins it, or joins the one that is begun under its name, where it is the
- * same. Every process makes the same batches of the list, so only what they come to is compared.
+ * A shared run: begins it, or joins the one with its name if it is the same. Every process makes the same
+ * batches of the list, so only checksums and counts are compared.
  */
 export class SharedRun implements RunLocation {
   readonly run: ResolvedRun;
-  /** The run and where it is, for messages. */
+  /** The run and its store, for messages. */
   readonly name: string;
   readonly store: SharedRunStore;
   readonly scratch: PrivateScratch;
-  /** What all processes read alike. */
+  /** The source as all processes read it. */
   #source: Source | undefined;
   #leavePace: (() => void) | undefined;
 
@@ -54,7 +54,7 @@ export class SharedRun implements RunLocation {
     this.scratch = scratch;
   }
 
-  /** @param parent of this process's own folder @throws as `SharedStore.open` does */
+  /** @param parent parent of this process's folder @throws as `SharedStore.open` does */
   static async open(
     run: ResolvedRun,
     shared: SharedStore,
@@ -74,7 +74,7 @@ export class SharedRun implements RunLocation {
     const { client: given } = this.run;
     const client =
       typeof given === 'function' ? await given(join(this.scratch.path, 'service')) : given;
-    // In a store all runs of an account keep one pace.
+    // In a store all runs of an account share one rate.
     const { baseUrl, intervalMs } = client;
     const account = async (salt: string): Promise<string> =>
       `${await client.keyFingerprint(salt)} ${new URL(baseUrl).origin}`;
@@ -82,7 +82,7 @@ export class SharedRun implements RunLocation {
     return client;
   }
 
-  /** What the service refuses in its form is not worth going on with, and its name is taken. */
+  /** A run refused in its form is not worth continuing, and its name is taken. */
   reasonOf({ stoppedBy, isRefused }: DriveRunEnd): unknown {
     if (!isRefused || !(stoppedBy instanceof ConfigurationError)) return stoppedBy;
     return new ConfigurationError(
@@ -105,7 +105,7 @@ export class SharedRun implements RunLocation {
     await this.scratch.remove();
   }
 
-  /** All else that is asked of the run needs its list, which another process may be copying. */
+  /** Any other request for the run needs its list, which another process may be copying. */
   async finishedSummary(): Promise<Summary | undefined> {
     const before = this.#finishedSummary();
     if (before) {
@@ -125,7 +125,7 @@ export class SharedRun implements RunLocation {
     return this.#finishedSummary();
   }
 
-  /** A name that is used twice would leave a new list unverified, silently. */
+  /** A name used twice would silently leave a new list unverified. */
   #refuseOtherThanFinished(): void {
     const { run, name, store } = this;
     const differing = store.state.run && othersThanFinished(store.state.run, decisionsOf(run));
@@ -154,13 +154,12 @@ export class SharedRun implements RunLocation {
     await this.#refuseOther(client, begun.run);
     const plannedInput = begun.plannedInput ?? (await this.#read(begun.run));
     this.#refuseOtherList(begun, plannedInput);
-    // A process that is refused changes nothing for the others.
+    // A refused process changes nothing for the others.
     await this.#adoptStop(stopped);
     await this.#giveBudget();
     return { entry: begun.run, plannedInput };
   }
 
-  /** What is begun, with what this process has planned for it where it had to. */
   async #begun(client: Client): Promise<BegunRun & { readonly plannedInput?: PlannedInput }> {
     const { run, store } = this;
     const isNeeded = (): boolean => store.state.plan === undefined;
@@ -186,16 +185,16 @@ export class SharedRun implements RunLocation {
     }
   }
 
-  /** What has stopped the run before this process worked on it may be otherwise by now. */
+  /** What stopped the run before this process joined may no longer apply. */
   async #adoptStop(stopped: StoppedEntry | undefined): Promise<void> {
     const { store } = this;
     if (!stopped || store.state.stopped?.at !== stopped.at) return;
-    // Before another process can go on within what is used up.
+    // Before another process can continue within a used-up budget.
     if (stopped.code === 'budget_exhausted') await this.#limit(this.run.maxCredits);
     await store.record({ entry: 'resumed' });
   }
 
-  /** The newest process decides; one without the option keeps what others set. */
+  /** The newest process decides; without the option it keeps the others' budget. */
   async #giveBudget(): Promise<void> {
     const { maxCredits } = this.run;
     if (maxCredits !== undefined) await this.#limit(maxCredits);
@@ -233,7 +232,7 @@ export class SharedRun implements RunLocation {
     });
   }
 
-  /** Nothing is written down of a run before it is known that it can be: its name would be taken. */
+  /** Recorded only once the run can begin: its name would be taken. */
   async #begin(begunHere: RunEntry, plannedInput: PlannedInput): Promise<BegunRun> {
     const { run, store, scratch } = this;
     await checkBeforeSending(run, plannedInput);
@@ -281,7 +280,7 @@ export class SharedRun implements RunLocation {
   }
 }
 
-/** Processes of one minor version work on a run together. */
+/** Processes of one minor version can share a run. */
 const runningVersion = version.split('.').slice(0, 2).join('.');
 
 function mismatch(message: string): StateError {

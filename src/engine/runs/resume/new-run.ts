@@ -15,11 +15,11 @@ import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
 /**
- * Begins a run, in the place of the one in the journal, if there is one.
+ * Begins a run, replacing the one in the journal, if any.
  *
- * @param given.outputId what outputs know it by. @default its own id
+ * @param given.outputId its id in outputs. @default its own id
  *
- * @param given.retries whether addresses that failed in the runs before are sent again
+ * @param given.retries whether failed addresses of earlier runs are sent again
  */
 export async function beginRun(
   client: Client,
@@ -34,7 +34,7 @@ export async function beginRun(
 }
 
 export async function newRun(client: Client, options: ResolvedRun): Promise<RunEntry> {
-  // With the history's own, an address is hashed once for both.
+  // With the history's own seed, an address is hashed once for both.
   const seed = Buffer.from(options.history?.seed ?? randomBytes(32)).toString('hex');
   return {
     entry: 'run',
@@ -48,7 +48,7 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
   };
 }
 
-/** The options that decide the rows, the batches and the output, by the names users know them by. */
+/** The options that decide the rows, the batches and the output, by their public names. */
 export function decisionsOf(options: ResolvedRun): Decisions {
   const { source, sink, settings = {} } = options;
   const decisions = {
@@ -67,7 +67,6 @@ export function decisionsOf(options: ResolvedRun): Decisions {
 
 const noColumns = { email: [], phone: [] };
 
-/** What was given of those that decide one of them. */
 function given(options: ResolvedRun, what: Flag['decides']): Readonly<Record<string, unknown>> {
   const table: Readonly<Record<string, Wanted>> = runShape;
   return Object.fromEntries(
@@ -83,7 +82,7 @@ export function serviceOf(client: Client, { serviceName }: ResolvedRun): string 
   return serviceName ?? client.baseUrl;
 }
 
-/** Asks and says what there is to be asked and said of a list. */
+/** Asks the questions and gives the notices about a list. */
 export async function checkBeforeSending(
   run: ResolvedRun,
   { plan, batches }: PlannedInput,
@@ -95,8 +94,8 @@ export async function checkBeforeSending(
 }
 
 /**
- * Says before anything is sent where the account has too little; anyone who is asked before the launch
- * sees it then.
+ * Reports too small a balance before anything is sent; where there is a question before the launch, that
+ * shows it.
  */
 export function reportBalance(
   { maxCredits, onPrepared, onProgress }: ResolvedRun,
@@ -110,11 +109,11 @@ export function reportBalance(
 const lockedMs = 1000;
 
 /**
- * Opens the history of a run that processes share; waits for as long as another process has it.
+ * Opens the history of a shared run; waits while another process has it.
  *
- * @param isNeeded asked before each trial
+ * @param isNeeded called before each attempt
  *
- * @returns `undefined` where there is none, or it is needed no more
+ * @returns `undefined` where there is none, or it is no longer needed
  */
 export async function openInTurn(
   { openHistory, onProgress, clock, signal }: ResolvedRun,

@@ -40,21 +40,21 @@ import { optionName } from '../../../platform/text/option-name.js';
 
 interface Compared {
   readonly plannedInput: PlannedInput;
-  /** What has changed, in words. */
+  /** The change, as text. */
   readonly change: string | undefined;
 }
 
 type Planned = RunState & { readonly run: RunEntry; readonly plan: PlanEntry };
 
 /**
- * A run that this process has to itself: the one that the state directory knows, or another that takes its
- * place because the list has changed.
+ * A run of one process: the one in the state directory, or another that replaces it because the list has
+ * changed.
  */
 export class DirectoryRun implements RunLocation {
   readonly run: ResolvedRun;
   readonly store: StateDirectory;
   #source: BufferedSource | undefined;
-  /** What was read to be compared with the run that is known. */
+  /** The reading that was compared with the known run. */
   #compared: Compared | undefined;
 
   private constructor(run: ResolvedRun, store: StateDirectory) {
@@ -67,7 +67,7 @@ export class DirectoryRun implements RunLocation {
     const { files, signal, fresh = false } = run;
     const opened = StateDirectory.open(files, path, { ...run, fresh });
     const store = await opened.catch((error: unknown) => {
-      // The reason of an abort passes untouched.
+      // The reason of an abort passes unchanged.
       signal.throwIfAborted();
       throw error;
     });
@@ -80,10 +80,10 @@ export class DirectoryRun implements RunLocation {
   }
 
   /**
-   * A run that was killed between its output and its end has only to be tidied up; one that ended with
-   * failed rows is either retried, or over.
+   * A run killed between its output and its end only needs tidying; one that ended with failed rows is
+   * retried, or over.
    *
-   * @returns the run and what it reported, when the same is asked for again
+   * @returns the summary, when the same is asked for again
    */
   async finishedSummary(): Promise<Summary | undefined> {
     const { state } = this.store;
@@ -98,22 +98,22 @@ export class DirectoryRun implements RunLocation {
       return undefined;
     }
     const { client, serviceName } = this.run;
-    // One that is yet to be connected is the run's own as far as anybody knows.
+    // A service that is not connected yet counts as the run's own.
     const connected = typeof client === 'function' ? state.run?.service : client.baseUrl;
     if (!isPlanned(state) || this.#differing(state.run, serviceName ?? connected).length > 0) {
       return undefined;
     }
     const { change } = await this.#compare(state);
     if (change !== undefined || !hasSameOutput(state.run, this.#decisions)) return undefined;
-    // The journal recorded it itself, as it was reported then.
+    // The journal wrote it itself, as it was reported then.
     return state.finished.summary;
   }
 
   /**
-   * Goes on with the run that is known, where tonight's list makes the same batches, or begins another.
+   * Resumes the known run where tonight's list makes the same batches, or begins another.
    *
-   * @throws StateError `state_mismatch` before anything is sent, when that is not to be done; what stops
-   *   the batches of the run whose place another takes
+   * @throws StateError `state_mismatch` before anything is sent, when neither is allowed; what stops the
+   * batches of a replaced run
    */
   async open(client: Client): Promise<OpenedRun> {
     const opened = await this.#open(client);
@@ -160,7 +160,7 @@ export class DirectoryRun implements RunLocation {
   async #begin(client: Client, service: string): Promise<OpenedRun> {
     const { run, plan } = this.store.state;
     if (this.#source) await this.#adopt();
-    // A process that was killed while it read its list has sent nothing under its name.
+    // A run killed before its plan was recorded has uploaded nothing: its entry is reused.
     const isBegun = run && !plan && isSameRun(run, this.#decisions, service);
     const entry = isBegun
       ? run
@@ -197,7 +197,7 @@ export class DirectoryRun implements RunLocation {
       await store.close();
       throw error;
     }
-    // A run that has sent nothing is gone before anybody says what is kept of it.
+    // A run that has sent nothing is removed before its state is mentioned.
     if (run.lastAct && store.state.finished) run.lastAct(async () => store.remove());
     else await store.remove();
   }
@@ -206,7 +206,7 @@ export class DirectoryRun implements RunLocation {
     return this.run.retryFailed === true;
   }
 
-  /** Its output is there: what it has paid for is needed no more. */
+  /** Its output is complete: its results are no longer needed. */
   get #isOver(): boolean {
     return this.store.state.finished !== undefined && !this.#wantsRetry;
   }
@@ -219,7 +219,7 @@ export class DirectoryRun implements RunLocation {
     return differingSettings(run, { ...this.#decisions, service });
   }
 
-  /** Whether a person wants addresses again that failed before the list changed. */
+  /** Whether addresses that failed before the list changed are to be sent again. */
   #sendsEarlierAgain(): boolean {
     const { earlier, finished } = this.store.state;
     if (!this.#wantsRetry || !finished) return false;
@@ -238,7 +238,7 @@ export class DirectoryRun implements RunLocation {
 
   async #carryOver(client: Client, state: Planned, change: string | undefined): Promise<void> {
     const { plannedInput } = await this.#compare(state);
-    // Where the addresses of tonight's list were handed over, it takes a reading that keeps them.
+    // Where tonight's addresses were handed over, another reading keeps them.
     const tonight = plannedInput.plan.book.isHandedOver
       ? await this.#read(state.run, { partitionFrom: Infinity })
       : plannedInput;
@@ -257,7 +257,7 @@ export class DirectoryRun implements RunLocation {
     return { run: this.run, client, store: this.store };
   }
 
-  /** From now on what the source gave tonight is the list on disk. */
+  /** Tonight's rows become the list on disk. */
   async #adopt(): Promise<Source> {
     await this.#keep();
     const source = (await this.#source?.adopt()) ?? this.run.source;
@@ -304,7 +304,7 @@ function isPlanned(state: RunState): state is Planned {
   return state.run !== undefined && state.plan !== undefined;
 }
 
-/** What was paid for is safe by now: a callback that fails ends nothing, and is a warning. */
+/** Everything paid is safe by now: a failing callback becomes a warning. */
 async function beforeRemoval(run: ResolvedRun): Promise<void> {
   try {
     await run.beforeRemoval?.();
@@ -315,8 +315,8 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
 }
 
 /**
- * A run over whose results some are owed asks for them before anything else, whatever list comes: they are
- * paid for. What has failed otherwise is sent again, as by any run that follows.
+ * A finished run that lacks paid results requests them before anything else, whatever list comes. Addresses
+ * that failed otherwise are sent again, as by any later run.
  */
 function withOwed(run: ResolvedRun, state: RunState): ResolvedRun {
   const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;

@@ -9,18 +9,18 @@ import { openRecall } from '../planning/recalled-results.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { carriedEntries } from './earlier-results.js';
 
-/** A list that is written with what is known of it, and is not sent. */
+/** A list that is written with known results and not sent. */
 export interface PlannedBeside {
   readonly entry: RunEntry;
   readonly plannedInput: PlannedInput;
-  /** What is known of its batches: nothing. The run before is among the earlier ones. */
+  /** A store without its batches; the run before is among the earlier ones. */
   readonly store: DriveRunOptions['store'];
   remove(): Promise<void>;
 }
 
 /**
- * Plans tonight's list beside an unfinished run of another one, where the service cannot be asked what became
- * of that: with the results that it has kept. Nothing is sent, and its state is left as it is.
+ * Plans tonight's list beside an unfinished run of another, while the service cannot be asked about that one:
+ * with its stored results. Nothing is sent, and its state stays unchanged.
  */
 export async function planBeside(
   before: StateDirectory,
@@ -33,7 +33,7 @@ export async function planBeside(
   if (!entry || !plan) throw new Error('there is no run to plan a list beside');
   const scratch = await makeScratch(files, undefined);
   try {
-    // What is still verified has no results yet: tonight they are not finished.
+    // Batches still being verified have no results: tonight they are not finished.
     const ended = new Map(
       [...batches].filter(([, { state: batch }]) => isAtEnd(batch) || batch.stage === 'split'),
     );

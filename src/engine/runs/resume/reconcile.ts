@@ -27,8 +27,8 @@ import { optionName } from '../../../platform/text/option-name.js';
 type ReconciledStore = RunStore & { readonly place?: StateDirectory['place'] };
 
 /**
- * What the service has of a run, beside what the journal knows. A journal may be older than the service:
- * restored from a backup, copied to another machine, or shared with another process.
+ * Reconciles the journal with the service, which may have more: the journal may be restored from a backup,
+ * copied to another machine, or shared with another process.
  */
 export class Reconciliation {
   readonly runId: string;
@@ -39,17 +39,17 @@ export class Reconciliation {
   readonly #here: StateLocation | undefined;
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
-  /** What a store that other processes share had before the list was read. */
+  /** A shared store's content before the list was read. */
   readonly #sharedBefore: Pick<RunState, 'batches'> | undefined;
   /**
-   * Whether the state directory was copied from where the run was begun: another process may go on
-   * with the other copy.
+   * Whether the state directory was copied from where the run began: another process may continue with the
+   * other copy.
    */
   readonly isCopied: boolean;
   /** Whether the batches of the run are deleted once their results are safe. */
   readonly #deletes: boolean;
   readonly #learned = new Set<string>();
-  /** Uuids of batches that were elected and that the list lacks. */
+  /** Uuids of elected batches that are not in the list. */
   readonly #missing: string[] = [];
 
   private constructor(
@@ -68,7 +68,7 @@ export class Reconciliation {
     this.#options = options;
     this.#here = here;
     this.#isTakenUp = store.state.run !== undefined;
-    // Its maps take in what comes later.
+    // Its maps change later.
     this.#sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
     this.isCopied = this.#isTakenUp && !moved && isElsewhere(run.place, here);
     this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
@@ -84,9 +84,9 @@ export class Reconciliation {
   }
 
   /**
-   * A run reads the list of an earlier process's uploads before it sends anything. So does each process of
-   * a shared run: its store may have been restored, or a copy that lacks the last of it has taken over.
-   * Until then the journal alone is known.
+   * Reads the service's list before a resumed run sends anything. Each process of a shared run does so, too:
+   * its store may have been restored, or replaced by a copy without the latest entries. Until then only the
+   * journal is known.
    */
   async readList(): Promise<void> {
     if (!this.#isTakenUp) return;
@@ -95,7 +95,7 @@ export class Reconciliation {
     if (place) await this.#store.record({ entry: 'place', place });
   }
 
-  /** What is known of a batch when the journal and the list are taken together. */
+  /** The state of a batch from journal and list together. */
   learn(batch: Batch, state: BatchState): BatchState {
     if (!this.#isTakenUp || this.#isNewerThanList(batch, state)) return state;
     const listed = this.uploads.of(batch);
@@ -119,8 +119,8 @@ export class Reconciliation {
   }
 
   /**
-   * Whether a store that has lost its last writes lacks the launch of a batch, or of its parts: no credits
-   * are reserved for it there.
+   * Whether a store that lost its latest writes lacks the launch of a batch or its parts: no credits are
+   * reserved for it there.
    */
   lacksLaunch(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore || mayHaveLaunched(state) || state.stage === 'split') return false;
@@ -128,7 +128,7 @@ export class Reconciliation {
     return isOwn || this.uploads.hasParts(batch);
   }
 
-  /** Whether a launch was asked for that the list shows not to have arrived: nothing is paid for it. */
+  /** Whether the list shows that a requested launch did not arrive: nothing is paid for it. */
   sawNoLaunch({ batch, state }: Pick<DrivenBatch, 'batch' | 'state'>): boolean {
     if (!isLaunchInDoubt(state)) return false;
     const own = this.uploads.of(batch).find(({ uuid }) => isOf(state, uuid));
@@ -136,13 +136,13 @@ export class Reconciliation {
   }
 
   /**
-   * Asks the service right before a launch whether another process has launched an upload of the batch,
-   * or has one that is to be launched in place of this one. The first process of a run has nobody beside
-   * it, and asks only for a batch that was lost or sent again.
+   * Checks right before a launch whether another process has launched an upload of the batch, or has one to
+   * launch in its place. The first process of a run is alone, and checks only batches that were lost or sent
+   * again.
    */
   async lookAgain(batch: Batch, state: BatchState): Promise<BatchState> {
-    // A shared run's store lets nobody launch who has not read the list since it was restored, as far as it
-    // knows: where its files were put back as they were, only its new start shows.
+    // A shared store refuses launches by processes that have not read the list since it was restored, if it
+    // knows of that: where its files were put back unchanged, only its restart shows.
     const isShared = this.#sharedBefore !== undefined;
     const isAlone = !this.#isTakenUp || (isShared && this.#store.isRestarted !== true);
     if (isAlone && state.attempt === 1) return state;
@@ -152,15 +152,15 @@ export class Reconciliation {
       throw this.#doubt();
     }
     const learned = adoptUploads(state, this.uploads.of(batch), this.isCopied);
-    // It was lost before, and nobody else's is there: anyone who deleted that may have verified it first.
+    // It was lost before, and there is no other: whoever deleted that one may have verified it first.
     if (this.isCopied && learned === state && state.fresh > 0) throw this.#doubt();
     return learned;
   }
 
   /**
-   * Anyone who deletes its batches leaves no trace of them on the service, so nobody can know what a copy
-   * of its state would pay for again. The same holds for a batch that was elected and is not there any
-   * more: its status decides, as a list may be late or empty.
+   * A run that deletes its batches leaves no trace on the service, so what a copy of its state would pay
+   * again is unknown. The same holds for an elected batch that is gone: its status decides, as a list may be
+   * late or empty.
    */
   async check(state: readonly BatchState[]): Promise<void> {
     const isOpen = state.some(({ stage }) => stage !== 'exported' && stage !== 'failed');
@@ -169,19 +169,16 @@ export class Reconciliation {
       if ((await this.#statusOf(uuid)) === undefined) throw this.#doubt();
   }
 
-  /**
-   * Another process may continue with the other copy and its list: under which names it sends what is new
-   * there, nobody knows here.
-   */
+  /** Another process may continue with the other copy and its list, under unknown names. */
   refuseCopy(): void {
     if (this.isCopied) throw this.#doubt();
   }
 
-  /** @param keeping keys of the uuids of the uploads that the run continues with */
+  /** @param keeping uuid keys of the uploads that the run continues with */
   reportChanges(keeping: () => ReadonlySet<string>, onProgress: ResolvedRun['onProgress']): void {
     const learned = [...this.#learned];
     this.#learned.clear();
-    // What is unused to one of many processes may be what another continues with.
+    // In a shared run an unused upload may be another process's.
     const unused = this.#sharedBefore ? [] : this.#unused(keeping());
     if (!this.isCopied && learned.length === 0 && unused.length === 0) return;
     onProgress?.({
@@ -200,8 +197,8 @@ export class Reconciliation {
   }
 
   /**
-   * A failed batch is tried again. A new upload is an attempt after all that were made, by whichever
-   * process. One whose launch may still arrive is gone on with: two uploads would both be paid for.
+   * Retries a failed batch. A new upload gets an attempt after all others, of any process. A batch whose
+   * launch may still arrive is continued: two uploads would both be paid for.
    */
   async retry(batch: Batch, state: BatchState): Promise<BatchState> {
     const inDoubt = state.stage === 'failed' && state.launched && !isOwed(state) && state.uuid;
@@ -220,7 +217,7 @@ export class Reconciliation {
     });
   }
 
-  /** Whether uploads are there that the run does not continue with and may delete. */
+  /** Whether there are uploads that the run does not continue with and may delete. */
   hasSurplus(kept: ReadonlySet<string>): boolean {
     return this.uploads
       .all()
@@ -233,13 +230,13 @@ export class Reconciliation {
     if (this.#sharedBefore && this.#missing.length > 0) throw this.#doubt();
   }
 
-  /** Whether another process has gone on with it since the list was read: it had read the list, too. */
+  /** Whether another process has continued it since the list was read: that one had read the list, too. */
   #isNewerThanList(batch: Batch, state: BatchState): boolean {
     if (!this.#sharedBefore) return false;
     return !isDeepStrictEqual(state, entryOf(this.#sharedBefore, batch)?.state ?? planned);
   }
 
-  /** The word of the service on where a batch is; `undefined` where it is not there. */
+  /** The status of a batch; `undefined` where it is missing. */
   async #statusOf(uuid: string): Promise<string | undefined> {
     return findStatus(this.#service, uuid, this.#options.signal);
   }

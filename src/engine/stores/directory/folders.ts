@@ -16,10 +16,10 @@ import { besidePath } from '../../../platform/files/whole-file.js';
 import type { StateLocation } from '../journal-entries.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-/** The folders of a run: each that takes the place of another has its own. */
+/** A run's folders: each run that replaces another has its own. */
 export const runFolder = /^(?:batches|results)(?:\.\d+)?$/;
 
-/** The name of a folder of a run, by how many runs the journal had begun with it. */
+/** A folder's name, by the number of runs in the journal. */
 export function folderOf(name: 'batches' | 'results', generation: number): string {
   return generation > 1 ? `${name}.${generation}` : name;
 }
@@ -39,11 +39,11 @@ export async function makeFolders(
   }
 }
 
-/** Whatever may be in a state directory: `input.again` and unfinished files are left by a kill. */
+/** Names that may be in a state directory: a kill leaves `input.again` and unfinished files. */
 const ownName =
   /^(?:lock|journal|dropped|(?:batches|results)(?:\.\d+)?|tickets|partitions|recalled|input(?:\.again|\.\d+)?(?:\.part(?:ial)?)?|service|\.sluice-[0-9a-f]+\.partial)$/;
 
-/** The directory is removed with all it holds when the run ends: a folder of the user's must not be. */
+/** The directory is removed with its content when the run ends: a user's own folder must not be. */
 export function refuseForeign(path: string, names: readonly string[]): void {
   const foreign = names.includes('lock') ? names.find((name) => !ownName.test(name)) : names[0];
   if (foreign === undefined) return;
@@ -63,10 +63,10 @@ export function refuseFile(path: string, error: unknown): void {
 }
 
 /**
- * Makes the directory's own name outlast a power cut, and those of the folders above that were made
- * with it: a journal that is not found again would be paid for again.
+ * Syncs the directory's own name, and those of new folders above it: a run whose journal is lost would be
+ * paid again.
  *
- * @param made the uppermost folder that was made
+ * @param made the uppermost new folder
  */
 export async function syncName(
   files: FileSystem,
@@ -74,7 +74,7 @@ export async function syncName(
   made: string | undefined,
 ): Promise<void> {
   const top = made === undefined ? resolve(path) : resolve(made);
-  // The lock comes first: by it the next process knows the directory for one of its own.
+  // The lock comes first: it marks the directory as Sluice's.
   await syncDirectory(files, path);
   for (let at = resolve(path); at.length >= top.length; at = dirname(at)) {
     await syncDirectory(files, dirname(at));
@@ -83,10 +83,9 @@ export async function syncName(
 }
 
 /**
- * Distinguishes the journal of a state directory from a copy: its number on the disk, and when its file was
- * made, where the file system says so.
+ * Distinguishes a journal from its copies: inode, and time of birth where the file system has it.
  *
- * @returns `undefined` when the system does not say
+ * @returns `undefined` where the system has neither
  */
 export async function readStateLocation(
   files: FileSystem,
@@ -94,14 +93,14 @@ export async function readStateLocation(
 ): Promise<StateLocation | undefined> {
   try {
     const { ino, birthtimeMs, ctimeMs } = await files.stat(join(stateDir, 'journal'));
-    // Where no time of birth is kept, some systems give that of the latest change.
+    // Without a time of birth, some systems give that of the latest change.
     return { ino, born: birthtimeMs > 0 && birthtimeMs < ctimeMs ? birthtimeMs : null };
   } catch {
     return undefined;
   }
 }
 
-/** Whether two places are surely not the same. */
+/** Whether two locations are surely different. */
 export function isElsewhere(
   known: StateLocation | undefined,
   found: StateLocation | undefined,
@@ -139,7 +138,7 @@ export async function checkRunFolder(folder: string): Promise<void> {
   await access(folder, constants.W_OK | constants.X_OK).catch((cause: unknown) => {
     throw new OutputError(`cannot write to ${folder}: ${describeSystemError(cause)}`, { cause });
   });
-  // Named as what is being written: a kill in between leaves what a run takes for its own.
+  // Named like an unfinished file: if a kill leaves it, a run removes it.
   const path = besidePath(join(folder, 'doctor'), 'partial');
   const lock = await lockFile(systemFiles, {
     name: folder,

@@ -6,20 +6,20 @@ import { LogFile, encodeLine, readLines } from '../../../platform/files/log-file
 import { optionName } from '../../../platform/text/option-name.js';
 
 /*
- * A journal is lines (platform/files/log-file.ts). The first is the head; each one after it is a group: the
- * entries that went to the disk in one write, as an array. A group is one line with one checksum, so it
- * counts whole or not at all, whatever part of its write a power cut leaves.
+ * A journal consists of lines (platform/files/log-file.ts). The first is the head; each further one is a
+ * group: the entries of one write, as an array. A group is one line with one checksum, so it counts as a
+ * whole or not at all, whatever part of its write survives a power cut.
  *
- * The checksum of a group covers the journal's id and the group's place too.
+ * The checksum also covers the journal's id and the group's position.
  */
 
 const form = { journal: 'sluice', version: 2 } as const;
 
 interface JournalContent {
   readonly entries: readonly unknown[];
-  /** What comes after them is the rest of the last write: it never counted. */
+  /** Later bytes are the rest of the last write, which never counted. */
   readonly keptBytes: number;
-  /** The journal's id; `undefined` where it has no head yet. */
+  /** The journal's id; `undefined` without a head. */
   readonly id: string | undefined;
 }
 
@@ -31,7 +31,7 @@ export function encodeHead(id: string): Buffer {
   return encodeLine(JSON.stringify({ ...form, id }), 0);
 }
 
-/** @param at where the group begins in the file */
+/** @param at the group's position in the file */
 export function encodeGroup(id: string, at: number, entries: readonly string[]): Buffer {
   return encodeLine(`[${entries.join(',')}]`, seedOf(id, at));
 }
@@ -57,7 +57,7 @@ export function parseJournal(bytes: Buffer, path: string): JournalContent {
   return { entries, keptBytes, id };
 }
 
-/** @param what is wrong, and where: `at byte 812` */
+/** @param the damage and its position: `at byte 812` */
 export function damaged(path: string, what: string, cause?: unknown): StateError {
   return new StateError(
     `the journal ${path} is damaged ${what}. Put back an older copy of its state directory, if you have one: the run then asks the service what it has, and pays for nothing twice. Without a copy, start over with ${optionName('fresh')}: that pays again for what was sent`,
@@ -75,7 +75,7 @@ function parseHead(value: unknown, path: string): string {
   );
 }
 
-/** Without its head, the groups of a journal look like the remains of a write. */
+/** Without a head, a journal's groups look like the rest of a write. */
 function isHeadDamaged(bytes: Buffer, at: number, id: string | undefined): boolean {
   if (id !== undefined || at === bytes.length) return false;
   // The head is written alone, and nothing else before it is safe.
@@ -94,8 +94,8 @@ interface Waiting {
 }
 
 /**
- * An append-only file of JSON entries with checksums. An entry counts when `append` has returned: by
- * then it is on the disk.
+ * An append-only file of JSON entries with checksums. An entry counts once `append` has returned: it is on
+ * disk.
  */
 export class Journal {
   readonly #log: LogFile;
@@ -111,8 +111,7 @@ export class Journal {
   /**
    * Opens a journal, or begins one.
    *
-   * @returns the journal and the entries it holds; the rest of a torn last write is dropped, it never
-   *   counted
+   * @returns the journal and its entries; the rest of a torn last write is dropped
    */
   static async open(
     files: FileSystem,
@@ -138,7 +137,7 @@ export class Journal {
     return { journal: new Journal(log, id), entries };
   }
 
-  /** Reads the entries of a journal that may be in use. */
+  /** Reads a journal that may be in use. */
   static async read(files: FileSystem, path: string): Promise<readonly unknown[]> {
     return parseJournal(await files.readFile(path), path).entries;
   }
@@ -159,7 +158,7 @@ export class Journal {
     await this.#log.close();
   }
 
-  /** Entries that come while some are being written go to the disk together, as one group. */
+  /** Entries that arrive during a write go to disk together, as one group. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
     while (this.#waiting.length > 0) {
@@ -177,7 +176,7 @@ export class Journal {
   }
 }
 
-/** Its batches are still on the service, but a run that resumes cannot know them. */
+/** Its batches are still on the service, but a resumed run cannot know them. */
 function removed(path: string): OutputError {
   return new OutputError(
     `the journal ${path} is gone: it was removed with its folder, or by another process that ended the run. This run stops here, and launches nothing more. What it has launched is paid and stays on the service, but no run can use it without the state directory: put that back if you can`,

@@ -7,13 +7,13 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import { entryOf, type RunState } from '../run-state.js';
 import type { RunClaim } from '../run-store.js';
 
-/** Where what becomes of the batches of a run is written. */
+/** Where batches are recorded. */
 interface LocalClaimPorts {
   record(progress: BatchProgress, at?: string): Promise<void>;
   keepResults(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void>;
 }
 
-/** Claims of the one process that has a run to itself: it has every batch that it wants at once. */
+/** Claims of a run's only process, which gets every batch at once. */
 export class LocalRunClaims {
   readonly #state: RunState;
   readonly #ports: LocalClaimPorts;
@@ -25,7 +25,7 @@ export class LocalRunClaims {
     this.#ports = ports;
   }
 
-  /** @returns those that were not claimed before */
+  /** @returns the newly claimed ones */
   claim(wanted: Iterable<Batch>): readonly RunClaim[] {
     return [...wanted]
       .filter((batch) => !this.#claimed.has(batchLabel(batch)))

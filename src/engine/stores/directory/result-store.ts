@@ -9,8 +9,8 @@ import type { OutcomeTable } from '../../results/outcome-table.js';
 import { decodeResults, encodeResults } from '../result-codec.js';
 
 /**
- * The results of batches, on disk until the output is: eight bytes an address. Those that bear
- * their batch's name are from a whole export and whole themselves.
+ * The results of batches, on disk until the output is complete: eight bytes an address. A file with its
+ * batch's name is complete, and from a complete export.
  */
 export class ResultStore {
   readonly #files: FileSystem;
@@ -21,7 +21,7 @@ export class ResultStore {
     this.#directory = directory;
   }
 
-  /** When it has returned, the results outlast a power cut. */
+  /** Once it returns, the results survive a power cut. */
   async keep(batch: Batch, results: LineResults, outcomes: OutcomeTable): Promise<void> {
     const path = this.#path(batch);
     await onDisk(`keep results in ${this.#directory}`, async () =>
@@ -31,7 +31,7 @@ export class ResultStore {
     );
   }
 
-  /** The same where there may be none: `undefined`. */
+  /** The same, or `undefined` without results. */
   async find(batch: Batch, outcomes: OutcomeTable): Promise<LineResults | undefined> {
     const names = await onDisk(`read ${this.#directory}`, async () =>
       this.#files.readdir(this.#directory),

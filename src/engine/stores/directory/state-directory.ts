@@ -38,7 +38,7 @@ import {
 import type { RunScratch } from '../scratch.js';
 import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
 
-/** What a run keeps on disk so that it can be killed and go on. Only its owner can read it. */
+/** The state from which a run resumes after a kill. Readable by its owner only. */
 export class StateDirectory implements RunStore, RunScratch {
   readonly path: string;
   readonly isShared = false;
@@ -64,9 +64,9 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /**
-   * Opens a state directory, or makes one, and locks it.
+   * Opens and locks a state directory; makes it when missing.
    *
-   * @param options.fresh drop what an unfinished run left
+   * @param options.fresh drops an unfinished run
    */
   static async open(
     files: FileSystem,
@@ -105,7 +105,7 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, folderOf('batches', this.#state.generation));
   }
 
-  /** Where the batches and results of an earlier run are. */
+  /** Paths of an earlier run's batches and results. */
   of({ generation }: Pick<EarlierRun, 'generation'>): {
     readonly batchesPath: string;
     readonly results: ResultStore;
@@ -120,7 +120,7 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, 'tickets');
   }
 
-  /** Where the addresses of a large list are numbered: nothing in it is needed after the planning. */
+  /** Folder for numbering a large list: not needed after the planning. */
   get partitionsPath(): string {
     return join(this.path, 'partitions');
   }
@@ -129,17 +129,17 @@ export class StateDirectory implements RunStore, RunScratch {
     return join(this.path, 'recalled');
   }
 
-  /** Where an input that can be read once is kept. */
+  /** Path for the copy of an input that can be read once. */
   get inputPath(): string {
     return join(this.path, this.#state.kept?.file ?? 'input');
   }
 
-  /** Where the in-process local service keeps its data. */
+  /** Folder for the in-process local service's data. */
   get servicePath(): string {
     return join(this.path, 'service');
   }
 
-  /** Distinguishes it from a copy, as far as the system can. */
+  /** Distinguishes it from copies, as far as the system can. */
   async place(): Promise<StateLocation | undefined> {
     return readStateLocation(this.#files, this.path);
   }
@@ -148,7 +148,7 @@ export class StateDirectory implements RunStore, RunScratch {
     await this.#journal.append(entry);
   }
 
-  /** The lock is on the last step, too. */
+  /** The lock covers the last step, too. */
   async join(): Promise<JoinClaim> {
     return {
       confirm: async () => undefined,
@@ -156,7 +156,7 @@ export class StateDirectory implements RunStore, RunScratch {
     };
   }
 
-  /** The lock is on all batches at once. */
+  /** The lock covers all batches. */
   #localClaims(): LocalRunClaims {
     return new LocalRunClaims(this.#state, {
       record: async (progress, at = new Date().toISOString()) =>
@@ -166,8 +166,8 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /**
-   * Begins a run. Where one is known, it takes that one's place in one write: until then the other
-   * continues. What that has paid for stays where it is, for as long as the new one needs it.
+   * Begins a run. A known one is replaced in a single write. Its paid results stay while the new one needs
+   * them.
    */
   async begin(entry: RunEntry): Promise<void> {
     if (!this.#state.run) return this.record(entry);
@@ -199,7 +199,7 @@ export class StateDirectory implements RunStore, RunScratch {
     return this.of(this.#state).results.has(batch);
   }
 
-  /** Removes the batches of runs that have launched nothing. What cannot be removed goes with the rest. */
+  /** Removes the batches of runs that have launched nothing. What cannot be removed goes later with the rest. */
   async #dropUnused(): Promise<void> {
     const { earlier, generation } = this.#state;
     const used = earlier.filter(hasPaid).map((run) => run.generation);
@@ -226,7 +226,7 @@ export class StateDirectory implements RunStore, RunScratch {
     await this.#release();
   }
 
-  /** Lets another process have it, once however often it is asked for. */
+  /** Releases it for another process; may be called again. */
   async #release(): Promise<void> {
     this.#released ??= this.#lock.release();
     await this.#released;
@@ -265,7 +265,7 @@ async function openJournal(
   path: string,
 ): Promise<{ readonly journal: Journal; readonly state: RunState }> {
   if ((await files.readdir(path)).includes(droppedName)) await forget(files, path);
-  // Before the journal, whose opening makes every name in the directory outlast a power cut.
+  // Before the journal, whose opening syncs every name in the directory.
   await makeFolders(files, path, 1);
   const { journal, entries } = await Journal.open(files, journalPath(path));
   try {
@@ -305,13 +305,13 @@ async function refuseRemains(files: FileSystem, path: string): Promise<void> {
   }
 }
 
-/** The journal is gone: a run that failed for what is left would be paid for again. */
+/** The journal is gone: a run must not fail for what is left, or it would be paid again. */
 async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   try {
-    // The journal goes first: should it be back after a power cut, what it names is found missing.
+    // The journal goes first: should a power cut restore it, the files that it names are missing.
     await syncDirectory(files, path);
     await files.rm(join(path, 'recalled'), { force: true });
-    // The lock goes last: by it the next process knows what is left for its own.
+    // The lock goes last: it marks what is left as Sluice's.
     await syncDirectory(files, path);
     await files.rm(path, { recursive: true, force: true });
   } catch {
@@ -329,9 +329,9 @@ async function clear(files: FileSystem, path: string): Promise<void> {
 }
 
 /**
- * Reads the journal of a state directory, without touching or locking it.
+ * Reads the journal of a state directory without locking it.
  *
- * @returns `undefined` when there is none
+ * @returns `undefined` without a journal
  */
 export async function readRunState(files: FileSystem, path: string): Promise<RunState | undefined> {
   return onDisk(`read the state directory ${path}`, async () => {

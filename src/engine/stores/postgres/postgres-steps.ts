@@ -34,7 +34,7 @@ import {
 } from './store-calls.js';
 import type { StoreConnectionOptions } from './store-connection.js';
 
-/** What a process asks of the copy of a run's source, as calls of the functions of a schema. */
+/** The steps of a source copy, as calls of a schema's functions. */
 function createCopySteps(run: RunCalls, calls: StoreCalls): CopySteps {
   return {
     keep: async (token, part, bytes) =>
@@ -48,7 +48,7 @@ function createCopySteps(run: RunCalls, calls: StoreCalls): CopySteps {
   };
 }
 
-/** What a process asks of the pace of its account, as calls of the functions of a schema. */
+/** The steps of an account's shared rate, as calls of a schema's functions. */
 function createPaceSteps(calls: RunCalls): PaceSteps {
   const { run, owner } = calls;
   let account = '';
@@ -68,32 +68,32 @@ function createPaceSteps(calls: RunCalls): PaceSteps {
 }
 
 interface PostgresStepsOptions {
-  /** How messages call the run and its store. */
+  /** The run and its store in messages. */
   readonly name: string;
   readonly run: string;
   readonly leaseMs: number;
   /**
-   * Size of the blocks that results are kept in.
+   * Size of the stored blocks of results.
    * @default 1048576
    */
   readonly blockBytes?: number;
 }
 
-/** Anyone who goes does not wait for long: claims run out by themselves. */
+/** A leaving process does not wait for long: claims expire by themselves. */
 const releasePatienceMs = 5000;
 
 export class PostgresSteps implements SharedSteps {
   readonly #options: PostgresStepsOptions;
   readonly #leaseMs: number;
   readonly #calls: StoreCalls;
-  /** Signs of life wait for nothing else. */
+  /** Heartbeats have a connection of their own. */
   readonly #beats: StoreCalls;
   readonly #run: RunCalls;
   readonly #host = hostname();
   readonly copy: CopySteps;
   readonly pace: PaceSteps;
 
-  /** @param connect gives the process one more connection to the store */
+  /** @param connect opens another connection to the store */
   constructor(options: PostgresStepsOptions, connect: () => StoreCalls) {
     this.#options = options;
     this.#leaseMs = Math.round(options.leaseMs);
@@ -104,7 +104,7 @@ export class PostgresSteps implements SharedSteps {
     this.pace = createPaceSteps(this.#run);
   }
 
-  /** Those of a process that has a store in PostgreSQL. */
+  /** The steps of a process with a store in PostgreSQL. */
   static connected(
     options: PostgresStepsOptions & StoreConnectionOptions & { readonly schema: string },
   ): PostgresSteps {
@@ -324,7 +324,7 @@ export class PostgresSteps implements SharedSteps {
   async close(): Promise<void> {
     const { run } = this.#options;
     await this.#beats.close();
-    // Anyone who was never let in has nothing to release.
+    // A process that never joined has nothing to release.
     if (this.#run.life !== '') {
       const release = { run, owner: this.#run.owner };
       await this.#run

@@ -17,26 +17,26 @@ import { StoreConnection } from './store-connection.js';
 export interface PostgresStoreOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
   readonly connectionString: string;
-  /** Name of the run: processes that give the same one work on it together. */
+  /** Name of the run: processes with the same name share it. */
   readonly run: string;
   /**
-   * Where the tables are: letters, digits and underscores. It is made at first use.
+   * Schema of the tables: letters, digits and underscores. Created at first use.
    * @default 'sluice'
    */
   readonly schema?: string | undefined;
   /**
-   * After so many milliseconds without a sign of life, other processes take a process's batches over.
+   * After this many milliseconds without a heartbeat, other processes take over a process's batches.
    * @default 30000
    */
   readonly leaseMs?: number | undefined;
   /**
-   * How long the database may be out of reach, in milliseconds. Nothing is sent meanwhile.
+   * How long the database may be unreachable, in milliseconds. Nothing is sent meanwhile.
    * @default 600000
    */
   readonly giveUpAfterMs?: number | undefined;
   /**
-   * A source that can be read once, or may give other rows the next time, is copied into the database: at
-   * most so many bytes.
+   * Largest copy of a source in the database, in bytes: one that can be read once, or may give other rows the
+   * next time, is copied.
    * @default 4e9
    */
   readonly copyLimitBytes?: number | undefined;
@@ -55,8 +55,8 @@ const shape: OptionShape<PostgresStoreOptions> = {
 };
 
 /**
- * A run in PostgreSQL (13 or later) that processes on any number of machines work on together, and that
- * outlives each of them.
+ * The store of a shared run in PostgreSQL (13 or later): processes on any number of machines work on it, and
+ * any of them may be killed.
  *
  * @throws ConfigurationError when an option is wrong
  *
@@ -107,7 +107,7 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
 interface StorePlace {
   readonly url: string;
   readonly schema: string;
-  /** How messages call the store. */
+  /** The store in messages. */
   readonly name: string;
   readonly signal?: AbortSignal | undefined;
 }
@@ -115,9 +115,9 @@ interface StorePlace {
 const giveUpAfterMs = 30_000;
 
 /**
- * Finds the runs in a store, the latest first: those that are unfinished, and those that have finished.
+ * Finds the runs in a store, finished and unfinished, the latest first.
  *
- * @throws ConfigurationError when the store cannot be used; DeadlineError when it is out of reach
+ * @throws ConfigurationError when the store cannot be used; DeadlineError when it is unreachable
  *
  * @example
  * ```ts
@@ -141,7 +141,7 @@ export async function findPostgresRuns(options: {
     );
     for (const { run } of named) {
       const stored = await readRun(connection, schema, run);
-      // Nobody has begun it, and nobody is about to.
+      // No process has begun it or is about to.
       if (!stored || (stored.entries.length === 0 && stored.workers.every((one) => !one.isAlive))) {
         continue;
       }
@@ -151,7 +151,7 @@ export async function findPostgresRuns(options: {
   });
 }
 
-/** What a store has of one run. @throws as {@link findPostgresRuns} does */
+/** A run's content in a store. @throws as {@link findPostgresRuns} does */
 async function lookAtRun(place: StorePlace, run: string): Promise<StoredRun | undefined> {
   return looking(place, undefined, async (connection) => readRun(connection, place.schema, run));
 }
@@ -182,7 +182,7 @@ async function readRun(
   return row?.answer ?? undefined;
 }
 
-/** Reading makes no schema. */
+/** Reading creates no schema. */
 async function looking<Seen>(
   place: StorePlace,
   nothing: Seen,

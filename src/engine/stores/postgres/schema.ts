@@ -11,19 +11,19 @@ import { StoreConnection } from './store-connection.js';
 import tables from './tables.sql';
 
 /**
- * What makes a schema, step by step; a step that was released is never changed. The files can be run by psql:
- * they call the schema `sluice`.
+ * The migrations of a schema; a released one never changes. The files can be run with psql: they name the
+ * schema `sluice`.
  */
 const migrations: readonly string[] = [tables + paceFunctions + runFunctions + claimFunctions];
 
 const newestMigration = migrations.length;
 
-/** Put into place as it is, between quotes of three kinds. */
+/** Inserted unescaped between quotes of three kinds. */
 export const schemaName = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 
 /**
- * The SQL that brings a schema to what this version works with, from nothing or from an earlier version.
- * It is one transaction, does nothing where nothing is to be done, and waits for any other that is at it.
+ * The SQL that creates a schema or updates it to this version. One transaction that does nothing where
+ * nothing is needed, and waits for a concurrent one.
  *
  * @param schema matches {@link schemaName}
  */
@@ -51,7 +51,7 @@ end $sluice$;
 
 interface SchemaPlace {
   readonly schema: string;
-  /** How messages call the store. */
+  /** The store in messages. */
   readonly name: string;
 }
 
@@ -65,9 +65,9 @@ export async function prepareSchema(
 }
 
 /**
- * The number of the latest migration that a schema has seen.
+ * The number of a schema's latest migration.
  *
- * @returns 0 where there is none
+ * @returns 0 without one
  */
 export async function schemaVersion(
   connection: StoreConnection,
@@ -93,11 +93,11 @@ export async function schemaVersion(
 const schema = 'sluice';
 
 /**
- * Makes the tables and functions of a store, or brings them to this version: where the role of the runs
- * may not, before the first of them.
+ * Creates or updates the tables and functions of a store: needed before the first run where the runs' role
+ * may not.
  *
- * @throws ConfigurationError when the role may not, or a newer version has made them; DeadlineError when
- *   the database is out of reach
+ * @throws ConfigurationError when the role may not, or a newer version has created them; DeadlineError when
+ * the database is unreachable
  *
  * @example
  * ```ts
@@ -119,7 +119,7 @@ export async function createPostgresStore(options: {
 }
 
 /**
- * The SQL with which somebody who may can make the tables and functions of a store.
+ * The SQL that creates the tables and functions of a store, to be run by a privileged role.
  *
  * @example
  * ```ts

@@ -5,7 +5,7 @@ import { prepareSchema } from './schema.js';
 import { StoreConnection, type StoreConnectionOptions } from './store-connection.js';
 import { randomUUID } from 'node:crypto';
 
-/** What a function answers: what it was asked for, or why the process may not go on. */
+/** A function's answer: its content, or why the process must not continue. */
 export type Answer<Content> = Content & { readonly refused?: 'restored' | 'gone' };
 
 export interface UpdatePage {
@@ -13,7 +13,7 @@ export interface UpdatePage {
   readonly more: boolean;
 }
 
-/** @param name how messages call the run and its store */
+/** @param name the run and its store in messages */
 function restored(name: string): DeadlineError {
   return new DeadlineError(
     `the database of ${name} was restored, or another server has taken its place: what was written down last may be missing. Start the command again: it compares the run with the service first`,
@@ -27,7 +27,7 @@ export function removed(name: string): StateError {
   });
 }
 
-/** JSON without a character that a database in another encoding than UTF-8 could not keep. */
+/** JSON in ASCII, which databases of any encoding can store. */
 export function asciiJson(value: unknown): string {
   return JSON.stringify(value).replaceAll(
     /[\u007F-\uFFFF]/g,
@@ -35,37 +35,40 @@ export function asciiJson(value: unknown): string {
   );
 }
 
-/** Arguments of a function by their names. */
+/** Named arguments of a function. */
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What a process asks of a store: each call is a transaction of its own, and repeated until it is answered. */
+/** The calls of a process to a store: each is a transaction of its own, and repeated until it is answered. */
 export interface StoreCalls {
-  /** Makes what is called, or brings it to this version. */
+  /** Creates or updates the functions. */
   prepare(): Promise<void>;
 
   /**
    * Calls a function of the store's schema.
    *
-   * @param giveUpAfterMs how long it may fail. @default as long as any may
+   * @param giveUpAfterMs how long it may fail. @default the store's own limit
    *
-   * @returns what it answers; nothing where it answers NULL
+   * @returns its answer; nothing for NULL
    */
   call<Content>(name: string, values: Values, giveUpAfterMs?: number): Promise<Content>;
 
-  /** @param listener called with the run of a new entry, and with announcements, where the server allows it */
+  /**
+   * @param listener called with the run of each new entry, and with announcements, where the server can
+   * notify
+   */
   listen?(listener: (payload: string | undefined) => void): void;
 
   notify?(payload: string): Promise<void>;
 
-  /** @returns the blocks that are kept of a run, or of one of its batches, in their order */
+  /** @returns the stored blocks of a run or of one of its batches, in order */
   kept(table: 'results' | 'recalled', run: string, label?: string): Promise<readonly Uint8Array[]>;
 
-  /** @returns how many parts the copy of a run's source has, where it is whole */
+  /** @returns the number of parts of a run's source copy, once it is complete */
   copied(run: string, life: string): Promise<WholeCopy | undefined>;
 
   copyPart(run: string, part: number): Promise<CopyPart | undefined>;
 
-  /** Ends what is being asked, too. Never fails. */
+  /** Ends pending calls, too. Never fails. */
   close(): Promise<void>;
 }
 
@@ -99,7 +102,7 @@ export class SchemaCalls implements StoreCalls {
       Object.values(values),
       giveUpAfterMs,
     );
-    // A function gives one row.
+    // A function returns one row.
     return (row as { answer: Content }).answer;
   }
 
@@ -150,38 +153,38 @@ export class SchemaCalls implements StoreCalls {
   }
 }
 
-/** Calls the functions of a schema for one run, with what its process knows of it. */
+/** Calls of one run, with its process's knowledge of it. */
 export class RunCalls {
   readonly run: string;
   readonly owner = randomUUID();
-  /** How messages call the run and its store. */
+  /** The run and its store in messages. */
   readonly name: string;
   readonly #calls: StoreCalls;
-  /** Which run of this name, which log and which start of the database this process knows. */
+  /** The run, log and server start that this process has joined. */
   #joined = { life: '', timeline: '', salt: '', server: '' };
-  /** The number of the latest entry that it has got. */
+  /** Number of the latest received entry. */
   #seen = 0;
-  /** By claim: the number of its latest call that is written down. */
+  /** By claim: the number of its latest recorded call. */
   readonly #written = new WeakMap<Token, number>();
 
-  /** @param calls where a call goes that names no connection */
+  /** @param calls the default connection */
   constructor({ run, name }: { readonly run: string; readonly name: string }, calls: StoreCalls) {
     this.run = run;
     this.name = name;
     this.#calls = calls;
   }
 
-  /** Which run of this name it is; nothing before it is joined. */
+  /** Which run of this name it is; empty before it is joined. */
   get life(): string {
     return this.#joined.life;
   }
 
-  /** What fingerprints of keys are made with. */
+  /** Salt of key fingerprints. */
   get salt(): string {
     return this.#joined.salt;
   }
 
-  /** Which start of the server it was when the run was joined. */
+  /** The server start at which the run was joined. */
   get server(): string {
     return this.#joined.server;
   }
@@ -190,14 +193,14 @@ export class RunCalls {
     return this.#seen;
   }
 
-  /** @returns all that is written down of the run */
+  /** @returns all entries of the run */
   async join(): Promise<Updates> {
     this.#joined = await this.call('open', { run: this.run });
     this.#seen = 0;
     return this.rest({ entries: [], more: true }, 0);
   }
 
-  /** @returns the updates of a page and of all after it */
+  /** @returns the updates of a page and all later ones */
   async rest(first: UpdatePage, after: number, connection = this.#calls): Promise<Updates> {
     const all = [...first.entries];
     let { more } = first;
@@ -214,13 +217,13 @@ export class RunCalls {
     return all;
   }
 
-  /** Does a step under a claim that writes nothing down. @returns whether the claim holds */
+  /** A step under a claim without a record. @returns whether the claim is valid */
   async holds(token: Token, step: string, values: Values): Promise<boolean> {
     const answer = await this.under<{ lost?: boolean }>(token, step, values);
     return answer !== gone && answer.lost !== true;
   }
 
-  /** Writes down a call under a claim. @returns whether the claim holds */
+  /** Records a call under a claim. @returns whether the claim is valid */
   async writes(
     token: Token,
     step: string,
@@ -238,7 +241,8 @@ export class RunCalls {
   }
 
   /**
-   * @param values `seen` where the updates are to begin earlier: another answer that has them may be on its way
+   * @param values `seen` where the updates are to begin, if earlier: another answer with them may be on its
+   * way
    */
   async step<Content>(
     step: string,

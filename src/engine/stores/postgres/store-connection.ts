@@ -9,26 +9,26 @@ import { tlsWords } from '../../../lists/sql/database-url.js';
 import { failureOf } from '../../../lists/sql/postgres/connect.js';
 
 const pauses = { firstMs: 100, longestMs: 2000 };
-/** A server that is away may not say so. */
+/** A server that is away may not report it. */
 const answerTimeoutMs = 30_000;
 
 /**
- * What passes by itself: the connection, a server that starts, gives its place to another or has not taken
- * it yet (25006, 55000 of a copy that still follows), a deadlock.
+ * Errors that pass: the connection, a server that starts, fails over or has not taken over yet (25006, 55000
+ * of a standby), a deadlock.
  */
 const passing = /^(?:08|57P|58|53|40)|^(?:25006|55000|55P03|57014)$/;
 
 export interface StoreConnectionOptions {
   readonly url: string;
-  /** How messages call the store. */
+  /** The store in messages. */
   readonly name: string;
   readonly giveUpAfterMs: number;
 }
 
 /**
- * A connection that is made again when it is lost. A statement that had no answer is sent again: it must
- * do no harm twice. Each is a transaction of its own, and nothing that it needs is kept in a session, so
- * a pooler may give every statement another connection to the server.
+ * A connection that is renewed when lost. An unanswered statement is sent again: it must be idempotent. Each
+ * is a transaction of its own without session state, so a pooler may run every statement on another server
+ * connection.
  */
 export class StoreConnection {
   readonly #options: StoreConnectionOptions;
@@ -44,7 +44,7 @@ export class StoreConnection {
   /**
    * Sends a statement until it is answered.
    *
-   * @param giveUpAfterMs how long it may fail. @default as long as all may
+   * @param giveUpAfterMs how long it may fail. @default the store's own limit
    *
    * @returns rows
    */
@@ -69,12 +69,12 @@ export class StoreConnection {
     }
   }
 
-  /** Listens to the store's notifications, from its next connection on; through a pooler there may be none. */
+  /** Listens to the store's notifications from its next connection on; through a pooler there may be none. */
   listen(listener: (payload: string | undefined) => void): void {
     this.#listener = listener;
   }
 
-  /** Ends what is being asked, too. Never fails. */
+  /** Ends pending statements, too. Never fails. */
   async close(): Promise<void> {
     this.#closing.abort();
     if (this.#connecting) await this.#drop(this.#connecting);
@@ -120,7 +120,7 @@ export class StoreConnection {
     try {
       await this.#inTime(opened.client.query('listen sluice'));
     } catch (error) {
-      // Where it may not listen, its heartbeats bring the news.
+      // Where it may not listen, heartbeats bring the updates.
       if (sqlStateOf(error) !== undefined && !isGoodbye(error)) return opened;
       await opened.close();
       throw error;
@@ -155,19 +155,19 @@ export class StoreConnection {
 
 class LateAnswer extends Error {}
 
-/** The code that a server answers with; those of the system begin with an E, and none of these does. */
+/** A server's error code; those of the system begin with an E, and none of these does. */
 function sqlStateOf(error: unknown): string | undefined {
   const { code } = failureOf(error);
   return code !== undefined && /^[0-9A-DF-Z][0-9A-Z]{4}$/.test(code) ? code : undefined;
 }
 
-/** Whether it ends the connection with what it says. */
+/** Whether the server ends the connection with this error. */
 function isGoodbye(error: unknown): boolean {
   return /^(?:08|57P)/.test(sqlStateOf(error) ?? '');
 }
 
 function isTransient(error: unknown): boolean {
   const state = sqlStateOf(error);
-  // A certificate that is wrong stays so.
+  // A wrong certificate stays wrong.
   return state === undefined ? tlsWords(error) === undefined : passing.test(state);
 }

@@ -15,18 +15,17 @@ interface LeasedClaimsOptions {
   readonly steps: SharedSteps;
   readonly clock: Clock;
   readonly held: Leases;
-  /** Waits for a step, but not longer than the claim that it is done under holds. */
+  /** Waits for a step, but not longer than the claim is valid. */
   readonly ask: <Answer>(step: () => Promise<Answer>, revoked: AbortSignal) => Promise<Answer>;
-  /** Each call has a number of its own. */
   readonly nextCall: () => number;
-  /** Nothing is left to be done under a claim. */
+  /** Called when a claim has nothing left to do. */
   readonly onEnded: () => void;
 }
 
-/** What a process may say of the steps of a run that it has, to those who do them. */
+/** The steps of a process under its claims. */
 export class LeasedClaims {
   readonly #options: LeasedClaimsOptions;
-  /** What this process has brought to its end. */
+  /** Counts of what this process has finished. */
   #done = { batches: 0, addresses: 0 };
 
   constructor(options: LeasedClaimsOptions) {
@@ -82,7 +81,7 @@ export class LeasedClaims {
     };
   }
 
-  /** Says one thing after the other under a claim: a repeated call comes before the next. */
+  /** Runs the steps of a claim in order: a repeated call comes before the next. */
   underLease(held: Lease): (step: () => Promise<boolean>) => Promise<void> {
     const { signal } = held.revoked;
     const calls = new InTurn();
@@ -104,7 +103,7 @@ export class LeasedClaims {
   }
 }
 
-/** What is written down of a batch in a store that processes share, and what follows for the store. */
+/** The record of a batch in a shared store, with its effects on the store. */
 function recordOf(progress: BatchProgress, at: string, call: number): BatchRecord {
   const { state } = progress;
   return {
@@ -116,7 +115,7 @@ function recordOf(progress: BatchProgress, at: string, call: number): BatchRecor
   };
 }
 
-/** The same of one that is open again. */
+/** The same for a reopened batch. */
 export function reopenedRecordOf(progress: BatchProgress, at: string): ReopenedBatch {
   return {
     label: batchLabel(progress.batch),

@@ -33,17 +33,17 @@ import {
 import { noRows, type RowFigures } from './shared-status.js';
 
 interface LeasedStoreOptions {
-  /** The process's own. While it rests, the process gives no sign of life. */
+  /** The process's own. While it is suspended, there are no heartbeats. */
   readonly clock: Clock;
-  /** How long the store keeps a claim without a sign of life. */
+  /** How long a claim lasts without a heartbeat. */
   readonly leaseMs: number;
-  /** Most bytes of a copy of the source. @default as many as there are */
+  /** Largest copy of the source in bytes. @default any */
   readonly copyLimitBytes?: number | undefined;
-  /** How far the process is with its rows. @default unknown */
+  /** The process's progress with its rows. @default unknown */
   readonly rows?: RowFigures | undefined;
 }
 
-/** One process's hold of a run that many work on at once, whatever keeps it. */
+/** One process's view of a shared run, in any kind of store. */
 export class LeasedRunStore implements SharedRunStore {
   readonly #steps: SharedSteps;
   readonly #clock: Clock;
@@ -58,7 +58,7 @@ export class LeasedRunStore implements SharedRunStore {
   readonly isShared = true;
   readonly copy: SourceCopy;
   readonly #rows: RowFigures | undefined;
-  /** A call that is repeated comes before the next of its kind. */
+  /** A repeated call comes before the next of its kind. */
   readonly #writing = new InTurn();
   readonly #claiming = new InTurn();
   #pace: LeasedRate | undefined;
@@ -69,7 +69,7 @@ export class LeasedRunStore implements SharedRunStore {
   /** Number of the latest entry that is known. */
   #seq = 0;
   #isRestarted = false;
-  /** Why this process has no more say in the run. */
+  /** Why this process may no longer work on the run. */
   #endedBy: unknown;
   #onStopped: (() => void) | undefined;
 
@@ -88,7 +88,7 @@ export class LeasedRunStore implements SharedRunStore {
       signal: this.#closing.signal,
       isWaiting: () => this.#held.tokens.every(({ label }) => label === lastStep),
       tick: () => {
-        // One that has no answer must not keep it from seeing that the time is over.
+        // An unanswered call must not hide that the lease is over.
         this.#held.revokeOverdue(clock.now());
         return this.#endedBy === undefined;
       },
@@ -220,7 +220,7 @@ export class LeasedRunStore implements SharedRunStore {
   }
 
   async waitForUpdates(signal: AbortSignal): Promise<void> {
-    // A process that asks again finds out why by its next step, and must not ask without a pause.
+    // A process that waits finds the reason by its next step, and must not poll without a pause.
     if (this.#endedBy !== undefined) await this.#clock.sleep(this.#heartbeat.intervalMs, signal);
     else await this.#notifier.wait(signal);
   }
@@ -230,8 +230,8 @@ export class LeasedRunStore implements SharedRunStore {
     const bytes = await this.#do(async () => this.#steps.results(label));
     const results = bytes && decodeResults(bytes, outcomes);
     if (results) return results;
-    // A process that was frozen may not know that another process has ended the run, and cleared it, or
-    // that the store was restored.
+    // A process that was frozen may not know that another has ended and cleared the run, or that the store
+    // was restored.
     await this.#do(async () => this.#beat());
     if (this.state.finished || !this.state.run) throw new ClaimRevokedError(label);
     throw new StateError(
@@ -273,7 +273,7 @@ export class LeasedRunStore implements SharedRunStore {
     await this.close();
   }
 
-  /** Waits for a step, but not longer than the claim that it is done under holds. */
+  /** Waits for a step, but not longer than the claim is valid. */
   async #do<Answer>(step: () => Promise<Answer>, revoked?: AbortSignal): Promise<Answer> {
     // Whatever it was, it is an error that a step has thrown.
     // oxlint-disable-next-line typescript/only-throw-error
@@ -281,7 +281,7 @@ export class LeasedRunStore implements SharedRunStore {
     try {
       return await orAborted(step(), revoked);
     } catch (error) {
-      // A store that was restored, removed or given up: the process has no more say, in no batch.
+      // A store that was restored, removed or given up: the process has no claims any more.
       if (isSluiceError(error)) this.#giveUp(error);
       throw error;
     }
@@ -292,7 +292,7 @@ export class LeasedRunStore implements SharedRunStore {
     return this.#calls;
   }
 
-  /** An answer may come when a later one is there already. */
+  /** A later answer may have arrived before this one. */
   #adopt(updates: Updates | typeof gone): void {
     if (updates === gone) {
       this.#forget();
@@ -347,7 +347,7 @@ export class LeasedRunStore implements SharedRunStore {
   }
 }
 
-/** Each twice as long as the one before: of those at the front most are to be had, but for what others have. */
+/** Groups of doubling size: most of the first ones are free, unless others have them. */
 function* groupsOf(
   batches: Iterable<Batch>,
   isWanted: (batch: Batch) => boolean,

@@ -10,19 +10,19 @@ export interface Lease {
 }
 
 interface Held extends Lease {
-  /** When the latest sign of life was sent that the store has answered. */
+  /** When the latest answered heartbeat was sent. */
   renewedAt: number;
 }
 
 /**
- * The claims that a process has. It gives one up by itself when the store has not answered for so long
- * that another process may have the batch.
+ * The claims of a process. It revokes one by itself when the store has not answered for so long that another
+ * process may have the batch.
  */
 export class Leases {
   readonly #validMs: number;
   readonly #held = new Map<string, Held>();
 
-  /** @param leaseMs how long the store keeps a claim without a sign of life */
+  /** @param leaseMs how long a claim lasts without a heartbeat */
   constructor(leaseMs: number) {
     this.#validMs = (leaseMs * 2) / 3;
   }
@@ -35,7 +35,7 @@ export class Leases {
     return this.#held.has(label);
   }
 
-  /** @param sentAt when it was asked for: the answer may have come when the lease was over */
+  /** @param sentAt when it was requested: the answer may have arrived after the lease's end */
   add(token: Token, sentAt: number, now: number): Lease {
     const held = { token, revoked: new AbortController(), renewedAt: sentAt };
     this.revoke(token.label);
@@ -44,7 +44,7 @@ export class Leases {
     return held;
   }
 
-  /** Takes in the answer to a sign of life. */
+  /** Applies the answer to a heartbeat. */
   renew(tokens: readonly Token[], revoked: readonly Token[], sentAt: number): void {
     for (const { label, epoch } of revoked) {
       if (this.#held.get(label)?.token.epoch === epoch) this.revoke(label);
@@ -55,7 +55,7 @@ export class Leases {
     }
   }
 
-  /** No process can have it any more: nothing more has to be said of it. */
+  /** The claim is over for every process. */
   end({ token, revoked }: Lease): void {
     if (this.#held.get(token.label)?.revoked === revoked) this.#held.delete(token.label);
   }
@@ -85,27 +85,27 @@ export class Leases {
 }
 
 const longestBeatMs = 1000;
-/** A process that waits looks again after this part of the time between two signs of life. */
+/** Share of the heartbeat interval after which a waiting process looks again. */
 const soonest = 0.1;
 
 interface HeartbeatOptions {
   readonly clock: Clock;
-  /** How long the store keeps a claim without a sign of life. */
+  /** How long a claim lasts without a heartbeat. */
   readonly leaseMs: number;
-  /** Ends it. */
+  /** Stops it. */
   readonly signal: AbortSignal;
-  /** Whether the process has nothing to do but what comes when others are further. */
+  /** Whether the process only waits for others. */
   readonly isWaiting: () => boolean;
-  /** Comes before each sign of life, also while one has no answer yet. @returns whether it continues */
+  /** Called before each heartbeat, even while one is unanswered. @returns whether to continue */
   readonly tick: () => boolean;
-  /** Gives a sign of life. Never fails. */
+  /** Sends a heartbeat. Never fails. */
   readonly beat: () => Promise<void>;
 }
 
-/** Gives signs of life. A process that waits looks more often than it has to, as long as there are updates. */
+/** Sends heartbeats. A waiting process sends them more often while there are updates. */
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
-  /** The time between two signs of life that are needed. */
+  /** The longest time between two heartbeats. */
   readonly intervalMs: number;
   #lookMs = 0;
   #isWanted = false;
@@ -123,12 +123,12 @@ export class Heartbeat {
     this.#lookMs = this.intervalMs * soonest;
   }
 
-  /** Where the process has nothing else to do any more, it looks at once. */
+  /** Looks at once if the process only waits. */
   lookNow(): void {
     if (this.#options.isWaiting()) this.#pause.abort();
   }
 
-  /** Listens: what stops one process must stop the others before they send more. */
+  /** Sends one now: what stops one process must stop the others before they send more. */
   beatNow(): void {
     this.#isWanted = true;
     this.#pause.abort();
@@ -142,7 +142,7 @@ export class Heartbeat {
       const woken = AbortSignal.any([signal, this.#pause.signal]);
       await clock.sleep(isWaiting() ? this.#lookMs : this.intervalMs, woken).catch(() => undefined);
       if (signal.aborted) return;
-      // One that is under way may have been answered before there was something.
+      // The one under way may have been answered before the update.
       if (this.#isWanted) void beating?.then(() => this.beatNow());
       this.#isWanted = false;
       this.#lookMs = Math.min(this.intervalMs, this.#lookMs * 1.5);
@@ -156,7 +156,7 @@ export class Heartbeat {
 
 type Act = <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
 
-/** One process's hold of the pace that it shares with others. */
+/** One process's part in a shared rate. */
 export class LeasedRate implements SharedRate {
   readonly #steps: PaceSteps;
   readonly #do: Act;
@@ -169,7 +169,7 @@ export class LeasedRate implements SharedRate {
     this.#do = act;
   }
 
-  /** @param act does a step, or throws why this process has no say any more */
+  /** @param act performs a step, or throws why this process may no longer work */
   static async join(member: RateMember, steps: PaceSteps, act: Act): Promise<LeasedRate> {
     return new LeasedRate(await act(async () => steps.join(member)), steps, act);
   }
@@ -179,7 +179,7 @@ export class LeasedRate implements SharedRate {
   }
 
   pause(ms: number): void {
-    // A store that is out of reach for too long ends whatever this process does.
+    // An unreachable store ends the process's work elsewhere.
     this.#do(async () => this.#steps.pause(ms)).catch(() => undefined);
   }
 
@@ -189,7 +189,7 @@ export class LeasedRate implements SharedRate {
     return () => this.#listening.delete(listener);
   }
 
-  /** Takes in the answer to a sign of life. */
+  /** Applies the answer to a heartbeat. */
   applyRemote(updates: RateUpdate): void {
     this.#updates = updates;
     for (const listener of this.#listening) listener(updates);

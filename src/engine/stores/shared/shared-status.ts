@@ -4,7 +4,7 @@ import type { Summary } from '../../summary/summary.js';
 import { replayJournal, type RunState } from '../run-state.js';
 import { type RunStatus, statusOf } from '../run-status.js';
 
-/** How far one of the processes of a run is with its rows. */
+/** A process's progress with its rows. */
 interface WorkerRows {
   /** Each process reads the list by itself. */
   readonly rowsRead: number;
@@ -12,67 +12,66 @@ interface WorkerRows {
   readonly rowsWritten: number;
 }
 
-/** What one of the processes of a run has done. */
+/** The work of one process of a run. */
 export interface WorkerFigures extends WorkerRows {
-  /** Batches that it brought to their end. */
+  /** Batches that it finished. */
   readonly batchesDone: number;
   /** Addresses of these batches. */
   readonly addressesDone: number;
 }
 
-/** The rows of a run that many processes work on: what this one reports of them. */
+/** The rows of a shared run, as this process reports them. */
 export interface RowFigures {
   readonly local: WorkerRows;
-  /** Takes in how many rows another process has written. */
+  /** Notes the rows that another process has written. */
   applyRemote(rowsWritten: number): void;
 }
 
 export const noRows: WorkerRows = { rowsRead: 0, rowsWritten: 0 };
 
-/** A process that works on a run, or has died in it. */
+/** A process of a run, alive or dead. */
 export interface WorkerStatus {
   readonly host: string;
-  /** Number of the process on its host. */
+  /** Process id on its host. */
   readonly pid: number;
   /** As `2026-11-21T03:00:00.000Z`. */
   readonly begunAt: string;
-  /** How long ago its latest sign of life was, by the database's clock. */
+  /** Time since its latest heartbeat, by the database's clock. */
   readonly silentSeconds: number;
   /** Whether that is less than its lease. */
   readonly isAlive: boolean;
-  /** Labels of the batches that it has; `output` is the last step. */
+  /** Labels of its batches; `output` is the last step. */
   readonly batches: readonly string[];
   readonly figures: WorkerFigures;
 }
 
-/** What a store has of a run. */
+/** A run in a store. */
 export interface StoredRun {
   readonly run: string;
   /** When its name was first used, as `2026-11-21T03:00:00.000Z`. */
   readonly madeAt: string;
-  /** Of each batch the latest entry of the journal, of all else every one, in order. */
+  /** The latest entry of each batch and every other entry, in order. */
   readonly entries: readonly unknown[];
   readonly workers: readonly WorkerStatus[];
 }
 
-/** What a store that processes share says of a run. */
+/** Status of a shared run. */
 export interface SharedRunStatus extends RunStatus {
-  /** Its name. */
   readonly run: string;
   /**
    * `reading` until a process has read the list, `working` while one is alive, `idle` while none is;
-   * `stopped` where nothing more is launched; `finished`.
+   * `stopped` when launches are stopped; `finished`.
    */
   readonly state: 'reading' | 'working' | 'idle' | 'stopped' | 'finished';
   readonly workers: readonly WorkerStatus[];
 }
 
-/** A run in a store, or why what it has of it says nothing. */
+/** A run in a store with its status, or why it cannot be read. */
 export type FoundSharedRun =
   | { readonly run: string; readonly status: SharedRunStatus }
   | { readonly run: string; readonly error: SluiceError };
 
-/** @param name what messages call the run and its store */
+/** @param name the run and its store in messages */
 export function sharedStatusOf(
   { run, madeAt, entries, workers }: StoredRun,
   name: string,
@@ -85,7 +84,7 @@ export function sharedStatusOf(
     run,
     state: stateOf(state, isAlive),
     ...(state.run ? statusOf(state, name) : { ...nothingRead, stateDir: name, startedAt: madeAt }),
-    // All but the end is dropped with it.
+    // Everything else is dropped at the end.
     ...(finished && figuresOf(finished.summary)),
     workers,
   };

@@ -18,13 +18,13 @@ interface LeasedCopyOptions {
   readonly steps: SharedSteps;
   readonly limitBytes: number;
   readonly claim: () => Promise<Lease | undefined>;
-  /** Does a step that needs no claim. */
+  /** Performs a step that needs no claim. */
   readonly ask: <Answer>(step: () => Promise<Answer>) => Promise<Answer>;
-  /** Does steps of a claim, one after the other. */
+  /** Performs the steps of a claim in order. */
   readonly under: (held: Lease) => (step: () => Promise<boolean>) => Promise<void>;
 }
 
-/** The copy of a run's source, as one of the processes has it. */
+/** The copy of a run's source, as one process has it. */
 export class LeasedCopy implements SourceCopy {
   readonly #options: LeasedCopyOptions;
 
@@ -77,7 +77,7 @@ export class LeasedCopy implements SourceCopy {
   }
 }
 
-/** The same bytes in blocks of one size, but for the last. */
+/** The same bytes in blocks of one size; the last may be shorter. */
 async function* blocksOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let waiting: Uint8Array[] = [];
   let size = 0;
@@ -97,15 +97,15 @@ async function* blocksOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffe
 
 interface SharedSourceOptions {
   readonly source: Source;
-  /** The run and where it is, for messages. */
+  /** The run and its store for messages. */
   readonly name: string;
   readonly store: SharedRunStore;
-  /** A folder of this process: what it reads of the copy is kept in it. */
+  /** A folder of this process for the copy that it reads. */
   readonly folder: string;
   readonly files: FileSystem;
   readonly signal: AbortSignal;
   readonly clock?: Clock | undefined;
-  /** Whether the list is needed no more. */
+  /** Whether the list is no longer needed. */
   readonly isOver: () => boolean;
 }
 
@@ -114,10 +114,10 @@ const watchMs = 100;
 const mostMissed = 5;
 
 /**
- * Makes a source that all processes of a run read alike of one that can be read once, or may give other
- * rows the next time: the first copies it into the store, each other waits for that and reads the copy.
+ * Makes a source that all processes of a run read alike: one that can be read once, or may give other rows
+ * the next time, is copied into the store by the first, and the others read the copy.
  *
- * @returns the source itself where any process may read it, and nothing once the run has finished
+ * @returns the source itself where any process may read it; nothing once the run has finished
  */
 export async function sharedSource(options: SharedSourceOptions): Promise<Source | undefined> {
   const { source, store, folder, files, signal, isOver, clock = systemClock } = options;
@@ -125,7 +125,7 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
   const path = join(folder, 'input');
   const of = JSON.stringify([source.name, source.decides ?? {}]);
   for (let missed = 0; !isOver();) {
-    // It was whole when the run was begun, and is dropped when it ends, which is got a little later.
+    // It was complete when the run began, and is dropped at its end, which may be noticed later.
     const isBegun = store.state.run !== undefined;
     const copy = await store.copy.read();
     if (isBegun && !copy) missed += 1;
@@ -157,7 +157,7 @@ export async function sharedSource(options: SharedSourceOptions): Promise<Source
   return undefined;
 }
 
-/** Reads all of a source into a file, while that is not too large. */
+/** Copies a source into a file, within the size limit. */
 async function keepWithin(
   { source, store, folder, files }: SharedSourceOptions,
   path: string,
@@ -190,7 +190,7 @@ async function keepWithin(
   }
 }
 
-/** Of all files in a folder: one that is not whole has another name. */
+/** Size of all files in a folder; an unfinished one has another name. */
 async function sizeOf(files: FileSystem, folder: string): Promise<number> {
   let bytes = 0;
   for (const name of await files.readdir(folder)) {

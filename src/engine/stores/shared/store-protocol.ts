@@ -12,44 +12,43 @@ import type {
 import type { RunNote } from '../run-store.js';
 import type { WorkerFigures } from './shared-status.js';
 
-/** What the last step of a run is called in place of a batch's label. */
+/** The label of the last step. */
 export const lastStep = 'output';
 
-/** What the copying of its source is called. */
 export const copyStep = 'copy';
 
 export interface WholeCopy {
   readonly parts: number;
-  /** What it is a copy of. */
+  /** Identifies the original. */
   readonly of: string;
 }
 
-/** Which claim of a batch, or of the last step, it is: each has a number of its own. */
+/** Identifies a claim of a batch or the last step: each has its own number. */
 export interface Token {
   readonly label: string;
   readonly epoch: number;
 }
 
-/** Entries of the journal, each with its number: what was written later has a greater one. */
+/** Numbered entries of the journal: later ones have greater numbers. */
 export type Updates = readonly { readonly seq: number; readonly entry: unknown }[];
 
-/** The run that this process knows is not there any more. */
+/** The known run is no longer there. */
 export const gone = 'gone';
 
-/** What is written down under a claim, and what follows for the store, which does not read entries. */
+/** A record under a claim, with its effects on the store, which does not read entries. */
 export interface BatchRecord {
   readonly entry: BatchEntry | PartEntry | FinishedEntry;
-  /** Number among all that this process writes down: a repeated one is written once. */
+  /** Number among all records of this process: a repeated one is stored once. */
   readonly call: number;
   /** No process drives it any more. */
   readonly hasEnded: boolean;
   /** Its credits stay reserved; those of any other are free again. */
   readonly mayBePaid: boolean;
-  /** The service takes batches of this run. */
+  /** The service accepts batches of this run. */
   readonly isProven: boolean;
 }
 
-/** What is known of a batch from now on. */
+/** The new state of a reopened batch. */
 export interface ReopenedBatch {
   readonly label: string;
   readonly entry: BatchEntry | PartEntry;
@@ -57,68 +56,68 @@ export interface ReopenedBatch {
 }
 
 export interface Claimed {
-  /** Absent where there was none to be had. */
+  /** Absent where none was free. */
   readonly token: Token | undefined;
   /**
-   * A batch that no process is given any more: five processes that had it fell silent within a minute of their
-   * claim, since the run was last resumed.
+   * A batch that is no longer claimed: five processes fell silent within a minute of claiming it, since the
+   * run was last resumed.
    */
   readonly breaking?: string | undefined;
-  /** Whether the service has taken a batch of the run: until then none but the first may be had. */
+  /** Whether the service has accepted a batch of the run: until then only the first may be claimed. */
   readonly isProven: boolean;
-  /** Whether the store was started again since the process opened it. */
+  /** Whether the store was restarted since the process opened it. */
   readonly isRestarted?: boolean;
   readonly updates: Updates | typeof gone;
 }
 
 export interface Beat {
-  /** Which of the claims another process may have. */
+  /** Claims that another process may have. */
   readonly revoked: readonly Token[];
-  /** Whether there is something that no process has any more. */
+  /** Whether something is free to claim. */
   readonly mayClaim: boolean;
-  /** Nothing until it is joined. */
+  /** Absent until it is joined. */
   readonly pace?: RateUpdate | null;
-  /** Rows of the output that another process has written so far. */
+  /** Rows of the output written by another process. */
   readonly rowsWritten: number;
   readonly updates: Updates | typeof gone;
 }
 
-/** What one process asks of the pace that it shares with the others of its account. */
+/** One process's steps in its account's shared rate. */
 export interface PaceSteps {
-  /** Keeps it from now on; heartbeats carry it. */
+  /** Joins it; heartbeats carry it from then on. */
   join(member: RateMember): Promise<RateUpdate>;
 
-  /** The next moment at which a process of the account may send a request. @returns ms from now */
+  /** Takes the account's next slot. @returns ms until it */
   takeSlot(): Promise<number>;
 
-  /** No process of the account sends a request for so long. */
+  /** Pauses all processes of the account. */
   pause(ms: number): Promise<void>;
 }
 
-/** What one process asks of the copy of the run's source. */
+/** One process's steps for the copy of the run's source. */
 export interface CopySteps {
-  /** Keeps a part of it, in the place of one of the same number. @returns whether the claim still holds */
+  /** Stores a part, replacing one of the same number. @returns whether the claim is still valid */
   keep(token: Token, part: number, bytes: Uint8Array): Promise<boolean>;
 
-  /** Says that it is whole. @returns whether the claim still holds */
+  /** Marks it complete. @returns whether the claim is still valid */
   end(token: Token, copy: WholeCopy): Promise<boolean>;
 
-  /** @returns nothing while it is not whole, and once it is dropped */
+  /** @returns nothing until it is complete, and once it is dropped */
   whole(): Promise<WholeCopy | undefined>;
 
-  /** @returns nothing where the part is missing, or is not as it was kept */
+  /** @returns nothing for a missing or damaged part */
   part(part: number): Promise<Uint8Array | undefined>;
 }
 
 /**
- * The steps of one process in a run that many work on. Each is whole or not at all, and says the same
- * when it is asked again because its answer was lost.
+ * One process's steps in a shared run. Each is atomic, and gives the same answer when repeated after a lost
+ * one.
  *
- * All reject with a StateError when what the process knows of the run may be wrong by now, because the
- * store was restored. With a DeadlineError when the store was away for too long.
+ * All reject with a StateError when the store was restored, so that the process's knowledge may be wrong;
+ * with a DeadlineError when the store was unreachable for too long.
  */
 export interface SharedSteps {
-  /** How messages call the store. */
+  /** The store in messages. */
   readonly name: string;
   readonly pace: PaceSteps;
   readonly copy: CopySteps;
@@ -127,84 +126,80 @@ export interface SharedSteps {
    * Listens for entries as soon as they are recorded, and for announcements, where the store can notify; the
    * next heartbeat brings them in any case.
    *
-   * @param listener given what stops all, where that was announced
+   * @param listener called with what stops all, where announced
    */
   listen?(listener: (stopped: StoppedEntry | undefined) => void): void;
 
   /** Notifies listeners of what stops all, before it is recorded. Never fails. */
   announce?(stopped: StoppedEntry): void;
 
-  /** Begins to work on the run. */
+  /** Joins the run. */
   open(): Promise<Updates>;
 
-  /** Writes down what the run is, where nothing is written down of it yet. */
+  /** Records the run, unless it is recorded. */
   begin(run: RunEntry, plan: PlanEntry, call: number): Promise<Updates>;
 
-  /** Makes a finished run unfinished, where nothing was written down of a batch after an entry of this number. */
+  /** Reopens a finished run, unless a batch was recorded after this entry number. */
   reopen(
     batches: readonly ReopenedBatch[],
     after: number,
     call: number,
   ): Promise<Updates | typeof gone>;
 
-  /**
-   * Writes down a note. What one says of the budget counts for all that is reserved from then on.
-   */
+  /** Records a note. A budget applies to all later reservations. */
   append(note: RunNote, after: number, call: number): Promise<Updates>;
 
   /**
    * Claims the first batch that no process has, or that this process has without knowing. Until the service
-   * has taken one, only the first that is not at its end goes ahead.
+   * has accepted one, only the first unfinished one may be claimed.
    *
-   * @param wanted in order, without those that this process knows to be its own
-   * @param after the number of the latest entry that is known
+   * @param wanted by priority, without its known claims
+   * @param after the number of the latest known entry
    */
   claim(wanted: readonly Batch[], after: number): Promise<Claimed>;
 
-  /** Claims the last step, where no process has it and it is not done. */
+  /** Claims the last step, if no process has it and it is not done. */
   join(after: number): Promise<Claimed>;
 
-  /** @returns whether the claim still holds; if not, nothing was written */
+  /** @returns whether the claim is still valid; if not, nothing was recorded */
   record(token: Token, record: BatchRecord): Promise<boolean>;
 
-  /** @returns whether the claim still holds */
+  /** @returns whether the claim is still valid */
   confirm(token: Token): Promise<boolean>;
 
-  /** Reserves within the budget of the run. @returns nothing when the claim does not hold */
+  /** Reserves within the budget of the run. @returns nothing when the claim is no longer valid */
   reserve(token: Token): Promise<Reservation | undefined>;
 
   /**
-   * Keeps results in the place of those that were kept before.
+   * Stores results, replacing earlier ones.
    *
-   * @param nextCall gives numbers as a record has one
-   * @returns whether the claim still holds
+   * @param nextCall gives the numbers of records
+   * @returns whether the claim is still valid
    */
   keepResults(token: Token, bytes: Uint8Array, nextCall: () => number): Promise<boolean>;
 
   results(label: string): Promise<Uint8Array | undefined>;
 
-  /** Keeps what of a history the plan that this process is about to begin with uses. */
+  /** Stores the used results of a history for the plan that this process is about to begin with. */
   keepRecalled(bytes: Uint8Array): Promise<void>;
 
-  /** The same of the plan that counts. */
+  /** Reads them for the plan that counts. */
   recalled(): Promise<Uint8Array | undefined>;
 
-  /**
-   * Claims the copying of the source, where no process has it, it is not done, and the run is not begun.
-   */
+  /** Claims the copying of the source, if no process has it, it is not done, and the run has not begun. */
   claimCopy(after: number): Promise<Claimed>;
 
-  /** A sign of life: the claims hold for another lease. @param figures for those who look at the run */
+  /** A heartbeat: extends the claims by another lease. @param figures shown by `sluice status` */
   beat(tokens: readonly Token[], after: number, figures: WorkerFigures): Promise<Beat>;
 
-  /** Drops the run, and begins to work on it again. */
+  /** Drops the run and joins it anew. */
   startOver(): Promise<Updates>;
 
-  /** Drops all but what the run was and how it ended. */
+  /** Drops everything but the run's identity and end. */
   clear(): Promise<void>;
 
   drop(): Promise<void>;
 
-  /** Lets go of all claims. Never fails: they run out by themselves. */
+  /** Releases all claims. Never fails: they expire by themselves. */
   close(): Promise<void>;
 }

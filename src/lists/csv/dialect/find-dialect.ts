@@ -1,7 +1,7 @@
 import { withoutLast } from '../../../platform/text/without-ends.js';
 import type { FileOptions } from '../../files/file-options.js';
 
-/** How the cells of a CSV file are kept apart. */
+/** How the cells of a CSV file are separated. */
 export interface CsvDialect {
   /** One character or more. */
   readonly delimiter: string;
@@ -11,34 +11,34 @@ export interface CsvDialect {
   readonly escape: string;
 }
 
-/** A text in CSV or TSV, and what the caller knows of it: the rest is found by looking. */
+/** A CSV or TSV text with what the caller knows of it: the rest is detected. */
 export interface CsvInput extends FileOptions {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly name: string;
   readonly isTsv: boolean;
-  /** Whether it is a table under a name that ends in .txt. */
+  /** Whether it is a table named .txt. */
   readonly isTxt: boolean;
   readonly maxRowBytes: number;
 }
 
-/** Those that are tried where none is known. */
+/** Tried where none is known. */
 export const usualDelimiters = [',', ';', '\t', '|'];
 const doubleQuote = '"';
 const singleQuote = "'";
-/** A first row that is all in such quotes is meant so. */
+/** A first row that is entirely in such quotes is meant so. */
 const singleQuoteBonus = 0.01;
 
-/** A dialect, and how it cuts the first rows. */
+/** A dialect, and the first rows cut by it. */
 export interface FoundDialect {
   readonly dialect: CsvDialect;
   readonly rows: readonly SampledRow[];
 }
 
 /**
- * Finds the dialect in the first bytes of a file: the delimiter that cuts most rows into as many cells
- * as the first, the quote and the escape with which they can be cut at all.
+ * Finds the dialect in the first bytes of a file: the delimiter that cuts most rows into as many cells as the
+ * first, the quote and the escape with which they can be cut at all.
  *
- * @param isWhole whether the bytes are all that there are
+ * @param isWhole whether these are all bytes
  */
 export function findDialect(first: Buffer, given: CsvInput, isWhole = false): FoundDialect {
   const text = first.toString('latin1').replace(/^\xef\xbb\xbf/, '');
@@ -48,25 +48,25 @@ export function findDialect(first: Buffer, given: CsvInput, isWhole = false): Fo
   for (const dialect of candidates.flatMap((delimiter) => variants(delimiter, given))) {
     if (best !== undefined && best.score >= mostFor(dialect, text)) continue;
     const cut = sampleRows(text, {
-      // A character of more bytes than one is compared by its bytes.
+      // A delimiter of several bytes is compared byte by byte.
       delimiter: bytesAsText(dialect.delimiter),
       quote: dialect.quote === undefined ? undefined : bytesAsText(dialect.quote),
       escape: bytesAsText(dialect.escape),
       isWhole,
     });
     const score = rate(cut, dialect);
-    // The first of equals: the usual dialect, unless another one fits better.
+    // Of equals the first: the usual dialect, unless another fits better.
     if (best === undefined || score > best.score) best = { dialect, rows: cut.rows, score };
   }
   return best ?? { dialect: { delimiter: ',', quote: doubleQuote, escape: doubleQuote }, rows: [] };
 }
 
-/** An option as it is compared with text of a character for each byte. */
+/** An option as text with one character for each byte. */
 export function bytesAsText(option: string): string {
   return Buffer.from(option, 'utf8').toString('latin1');
 }
 
-/** The dialects that are thought of, the usual one first. */
+/** The possible dialects, the usual one first. */
 function variants(delimiter: string, given: CsvInput): readonly CsvDialect[] {
   if (given.quote === 'none') return [{ delimiter, quote: undefined, escape: doubleQuote }];
   const quotes = given.quote === undefined ? [doubleQuote, singleQuote] : [given.quote];
@@ -81,13 +81,13 @@ function variants(delimiter: string, given: CsvInput): readonly CsvDialect[] {
   return isBare ? [...quoted, { delimiter, quote: undefined, escape: doubleQuote }] : quoted;
 }
 
-/** What `rate` gives a dialect at most. */
+/** The best rating that a dialect can get. */
 function mostFor({ quote }: CsvDialect, text: string): number {
   if (quote !== singleQuote) return 3;
   return text.startsWith(singleQuote) ? 3 + singleQuoteBonus : -1;
 }
 
-/** From 0 to about 3: whether the rows can be cut, whether they are alike, whether quotes are used. */
+/** From 0 to about 3: whether rows can be cut, are alike, and use quotes. */
 function rate(cut: RowCut, { quote }: CsvDialect): number {
   const columns = cut.rows[0]?.cells.length ?? 1;
   const alike = cut.rows.filter(({ cells }) => cells.length === columns).length;
@@ -97,17 +97,17 @@ function rate(cut: RowCut, { quote }: CsvDialect): number {
   return (cut.isBroken ? 0 : 2) + share + (quote === singleQuote ? singleQuoteBonus : 0);
 }
 
-/** A row as a dialect cuts it. */
+/** A row cut by a dialect. */
 export interface SampledRow {
-  /** Where it starts in the text. */
+  /** Its start in the text. */
   readonly start: number;
-  /** Texts of its cells, without the quotes around them. */
+  /** Texts of its cells, unquoted. */
   readonly cells: readonly string[];
 }
 
-/** What cutting the first rows of a file with a dialect shows of that dialect. */
+/** What cutting the first rows shows about a dialect. */
 interface RowCut {
-  /** The rows that are whole; the only row, when none is. */
+  /** The complete rows; the only row, if none is. */
   readonly rows: readonly SampledRow[];
   /** Whether a row cannot be cut: something follows a closing quote, or a quote is inside a cell. */
   readonly isBroken: boolean;
@@ -119,13 +119,13 @@ interface CutOptions {
   readonly delimiter: string;
   readonly quote: string | undefined;
   readonly escape: string;
-  /** Whether nothing follows the text: its last row is whole without a line end. @default false */
+  /** Whether nothing follows the text: its last row is complete without a line end. @default false */
   readonly isWhole?: boolean;
 }
 
 const mostRows = 200;
 
-/** Cuts text, a character for each byte, into rows and cells, as far as it goes. */
+/** Cuts text, one character for each byte, into rows and cells. */
 export function sampleRows(text: string, dialect: CutOptions): RowCut {
   const { delimiter, quote, isWhole = false } = dialect;
   const rows: SampledRow[] = [];
@@ -140,7 +140,7 @@ export function sampleRows(text: string, dialect: CutOptions): RowCut {
     const end = isQuoted ? closingQuote(text, at + quote.length, quote, dialect.escape) : at;
     if (end === undefined) break;
     const stop = cellEnd(text, end, delimiter);
-    // A last row that the text does not hold whole says nothing.
+    // An incomplete last row is ignored.
     if (stop === text.length && rows.length > 0 && !(isWhole && start < stop)) break;
     const rest = withoutLast(text.slice(end, stop), '\r');
     if (isQuoted ? rest !== '' : quote !== undefined && rest.includes(quote)) isBroken = true;
@@ -157,14 +157,14 @@ export function sampleRows(text: string, dialect: CutOptions): RowCut {
   return { rows, isBroken, isFirstQuoted };
 }
 
-/** Where the cell ends whose unquoted rest starts at `from`. */
+/** End of a cell whose unquoted rest starts at `from`. */
 function cellEnd(text: string, from: number, delimiter: string): number {
   let at = from;
   while (at < text.length && text[at] !== '\n' && !text.startsWith(delimiter, at)) at += 1;
   return at;
 }
 
-/** Where a quoted cell's closing quote ends; `undefined` when the text ends before. */
+/** End of a quoted cell's closing quote; `undefined` when the text ends before. */
 function closingQuote(
   text: string,
   from: number,

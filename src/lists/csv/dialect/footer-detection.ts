@@ -3,8 +3,8 @@ import { isAddress, isNumber } from './header-detection.js';
 import { isSurelyContact } from './missing-header.js';
 
 /**
- * What a row near the end of a list may be a part of: nothing but white space, what only a footer says
- * (a total, a copyright), or one text alone, which may be a part of a footer beside such a row.
+ * What a row near the end may be: white space only; text that only a footer has (a total, a copyright); or a
+ * single text, which may belong to a footer beside such a row.
  */
 export type FooterKind = 'blank' | 'marked' | 'text';
 
@@ -31,14 +31,14 @@ const afterThings: ReadonlySet<string> = new Set([
 const inFront = /^(?:grand|overall|report) /;
 const figure = /^\d[\d.,' ]*/;
 
-/** `grand total`, `total records`: words in lower case, and nothing else. */
+/** `grand total`, `total records`: lower case words, and nothing else. */
 function isTotal(words: string): boolean {
   const named = (text: string) => totals.has(text) || totals.has(text.replace(inFront, ''));
   const [last = '', ...before] = words.split(' ').toReversed();
   return named(words) || (things.has(last) && named(before.toReversed().join(' ')));
 }
 
-/** A word for a total, alone in its cell: it is one beside amounts. */
+/** A word for a total, alone in its cell: a total beside amounts. */
 function isTotalAlone(text: string): boolean {
   return isTotal(withoutLast(text, ':').trimEnd());
 }
@@ -70,10 +70,10 @@ const notices = [
 ];
 
 /**
- * What a row may be a part of, beside a row of a contact: nothing that could be an address is in it.
+ * The kind of a row without anything that could be an address.
  *
  * @param width number of the list's columns
- * @returns `undefined` for a row that is surely no part of a footer
+ * @returns `undefined` for a row that surely does not belong to a footer
  */
 export function footerKindOf(cells: readonly unknown[], width: number): FooterKind | undefined {
   const texts = cells.map((cell) =>
@@ -98,7 +98,7 @@ export function footerKindOf(cells: readonly unknown[], width: number): FooterKi
   return isOfAmounts && others.every(isAmount) ? 'marked' : undefined;
 }
 
-/** A sum or a count, and nothing that anybody would dial: `1,234.50 €`, `97 %`, `12`. */
+/** A sum or a count, not a number to dial: `1,234.50 €`, `97 %`, `12`. */
 function isAmount(text: string): boolean {
   const number = text
     .replace(/^[$€£]\s*/u, '')
@@ -112,11 +112,11 @@ function isAmount(text: string): boolean {
 }
 
 /**
- * Where the footer starts among the last rows of a list. A row that only a footer has begins one; what is
- * alone above it belongs to it if a blank row is above that. Blank rows alone are rows.
+ * Finds the start of a footer among the last rows of a list. A marked row begins one; single texts above it
+ * belong to it if a blank row precedes them. Blank rows alone are data.
  *
- * @param kinds of the rows that may be a part of it, of which the last is the list's last
- * @returns how many of these rows are rows of the list
+ * @param kinds of the last rows that may belong to it, up to the end of the list
+ * @returns how many of these rows are data
  */
 export function findFooter(kinds: readonly FooterKind[]): number {
   const marked = kinds.indexOf('marked');

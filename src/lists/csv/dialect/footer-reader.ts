@@ -13,29 +13,29 @@ import { isSurelyContact } from './missing-header.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
 const at = 0x40;
-/** A longer line is a row. */
+/** A longer line is data. */
 const mostLineBytes = 4096;
-/** More than that is no footer. */
+/** A larger block is not a footer. */
 const mostBytes = 256 * 1024;
 const nothing = Buffer.alloc(0);
 
 /**
  * The bytes of a text file from its first row on, without the lines below its last row. Only the end of the
- * file shows them: lines that may be some wait until a row follows, and all others go on as they come.
+ * file shows them: possible footer lines wait until data follow, all others pass at once.
  */
 export class FooterReader implements ByteReader {
   readonly #reader: ByteReader;
   readonly #input: CsvTable;
   readonly #opening: OpenSourceOptions;
-  /** Lines that may be the last, and the beginning of another one. */
+  /** Lines that may be the last, and the beginning of another. */
   #held: Buffer = nothing;
-  /** How many of these bytes are whole lines. */
+  /** How many of these bytes are complete lines. */
   #heldLines = 0;
-  /** Whether what follows is of a line that has begun to go on; the first line always does. */
+  /** Whether what follows belongs to a line that has passed already; the first line always passes. */
   #isInRow = true;
-  /** Whether more lines have come than a footer has: the rest of them are rows, too. */
+  /** Whether there are more lines than a footer has: the rest passes. */
   #isTooLong = false;
-  /** The first line, until it is whole. */
+  /** The first line, until it is complete. */
   #first: Buffer | undefined = nothing;
   #columns = 1;
   #footer: Buffer | undefined;
@@ -65,7 +65,7 @@ export class FooterReader implements ByteReader {
     await this.#reader.close();
   }
 
-  /** @returns what goes on: of the lines held and of the piece */
+  /** @returns what passes: held lines and parts of the piece */
   #take(piece: Uint8Array): Uint8Array {
     this.#noteFirst(piece);
     const from = this.#isInRow ? piece.indexOf(lineFeedByte) + 1 : 0;
@@ -79,7 +79,7 @@ export class FooterReader implements ByteReader {
     return bytes.subarray(0, cut);
   }
 
-  /** Where in the bytes, whose lines start at `from`, what may be a footer starts. */
+  /** Start of a possible footer in bytes whose lines start at `from`. */
   #cut(bytes: Uint8Array, from: number): number {
     const last = Math.max(bytes.lastIndexOf(lineFeedByte) + 1, from);
     const rest = bytes.length - last;
@@ -121,7 +121,7 @@ export class FooterReader implements ByteReader {
     return held.subarray(0, size);
   }
 
-  /** @returns how many of the last lines are rows */
+  /** @returns how many of the last lines are data */
   #findFooter(lines: readonly Buffer[]): number {
     if (this.#isInRow || this.#isTooLong) return lines.length;
     const kinds: FooterKind[] = [];
@@ -139,7 +139,7 @@ export class FooterReader implements ByteReader {
     return cells && footerKindOf(cells, this.#columns);
   }
 
-  /** @returns nothing for a line that is no whole row, such as the end of one of several lines */
+  /** @returns nothing for a line that is not a complete row, such as the last of several lines */
   #cellsOf(line: Uint8Array): readonly string[] | undefined {
     const { delimiter, quote, escape } = this.#input.dialect;
     const bytes = Buffer.from(line.buffer, line.byteOffset, line.length);
@@ -153,7 +153,7 @@ export class FooterReader implements ByteReader {
     return isBroken ? undefined : rows[0]?.cells.map(textOfBytes);
   }
 
-  /** The first line says how many columns there are. */
+  /** The first line gives the number of columns. */
   #noteFirst(piece: Uint8Array): void {
     if (this.#first === undefined) return;
     this.#first = Buffer.concat([this.#first, piece]);
@@ -164,7 +164,7 @@ export class FooterReader implements ByteReader {
     this.#first = undefined;
   }
 
-  /** What is said may be a log: it holds no cell. */
+  /** The message may be logged: it holds no cell. */
   #refuseContacts(lines: readonly Buffer[]): void {
     const index = lines.findIndex((line) =>
       (this.#cellsOf(line) ?? []).some((cell) => isSurelyContact(cell)),
@@ -177,7 +177,7 @@ export class FooterReader implements ByteReader {
   }
 }
 
-/** Where the last lines start, with one that has begun. */
+/** Starts of the last lines, including an unfinished one. */
 function cutLines(bytes: Uint8Array, from: number, lines: number): number {
   let start = bytes.lastIndexOf(lineFeedByte) + 1;
   for (let left = lines; left > 0 && start > from; left -= 1) {

@@ -19,7 +19,7 @@ export interface HeaderDetection {
   /** The lines as they are, a byte-order mark included. */
   readonly bytes: Buffer;
   readonly lines: number;
-  /** Whether the header was found by the rows around it, and nobody said where it is. */
+  /** Whether the header was found by the rows around it. */
   readonly isGuessed: boolean;
 }
 
@@ -29,14 +29,13 @@ export interface CsvTable extends CsvInput {
   readonly dialect: CsvDialect;
 }
 
-/** So much of a file shows its dialect and its header; more would only be looked at longer. */
+/** Enough of a file to show its dialect and header. */
 const mostLookedAt = 64 * 1024;
 
 /**
- * Reads what is above the header, and finds the dialect of what follows: the reader then stands at the
- * header.
+ * Reads the lines above the header and detects the dialect; the reader is then at the header.
  *
- * @throws InputError `input_malformed` when there are fewer lines than are to be skipped
+ * @throws InputError `input_malformed` when there are fewer lines than `skipRows`
  */
 export async function readToHeader(reader: PeekReader, input: CsvInput): Promise<CsvTable> {
   const { skipRows, header = true, name } = input;
@@ -55,7 +54,7 @@ export async function readToHeader(reader: PeekReader, input: CsvInput): Promise
   return { ...input, above, dialect };
 }
 
-/** Whether a text is plainly a table, and not one address a line. */
+/** Whether a text is clearly a table, not one address a line. */
 export async function isTable(reader: PeekReader, input: CsvInput): Promise<boolean> {
   const first = await reader.peekLine(mostLookedAt);
   if (sepLine(first) !== undefined || input.skipRows !== undefined) return true;
@@ -66,7 +65,7 @@ export async function isTable(reader: PeekReader, input: CsvInput): Promise<bool
   return row !== undefined && row.cells.length > 1 && isData(row.cells);
 }
 
-/** A table and its header, as they show in the first bytes. */
+/** A table and its header in the first bytes. */
 interface FoundTable {
   readonly headerRow: number;
   /** Where the header starts in the file. */
@@ -75,13 +74,13 @@ interface FoundTable {
 }
 
 interface Look extends FoundDialect {
-  /** Absent where no header shows plainly. */
+  /** Absent without a clear header. */
   readonly table: FoundTable | undefined;
   /** Whether more bytes could show one. */
   readonly isUndecided: boolean;
 }
 
-/** Looks at as little as shows the header: a stream may be slow to give more. */
+/** Reads as little as shows the header: a stream may be slow. */
 async function lookForTable(reader: PeekReader, input: CsvInput): Promise<Look> {
   let look: Look | undefined;
   const first = await reader.peekUntil((bytes) => {
@@ -98,7 +97,7 @@ async function lookForTable(reader: PeekReader, input: CsvInput): Promise<Look> 
   return lookAt(first, input, true);
 }
 
-/** @param isWhole whether nothing follows these bytes */
+/** @param isWhole whether these are all bytes */
 function lookAt(first: Buffer, input: CsvInput, isWhole: boolean): Look {
   const sep = sepLine(first);
   const start = sep?.end ?? markBytesOf(first);
@@ -113,7 +112,7 @@ function lookAt(first: Buffer, input: CsvInput, isWhole: boolean): Look {
     if (typeof at !== 'number' || header === undefined) return [];
     return [{ headerRow: at, headerStart: start + header.start, columns: header.cells.length }];
   });
-  // Cut at another delimiter than its own a table has a column or two.
+  // Cut at a wrong delimiter, a table has a column or two.
   const [table] = tables.toSorted((one, other) => other.columns - one.columns);
   return { ...found, table, isUndecided: looks.some(({ at }) => at === 'undecided') };
 }
@@ -125,7 +124,7 @@ function isAlike(rows: readonly SampledRow[]): boolean {
   return columns > 1 && alike * 2 >= rows.length;
 }
 
-/** The rows cut at each of the delimiters that a title above them may have hidden. */
+/** The rows cut at each delimiter that titles above them may have hidden. */
 function cutByEach(
   bytes: Buffer,
   { quote, escape }: CsvDialect,
@@ -146,7 +145,7 @@ function withDelimiter(given: CsvInput, found: string | undefined): CsvInput {
   return delimiter === undefined ? given : { ...given, delimiter };
 }
 
-/** The first line where it names the delimiter for spreadsheets, as `sep=;` does. */
+/** The first line if it names the delimiter for spreadsheets, as `sep=;` does. */
 function sepLine(first: Buffer): { readonly delimiter: string; readonly end: number } | undefined {
   const mark = markBytesOf(first);
   const text = first.toString('latin1', mark, mark + 16);
@@ -155,7 +154,7 @@ function sepLine(first: Buffer): { readonly delimiter: string; readonly end: num
   return { delimiter, end: mark + line.length };
 }
 
-/** More than that is no title. */
+/** Longer text is not a title. */
 const mostSkipped = 16 * 1024 * 1024;
 
 async function endOfLines(reader: PeekReader, lines: number, name: string): Promise<number> {
@@ -185,15 +184,15 @@ function countLines(bytes: Buffer): number {
   return lines;
 }
 
-/** Cells of a row that is looked at: text as it is read, other values where the format has them. */
+/** Cells of a row: text, or other values where the format has them. */
 type LookedAt = readonly unknown[];
 
 /**
- * Finds the header among the first rows of a table: 0 where it is the first row, more where title lines
- * are above it. `none` says that no row is plainly a header, `undecided` that more rows could show it.
+ * Finds the header among the first rows of a table: 0 for the first row, more below title lines. `none`: no
+ * row is clearly a header; `undecided`: more rows could show it.
  *
- * A header is found by the rows around it: a row below holds an address or a number, the header holds
- * none, and all rows above it are narrower than that row or mostly empty.
+ * A header shows by the rows around it: a row below it holds an address or a number, the header holds none,
+ * and all rows above are narrower than that row or mostly empty.
  */
 export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'undecided' {
   // Once for each row: sheets may have thousands of empty columns.
@@ -203,16 +202,16 @@ export function findHeaderRow(rows: readonly LookedAt[]): number | 'none' | 'und
     const width = row.length;
     const found = rows.findIndex((each, place) => !isTitle(each.length, filled[place] ?? 0, width));
     const header = rows[found];
-    // A line of its own, such as the number of rows in a title, or rows without a header.
+    // A separate line, such as a title's number of rows, or rows without a header.
     if (found >= at || header === undefined) continue;
-    // Wider rows follow, a header and more, not a broken row: this was a part of the title.
+    // Wider rows follow, a header and more: this was part of the title.
     if (rows.slice(at).filter(({ length }) => length > header.length).length > 1) continue;
     return isHeader(header) ? found : 'none';
   }
   return 'undecided';
 }
 
-/** Whether a row holds what only data are. */
+/** Whether a row holds what only data contain. */
 function isData(row: LookedAt): boolean {
   return row.some((cell) => isFilled(cell) && isDatum(cell));
 }
@@ -235,7 +234,7 @@ function isFilled(cell: unknown): boolean {
   return typeof cell === 'string' ? cell.trim() !== '' : !isNothing;
 }
 
-/** Whether a cell is what no column is called: an address, a number, a date. */
+/** Whether a cell cannot be a column's name: an address, a number, a date. */
 function isDatum(cell: unknown): boolean {
   return typeof cell !== 'string' || isAddress(cell) || isNumber(cell);
 }

@@ -3,11 +3,10 @@ import type { OpenSourceOptions } from '../../rows/source.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /**
- * Opens a table whose header nobody has placed: a first row that holds an address is no header, and would
- * be lost as one.
+ * Guards a table whose header was not specified: a first row with an address would be lost as a header.
  *
- * @param name how messages call the input
- * @returns what refuses such a header with ConfigurationError `header_missing`
+ * @param name the input's name in messages
+ * @returns a function that refuses such a header with ConfigurationError `header_missing`
  */
 export function withoutMissingHeader(
   opening: OpenSourceOptions,
@@ -23,7 +22,7 @@ export function withoutMissingHeader(
     wanted: (names) => {
       const at = names.findIndex((each) => isSurelyContact(each));
       if (at === -1) return opening.wanted(names);
-      // What is said may be a log: it holds no cell.
+      // The message may be logged: it holds no cell.
       throw new ConfigurationError(
         `${name} seems to have no header: column ${at + 1} of its first row is an email address or a phone number, which would be taken for a column's name and not be verified. Read that row as data with ${optionName('header', false)}, and name columns by position (#${at + 1}); if it is the header all the same, say so with ${optionName('skipRows', 0)}`,
         { code: 'header_missing' },
@@ -32,7 +31,7 @@ export function withoutMissingHeader(
   };
 }
 
-/** Whether a text is one email address or phone number and nothing else, which no column is called. */
+/** Whether a text is exactly one email address or phone number, which no column is named. */
 export function isSurelyContact(text: string): boolean {
   const cell = text.trim();
   return /^[^\s@,;|<>]+@[^\s@,;|<>]+\.[^\s@,;|<>.]{2,}$/.test(cell) || isSurelyPhone(cell);

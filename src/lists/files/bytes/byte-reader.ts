@@ -8,15 +8,13 @@ import { orAborted } from '../../../platform/waiting/promises.js';
 
 /** Bytes of an input, piece by piece. */
 export interface ByteReader {
-  /**
-   * The next piece, good until the next read; `undefined` at the end, which only a whole input has.
-   */
+  /** The next piece, valid until the next read; `undefined` at the end of a complete input. */
   read(): Promise<Uint8Array | undefined>;
-  /** Lets go of the input; may be called again. */
+  /** Closes the input; may be called again. */
   close(): Promise<void>;
 }
 
-/** All pieces of a reader, each good until the next. */
+/** All pieces of a reader, each valid until the next. */
 export async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
   for (;;) {
     const piece = await reader.read();
@@ -25,7 +23,7 @@ export async function* piecesOf(reader: ByteReader): AsyncGenerator<Uint8Array> 
   }
 }
 
-/** Large enough that a read costs nothing beside the work on what it brings. */
+/** Large enough that reading costs little beside processing. */
 export const pieceBytes = 256 * 1024;
 
 /** Reads a regular file from its start. */
@@ -38,14 +36,14 @@ export async function openFileReader(
   const file = await open(path).catch(refuseReading(name));
   const buffers = [Buffer.allocUnsafeSlow(pieceBytes), Buffer.allocUnsafeSlow(pieceBytes)] as const;
   let into = 0;
-  // One piece ahead: the disk works while the rows of the piece before are worked on.
+  // One piece ahead: the disk works while the previous piece is processed.
   const readOn = (): Promise<Buffer> => {
     const buffer = buffers[into === 0 ? 0 : 1];
     into = 1 - into;
     const piece = file
       .read(buffer, 0, pieceBytes, null)
       .then(({ bytesRead }) => buffer.subarray(0, bytesRead));
-    // Anyone who asks for the piece gets a failure; nobody may ask any more.
+    // The caller of `read` gets the failure; there may be none any more.
     piece.catch(() => undefined);
     return piece;
   };
@@ -59,7 +57,7 @@ export async function openFileReader(
       ahead = readOn();
       return piece;
     },
-    // It was only read: what the system says to its closing changes nothing.
+    // It was only read: an error at closing does not matter.
     close: () => file.close().catch(() => undefined),
   };
 }
@@ -96,10 +94,10 @@ function bytesOf(value: unknown, name: string): Uint8Array {
   throw new ConfigurationError(`${name} is not a stream of bytes: it gives objects`);
 }
 
-/** A reader whose next bytes can be looked at before they are read. */
+/** A reader whose next bytes can be examined before they are read. */
 export class PeekReader implements ByteReader {
   readonly #reader: ByteReader;
-  /** Looked at and not read yet. */
+  /** Examined and not read yet. */
   #ahead: Buffer = Buffer.alloc(0);
   #isAtEnd = false;
 
@@ -107,7 +105,7 @@ export class PeekReader implements ByteReader {
     this.#reader = reader;
   }
 
-  /** The next `bytes` bytes or more; fewer only when the input ends. */
+  /** The next `bytes` bytes or more; fewer only at the end of the input. */
   async peek(bytes: number): Promise<Buffer> {
     return this.#lookUntil(() => this.#ahead.length >= bytes);
   }
@@ -117,13 +115,13 @@ export class PeekReader implements ByteReader {
     return this.#lookUntil(() => isEnough(this.#ahead));
   }
 
-  /** The next bytes up to a line feed at least; at most about `mostBytes` when there is none. */
+  /** The next bytes up to at least a line feed; about `mostBytes` at most without one. */
   async peekLine(mostBytes: number): Promise<Buffer> {
     const lineFeed = 0x0a;
     return this.#lookUntil(() => this.#ahead.length >= mostBytes || this.#ahead.includes(lineFeed));
   }
 
-  /** Reads so many bytes that were looked at. */
+  /** Reads bytes that were examined. */
   take(bytes: number): Buffer {
     const taken = this.#ahead.subarray(0, bytes);
     this.#ahead = this.#ahead.subarray(bytes);
@@ -147,7 +145,7 @@ export class PeekReader implements ByteReader {
     while (!this.#isAtEnd && !isEnough()) {
       const piece = await this.#reader.read();
       if (piece === undefined) this.#isAtEnd = true;
-      // A piece is good until the next read only.
+      // A piece is valid only until the next read.
       else pieces.push(Buffer.from(piece));
       this.#ahead = Buffer.concat(pieces);
       pieces.splice(0, pieces.length, this.#ahead);
@@ -156,24 +154,24 @@ export class PeekReader implements ByteReader {
   }
 }
 
-/** Where the bytes of an input are. */
+/** The source of an input's bytes. */
 export interface ByteInput {
-  /** How messages call it. */
+  /** Its name in messages. */
   readonly name: string;
-  /** The file they are in, where they can be read as often as asked and from any place. */
+  /** Its file, where it can be read repeatedly and from any position. */
   readonly path?: string;
-  /** Whether it is opened as often as asked without being a file here. @default only with a path */
+  /** Whether it can be opened repeatedly without being a local file. @default only with a path */
   readonly isRepeatable?: boolean;
   /** @param onNotice called with what keeps the bytes waiting */
   openReader(signal?: AbortSignal, onNotice?: OnNotice): Promise<ByteReader>;
 }
 
-/** Whether an input gives its bytes more than once. */
+/** Whether an input can be read more than once. */
 export function isRepeatable(input: ByteInput): boolean {
   return input.path !== undefined || input.isRepeatable === true;
 }
 
-/** The bytes of a regular file. `name` is how messages call it, by default its path. */
+/** The bytes of a regular file. `name` is its name in messages, by default its path. */
 export function fileInput(path: string, name = path): ByteInput {
   return { name, path, openReader: (signal) => openFileReader(path, name, signal) };
 }
@@ -186,7 +184,7 @@ export function streamInput(name: string, openStream: () => Readable): ByteInput
   };
 }
 
-/** The bytes at a path: a file is read as often as asked, a pipe or a terminal once. */
+/** The bytes at a path: a file can be read repeatedly, a pipe or a terminal once. */
 export function findInput(path: string): ByteInput {
   let stats: Stats;
   try {

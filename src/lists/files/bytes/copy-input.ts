@@ -4,15 +4,15 @@ import { piecesOf, type ByteReader, PeekReader } from './byte-reader.js';
 import { detectSignature } from '../file-signature.js';
 import { ParsedCsvReading } from '../../csv/parsed-csv-reading.js';
 
-/** Opens the reading of the rows that are wanted, while their bytes are copied. */
+/** Opens a reading of the wanted rows while their bytes are copied. */
 type OpenCopied = (reader: ByteReader, rows: number) => Promise<SourceReading>;
 
 /**
- * Copies an input that can be read once, as far as the rows that are wanted go: the rest, which may never
- * end, is not asked for. Binary and compressed bytes are of use only whole. The file is there when the
- * rows are in it; only its owner can read it.
+ * Copies an input that can be read once, up to the wanted rows: the rest, which may never end, is not read.
+ * Binary and compressed input is copied as a whole. The file appears when the rows are in it, readable by its
+ * owner only.
  *
- * @param rows how many rows are wanted. @default all of them
+ * @param rows the number of wanted rows. @default all
  */
 export async function copyInput(
   path: string,
@@ -46,7 +46,7 @@ async function isPlainText(reader: PeekReader): Promise<boolean> {
   return bytes.length > 0 && typeof detectSignature(bytes) !== 'object';
 }
 
-/** @returns whether all that is needed was taken */
+/** @returns whether everything needed was read */
 async function* piecesOfRows(
   reader: ByteReader,
   openReading: OpenCopied,
@@ -61,10 +61,10 @@ async function* piecesOfRows(
     if (copy) taken.push(copy);
     return copy;
   };
-  // Anyone who copies closes it.
+  // The copier closes it.
   const taker = { read: async () => (underway = take()), close: async () => undefined };
   const reading = await openReading(taker, rows);
-  // Those that another program's parser reads take bytes ahead; else what was taken is enough.
+  // csv-parse reads ahead; other readings took exactly what is needed.
   const isEnough = !(reading instanceof ParsedCsvReading);
   const chunks = reading.chunks[Symbol.asyncIterator]();
   try {

@@ -6,7 +6,7 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 import type { ByteOutput } from '../outputs/byte-output.js';
 import { type ByteReader, pieceBytes, piecesOf } from './byte-reader.js';
 
-/** Inflates what a reader gives, piece by piece: however large it becomes, little of it is held. */
+/** Inflates a reader's bytes piece by piece: however much they become, little is held. */
 export function createGunzipReader(name: string, reader: ByteReader): ByteReader {
   const gunzip = createGunzip({ chunkSize: pieceBytes });
   const flow = pipeline(Readable.from(copiesOf(reader), { objectMode: false }), gunzip);
@@ -34,7 +34,7 @@ export function createGunzipReader(name: string, reader: ByteReader): ByteReader
   };
 }
 
-/** A reader uses its buffers again while they are inflated. */
+/** A reader reuses its buffers while they are inflated. */
 async function* copiesOf(reader: ByteReader): AsyncGenerator<Uint8Array> {
   for await (const piece of piecesOf(reader)) yield Buffer.from(piece);
 }
@@ -52,7 +52,7 @@ function describeFailure(error: unknown, name: string): unknown {
   });
 }
 
-/** Compresses on the way to an output. */
+/** Compresses the bytes of an output. */
 export function createGzipOutput(output: ByteOutput): ByteOutput {
   const gzip = carryThrough(createGzip(), (bytes) => output.write(bytes));
   return {
@@ -68,13 +68,13 @@ export function createGzipOutput(output: ByteOutput): ByteOutput {
   };
 }
 
-/** What is written to a transform continues as it comes out, at the pace of anyone who takes it. */
+/** Writes to a transform and passes its result on, at the consumer's pace. */
 export interface Carrier {
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Resolves when everything has gone on. */
+  /** Resolves when everything has been passed on. */
   end(): Promise<void>;
-  /** Drops what has not gone on. Never fails. */
+  /** Drops the rest. Never fails. */
   destroy(): Promise<void>;
 }
 
@@ -86,7 +86,7 @@ export function carryThrough(
   const carried = (async () => {
     for await (const piece of transform) await goOn(piece as Uint8Array);
   })();
-  // Anyone who writes next, or ends, gets it.
+  // The next write or end reports it.
   carried.catch((error: unknown) => {
     failure = { error };
   });

@@ -8,9 +8,9 @@ import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /** Some lines of a text file, in order. */
 export interface Lines {
-  /** Bytes that the bounds point into; they are not written to again. */
+  /** Bytes that the bounds refer to; never overwritten. */
   readonly bytes: Buffer;
-  /** Where each line starts; after the last start, where the last line's end ends. */
+  /** Starts of the lines, then the end of the last line's end. */
   readonly starts: Uint32Array;
   /** Number of the first line in the file, counted from 1. */
   readonly firstLine: number;
@@ -18,11 +18,11 @@ export interface Lines {
 
 interface LineFeedOptions {
   readonly name: string;
-  /** Most bytes of a line: a file without line ends is noticed before it has filled the memory. */
+  /** Most bytes of a line: a file without line ends must not fill the memory. */
   readonly maxLineBytes: number;
 }
 
-/** Cuts the bytes of a reader into lines; a byte-order mark in front is left out. Gives them once. */
+/** Cuts a reader's bytes into lines, without a leading byte-order mark. Can be read once. */
 export class LineFeed {
   readonly #reader: ByteReader;
   readonly #options: LineFeedOptions;
@@ -38,7 +38,6 @@ export class LineFeed {
     this.#options = options;
   }
 
-  /** SHA-256 of all bytes; only when the end was reached. */
   contentDigest(): string {
     return digestAtEnd(this.#digest);
   }
@@ -112,7 +111,7 @@ export class LineFeed {
   }
 }
 
-/** Where a line ends, its line feed and the carriage returns before it left out. */
+/** End of a line, without its line feed and the carriage returns before it. */
 export function lineEnd(bytes: Uint8Array, from: number, to: number): number {
   let end = to;
   if (end > from && bytes[end - 1] === lineFeedByte) {

@@ -4,7 +4,7 @@ import { optionName } from '../../../platform/text/option-name.js';
 import type { ByteReader } from './byte-reader.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-/** How the characters of a text file are written. */
+/** The encoding of a text file. */
 export type TextEncoding = (typeof textEncodings)[number];
 
 const textEncodings = ['utf-8', 'utf-16le', 'utf-16be', 'latin1', 'windows-1252'] as const;
@@ -20,7 +20,6 @@ const otherNames = new Map<string, TextEncoding>([
   ['cp1252', 'windows-1252'],
 ]);
 
-/** The encoding of that name, in any case. */
 export function parseEncoding(name: string): TextEncoding {
   const lower = name.toLowerCase();
   const encoding = otherNames.get(lower) ?? textEncodings.find((known) => known === lower);
@@ -31,8 +30,8 @@ export function parseEncoding(name: string): TextEncoding {
 }
 
 /**
- * The encoding that a byte-order mark in front shows. Text without one is taken for UTF-8, or for UTF-16
- * where plainly one half of its bytes is that of Latin letters.
+ * The encoding that a leading byte-order mark shows. Text without one counts as UTF-8, or as UTF-16 where one
+ * half of its bytes is clearly that of Latin letters.
  */
 export function detectEncoding(first: Uint8Array): TextEncoding {
   const isUtf32 = first[2] === 0 && first[3] === 0;
@@ -42,7 +41,7 @@ export function detectEncoding(first: Uint8Array): TextEncoding {
   return isUtf16(first, 1) ? 'utf-16be' : 'utf-8';
 }
 
-/** @param low which of two bytes is that of Latin letters; the other one is null in these and in signs */
+/** @param low which of two bytes is that of Latin letters; the other is null in letters and signs */
 function isUtf16(first: Uint8Array, low: 0 | 1): boolean {
   const pairs = Math.min(first.length, mostJudged) >> 1;
   let [lowNulls, highNulls, wideSigns, others] = [0, 0, 0, 0];
@@ -60,16 +59,15 @@ function isUtf16(first: Uint8Array, low: 0 | 1): boolean {
 /** The line feed, the comma and the at sign. */
 const signs: ReadonlySet<number> = new Set([0x0a, 0x2c, 0x40]);
 const mostJudged = 512;
-/** In text of other scripts it is the delimiters, line ends and addresses. */
+/** In other scripts these are delimiters, line ends and addresses. */
 const leastNulls = 0.2;
 
 const mark = '\ufeff';
 
 /**
- * Gives the text of a reader in UTF-8. Text in UTF-8 passes untouched, whatever is broken in it; other
- * text that is broken cannot pass, for its rows could not be distinguished. It begins with a byte-order
- * mark: without one, a spreadsheet takes the UTF-8 that comes out for the encoding that it was converted
- * from.
+ * Converts a reader's text to UTF-8. UTF-8 passes unchanged, even if invalid; other invalid text is refused,
+ * as its rows could not be told apart. Converted text begins with a byte-order mark: without one, a
+ * spreadsheet would read it in the original encoding.
  */
 export function createTranscodeReader(
   name: string,
@@ -103,7 +101,7 @@ export function createTranscodeReader(
   };
   return {
     async read() {
-      // A piece may hold a part of a character and nothing else; an empty one is no end.
+      // A piece may hold only part of a character; an empty result is not the end.
       for (;;) {
         const piece = await next();
         if (piece === undefined || piece.length > 0) return piece;
@@ -113,7 +111,7 @@ export function createTranscodeReader(
   };
 }
 
-/** The mark in front is kept: it becomes the one of UTF-8. `undefined` stands for the end. */
+/** A leading mark is kept and becomes that of UTF-8. `undefined` stands for the end. */
 function createDecoder(encoding: TextEncoding): (piece: Uint8Array | undefined) => string {
   if (encoding === 'latin1') {
     return (piece) =>

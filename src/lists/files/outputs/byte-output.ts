@@ -3,50 +3,49 @@ import { finished } from 'node:stream/promises';
 import { refuseWriting } from '../../../platform/files/disk-errors.js';
 import type { RandomFile } from '../../../platform/files/random-file.js';
 
-/** Where the bytes of an output go. */
 export interface ByteOutput {
   /**
-   * Whether bytes are their owner's again once the write of them has resolved.
-   * @default they must not be changed after the call
+   * Whether written bytes may be reused once the write has resolved.
+   * @default false: they must not be changed
    */
   readonly givesBack?: boolean;
   /** Resolves when more may be written. */
   write(bytes: Uint8Array): Promise<void>;
-  /** Makes the output visible: whole, and on disk where it is a file. */
+  /** Makes the output visible: complete, and on disk where it is a file. */
   finish(): Promise<void>;
-  /** Opens what was written so far, while it is not complete yet. Absent where it cannot be read. */
+  /** Opens the unfinished output for reading. Absent where it cannot be read. */
   readBack?: (() => Promise<RandomFile>) | undefined;
-  /** Drops the output as far as it can be dropped. Never fails, and does nothing after `finish`. */
+  /** Drops the output as far as possible. Never fails; does nothing after `finish`. */
   abort(): Promise<void>;
 }
 
-/** How much is collected before it is written. */
+/** Size of a block that is collected before it is written. */
 const blockBytes = 256 * 1024;
-/** A rest of a block that is worth filling. */
+/** The least rest of a block worth filling. */
 const leastBytes = 64 * 1024;
 
-/** Collects bytes in a block, so that an output gets few large pieces; one is on its way at a time. */
+/** Collects bytes in blocks, so that an output gets few large pieces, one at a time. */
 export class BlockOutput {
   readonly #output: ByteOutput;
   #block = Buffer.allocUnsafeSlow(blockBytes);
-  /** How much of the block is filled: what writes into it by itself moves this on. */
+  /** How much of the block is filled; a writer into the block advances it. */
   filled = 0;
-  /** The block before, on its way out. */
+  /** The previous block, being written. */
   #underway: Promise<void> | undefined;
   #hasFailed = false;
-  /** One that an output has given back: blocks that wait to be collected would call the collector in. */
+  /** A block that an output has returned: new blocks would cause garbage collections. */
   #free: Buffer<ArrayBuffer> | undefined;
 
   constructor(output: ByteOutput) {
     this.#output = output;
   }
 
-  /** What is being filled; another one after each `hasRoom`, `put`, `settle` and `send`. */
+  /** The block being filled; may be another after each `hasRoom`, `put`, `settle` and `send`. */
   get block(): Buffer {
     return this.#block;
   }
 
-  /** Whether so many bytes fit into the block; into an empty one anything does. */
+  /** Whether the bytes fit into the block; an empty one takes any. */
   hasRoom(bytes: number): boolean {
     if (this.filled + bytes <= this.#block.length) return true;
     if (this.filled > 0) return false;
@@ -54,7 +53,7 @@ export class BlockOutput {
     return true;
   }
 
-  /** Takes bytes, however many. */
+  /** Adds bytes of any length. */
   put(bytes: Uint8Array): void {
     if (!this.hasRoom(bytes.length)) {
       const larger = Math.max(2 * this.#block.length, this.filled + bytes.length);
@@ -67,21 +66,21 @@ export class BlockOutput {
   }
 
   /**
-   * Resolves when more may come. What is collected goes out when it is enough, and as soon as nothing
-   * else is on its way: the rows of a slow input do not wait for those after them.
+   * Resolves when more may come. Collected bytes are written when they are enough, or when no other write is
+   * pending: rows of a slow input do not wait for later ones.
    */
   async settle(): Promise<void> {
     const isIdle = this.#underway === undefined || this.#hasFailed;
     if (this.filled >= blockBytes || isIdle) await this.send();
   }
 
-  /** Writes what is left. */
+  /** Writes the rest. */
   async end(): Promise<void> {
     await this.send();
     await this.#underway;
   }
 
-  /** Sends the block on its way as soon as the one before has arrived. */
+  /** Writes the block once the previous one is written. */
   async send(): Promise<void> {
     await this.#underway;
     if (this.filled === 0) return;
@@ -90,13 +89,13 @@ export class BlockOutput {
       if (this.#underway === underway) this.#underway = undefined;
       if (this.#output.givesBack === true && sent.length === blockBytes) this.#free = sent;
     });
-    // Anyone who comes next gets a failure.
+    // The next caller gets the failure.
     underway.catch(() => {
       this.#hasFailed = true;
     });
     this.#underway = underway;
-    // What an output that is never busy gets is small: then the rest of the block is filled next, unless
-    // the whole of it comes back.
+    // An output that is never busy gets small pieces: then the rest of the block is filled next, unless the
+    // whole block comes back.
     const rest = sent.subarray(this.filled);
     const isRestFilled = this.#output.givesBack !== true && rest.length >= leastBytes;
     this.#block = isRestFilled ? rest : (this.#free ?? Buffer.allocUnsafeSlow(blockBytes));
@@ -106,22 +105,21 @@ export class BlockOutput {
 }
 
 export interface StreamOutputOptions {
-  /** How messages call the stream. */
+  /** The stream's name in messages. */
   readonly name: string;
   /**
-   * Whether finishing ends the stream, and aborting destroys it; not for standard output, which is not
-   * ours to close.
+   * Whether finishing ends the stream and aborting destroys it; not for standard output.
    * @default true
    */
   readonly ends?: boolean | undefined;
 }
 
-/** Writes bytes to a stream, as fast as it takes them. */
+/** Writes bytes to a stream at its own pace. */
 export function createStreamOutput(stream: Writable, options: StreamOutputOptions): ByteOutput {
   const { name, ends = true } = options;
   const fail = refuseWriting(name);
-  // The write that fails reports the error; without a listener it would end the process as well.
-  // It may be emitted after that write's callback: on a broken stream the listener stays.
+  // The failed write reports the error; without a listener it would also end the process. It may be emitted
+  // after that write's callback: on a broken stream the listener stays.
   stream.on('error', ignore);
   let isOpen = true;
   return {
@@ -139,7 +137,7 @@ export function createStreamOutput(stream: Writable, options: StreamOutputOption
           stream.end();
           await finished(stream, { readable: false, cleanup: true });
         }
-        // A stream that was destroyed may well look finished.
+        // A destroyed stream may look finished.
         if (stream.errored || (ends ? !stream.writableFinished : stream.destroyed)) {
           throw stream.errored ?? new Error('the stream was closed');
         }
@@ -158,5 +156,5 @@ export function createStreamOutput(stream: Writable, options: StreamOutputOption
 }
 
 function ignore(): void {
-  // The write that failed reports it.
+  // The failed write reports it.
 }

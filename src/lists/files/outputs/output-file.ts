@@ -17,19 +17,19 @@ import {
 export interface OutputFileOptions {
   /**
    * Permissions of the file.
-   * @default those of the file that is replaced, else what the process gives new files
+   * @default the replaced file's, else the process's default
    */
   readonly mode?: number | undefined;
-  /** A new file gets no more than these permissions: what is in it comes from the file that has them. */
+  /** A new file gets at most these permissions: its content comes from the file that has them. */
   readonly noMoreOpenThan?: FilePermissions | undefined;
   /** The calls on the disk, for tests. @default the system's @internal */
   readonly files?: OutputFiles | undefined;
 }
 
 /**
- * Opens a file for writing that appears whole, by rename, when it is finished, or not at all. Links are
- * followed; mode and, where permitted, owner of the file that is replaced are kept. What is no regular
- * file (a pipe, a device) is written directly.
+ * Opens an output file that appears complete, by rename, when it is finished, or not at all. Links are
+ * followed; mode and, where permitted, owner of a replaced file are kept. Anything but a regular file (a
+ * pipe, a device) is written directly.
  */
 export async function createOutputFile(
   path: string,
@@ -72,7 +72,7 @@ export async function writeOutputFile(
   }
 }
 
-/** Removes what a process that was killed has left of a file, beside it. Never fails. */
+/** Removes an unfinished file of a killed process. Never fails. */
 export async function removeUnfinished(path: string): Promise<void> {
   try {
     const { kind, realPath } = await checkOutputPath(path);
@@ -81,12 +81,12 @@ export async function removeUnfinished(path: string): Promise<void> {
     await fileSystem.rm(besidePath(realPath, 'partial'), { force: true });
     await release();
   } catch {
-    // Another run writes it, or nothing is there that could be removed.
+    // Another run writes it, or it does not exist.
   }
 }
 
 async function openDirectly({ realPath }: OutputTarget, files: OutputFiles): Promise<ByteOutput> {
-  // Appending: `>> list.csv` with /dev/stdout keeps what the list holds already.
+  // Appending: `>> list.csv` with /dev/stdout keeps the list's content.
   const handle = await files.open(realPath, constants.O_WRONLY | constants.O_APPEND);
   return {
     givesBack: true,
@@ -97,23 +97,23 @@ async function openDirectly({ realPath }: OutputTarget, files: OutputFiles): Pro
 }
 
 interface ReplacementOptions {
-  /** Permissions it is to have; `undefined` for those that the process gives new files. */
+  /** Its permissions; `undefined` for the process's default. */
   readonly mode: number | undefined;
-  /** Holds the permissions of a new file back. */
+  /** Limits the permissions of a new file. */
   readonly noMoreOpenThan: FilePermissions | undefined;
   readonly files: OutputFiles;
 }
 
-/** A file that is written beside its target and then takes the target's place. Errors are the system's. */
+/** A file written beside its target that then replaces it. Errors are the system's. */
 async function createReplacement(
   target: OutputTarget,
   options: ReplacementOptions,
 ): Promise<ByteOutput> {
   const { files, mode, noMoreOpenThan } = options;
   const path = besidePath(target.realPath, 'partial');
-  // What a process that was killed has left.
+  // Left by a killed process.
   await files.rm(path, { force: true });
-  // While it is written nobody may read it who may not when it is complete.
+  // While it is written it must not be readable to more than the complete file.
   const handle = await files.open(path, 'wx', 0o600).catch((error: unknown) => {
     throw systemErrorCode(error) === 'EEXIST' ? writtenByAnother() : error;
   });
@@ -122,7 +122,7 @@ async function createReplacement(
     throw error;
   });
 
-  /** The path is no secret: another process may have put its own file there. */
+  /** Another process may have put its own file at that path. */
   const isOwn = async (): Promise<boolean> => {
     const found = await files.stat(path).catch((error: unknown) => {
       if (systemErrorCode(error) !== 'ENOENT') throw error;
@@ -168,8 +168,8 @@ function writtenByAnother(): Error {
 }
 
 /**
- * What the process makes of a new file's permissions. Only a file shows it: to ask for the umask is to
- * change it for a moment, for all threads.
+ * The process's default mode. Only a file shows it: reading the umask changes it for a moment, for all
+ * threads.
  */
 async function givenMode(
   path: string,
@@ -186,7 +186,7 @@ async function givenMode(
   }
 }
 
-/** Gives a file its mode, and its owner where that is permitted. */
+/** Sets a file's mode, and its owner where permitted. */
 async function takeOver(
   handle: FileHandle,
   own: { readonly uid: number; readonly gid: number },
@@ -199,7 +199,7 @@ async function takeOver(
       () => true,
       () => false,
     ));
-  // Rights that a set-id bit gave with the old owner must not be given with the new one.
+  // Rights that a set-id bit gave with the old owner must not pass to the new one.
   await handle.chmod(isKept ? mode : mode & 0o777);
 }
 

@@ -9,21 +9,21 @@ import { systemFiles, type FilePermissions } from '../../../platform/files/file-
 import { besidePath } from '../../../platform/files/whole-file.js';
 import type { LockWait } from '../../rows/sink.js';
 
-/** The calls that an output file makes on the disk: a parameter, so that each can be made to fail. */
+/** The file system calls of an output file: a parameter, so that each can fail in tests. */
 export type OutputFiles = Pick<
   typeof fileSystem,
   'access' | 'open' | 'readlink' | 'realpath' | 'rename' | 'rm' | 'stat'
 >;
 
-/** What a path given for an output leads to. */
+/** What an output path leads to. */
 export interface OutputTarget {
-  /** As it was given. */
+  /** As given. */
   readonly path: string;
   /** With all links followed. */
   readonly realPath: string;
-  /** A `file` appears by rename; what is `direct` (a pipe, a device) is written directly. */
+  /** A `file` appears by rename; a `direct` one (a pipe, a device) is written directly. */
   readonly kind: 'file' | 'direct';
-  /** Mode and owner of the file that is there now, if any. */
+  /** Mode and owner of an existing file. */
   readonly existing:
     | { readonly mode: number; readonly uid: number; readonly gid: number }
     | undefined;
@@ -63,19 +63,19 @@ export async function checkOutputPath(
   return { path, realPath, kind: 'file', existing };
 }
 
-/** An output is checked before anything is sent: a folder that is missing by now has gone in the meantime. */
+/** Outputs are checked before anything is sent: a folder missing by now has gone meanwhile. */
 export function refuseLate(error: unknown): never {
   throw error instanceof ConfigurationError
     ? new OutputError(error.message, { cause: error })
     : error;
 }
 
-/** Whether an output at a path appears by rename, and so is not seen before it is finished. */
+/** Whether an output appears by rename, and is not visible before. */
 export async function isHeldBack(path: string, files?: OutputFiles): Promise<boolean> {
   return (await checkOutputPath(path, files)).kind === 'file';
 }
 
-/** Whether two paths lead to one and the same regular file, by whatever links, or would once it is made. */
+/** Whether two paths lead to the same regular file, by whatever links, or would once it exists. */
 export async function isSameFile(one: string, other: string): Promise<boolean> {
   const [first, second] = await Promise.all(
     [one, other].map((path) => fileSystem.stat(path, { bigint: true }).catch(() => undefined)),
@@ -84,12 +84,12 @@ export async function isSameFile(one: string, other: string): Promise<boolean> {
     const [place, otherPlace] = await Promise.all([one, other].map(placeOf));
     return place !== undefined && place === otherPlace;
   }
-  // Input and output may well be the same terminal.
+  // Input and output may be the same terminal.
   if (first?.isFile() !== true || second?.isFile() !== true) return false;
   return first.dev === second.dev && first.ino === second.ino;
 }
 
-/** Where a file would be made; nowhere when its folder is missing, which its own check says. */
+/** Where a file would be created; nowhere when its folder is missing, which is reported elsewhere. */
 async function placeOf(path: string): Promise<string | undefined> {
   return followLinks(path, fileSystem).then(
     ({ realPath }) => realPath,
@@ -97,10 +97,10 @@ async function placeOf(path: string): Promise<string | undefined> {
   );
 }
 
-/** Folders of the open files of a process: a file that is written there has no name of its own. */
+/** Folders of a process's open files, which have no names of their own. */
 const descriptorFolder = /^\/(?:proc\/\d+(?:\/task\/\d+)?|dev)\/fd$/;
 
-/** Unlike `realpath`, this also follows a link to a file that is still to be made. */
+/** Unlike `realpath`, this also follows a link to a missing file. */
 async function followLinks(
   path: string,
   files: Pick<OutputFiles, 'readlink' | 'realpath'>,
@@ -121,27 +121,27 @@ async function followLinks(
   }
 }
 
-/** The permissions of a file; those of a secret one where they cannot be had. */
+/** The permissions of a file; if unknown, those of a secret one. */
 export async function permissionsOf(path: string): Promise<FilePermissions> {
   const { mode, gid } = await fileSystem.stat(path).catch(() => ({ mode: 0o600, gid: -1 }));
   return { mode: mode & 0o777, gid };
 }
 
-/** Whether a file is open to somebody whom another is closed to. */
+/** Whether a file is readable to somebody whom another excludes. */
 export function isMoreOpen(file: FilePermissions, than: FilePermissions): boolean {
   return (file.mode & 0o666 & ~mostOpen(than, file.gid)) !== 0;
 }
 
-/** Most permission bits that a file of a group may have to be no more open than another file. */
+/** Most permission bits with which a file of a group is no more open than another. */
 export function mostOpen(than: FilePermissions | undefined, gid: number): number {
   if (!than) return 0o666;
   const [group, other] = [(than.mode >> 3) & 6, than.mode & 6];
   if (gid === than.gid) return 0o600 | (group << 3) | other;
-  // Anyone who is in the group of one of them may be anybody to the other.
+  // A member of one's group may be anybody to the other.
   return 0o600 | ((group & other) << 3) | (group & other);
 }
 
-/** The same of a folder, which is searched by anyone who may read the file. */
+/** The same for a folder, which whoever may read the file can search. */
 export function mostOpenFolder(than: FilePermissions | undefined, gid: number): number {
   const mode = mostOpen(than, gid);
   return mode | ((mode & 0o444) >> 2);
@@ -157,7 +157,7 @@ export async function moreOpenFiles(
 ): Promise<readonly string[]> {
   const open: string[] = [];
   for (const path of paths) {
-    // What is wrong with a path, its own check says.
+    // An invalid path is reported by its own check.
     const target = await checkOutputPath(path).catch(() => undefined);
     if (target?.existing && isMoreOpen(target.existing, than)) open.push(path);
   }
@@ -165,9 +165,9 @@ export async function moreOpenFiles(
 }
 
 /**
- * Keeps other runs from writing an output, by a lock beside it, until what comes is called.
+ * Locks an output against other runs, by a file beside it.
  *
- * @param name how messages call it
+ * @param name its name in messages
  * @param realPath with all links followed
  */
 export async function holdOutput(
@@ -180,14 +180,14 @@ export async function holdOutput(
   const lock = await lockFile(systemFiles, thing, patience).catch(async (error: unknown) => {
     patience?.signal?.throwIfAborted();
     if (isSluiceError(error, 'state_locked')) throw error;
-    // Where there are no locks, a run that cannot be kept from it is noticed when it is finished.
+    // Without locks, a concurrent run is noticed at the end.
     await systemFiles.rm(path, { force: true }).catch(() => undefined);
     return undefined;
   });
   return async () => {
     if (!lock) return;
     const remove = async (): Promise<void> => systemFiles.rm(path, { force: true });
-    // A second try is all that a moment without descriptors takes; what stays is empty, and the next run's.
+    // A second try covers a moment without descriptors; a leftover is empty, and the next run's.
     await remove()
       .catch(remove)
       .catch(() => undefined);

@@ -10,23 +10,23 @@ import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { dropWriting, guardedSink, ofLibrary } from '../../rows/guarded-ends.js';
 
 interface RouteSinkOptions {
-  /** How messages call all of them together. */
+  /** Their common name in messages. */
   readonly name: string;
-  /** They are finished one after the other, in this order. */
+  /** Finished one after the other, in this order. */
   readonly sinks: readonly Sink[];
   readonly decides?: Readonly<Record<string, string>>;
-  /** Says where rows go, for one writing. */
+  /** Chooses a sink for each row of one writing. */
   readonly createRoute: (opening: OpenSinkOptions) => Route;
   readonly readsAddresses?: boolean;
-  /** Called with the number of rows that have gone there. */
+  /** Called with the number of rows for a sink. */
   readonly onRows?: (place: number, rows: number) => void;
 }
 
 /**
- * Which of the sinks gets a row. It is asked once for each row.
+ * Chooses the sink of a row; called once for each.
  *
- * @param first where in the outcomes those of its verified columns begin
- * @returns its position; -1 for none
+ * @param first position of its first outcome
+ * @returns the sink's position; -1 for none
  */
 export type Route = (outcomes: Uint32Array, first: number, chunk: RowChunk, row: number) => number;
 
@@ -42,7 +42,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
     ...(bounds.length > 0 && { maxRows: Math.min(...bounds) }),
     ...(decides && { decides }),
     readsAddresses: options.readsAddresses === true || sinks.some((sink) => sink.readsAddresses),
-    // What is finished last is what one looks for first.
+    // Finished last, listed first.
     outputs: () =>
       sinks
         .map((sink, place) => sink.outputs?.() ?? [{ name: sink.name, rows: written[place] ?? 0 }])
@@ -113,7 +113,7 @@ export function routeSink(options: RouteSinkOptions): Sink {
   };
 }
 
-/** Reports a column once where several outputs make it text in the same way. */
+/** Reports a column once where several outputs make it text. */
 function reportOnce(report: OpenSinkOptions['onTextColumn']): OpenSinkOptions['onTextColumn'] {
   const reported = new Set<string>();
   return (
@@ -127,7 +127,7 @@ function reportOnce(report: OpenSinkOptions['onTextColumn']): OpenSinkOptions['o
   );
 }
 
-/** The rows of a stretch, cut where rows meet that go to different places. */
+/** Cuts a stretch where rows go to different sinks. */
 function* stretches(
   rows: JoinedRows,
   route: Route,

@@ -10,25 +10,25 @@ import { holdOutput, mostOpenFolder, refuseLate } from '../outputs/output-path.j
 import type { LockWait } from '../../rows/sink.js';
 import { createOutputFile } from '../outputs/output-file.js';
 
-/** What is in a folder of parts beside them, and marks it as one. */
+/** The file in a folder of parts that marks it as one. */
 export const manifestName = 'manifest.json';
 /** Begins every manifest. */
 export const manifestMark = 'parts 1';
 
-/** A folder that is written beside its place and appears there whole, by rename. */
+/** A folder written beside its place that appears there complete, by rename. */
 export interface PartsFolder {
-  /** What the parts' names have in front of their number, where earlier parts stay until the end. */
+  /** Prefix of the parts' numbers, where earlier parts stay until the end. */
   readonly mark?: string;
   /** Opens a file in it. */
   create(name: string): Promise<ByteOutput>;
-  /** Makes the folder visible; one of parts that was there is replaced. */
+  /** Makes the folder visible, replacing an existing one of parts. */
   finish(): Promise<void>;
-  /** Drops what was written. Never fails, and does nothing after `finish`. */
+  /** Drops what was written. Never fails; does nothing after `finish`. */
   abort(): Promise<void>;
 }
 
 /**
- * Says early what would fail late.
+ * Fails early where writing would fail late.
  *
  * @returns the folder's path with links followed
  */
@@ -53,13 +53,13 @@ export async function holdFolder(path: string, patience?: LockWait): Promise<() 
   return holdOutput(path, await followLinks(path), patience);
 }
 
-/** Also where nothing is yet. */
+/** Also where nothing exists yet. */
 async function followLinks(path: string): Promise<string> {
   const place = resolve(path);
   return realpath(place).catch(async () => join(await realpath(dirname(place)), basename(place)));
 }
 
-/** @param noMoreOpenThan permissions of the file that is in the parts */
+/** @param noMoreOpenThan permissions of the file whose content is in the parts */
 export async function createPartsFolder(
   path: string,
   noMoreOpenThan?: FilePermissions,
@@ -68,13 +68,13 @@ export async function createPartsFolder(
   const target = await checkPartsFolder(path).catch(refuseLate);
   const written = besidePath(target, 'parts');
   const old = besidePath(target, 'old');
-  // A process that was killed between the two renames of an exchange has left the old one aside.
+  // A process killed between the two renames of an exchange has left the old folder aside.
   if (!(await exists(target)) && (await exists(old))) await put(old, target).catch(fail);
   await rm(written, { recursive: true, force: true }).catch(fail);
   await rm(old, { recursive: true, force: true }).catch(fail);
   const mode = await makeClosed(written, noMoreOpenThan).catch(fail);
   const own = await stat(written).catch(fail);
-  /** Another process of a run may have taken it for what a killed one has left. */
+  /** Another process of the run may have taken it for a killed one's. */
   const isOwn = async (): Promise<boolean> => {
     const found = await stat(written).catch(() => undefined);
     return found?.ino === own.ino && found.dev === own.dev;
@@ -107,7 +107,7 @@ export async function createPartsFolder(
   };
 }
 
-/** @returns the permissions that the folder is to have when it is whole */
+/** @returns the permissions of the finished folder */
 async function makeClosed(path: string, noMoreOpenThan?: FilePermissions): Promise<number> {
   await mkdir(path);
   const { mode, gid } = await stat(path);

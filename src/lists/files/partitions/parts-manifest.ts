@@ -13,12 +13,12 @@ import { parquetForm } from '../../parquet/parquet-form.js';
 import { manifestMark, manifestName } from './parts-folder.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
-/** What a column of the parts holds. */
+/** Content of a column in the parts. */
 const partKind = z.object({
   name: z.enum(kindNames),
   precision: z.number().exactOptional(),
   scale: z.number().exactOptional(),
-  /** Whether a Parquet column has others in it: lists and structures. */
+  /** Whether a Parquet column is nested: a list or structure. */
   nested: z.boolean().exactOptional(),
 });
 
@@ -28,11 +28,11 @@ const partsManifest = z.object({
   compression: z.enum(['gzip']).nullable(),
   /** Whether each CSV part begins with the names of the columns. */
   header: z.boolean(),
-  /** Of CSV and TSV: what is between two cells, and around one; null where cells have no quotes. */
+  /** Of CSV and TSV: delimiter and quote; null where cells have no quotes. */
   delimiter: z.string().length(1).exactOptional(),
   quote: z.string().length(1).nullable().exactOptional(),
   columns: z.array(z.string()).min(1),
-  /** What they hold, in their order. */
+  /** Their content, in order. */
   kinds: z.array(partKind),
   rows: z.number(),
   bytes: z.number(),
@@ -41,7 +41,7 @@ const partsManifest = z.object({
     .min(1),
 });
 
-/** What a folder of parts says of itself. */
+/** The manifest of a folder of parts. */
 export type PartsManifest = z.infer<typeof partsManifest>;
 export type PartKind = z.infer<typeof partKind>;
 
@@ -60,10 +60,10 @@ export async function readPartsManifest(folder: string): Promise<PartsManifest> 
   );
 }
 
-/** Learns what the columns of parts hold while they are written. */
+/** Learns the kinds of the parts' columns while they are written. */
 export class PartKinds {
   readonly #isParquet: boolean;
-  /** Of columns that are copied as they are stored, what their schema says. */
+  /** Kinds by the schema, for columns copied as stored. */
   readonly #copied: readonly PartKind[] | undefined;
   readonly #tally: KindTally;
 
@@ -91,7 +91,7 @@ export class PartKinds {
     if (this.#isParquet && parquetForm(facts) === undefined) return { name: 'text' };
     if (kind.name !== 'decimal' || kind.precision !== undefined) return kind;
     const bounds = decimalDigits(facts);
-    // What needs no more digits than is usual keeps those that it has, where there are no bounds.
+    // Without bounds, digits within the usual precision keep their own.
     return this.#isParquet || bounds.precision === digits?.precision
       ? { ...kind, ...bounds }
       : kind;

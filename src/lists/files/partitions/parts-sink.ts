@@ -24,13 +24,13 @@ import {
 import { sheetsSink } from './sheets-sink.js';
 import { PartKinds, type PartsManifest } from './parts-manifest.js';
 
-/** The formats that warehouses load. */
+/** Formats that warehouses load. */
 const partFormats = ['csv', 'tsv', 'jsonl', 'parquet'] as const satisfies readonly FileFormat[];
 
 export interface PartsSinkOptions extends Omit<FileSinkOptions, 'format'> {
   /**
-   * About how many bytes a part has, on disk; at least 1,000,000. A part ends after the row
-   * that brings it there, in Parquet after the row group.
+   * Approximate size of a part on disk, in bytes; at least 1,000,000. A part ends after the row that reaches
+   * it, in Parquet after the row group.
    */
   readonly partBytes: number;
   /** CSV, TSV, JSONL, compressed with gzip, or Parquet. @default 'csv' */
@@ -43,11 +43,11 @@ export const partsShape: OptionShape<PartsSinkOptions> = {
 };
 
 const leastPartBytes = 1_000_000;
-/** Rows that are written before a part's size is looked at again. */
+/** Rows written between two checks of a part's size. */
 const rowsAtOnce = 500;
 
 /**
- * A folder of parts with a manifest, as warehouses load them: it appears whole, by rename, or not at all.
+ * A folder of parts with a manifest, for warehouses: it appears complete, by rename, or not at all.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -74,7 +74,7 @@ export function partsSink(path: string, options: PartsSinkOptions): Sink {
   );
 }
 
-/** The same at any place. */
+/** The same at any destination. */
 export function partsSinkAt(
   place: OutputDestination<PartsFolder>,
   options: PartsSinkOptions,
@@ -116,7 +116,7 @@ interface PartsWritingOptions {
 
 interface OpenPart {
   readonly name: string;
-  /** On disk, with a digest of it. */
+  /** Bytes on disk, with their digest. */
   readonly size: { bytes: number; readonly hash: Hash };
   readonly place: ByteOutput;
   readonly writer: RowsWriter;
@@ -154,7 +154,7 @@ class PartsWriting implements SinkWriting {
   }
 
   async finish(): Promise<void> {
-    // A list without rows has a part too, which shows its columns.
+    // A list without rows has one part, which shows its columns.
     if (this.#parts.length === 0) this.#part ??= await this.#begin();
     if (this.#part) await this.#end(this.#part);
     const manifest = await this.#folder.create(manifestName);
@@ -170,7 +170,7 @@ class PartsWriting implements SinkWriting {
 
   async #begin(): Promise<OpenPart> {
     const { format, writing, opening } = this.#options;
-    // What the first part has reported holds for all.
+    // The first part's reports hold for all.
     const own = this.#parts.length === 0 ? opening : { ...opening, onTextColumn: undefined };
     const number = String(this.#parts.length + 1).padStart(5, '0');
     const isCompressed = format !== 'parquet';
@@ -214,7 +214,7 @@ class PartsWriting implements SinkWriting {
   }
 }
 
-/** The same output, whose bytes are counted on their way. */
+/** The same output with its bytes counted. */
 function measured(output: ByteOutput, size: OpenPart['size']): ByteOutput {
   return {
     givesBack: output.givesBack ?? false,

@@ -9,11 +9,11 @@ import { isXlsxReading } from '../../xlsx/xlsx-reading.js';
 import { routeSink } from './partition-sink.js';
 
 /**
- * An output of one header: of a workbook the sheets that have the first one's. Those of each other header go
- * into an output of their own beside it (`out-Customers.csv`).
+ * An output for the sheets with the first one's header. Those of each other header go into an output beside
+ * it (`out-Customers.csv`).
  *
- * @param sinkAt the output at a path
- * @param isOne whether what is there can only be one, such as a pipe. @default it is not
+ * @param sinkAt makes the output at a path
+ * @param isOne whether there can be only one, such as a pipe. @default false
  */
 export function sheetsSink(
   path: string,
@@ -21,11 +21,11 @@ export function sheetsSink(
   isOne: () => Promise<boolean> = async () => false,
 ): Sink {
   const base = sinkAt(path);
-  /** What was validated is written to later. */
+  /** Validated sinks are written later. */
   const others = new Map<string, Sink>();
   let current = base;
   let hold: ((sink: Sink) => Promise<void>) | undefined;
-  /** The output for one reading. */
+  /** The outputs for one reading. */
   const outputFor = async ({
     reading,
     verified,
@@ -84,7 +84,7 @@ export function sheetsSink(
   };
 }
 
-/** One table's rows, with its own columns. */
+/** The rows of one table, with its own columns. */
 function tableSink(sink: Sink, { sheets, header, columns }: SheetTable): Sink {
   const own = <Given extends Pick<OpenSinkOptions, 'verified'>>(given: Given): Given => ({
     ...given,
@@ -117,7 +117,7 @@ function pathsBeside(path: string, tables: readonly SheetTable[]): readonly stri
   return tables.map(({ sheets: [sheet = ''] }) => {
     const name = inFileName(sheet);
     let own = name;
-    // Other signs may be all that distinguishes two names.
+    // Two names may differ only in other signs.
     for (let next = 2; taken.has(own.toLowerCase()); next += 1) own = `${name}-${next}`;
     taken.add(own.toLowerCase());
     return `${before}-${own}${after}`;

@@ -9,17 +9,17 @@ import { systemErrorCode } from '../../../platform/files/disk-errors.js';
 
 export interface S3Options {
   /**
-   * Where the service is, when it is not Amazon's.
-   * @default `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or what the SDK's profile says
+   * Endpoint of another service than Amazon's.
+   * @default `AWS_ENDPOINT_URL_S3`, `AWS_ENDPOINT_URL`, or the SDK's profile
    */
   readonly endpoint?: string | undefined;
-  /** @default `AWS_REGION`, or what the SDK's profile says */
+  /** @default `AWS_REGION`, or the SDK's profile */
   readonly region?: string | undefined;
 }
 
 export const s3Shape: OptionShape<S3Options> = { endpoint: text, region: text };
 
-/** The SDK and a client of it. */
+/** The SDK and a client. */
 export interface S3Connection {
   readonly sdk: typeof SdkModule;
   readonly client: SdkModule.S3Client;
@@ -28,13 +28,13 @@ export interface S3Connection {
 /** A service that is asked for much refuses for some seconds, and what was written by then would be lost. */
 const attempts = 6;
 
-/** Connects when it is first called, and once. */
+/** Connects at its first call, once. */
 export function lateS3(options: S3Options): () => Promise<S3Connection> {
   let connection: Promise<S3Connection> | undefined;
   return async () => (connection ??= connectS3(options));
 }
 
-/** Credentials are those that the SDK finds: of the environment, a profile, or the machine's role. */
+/** Uses the SDK's credentials: of the environment, a profile, or the machine's role. */
 export async function connectS3({ endpoint, region }: S3Options): Promise<S3Connection> {
   const sdk = await import('@aws-sdk/client-s3').catch(
     refuseMissingPackage({ by: 'S3', install: '@aws-sdk/client-s3', driver: 's3' }),
@@ -49,13 +49,13 @@ export async function connectS3({ endpoint, region }: S3Options): Promise<S3Conn
     maxAttempts: Number(env['AWS_MAX_ATTEMPTS'] ?? attempts),
     requestHandler: {
       connectionTimeout: 10_000,
-      // A part goes out within it, on a slow line too.
+      // Enough to send a part on a slow line.
       requestTimeout: 300_000,
       throwOnRequestTimeout: true,
       socketTimeout: 300_000,
     },
     ...(isForeign && {
-      // Services of others have no host for each bucket, know no regions, and not all checksums.
+      // Other services have no host for each bucket, no regions, and not all checksums.
       forcePathStyle: true,
       region: known ?? 'us-east-1',
       requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -65,10 +65,10 @@ export async function connectS3({ endpoint, region }: S3Options): Promise<S3Conn
   return { sdk, client };
 }
 
-/** A place in a bucket. */
+/** A location in a bucket. */
 export interface S3Address {
   readonly bucket: string;
-  /** An object's key, a folder's prefix (empty, or with `/` at its end), or a pattern of keys. */
+  /** An object's key, a folder's prefix (empty, or ending with `/`), or a pattern of keys. */
   readonly key: string;
 }
 
@@ -100,14 +100,14 @@ const words = new Map([
   ['ECONNRESET', 'the connection was reset'],
 ]);
 
-/** HTTP status of the answer that an error of the SDK holds. */
+/** HTTP status in an error of the SDK. */
 export function statusOf(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('$metadata' in error)) return undefined;
   const { httpStatusCode } = error.$metadata as { readonly httpStatusCode?: number };
   return httpStatusCode;
 }
 
-/** Whether asking again may help: the service, or the way to it, is in trouble. */
+/** Whether a retry may help: the service, or the way to it, is in trouble. */
 export function isTransient(error: unknown): boolean {
   const status = statusOf(error);
   if (status !== undefined) return status === 429 || isServiceFailure(status);
@@ -117,7 +117,7 @@ export function isTransient(error: unknown): boolean {
   );
 }
 
-/** Why the service refused, in words that hold no credentials. */
+/** Why the service refused, without credentials. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'an unexpected error';
   const known = words.get(error.name) ?? words.get(systemErrorCode(error) ?? '');

@@ -27,8 +27,7 @@ import { listKeys } from './source.js';
 import { abortLeftUploads, S3Upload, tryUpload } from './upload.js';
 
 /**
- * An object of any format in a bucket: it is seen when it is written whole, and not before. It is
- * compressed when its key ends in `.gz`.
+ * An object of any format in a bucket, visible only once it is complete. Compressed if its key ends in `.gz`.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -84,8 +83,8 @@ function outputOf(
 const partName = /^part-[0-9a-f]{8}-\d{5,}\.(?:csv|tsv|jsonl|parquet)(?:\.gz)?$/;
 
 /**
- * A folder of parts with a manifest in a bucket. Nothing is seen before all is written; then the parts
- * are there, after them their manifest, and the parts of an earlier writing go.
+ * A folder of parts with a manifest in a bucket. Nothing is visible before everything is written; then the
+ * parts appear, then the manifest, and the parts of an earlier writing are deleted.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -144,7 +143,7 @@ async function refuseOthers(connection: S3Connection, folder: S3Address): Promis
 }
 
 class S3PartsFolder implements PartsFolder {
-  /** Of this writing alone: earlier parts stay as they are until the manifest names the new ones. */
+  /** Unique to this writing: earlier parts stay until the manifest names the new ones. */
   readonly mark = `${randomBytes(4).toString('hex')}-`;
   readonly #connection: S3Connection;
   readonly #folder: S3Address;
@@ -162,7 +161,7 @@ class S3PartsFolder implements PartsFolder {
     const place = at(this.#folder, name);
     const upload = new S3Upload(this.#connection, place);
     this.#uploads.set(place.key, upload);
-    // It is seen when all of them are.
+    // It becomes visible with all others.
     return outputOf(upload, async () => upload.seal(), this.#fail);
   }
 
@@ -179,7 +178,7 @@ class S3PartsFolder implements PartsFolder {
     for (const upload of this.#uploads.values()) await upload.abort();
   }
 
-  /** Parts that the manifest does not name any more, or that were completed without one. */
+  /** Parts that no manifest names any more. */
   async #deleteEarlier(): Promise<void> {
     const { client, sdk } = this.#connection;
     const earlier: string[] = [];

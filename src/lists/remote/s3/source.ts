@@ -31,7 +31,7 @@ import {
 } from './client.js';
 
 /**
- * The rows of an object in a bucket, as often as asked, of any format.
+ * The rows of an object in a bucket, of any format, repeatable.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -52,8 +52,8 @@ export function s3Source(
 }
 
 /**
- * The objects that a URL means, as URLs: itself, those of a folder (`s3://bucket/folder/`) whose ending
- * names a format, or those that a pattern matches; of several, sorted by key.
+ * The objects of a URL, as URLs: itself, those of a folder (`s3://bucket/folder/`) with a known ending, or
+ * those that a pattern matches; sorted by key.
  *
  * @throws ConfigurationError `invalid_option`, `missing_dependency`; InputError `input_unreadable`
  *
@@ -109,7 +109,7 @@ function s3Object(address: S3Address, options: S3Options): RemoteObject {
       });
       const answer = await client.send(command, { abortSignal: signal }).catch((error: unknown) => {
         signal.throwIfAborted();
-        // What is no longer so long is another content.
+        // An object that became shorter has other content.
         if (statusOf(error) === 416) throw changedError(name);
         if (isTransient(error)) throw new TransientError(reasonOf(error));
         return refuseReading(name)(error);
@@ -128,7 +128,7 @@ function s3Object(address: S3Address, options: S3Options): RemoteObject {
   };
 }
 
-/** All keys that begin with an address's. Errors are the SDK's. */
+/** All keys that begin with the address's. Errors are the SDK's. */
 export async function* listKeys(
   { sdk, client }: S3Connection,
   { bucket, key }: S3Address,
@@ -151,7 +151,7 @@ export async function* listKeys(
 }
 
 /**
- * Removes an object, if there is one.
+ * Removes an object if it exists.
  *
  * @throws ConfigurationError, OutputError
  *

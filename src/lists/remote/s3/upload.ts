@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import type { CompletedPart, ListMultipartUploadsCommandOutput } from '@aws-sdk/client-s3';
 import type { S3Address, S3Connection } from './client.js';
 
-/** All parts but the last are of one size, as some services want it; 10,000 of them are 160 GB. */
+/** All parts but the last have one size, as some services require; 10,000 of them are 160 GB. */
 const partBytes = 16 * 1024 * 1024;
 
-/** Which writing an object is of, in its metadata. */
+/** Identifies an object's writing, in its metadata. */
 const mark = 'sluice-writing';
 
-/** An object that is seen when it is complete, and not before. Errors are the SDK's. */
+/** An object that is visible only once it is complete. Errors are the SDK's. */
 export class S3Upload {
   readonly #connection: S3Connection;
   readonly #place: { readonly Bucket: string; readonly Key: string };
   readonly #writing = randomUUID();
   readonly #parts: CompletedPart[] = [];
-  /** The part that is collected: pieces may be slices of far larger buffers, which must not be held. */
+  /** The part being collected: pieces may be slices of far larger buffers, which must not be kept. */
   #part: Buffer | undefined;
   #bytes = 0;
   #id: string | undefined;
@@ -37,17 +37,17 @@ export class S3Upload {
     this.#hold(rest);
   }
 
-  /** Sends what is left; nothing is seen yet, and nothing is held any more. */
+  /** Sends the rest; nothing is visible yet, and nothing is held. */
   async seal(): Promise<void> {
     await this.#underway;
     if (this.#bytes > 0 || this.#parts.length === 0) await this.#send();
     await this.#underway;
   }
 
-  /** Makes the object seen, whole. */
+  /** Makes the object visible. */
   async complete(): Promise<void> {
     const { client, sdk } = this.#connection;
-    // An upload by parts has at least one, which may not be empty.
+    // A multipart upload has at least one part, which must not be empty.
     if (this.#id === undefined && this.#bytes === 0) {
       await client.send(new sdk.PutObjectCommand({ ...this.#place, Body: new Uint8Array(0) }));
       this.#isOpen = false;
@@ -62,13 +62,13 @@ export class S3Upload {
     try {
       await client.send(command);
     } catch (error) {
-      // An answer that was lost: the upload is gone, and the object is there.
+      // After a lost answer the upload is gone, and the object exists.
       if (!(await this.#exists())) throw error;
     }
     this.#isOpen = false;
   }
 
-  /** Drops what was sent. Never fails, and does nothing after `complete`. */
+  /** Drops what was sent. Never fails; does nothing after `complete`. */
   async abort(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
@@ -85,14 +85,14 @@ export class S3Upload {
     this.#bytes += bytes.length;
   }
 
-  /** One part is on its way while the next is collected. */
+  /** One part is sent while the next is collected. */
   async #send(): Promise<void> {
     const body = this.#part?.subarray(0, this.#bytes) ?? Buffer.alloc(0);
     this.#part = undefined;
     this.#bytes = 0;
     await this.#underway;
     this.#underway = this.#sendPart(body);
-    // Anyone who sends next gets a failure.
+    // The next send reports the failure.
     this.#underway.catch(() => undefined);
   }
 
@@ -129,7 +129,7 @@ export class S3Upload {
   }
 }
 
-/** Never fails: what is left is aborted by the next writing. */
+/** Never fails: the next writing aborts what is left. */
 async function abortUpload(
   { client, sdk }: S3Connection,
   place: { readonly Bucket: string; readonly Key: string },
@@ -140,10 +140,10 @@ async function abortUpload(
 }
 
 /**
- * Aborts uploads that a process has left which was killed. Never fails: where they may not be listed, a
- * rule of the bucket has to do it.
+ * Aborts uploads of killed processes. Never fails: where listing is forbidden, a rule of the bucket has to do
+ * it.
  *
- * @param isOwn whether a key is one that only this output writes
+ * @param isOwn whether only this output writes the key
  */
 export async function abortLeftUploads(
   connection: S3Connection,
@@ -169,11 +169,11 @@ export async function abortLeftUploads(
           : undefined;
     }
   } catch {
-    // Not everybody who may write may list.
+    // Permission to write may come without one to list.
   }
 }
 
-/** Says early that an object cannot be written: an upload is begun and aborted. Errors are the SDK's. */
+/** Checks early that an object can be written: begins an upload and aborts it. Errors are the SDK's. */
 export async function tryUpload(
   connection: S3Connection,
   { bucket, key }: S3Address,

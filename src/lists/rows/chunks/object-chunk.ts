@@ -1,15 +1,15 @@
 import type { CellText, RowChunk } from './row-chunk.js';
 import { textOfValue } from '../values/print-value.js';
 
-/** A row as library users have it: column names and values. */
+/** A row of library users: column names and values. */
 export interface Row {
   readonly [column: string]: unknown;
 }
 
-/** About what a row takes on the heap, and each of its cells beside its text: all of them wait. */
+/** Approximate heap size of a row, and of each cell beside its text: all of them wait. */
 const heap = { object: 48, member: 24, list: 32, item: 16 } as const;
 
-/** Rows that are objects; their columns are the keys given, whatever else they hold. */
+/** Rows that are objects; their columns are the given keys. */
 export class ObjectChunk implements RowChunk {
   readonly rows: readonly Row[];
   readonly byteSize: number;
@@ -33,7 +33,7 @@ export class ObjectChunk implements RowChunk {
   value(row: number, column: number): unknown {
     const name = this.#columns[column];
     const cells = this.rows[row];
-    // What a prototype holds is no cell.
+    // A prototype's values are not cells.
     if (name === undefined || cells === undefined || !Object.hasOwn(cells, name)) return undefined;
     return cells[name];
   }
@@ -45,12 +45,12 @@ export class ObjectChunk implements RowChunk {
   }
 }
 
-/** What a message calls something that is no row. */
+/** A message's name for something that is not a row. */
 export function kindOfRow(row: unknown): string {
   return Array.isArray(row) ? 'an array' : String(row === null ? row : typeof row);
 }
 
-/** Rows that are lists of cells in the header's order; cells that are missing hold nothing. */
+/** Rows that are lists of cells in the header's order; missing cells are empty. */
 export class CellsChunk implements RowChunk {
   readonly rows: readonly (readonly unknown[])[];
   readonly byteSize: number;

@@ -1,15 +1,15 @@
 import type { Kind } from '../values/kinds.js';
 
-/** Stands for a cell whose bytes are no valid text in the input's encoding. */
+/** A cell whose bytes are invalid in the input's encoding. */
 export const invalidText: unique symbol = Symbol('invalid text');
 
-/** What a cell holds for the line rules: its text, nothing (absent or null), or no valid text. */
+/** A cell for the line rules: its text, nothing (absent or null), or invalid text. */
 export type CellText = string | undefined | typeof invalidText;
 
 /**
- * Where the bytes of cells are: those of one cell from `cellStart` to `cellEnd`, without the quotes around
- * it; a quote inside is doubled. A cell that is absent, or whose bytes are not its text, ends before it
- * starts. Only for columns that were wanted.
+ * Bounds of cells in bytes: a cell is from `cellStart` to `cellEnd`, without the surrounding quotes; an inner
+ * quote is doubled. An absent cell, or one whose bytes are not its text, ends before it starts. Only for
+ * wanted columns.
  */
 export interface RawCells {
   readonly bytes: Uint8Array;
@@ -18,51 +18,46 @@ export interface RawCells {
 }
 
 /**
- * Some rows of one source, in order. Rows travel inside as chunks: a CSV chunk keeps the raw bytes and
- * parses a cell only when it is asked for, a chunk of objects keeps the objects.
+ * Some rows of one source, in order. A CSV chunk keeps the raw bytes and parses a cell when it is read; a
+ * chunk of objects keeps the objects.
  */
 export interface RowChunk {
   /** Number of rows. */
   readonly length: number;
-  /** About how many bytes of memory the chunk holds, for bounds on what waits. */
+  /** Approximate memory of the chunk in bytes, for bounds on waiting rows. */
   readonly byteSize: number;
   /** Text of one cell; `column` is a position in the source's header. */
   text(row: number, column: number): CellText;
-  /**
-   * What the source itself has in a cell, where that is more than text: a number, a boolean, a date, a
-   * nested value. Absent where all cells are text.
-   */
+  /** A cell's typed value: a number, a boolean, a date, a nested value. Absent where all cells are text. */
   value?(row: number, column: number): unknown;
   /**
-   * What kind of value a cell holds, where neither its column nor the value itself says it: a date in a
-   * workbook is text that only its cell distinguishes from other text.
+   * The kind of a cell's value, where neither the column nor the value shows it: a date in a workbook is text
+   * that only its cell marks as a date.
    */
   kind?(row: number, column: number): Kind | undefined;
-  /** The bytes that hold the cells, where there are any. */
+  /** The bytes of the cells, if any. */
   readonly raw?: RawCells;
-  /** All cells of a row, where that costs less than asking for them one by one. */
+  /** All cells of a row, where that is cheaper than one by one. */
   cells?(row: number): readonly unknown[];
   /**
-   * Number of a row in its sheet or file, as a spreadsheet shows it: the header's own row counts, and what
-   * is above it. Absent where it is not known.
+   * Number of a row in its sheet or file, as a spreadsheet shows it, counting the header and the rows above
+   * it. Absent where unknown.
    */
   number?(row: number): number;
-  /** Of a workbook: the sheet that its rows are in. */
+  /** Name of a workbook's sheet. */
   readonly sheetName?: string;
-  /**
-   * Name of a cell that the row has beside those of the header. Absent where rows cannot have one.
-   */
+  /** Name of a cell beside those of the header. Absent where rows cannot have one. */
   unlisted?(row: number): string | undefined;
   /**
-   * Gives the memory of the rows back to anyone who reads on. Only for the last who has the chunk:
-   * nothing of it may be asked for afterwards.
+   * Lets the memory of the rows be reused. Only for the last holder of the chunk, which must not be read
+   * afterwards.
    */
   release?(): void;
 }
 
 /**
- * Chunks whose source is closed when they end, fail, or are not wanted any more; even when they were
- * never asked for, where a generator's own `finally` would not run.
+ * Chunks whose source is closed when they end, fail, or are abandoned; even before the first is read, where a
+ * generator's `finally` would not run.
  */
 export function closableChunks<Chunk extends RowChunk>(
   chunks: AsyncIterator<Chunk, unknown>,
@@ -82,7 +77,7 @@ export function closableChunks<Chunk extends RowChunk>(
       return { done: true, value: undefined };
     },
     async return() {
-      // First: anyone who waits for bytes that may never come is not to be waited for.
+      // First: a pending read may never end.
       await close();
       await chunks.return?.();
       return { done: true, value: undefined };

@@ -6,12 +6,12 @@ import { optionName } from '../../../platform/text/option-name.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /**
- * Takes rows apart to write them in another form than they came in. Nothing of a row may be lost on the
- * way: what the header does not name, and what is no text, is refused.
+ * Takes rows apart for another format. Nothing may be lost: cells that the header does not name, and invalid
+ * text, are refused.
  */
 export class TableRows {
   readonly #columns: number;
-  /** Rows taken so far, for messages. */
+  /** Rows so far, for messages. */
   #count = 0;
 
   /** @param columns number of columns in the header */
@@ -19,7 +19,7 @@ export class TableRows {
     this.#columns = columns;
   }
 
-  /** The cells of a row, in the header's order; nothing for those it lacks. */
+  /** The cells of a row, in the header's order; nothing for missing ones. */
   read(chunk: RowChunk, row: number): readonly unknown[] {
     this.#count += 1;
     const unlisted = chunk.unlisted?.(row);
@@ -48,9 +48,9 @@ export class TableRows {
 }
 
 /**
- * Looks at rows as a writing takes them apart.
+ * Checks rows as a writing takes them apart.
  *
- * @param look is given the cells of each row
+ * @param look called with the cells of each row
  */
 export function tableValidator(
   { header }: SourceReading,

@@ -2,16 +2,16 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Kind } from '../values/kinds.js';
 import type { CellText, RawCells, RowChunk } from '../chunks/row-chunk.js';
 
-/** For each column of the combined header its position in a source's own; -1 where that lacks it. */
+/** For each column of the combined header its position in a source; -1 where missing. */
 export type ColumnMap = readonly number[];
 
-/** Rows of one of several sources, their cells in the order of the combined header. */
+/** Rows of one of several sources, with cells in the order of the combined header. */
 export class CombinedChunk implements RowChunk {
   readonly length: number;
   readonly byteSize: number;
   /**
-   * The rows as their own source has them: what is copied byte by byte needs no common header. These rows,
-   * where the source calls a column otherwise.
+   * The rows as in their own source: bytes copied unchanged need no common header. These rows, where the
+   * source names a column differently.
    */
   readonly copied: RowChunk;
   readonly raw?: RawCells;
@@ -66,28 +66,28 @@ function mapRaw(raw: RawCells, map: ColumnMap): RawCells {
 }
 
 export interface OneHeader {
-  /** How messages call the source. */
+  /** The source's name in messages. */
   readonly name: string;
   readonly header: readonly string[];
   readonly isUnnamed: boolean;
 }
 
-/** One header for the rows of several sources. */
+/** The combined header of several sources. */
 interface CombinedHeader {
   readonly header: readonly string[];
   readonly isUnnamed: boolean;
   /** For each source; `undefined` where its header is the combined one. */
   readonly maps: readonly (ColumnMap | undefined)[];
-  /** Whether a source calls a column otherwise. */
+  /** Whether a source names a column differently. */
   readonly renamed: readonly boolean[];
 }
 
 /**
- * Combines headers by name: the columns of the first, then those that the others have beside them. A name
- * that is written otherwise (`email`, `Email `) is that of the first that has it, where only one is meant.
+ * Combines headers by name: the first one's columns, then additional ones of the others. A differently
+ * written name (`email`, `Email `) takes the first spelling, where it is unambiguous.
  */
 export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
-  // A source without columns has no rows, as an empty JSONL file.
+  // A source without columns has no rows, such as an empty JSONL file.
   const [first, ...others] = all.filter(({ header }) => header.length > 0);
   if (!first) return { header: [], isUnnamed: false, maps: all.map(() => undefined), renamed: [] };
   const header = [...first.header];
@@ -113,7 +113,7 @@ export function combineHeaders(all: readonly OneHeader[]): CombinedHeader {
 }
 
 /**
- * Refuses a source that lacks a column which is needed of every row.
+ * Refuses a source without a required column.
  *
  * @param needed positions in the combined header
  */
@@ -133,7 +133,7 @@ export function checkNeeded(
   }
 }
 
-/** Columns without names are distinguished by their place, so their number has to be the same. */
+/** Columns without names are identified by position, so their number must be the same. */
 function checkAgainst(first: OneHeader, other: OneHeader): void {
   if (first.isUnnamed !== other.isUnnamed) {
     throw new ConfigurationError(
@@ -156,7 +156,7 @@ function refuseRepeated({ name, header }: OneHeader): void {
   );
 }
 
-/** What the columns of another source are called in the common header. */
+/** A source's column names in the combined header. */
 function namesIn(header: readonly string[], { name: source, header: own }: OneHeader) {
   return own.map((name) => {
     if (header.includes(name)) return name;
@@ -183,14 +183,17 @@ function listed(names: readonly string[]): string {
   return names.length > mostNames ? `${shown}, …` : shown;
 }
 
-/** Whether two lists hold the same names in the same order. Asked for each row: strings of a program are mostly one object. */
+/**
+ * Whether two lists have the same names in the same order. Called for each row: a program's strings are
+ * mostly identical objects.
+ */
 export function isSame(one: readonly string[], other: readonly string[]): boolean {
   if (one.length !== other.length) return false;
   for (let at = 0; at < one.length; at += 1) if (one[at] !== other[at]) return false;
   return true;
 }
 
-/** A column's name, however it is written: names that a person takes for the same. */
+/** A column's name for comparison: equal for names that a person takes for the same. */
 export function caseless(name: string): string {
   return name.normalize('NFC').trim().toLowerCase();
 }

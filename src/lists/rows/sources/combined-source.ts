@@ -16,20 +16,20 @@ import { aSource, guardedSource, ofLibrary } from '../guarded-ends.js';
 import { digestAtEnd, type OpenSourceOptions, type Source, type SourceReading } from '../source.js';
 
 export interface CombinedSourceOptions {
-  /** How messages call the list. @default the names of the sources */
+  /** The list's name in messages. @default the names of the sources */
   readonly name?: string | undefined;
   /**
-   * Whether a source may lack a column that is verified, or names the country: its cells are empty then.
+   * Whether a source may lack a verified or country column: its cells are empty then.
    * @default false
    */
   readonly mayLackColumns?: boolean | undefined;
 }
 
 /**
- * Several sources as one list: their rows in the order given, under one header. All headers are read
- * before the first row is given; after that one source is open at a time.
+ * Several sources as one list, in order, under one header. All headers are read before the first row; after
+ * that one source is open at a time.
  *
- * @throws ConfigurationError `invalid_option` for a source that can be read once only
+ * @throws ConfigurationError `invalid_option` for a source that can be read only once
  *
  * @example
  * ```ts
@@ -53,7 +53,7 @@ export function combinedSource(
   }
   const open = sources.filter((source) => 'permissions' in source);
   const compared = sources.map((source) => comparedSource(guardedSource(source)));
-  // A later reading is compared with what the first has found.
+  // A later reading is compared with the first.
   let heads: readonly OneHead[] | undefined;
   return {
     ...ofLibrary,
@@ -72,7 +72,7 @@ export function combinedSource(
   };
 }
 
-/** What is known of a source before its rows are read. */
+/** A source before its rows are read. */
 interface OneHead extends OneHeader {
   readonly storedForm: string | undefined;
 }
@@ -128,7 +128,7 @@ async function openCombined(
     throw changed(source);
   };
   const first = await openOne(0);
-  // Values that are stored in other ways cannot be copied side by side.
+  // Values stored differently cannot be copied side by side.
   const isOneForm = heads.every(({ storedForm }) => storedForm === heads[0]?.storedForm);
   const mapOfOtherForm = isOneForm ? undefined : [...header.keys()];
   const isStored = isOneForm && first.storedForm !== undefined && !maps.some(Boolean);
@@ -175,11 +175,11 @@ async function close(reading: SourceReading): Promise<void> {
   await reading.chunks[Symbol.asyncIterator]().return?.();
 }
 
-/** Who may read all of the files. */
+/** The permissions that all files share. */
 function leastOpen(one: FilePermissions, other: FilePermissions): FilePermissions {
   const mode = one.mode & other.mode;
   if (one.gid === other.gid) return { mode, gid: one.gid };
-  // Anyone who is in the group of one of them may be anybody to the other.
+  // A member of one's group may be anybody to the other.
   return { mode: (mode & ~0o070) | (((mode & 0o007) << 3) & mode), gid: one.gid };
 }
 

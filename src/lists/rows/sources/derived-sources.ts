@@ -5,9 +5,9 @@ import { withMembers } from '../guarded-ends.js';
 import { digestAtEnd, type Source, type SourceReading } from '../source.js';
 
 /**
- * The same source, opened in another way; what is kept of it is derived alike.
+ * The same source, opened differently; a kept copy is derived alike.
  *
- * @param most how many rows are kept at most. @default as many as the caller says
+ * @param most most rows that are kept. @default the caller's
  */
 function derivedSource(
   source: Source,
@@ -26,8 +26,8 @@ function derivedSource(
 }
 
 /**
- * A source whose readings can be compared: where its own bytes are not seen, by the cells that its first
- * reading was asked for. Rows of a program may come in another order the second time, or be changed by it.
+ * A source whose readings can be compared: without a digest of its bytes, by the cells wanted at the first
+ * reading. Rows of a program may come in another order the second time, or be changed.
  */
 export function comparedSource(source: Source): Source {
   let compared: readonly number[] = [];
@@ -48,10 +48,9 @@ export function comparedSource(source: Source): Source {
 }
 
 /**
- * The first rows of a source, and no others: what follows them is not read, as far as the source can
- * help it.
+ * The first rows of a source; later ones are not read where the source can avoid it.
  *
- * @param limit how many rows at most. @default all
+ * @param limit most rows. @default all
  */
 export function limitedSource(source: Source, limit: number | undefined): Source {
   if (limit === undefined) return source;
@@ -61,7 +60,7 @@ export function limitedSource(source: Source, limit: number | undefined): Source
       rows: limit,
       wanted(header) {
         opening.wanted(header);
-        // The digest is that of all cells.
+        // The digest covers all cells.
         return [...header.keys()];
       },
       needed: (header) => opening.needed?.(header) ?? opening.wanted(header),
@@ -73,10 +72,9 @@ export function limitedSource(source: Source, limit: number | undefined): Source
 }
 
 /**
- * A source that names its columns by its rows names none where it has no row: it is a list without rows then,
- * with the columns that are asked for.
+ * Gives a source without rows, which would name the columns, the columns of the options.
  *
- * @param names the columns that options name
+ * @param names the columns in options
  */
 export function namedSource(source: Source, names: readonly string[]): Source {
   const open: Source['open'] = async (opening) => {
@@ -93,7 +91,7 @@ export function namedSource(source: Source, names: readonly string[]): Source {
   return derivedSource(source, { open }, (kept) => namedSource(kept, names));
 }
 
-/** The same rows, or the first of them, with a digest of their cells: the bytes of the source are not all seen. */
+/** The same or the first rows, with a digest of their cells, as not all bytes are read. */
 function digested(
   reading: SourceReading,
   columns: readonly number[],

@@ -2,13 +2,10 @@ import { InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { orAborted } from '../../../platform/waiting/promises.js';
 
-/** So many rows make a chunk worth its cost; more would only wait. */
+/** Enough rows for a chunk; more would only wait. */
 const mostRows = 512;
 
-/**
- * Gathers what comes one by one into lists, without keeping what has come waiting for what has not: a
- * list continues as soon as the event loop has turned.
- */
+/** Gathers single items into lists without delaying them: a list is passed on once the event loop has turned. */
 export async function* gatherRows<Item>(
   items: AsyncIterable<Item>,
   signal?: AbortSignal,
@@ -30,15 +27,16 @@ export async function* gatherRows<Item>(
         if (gathered.length >= mostRows) break;
         more = await Promise.race([next, turn]);
       }
-      // An error that comes while the list is worked on belongs to the next one.
+      // An error that arrives while the list is processed belongs to the next one.
       next.catch(() => undefined);
-      // Where rows and output are always ready, the loop would never turn: timers and aborts would wait.
+      // Where rows and output are always ready, the event loop would never turn: timers and aborts would
+      // wait.
       if (gathered.length >= mostRows) await turn;
       yield gathered;
     }
     isOver = true;
   } finally {
-    // Not waited for: it may be in a wait of its own.
+    // Not awaited: it may be in a wait of its own.
     if (!isOver) iterator.return?.().catch(() => undefined);
   }
 }

@@ -14,10 +14,10 @@ import { digestAtEnd } from '../source.js';
 
 type RowsIterator = Iterator<unknown> | AsyncIterator<unknown>;
 
-/** What was begun. An iterator that is its own iterable is found here again, a fresh one never is. */
+/** Iterables that were begun. One that is its own iterator is found here again; a fresh one never is. */
 const begun = new WeakSet<object>();
 
-/** Where all rows of what was begun were kept, and how many were asked for at most. */
+/** Where the rows of a begun iterable were kept, and the most rows requested. */
 const kept = new WeakMap<object, KeptRows>();
 
 interface KeptRows {
@@ -26,8 +26,8 @@ interface KeptRows {
 }
 
 /**
- * Begins a reading of rows. What can be read once (a generator, a stream, a client of pages) would go on
- * where an earlier reading has stopped, without the rows before.
+ * Begins a reading of rows. A second reading of what can be read once (a generator, a stream) is refused: it
+ * would continue where the first stopped.
  */
 export function beginRows(rows: object, name: string): RowsIterator {
   const once = onceOf(rows);
@@ -41,14 +41,14 @@ export function beginRows(rows: object, name: string): RowsIterator {
   return once === rows ? iteratorOf(rows) : (once as RowsIterator);
 }
 
-/** Notes that what was begun is in a file from its first row to the last that was asked for. */
+/** Notes that a begun iterable is in a file, up to the last requested row. */
 export function noteCopied(rows: object, as: KeptRows): void {
   kept.set(rows, as);
 }
 
 /**
- * Whether rows that can be read once were, and a file beside this one still has all of them: a run that
- * continues in the same process needs none of them again.
+ * Whether rows that can be read once are all in a file beside this one: a run resumed in the same process
+ * needs no second reading.
  */
 export async function areCopiedBeside(rows: object, { path, most }: KeptRows): Promise<boolean> {
   const before = kept.get(rows);
@@ -56,12 +56,12 @@ export async function areCopiedBeside(rows: object, { path, most }: KeptRows): P
   return dirname(before.path) === dirname(path) && (await exists(before.path));
 }
 
-/** A stream makes an iterator each time, and can be read once all the same. */
+/** A stream returns a new iterator each time, but can be read only once. */
 function onceOf(rows: object): object {
   return rows instanceof Stream || rows instanceof ReadableStream ? rows : iteratorOf(rows);
 }
 
-/** What is no iterable was refused before it came here. */
+/** Anything but an iterable was refused before. */
 function iteratorOf(rows: object): RowsIterator {
   const iterable = rows as Iterable<unknown> | AsyncIterable<unknown>;
   return Symbol.asyncIterator in iterable
@@ -69,12 +69,12 @@ function iteratorOf(rows: object): RowsIterator {
     : iterable[Symbol.iterator]();
 }
 
-/** So many rows are one record of the file; the same for the same rows, however they came. */
+/** Rows of a record in the file; the same for the same rows, however they arrived. */
 const recordRows = 512;
 
 /**
- * Writes rows into a new file, with their types. It has its name when all of them are in it and safe, and
- * only its owner can read it.
+ * Writes rows with their types into a new file. It gets its name once it is complete and synced; readable by
+ * its owner only.
  */
 export async function copyRows(
   path: string,
@@ -110,13 +110,13 @@ export async function copyRows(
     });
   } catch (error) {
     iterator.return?.().catch(() => undefined);
-    // What the rows fail with, and an abort's own reason, have their words already.
+    // Errors of the rows, and an abort's reason, pass unchanged.
     if (error instanceof Error && 'syscall' in error) refuseKeeping(name, error);
     throw error;
   }
 }
 
-/** The rows that `copyRows` has written, once; and SHA-256 of the file, once they are read. */
+/** The rows that `copyRows` has written, once; and the file's SHA-256 after that. */
 export function readCopiedRows(
   path: string,
   name: string,

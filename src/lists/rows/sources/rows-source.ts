@@ -15,14 +15,14 @@ import { ofLibrary, refuseSameObjects } from '../guarded-ends.js';
 import type { OpenSourceOptions, Source, SourceReading } from '../source.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
-/** Rows that a program has: objects of any type, or lists of cells in the header's order. */
+/** Rows of a program: objects of any type, or lists of cells in the header's order. */
 export type RowsInput = RowsOf<object>;
 
 export type RowsOf<Input> = Iterable<Input> | AsyncIterable<Input> | WebStream<Input>;
 
 /**
- * A `ReadableStream`, which can be looped over where the types of the DOM do not say so. That name is not used: where
- * neither they nor those of Node declare it, rows would become `any`.
+ * A `ReadableStream`, declared as iterable, which the DOM types omit. Its name is not used: where neither the
+ * DOM types nor Node's declare it, rows would become `any`.
  */
 export interface WebStream<Row> {
   pipeTo(to: { getWriter(): { write(row?: Row): unknown } }): Promise<void>;
@@ -30,9 +30,9 @@ export interface WebStream<Row> {
 
 declare const rowType: unique symbol;
 
-/** A source of rows whose type is known: options that name columns are held to it. */
+/** A source of typed rows: options that name columns are checked against the type. */
 export interface RowsSource<Input> extends Source {
-  /** For the compiler alone. */
+  /** For the compiler only. */
   readonly [rowType]?: Input;
 }
 
@@ -44,7 +44,7 @@ export function isRows(given: unknown): given is RowsInput {
   );
 }
 
-/** What rows of a program must be. */
+/** What a program's rows must be. */
 export const someRows: Wanted = {
   what: 'an array, a generator or a stream of row objects',
   isRight: isRows,
@@ -52,15 +52,14 @@ export const someRows: Wanted = {
 
 export interface RowsSourceOptions {
   /**
-   * How messages call it.
+   * Its name in messages.
    * @default 'rows'
    */
   readonly name?: string | undefined;
   /**
-   * Names of the columns, in order. Needed for lists of cells.
-   * @default those of all objects in an array; of anything else those of its first 512 objects, or of
-   *   fewer where they come with pauses into a run that streams; a later object that has another field is
-   *   refused
+   * Names of the columns, in order. Required for lists of cells.
+   * @default the fields of all objects in an array; of anything else those of its first 512 objects, or of
+   * fewer where they arrive with pauses in a streaming run; a later object with another field is refused
    */
   readonly header?: readonly string[] | undefined;
 }
@@ -68,9 +67,9 @@ export interface RowsSourceOptions {
 const shape: OptionShape<RowsSourceOptions> = { name: text, header: columnNames };
 
 /**
- * Rows from memory or from any stream of objects. What can be read once (a generator, a stream) is read by
- * one call: another is refused, as it would go on where the first has stopped. A run that goes on in the same
- * process and has all of it on disk takes the same one again.
+ * Rows from memory or from any stream of objects. What can be read once (a generator, a stream) serves one
+ * call: another is refused, as it would continue where the first stopped. A run resumed in the same process
+ * with all rows on disk accepts it again.
  *
  * @throws ConfigurationError `invalid_option`
  *
@@ -130,7 +129,7 @@ async function openRows(
   const { signal } = opening;
   const gathered = gatherRows(begin(given, name), signal);
   const close = async (): Promise<void> => {
-    // A Readable releases what it reads from; waiting for its next row may never end.
+    // A Readable must release its resources; waiting for its next row may never end.
     if (given instanceof Stream) (given as Readable).destroy();
     gathered.return(undefined).catch(() => undefined);
   };
@@ -145,7 +144,7 @@ async function openRows(
     const columns = header ?? headerOf(looked, name, refuseFrom(0));
     opening.wanted(columns);
     const chunks = async function* (): AsyncGenerator<RowChunk> {
-      // Of an array all rows are there before the first is read.
+      // All rows of an array exist before the first is read.
       const check = Array.isArray(given) ? undefined : refuseSameObjects(name);
       let before = 0;
       for (let rows = first; rows !== undefined; rows = await nextRows(gathered, name, signal)) {
@@ -217,7 +216,7 @@ async function* firstOf(rows: AsyncIterable<unknown>, most: number): AsyncGenera
   }
 }
 
-/** Begins to read. */
+/** Begins reading. */
 function begin(rows: RowsInput, name: string): AsyncIterable<unknown> {
   const iterator = beginRows(rows, name);
   if (Symbol.asyncIterator in rows) {

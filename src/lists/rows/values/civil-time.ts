@@ -1,7 +1,8 @@
 import type { Kind } from './kinds.js';
 
 /*
- * Dates and times as text and as numbers: days and nanoseconds, which hold all that any source prints.
+ * Dates and times as text and as numbers: days and nanoseconds, which can hold everything that a source
+ * prints.
  */
 
 const dayNanos = 86_400_000_000_000n;
@@ -12,20 +13,20 @@ const timeForm = /^(\d\d):(\d\d)(?::(\d\d)(?:\.(\d{1,9}))?)?$/;
 const stampForm = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?))?$/;
 const zoneForm = /(?:Z|([+-])(\d\d)(?::?(\d\d))?)$/;
 
-/** Days since 1970; `undefined` for what is no date of the years 1 to 9999. */
+/** Days since 1970; `undefined` for an invalid date, or one outside the years 1 to 9999. */
 export function parseDate(text: string): number | undefined {
   const parts = dateForm.exec(text);
   if (!parts) return undefined;
   const [, year = '', month = '', day = ''] = parts;
   const ms = Date.parse(`${text}T00:00:00Z`);
   if (Number.isNaN(ms) || year === '0000') return undefined;
-  // A day that its month has not is taken for one of the next.
+  // `Date` takes an invalid day of a month for one of the next.
   const date = new Date(ms);
   const isSame = date.getUTCMonth() + 1 === Number(month) && date.getUTCDate() === Number(day);
   return isSame ? ms / dayMs : undefined;
 }
 
-/** Nanoseconds since midnight; `undefined` for what is no time of a day. */
+/** Nanoseconds since midnight; `undefined` for an invalid time. */
 export function parseTime(text: string): bigint | undefined {
   const parts = timeForm.exec(text);
   if (!parts) return undefined;
@@ -35,7 +36,7 @@ export function parseTime(text: string): bigint | undefined {
   return BigInt(seconds) * 1_000_000_000n + BigInt(fraction.padEnd(9, '0'));
 }
 
-/** Nanoseconds since 1970, by the clock that it was read from; a date is its midnight. */
+/** Nanoseconds since 1970 in local time; a date counts as its midnight. */
 export function parseTimestamp(text: string): bigint | undefined {
   const parts = stampForm.exec(text);
   if (!parts) return undefined;
@@ -45,7 +46,7 @@ export function parseTimestamp(text: string): bigint | undefined {
   return BigInt(days) * dayNanos + nanos;
 }
 
-/** Nanoseconds since 1970 of a moment: a `Date`, or text with its zone. Without one it is in UTC. */
+/** Nanoseconds since 1970 of a moment: a `Date`, or text with its zone, by default UTC. */
 function parseMoment(value: unknown): bigint | undefined {
   if (value instanceof Date) {
     const ms = value.getTime();
@@ -60,7 +61,7 @@ function parseMoment(value: unknown): bigint | undefined {
   return sign === '-' ? local + offset : local - offset;
 }
 
-/** The number of a value of a kind of dates and times, in days or nanoseconds. */
+/** A value of a date or time kind as a number of days or nanoseconds. */
 export function parseCivil(kind: Kind, value: unknown): bigint | number | undefined {
   switch (kind.name) {
     case 'date':
@@ -85,7 +86,7 @@ export function printTime(nanos: bigint): string {
   const two = (count: number): string => String(count).padStart(2, '0');
   const clock = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
   const fraction = String(nanos % 1_000_000_000n).padStart(9, '0');
-  // In steps of three digits, as units are.
+  // In groups of three digits, like units.
   const digits = fraction.replace(/(?:000){1,3}$/, '');
   return `${clock.map(two).join(':')}${digits === '' ? '' : `.${digits}`}`;
 }
@@ -96,7 +97,7 @@ export function printTimestamp(nanos: bigint): string {
   return `${printDays(Number((nanos - rest) / dayNanos))}T${printTime(rest)}`;
 }
 
-/** A duration as databases keep it: a month has not always as many days, nor a day as many hours. */
+/** A duration as databases store it: months and days vary in length. */
 interface Interval {
   readonly months: number;
   readonly days: number;
@@ -106,7 +107,7 @@ interface Interval {
 const isoForm =
   /^P(?:(-?\d+)Y)?(?:(-?\d+)M)?(?:(-?\d+)W)?(?:(-?\d+)D)?(?:T(?:(-?\d+)H)?(?:(-?\d+)M)?(?:(-?)(\d+)(?:\.(\d{1,6}))?S)?)?$/;
 
-/** As ISO 8601 has it: `P1Y2M3DT4H5M6.5S`. */
+/** In ISO 8601: `P1Y2M3DT4H5M6.5S`. */
 export function printInterval({ months, days, micros }: Interval): string {
   const part = (count: number | bigint, letter: string): string =>
     Number(count) === 0 ? '' : `${count}${letter}`;
@@ -124,14 +125,13 @@ export function printInterval({ months, days, micros }: Interval): string {
   return day + time === '' ? 'PT0S' : `P${day}${time && `T${time}`}`;
 }
 
-/** Without the zeros at its end. */
 function withoutZeros(digits: string): string {
   let end = digits.length;
   while (digits[end - 1] === '0') end -= 1;
   return digits.slice(0, end);
 }
 
-/** @returns `undefined` for what is no duration of ISO 8601 */
+/** @returns `undefined` for anything but an ISO 8601 duration */
 export function parseInterval(text: string): Interval | undefined {
   const parts = isoForm.exec(text);
   if (!parts || /[PT]$/.test(text)) return undefined;

@@ -4,51 +4,51 @@ import type { RowChunk } from '../chunks/row-chunk.js';
 import type { OpenSinkOptions } from '../sink.js';
 import type { SourceReading } from '../source.js';
 
-/** What is known of the values of a column. */
+/** What is known of a column's values. */
 export interface ColumnFacts {
-  /** What the source says they are, or what they turned out to be; `undefined` without any value. */
+  /** Declared by the source, or found in the values; `undefined` without any value. */
   readonly kind: Kind | undefined;
   /**
-   * Whether the source's kind has values of which others know nothing, and they were seen: no number,
-   * an infinite one, a day that no calendar has, a year beyond 9999.
+   * Whether there were values that other systems cannot represent: NaN, an infinity, a day that no calendar
+   * has, a year beyond 9999.
    */
   readonly isSpecial: boolean;
   /** Whether its cells have nothing in common, so that it is text. */
   readonly isMixed: boolean;
-  /** Whether moments were seen outside of 1970 to 2037, where 31 bits count the seconds. */
+  /** Whether there were times outside 1970 to 2037, which 31 bits of seconds cannot hold. */
   readonly isBeyond31Bits: boolean;
-  /** Of a decimal without bounds: the kind that all values which were seen fit in. */
+  /** Of an unbounded decimal: the kind that fits all values. */
   readonly digits?: Kind | undefined;
 }
 
-/** What is known of a column whose cells were not looked at. */
+/** The facts of a column whose cells were not examined. */
 export function factsOfKind(kind: Kind | undefined): ColumnFacts {
   return { kind, isSpecial: false, isMixed: false, isBeyond31Bits: false };
 }
 
 interface Column {
   kind: Kind | undefined;
-  /** Whether the source said it: then values do not change it. */
+  /** Whether the source declared it: then values do not change it. */
   readonly isDeclared: boolean;
   digits?: Kind;
   isSpecial: boolean;
   isBeyond31Bits: boolean;
-  /** Whether integers were seen that a double does not hold. */
+  /** Whether there were integers that a double cannot hold. */
   hasLarge: boolean;
   isMixed: boolean;
 }
 
-/** From the first second after 1970 to the last one that 31 bits count, in nanoseconds. */
+/** From the first second after 1970 to the last that 31 bits can count, in nanoseconds. */
 const [first31, last31] = [1_000_000_000n, (2n ** 31n - 1n) * 1_000_000_000n];
 
 /**
- * Knows what columns hold: what their source says, and where it says nothing, or not all, what their
- * cells show. A column whose cells have nothing in common holds text.
+ * Determines the kinds of columns: as declared by their source, else by their cells. A column whose cells
+ * have nothing in common is text.
  */
 export class KindTally {
   readonly #columns: Column[];
 
-  /** @param declared what the source says of its columns */
+  /** @param declared the source's own declarations */
   constructor(columns: number, declared: readonly (Kind | undefined)[] | undefined) {
     this.#columns = Array.from({ length: columns }, (_, at) => ({
       kind: declared?.[at],
@@ -71,13 +71,13 @@ export class KindTally {
     }));
   }
 
-  /** Takes in the cells of some rows. */
+  /** Adds the cells of some rows. */
   add(chunk: RowChunk, from = 0, to = chunk.length): void {
     // Where all cells are text there is nothing to find.
     if (!chunk.value) return;
     const open = [...this.#columns.entries()].filter(([, column]) => isOpen(column));
     if (open.length === 0) return;
-    // Row by row, as a chunk takes them apart.
+    // Row by row, as chunks are parsed.
     for (let row = from; row < to; row += 1) {
       for (const [at, column] of open) {
         const value = chunk.value(row, at);
@@ -100,7 +100,7 @@ export class KindTally {
   }
 }
 
-/** Whether more cells of a column may still change its kind. */
+/** Whether more cells may still change a column's facts. */
 function isOpen({ kind, isDeclared, isSpecial, isMixed, isBeyond31Bits }: Column): boolean {
   if (!isDeclared) return !isMixed;
   switch (kind?.name) {
@@ -120,7 +120,7 @@ function isOpen({ kind, isDeclared, isSpecial, isMixed, isBeyond31Bits }: Column
   }
 }
 
-/** Notes what a value shows of its column beside the kind. */
+/** Notes what a value shows beside its kind. */
 function look(column: Column, value: unknown): void {
   const { kind } = column;
   switch (kind?.name) {
@@ -154,10 +154,10 @@ function look(column: Column, value: unknown): void {
   }
 }
 
-/** What a decimal without bounds gets where one has to have some: its columns are the same every day. */
+/** Bounds for an unbounded decimal where they are required: constant, so that columns are the same every day. */
 const usualDigits = { precision: 38, scale: 10 } as const;
 
-/** Digits of a column of decimals: those that are said, else the usual ones, or more where they need it. */
+/** Bounds of a decimal column: the declared ones, else the usual ones, or more where needed. */
 export function decimalDigits({ kind, digits }: ColumnFacts): {
   readonly precision: number;
   readonly scale: number;
@@ -173,16 +173,16 @@ export function decimalDigits({ kind, digits }: ColumnFacts): {
 
 interface TextColumnReporting {
   readonly reading: Pick<SourceReading, 'header' | 'kinds'>;
-  /** How messages call the output's format or database. */
+  /** The output's format or database in messages. */
   readonly output: string;
   readonly onTextColumn?: OpenSinkOptions['onTextColumn'];
 }
 
 /**
- * Gives a function that reports, once for each, the columns that an output cannot keep as they are. Columns of text are
- * kept everywhere; one whose cells have nothing in common is reported too.
+ * Returns a function that reports, once each, the columns whose type an output cannot keep. Text is kept
+ * everywhere; a column whose cells have nothing in common is reported, too.
  *
- * @param keeps whether the output has a form for what is known of a column
+ * @param keeps whether the output can represent a column with these facts
  */
 export function reportTextColumns(
   reporting: TextColumnReporting,
@@ -198,11 +198,11 @@ export function reportTextColumns(
 }
 
 /**
- * The same for an output whose cells each have a kind of their own: those that become text are reported when
- * the first of a column comes, and what no cell of a kind can be at once.
+ * The same for an output whose cells each have a kind: a column is reported at its first cell that becomes
+ * text, or at once if none of its kind can be kept.
  *
- * @param keeps whether the output has a form for a value of a kind; without a value, for any of them
- * @returns looks at the cells of a row
+ * @param keeps whether the output can represent a value of a kind; without a value, any of them
+ * @returns a check of a row's cells
  */
 export function reportTextCells(
   reporting: TextColumnReporting,

@@ -1,4 +1,4 @@
-/** Every kind of value that a column can hold, whatever it comes from and goes to. */
+/** Every kind of value that a column can hold, whatever its origin and destination. */
 export const kindNames = [
   'text',
   'boolean',
@@ -26,20 +26,20 @@ export const kindNames = [
 export type KindName = (typeof kindNames)[number];
 
 /**
- * What a column holds. A cell of it is
+ * The kind of a column. Its cells are
  *
  * - `boolean`: true or false; `binary`: bytes; `json`: a `JsonText`, or lists and objects;
  * - `int8` to `uint64`: a number or a bigint; `float32`, `float64`: a number;
  * - `decimal`: its digits as text, as many after the point as its source gives;
- * - `date`, `time`, `timestamp` (without zone), `timestamptz` (a moment): text as the source prints it,
- *   ISO 8601 with a space instead of the `T`; a moment may be a `Date`;
+ * - `date`, `time`, `timestamp` (without zone), `timestamptz` (a moment): text as the source prints it, ISO
+ *   8601 with a space instead of the `T`; a moment may be a `Date`;
  * - `interval`: a duration in ISO 8601; `uuid`, `text`: text.
  */
 export interface Kind {
   readonly name: KindName;
-  /** Decimals: how many digits at most; absent where the source sets no bound. */
+  /** Most digits of a decimal; absent where unbounded. */
   readonly precision?: number;
-  /** Digits after the point: of a decimal, or of a second (6 where that is not said). */
+  /** Digits after the point: of a decimal, or of a second (default 6). */
   readonly scale?: number;
 }
 
@@ -60,7 +60,7 @@ export function printKind({ name, precision, scale }: Kind): string {
 const widths = { int8: 8, int16: 16, int32: 32, int64: 64 } as const;
 const unsignedWidths = { uint8: 8, uint16: 16, uint32: 32, uint64: 64 } as const;
 
-/** Bits and sign of a kind of integers; `undefined` for any other. */
+/** Bits and sign of an integer kind; `undefined` for any other. */
 export function integerForm(
   name: KindName,
 ): { readonly bits: 8 | 16 | 32 | 64; readonly isSigned: boolean } | undefined {
@@ -73,12 +73,12 @@ export function integerKind(bits: number, isSigned: boolean): Kind {
   return { name: `${isSigned ? '' : 'u'}int${bits}` as KindName };
 }
 
-/** Digits after the point of a second that values of a kind may have. */
+/** Fractional digits of a second in values of a kind. */
 export function secondDigits({ scale = 6 }: Kind): number {
   return scale;
 }
 
-/** The kind of a value without a column's kind; `undefined` for null and what is absent. */
+/** The kind of a single value; `undefined` for null and absent ones. */
 export function kindOfValue(value: unknown): Kind | undefined {
   switch (typeof value) {
     case 'boolean':
@@ -106,7 +106,6 @@ export function kindOfValue(value: unknown): Kind | undefined {
   }
 }
 
-/** The kind of a decimal by its digits; `undefined` where they are none. */
 export function decimalOf(text: string): Kind | undefined {
   const parts = /^[+-]?(\d*)(?:\.(\d*))?$/.exec(text);
   if (!parts) return undefined;
@@ -115,7 +114,7 @@ export function decimalOf(text: string): Kind | undefined {
   return { name: 'decimal', precision: Math.max(1, whole + scale), scale };
 }
 
-/** The kind of a column that holds values of both; text where they have nothing in common. */
+/** The kind of a column with values of both; text where they have nothing in common. */
 export function joinKinds(one: Kind, other: Kind): Kind {
   if (one.name === other.name) {
     if (one.name === 'decimal') return joinDecimals(one, other);
@@ -145,18 +144,18 @@ function joinDecimals(one: Kind, other: Kind): Kind {
   return { name: 'decimal', precision: Math.max(1, whole + scale), scale };
 }
 
-/** A value of a cell as a program takes it: JSON as its text, but a number as that where it is one. */
+/** A cell's value for a program: JSON as text, or as a number where it is one. */
 export function plainCell(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainCell);
   return value instanceof JsonText ? (value.number ?? value.text) : value;
 }
 
-/** Digits that every double of the usual size holds, and the smallest of that size. */
+/** Digits that every normal double holds, and the smallest normal double. */
 const heldDigits = 15;
 const smallestWhole = 2 ** -1022;
 
 /**
- * JSON as its source wrote it: no digit, no repeated key and no order of it is touched.
+ * JSON as its source wrote it: digits, repeated keys and order are preserved.
  *
  * @example
  * ```ts
@@ -189,14 +188,14 @@ export class JsonText {
     return this.text;
   }
 
-  /** The same on one line, where it may be a part of other JSON; any other text becomes a JSON string. */
+  /** The same on one line, as part of other JSON; any other text becomes a JSON string. */
   inJson(): string {
     try {
       JSON.parse(this.text);
     } catch {
       return JSON.stringify(this.text);
     }
-    // Between values only: in a string they are escaped.
+    // Only between values: in strings they are escaped.
     return this.text.replaceAll(/[\r\n]+/g, ' ').trim();
   }
 }

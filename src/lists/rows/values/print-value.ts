@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type CellText, invalidText } from '../chunks/row-chunk.js';
 import { JsonText } from './kinds.js';
 
-/** Deeper values are printed no further; a hostile one must not end the process. */
+/** Deeper values are not printed; a hostile one must not end the process. */
 const maxDepth = 256;
 
 /**
@@ -28,7 +28,7 @@ export function printValue(value: unknown): string | undefined {
   }
 }
 
-/** A value as JSON; numbers of any size keep their digits, what JSON has no form for is null. */
+/** A value as JSON; numbers keep their digits, and values that JSON cannot represent are null. */
 export function printJson(value: unknown, depth = 0): string {
   switch (typeof value) {
     case 'string':
@@ -61,13 +61,10 @@ function printNumber(value: number): string {
   return Object.is(value, -0) ? '-0' : String(value);
 }
 
-/** Digits that single-precision numbers surely hold, and that are enough to distinguish each from all others. */
+/** Digits that single-precision numbers surely hold, and digits that distinguish each from all others. */
 const [fewestDigits, mostDigits] = [6, 9];
 
-/**
- * The number with fewer digits that stands for the same single-precision one: 0.1 for 0.10000000149011612,
- * which nobody wrote.
- */
+/** The shortest number for the same single-precision value: 0.1 for 0.10000000149011612. */
 export function shortSingle(single: number): number {
   if (!Number.isFinite(single) || Number.isSafeInteger(single)) return single;
   for (let digits = fewestDigits; digits < mostDigits; digits += 1) {
@@ -94,7 +91,7 @@ function printObject(value: object): string {
   return value instanceof JsonText ? value.text : (printPlain(value) ?? printJson(value));
 }
 
-/** The text of an object that stands for one value; `undefined` for any other. */
+/** The text of an object that represents one value; `undefined` for any other. */
 function printPlain(value: object): string | undefined {
   if (value instanceof Date) return printDate(value);
   if (value instanceof Uint8Array) {
@@ -111,7 +108,7 @@ function printDate(date: Date): string {
 /** Tab, line feed, carriage return. */
 const textControls: ReadonlySet<number> = new Set([9, 10, 13]);
 
-/** The text that bytes are; numbers and structures that happen to be UTF-8 show by their control characters. */
+/** Bytes as text, if they are: numbers and structures that happen to be UTF-8 show by control characters. */
 export function textOfBytes(bytes: Uint8Array): string | undefined {
   const isText = isUtf8(bytes) && bytes.every((byte) => byte >= 32 || textControls.has(byte));
   return isText ? bufferOf(bytes).toString('utf8') : undefined;
@@ -122,10 +119,7 @@ export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/**
- * A value as the line rules see it: numbers and their like are taken as they print; what has no plain
- * text is no valid cell.
- */
+/** A value for the line rules: numbers and the like as printed; a value without plain text is invalid. */
 export function textOfValue(value: unknown): CellText {
   switch (typeof value) {
     case 'string':

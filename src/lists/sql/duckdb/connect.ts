@@ -8,25 +8,25 @@ import { fileOfUrl, inMemory, nameOfFile, pathOfUrl, placeOfFile } from '../data
 import type { Purpose } from '../dialect.js';
 import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
 
-/** A DuckDB file that is open, in a session in which everything prints the same everywhere. */
+/** An open DuckDB file, in a session with uniform printing. */
 export interface DuckdbConnection extends Connection {
-  /** Rows as columns of texts, some at a time and no sooner than they are asked for. */
+  /** Rows as columns of text, some at a time, on demand. */
   stream(sql: string): AsyncGenerator<readonly (readonly (string | null)[])[]>;
-  /** Begins to fill a temporary table whose columns are all text. */
+  /** Begins to fill a temporary table of text columns. */
   append(table: string): Promise<TextAppender>;
 }
 
-/** Takes rows for a temporary table. */
+/** Adds rows to a temporary table. */
 interface TextAppender {
-  /** @param columns all of one length, at most `rowsAtOnce` */
+  /** @param columns all of the same length, at most `rowsAtOnce` */
   add(columns: readonly (readonly (string | null)[])[]): void;
   end(): void;
 }
 
-/** Rows that DuckDB takes and gives at once. */
+/** Rows per chunk of DuckDB. */
 export const rowsAtOnce = 2048;
 
-/** What it may take of the memory; what is more goes to disk beside the file. */
+/** Its memory limit; more goes to disk beside the file. */
 const memoryLimit = '256MB';
 
 export const name = 'duckdb';
@@ -40,10 +40,7 @@ export function fileOf(url: string): string | undefined {
   return fileOfUrl(url, 'duckdb');
 }
 
-/**
- * Opens a database file, which is made when it is to be written and not there. Errors are the driver's
- * or the system's.
- */
+/** Opens a database file, created if it is to be written. Errors are the driver's or the system's. */
 export async function connect(
   url: string,
   purpose: Purpose,
@@ -101,7 +98,7 @@ async function* streamTexts(
   for (;;) {
     const chunk: duckdb.DuckDBDataChunk | null = await result.fetchChunk();
     if (!chunk || chunk.rowCount === 0) return;
-    // All of them are cast to text by the statement itself.
+    // The statement itself casts all of them to text.
     yield chunk.getColumns() as (string | null)[][];
   }
 }
@@ -129,10 +126,10 @@ async function startAppending(
 const openFiles = new Map<string, { readonly isWritten: boolean; times: number }>();
 
 /**
- * Notes that a file is open. DuckDB keeps other processes away from it, and not a second opening in the
- * same one, which may break it: a file that is written is open once.
+ * Registers an open file. DuckDB keeps out other processes, but not a second opening in the same one, which
+ * may corrupt it: a file that is written is open once.
  *
- * @returns notes that it is closed
+ * @returns unregisters it
  */
 function noteOpen(path: string, isWritten: boolean): () => void {
   const known = openFiles.get(path);
@@ -150,7 +147,7 @@ function noteOpen(path: string, isWritten: boolean): () => void {
   };
 }
 
-/** Families of errors whose first lines name tables, columns and syntax, and no cell. */
+/** Families of errors whose first lines name tables, columns and syntax, but no cell. */
 const misuses = new Set(['Catalog', 'Binder', 'Parser', 'Not implemented', 'Permission']);
 
 const systemWords = new Map([
@@ -159,7 +156,7 @@ const systemWords = new Map([
   ['EACCES', 'permission denied'],
 ]);
 
-/** By family and first line, what may be said; other messages may quote cells, or a password. */
+/** By family and first line, what may be shown; other messages may quote cells, or a password. */
 const known: readonly (readonly [RegExp, string])[] = [
   [/^IO Error: .*(?:lock|being used by another)/i, 'another process has it open'],
   [
@@ -179,7 +176,7 @@ const known: readonly (readonly [RegExp, string])[] = [
   [/^Constraint Error: .*foreign key/i, 'a foreign key of the table is broken'],
 ];
 
-/** What keeps rows out, by the first line. */
+/** Refusals, by the first line. */
 const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^Conversion Error/i, 'misfit'],
   [/^Constraint Error: NOT NULL constraint failed: [^.\n]*\.(.+)/i, 'null'],
@@ -188,11 +185,11 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^Constraint Error: .*(?:Duplicate key|unique)/i, 'repeated'],
 ];
 
-/** First lines that are said as they are: they name files and columns. */
+/** First lines that are shown unchanged: they name files and columns. */
 const shownAsIs =
   /^(?:IO Error: No files found that match|Invalid Input Error: (?:No magic bytes|CSV Error on Line: \d)|Constraint Error: (?:NOT NULL|CHECK) constraint failed)/i;
 
-/** What an error of the driver says; only the words that hold no cell and no password. */
+/** A driver's error in words without cells and passwords. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error);
   const system = systemWords.get(code ?? '');

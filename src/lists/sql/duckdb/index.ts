@@ -9,22 +9,21 @@ import * as statements from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
-/** What these files export is what a dialect is made of. */
+/** These files together implement the dialect. */
 const duckdb = { ...connect, ...kinds, ...query, ...statements };
 
 export interface DuckdbSourceOptions {
   /** `duckdb:path`, or the path itself; `duckdb::memory:` reads other files alone. */
   readonly url: string;
-  /** One statement that gives rows and can be a subquery: `SELECT * FROM 'list.parquet'`. */
+  /** One statement that returns rows and can be a subquery: `SELECT * FROM 'list.parquet'`. */
   readonly query: string;
 }
 
 /**
- * The rows of a query in a DuckDB file, which is opened for reading only; the query may read warehouse
- * files as well.
+ * The rows of a query in a DuckDB file, opened read-only; the query may also read warehouse files.
  *
- * @throws ConfigurationError; opened, ConfigurationError when the query is wrong, InputError
- *   `input_unreadable` when the file is
+ * @throws ConfigurationError; when opened, ConfigurationError for a wrong query, InputError
+ * `input_unreadable` for an unreadable file
  *
  * @example
  * ```ts
@@ -37,17 +36,17 @@ export function duckdbSource(options: DuckdbSourceOptions): Source {
 }
 
 export interface DuckdbSinkOptions extends TableKeyOptions {
-  /** `duckdb:path`, or the path itself; the file is made when it is not there. */
+  /** `duckdb:path`, or the path itself; the file is created when missing. */
   readonly url: string;
-  /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it. */
+  /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` for a name with a dot. */
   readonly into: string;
 }
 
 /**
- * A table in a DuckDB file. Rows go into a staging table and are applied in one transaction, with a
- * marker of the run: all of them are there or none, and writing them again changes nothing.
+ * A table in a DuckDB file. Rows are staged and applied in one transaction, with a marker of the run: all or
+ * none appear, and writing them again changes nothing.
  *
- * @throws ConfigurationError when the table's name has not the form of one, or no file is named
+ * @throws ConfigurationError for an invalid table name, or without a file
  *
  * @example
  * ```ts

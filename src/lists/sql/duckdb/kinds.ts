@@ -2,7 +2,7 @@ import { parseInterval, printInterval } from '../../rows/values/civil-time.js';
 import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
 
-/** The types of new columns; where the database sets a bound, below. */
+/** The types of new columns; limits of the database are below. */
 const types: Readonly<Record<KindName, string>> = {
   text: 'VARCHAR',
   boolean: 'BOOLEAN',
@@ -42,7 +42,7 @@ const kinds = new Map<string, Kind>([
   ['VARIANT', { name: 'json' }],
 ]);
 
-/** The kind of a column, by its type as the database prints it. */
+/** The kind of a column by its printed type. */
 export function kindOfDuckdbType(type: string): Kind {
   if (isNested(type)) return { name: 'json' };
   const [, precision, scale] = /^DECIMAL\((\d+),(\d+)\)$/.exec(type) ?? [];
@@ -52,12 +52,12 @@ export function kindOfDuckdbType(type: string): Kind {
   return kinds.get(type) ?? { name: 'text' };
 }
 
-/** Whether cells are made of others: lists, structures, maps. */
+/** Whether cells are nested: lists, structures, maps. */
 function isNested(type: string): boolean {
   return /\]$|^(?:STRUCT|MAP|UNION)\(/.test(type);
 }
 
-/** A column's cells as text in the form of `cell-text.ts`, but for what is special there. */
+/** A column's cells as text in the format of `cell-text.ts`, except for special values. */
 export function textOf(column: string, type: string): string {
   switch (kindOfDuckdbType(type).name) {
     case 'boolean':
@@ -75,9 +75,9 @@ export function textOf(column: string, type: string): string {
 }
 
 /**
- * What makes of a staged text a cell of a type.
+ * Casts a staged text to a type.
  *
- * @param cast `TRY_CAST` gives null for what does not fit
+ * @param cast `TRY_CAST` gives null for a text that does not fit
  */
 export function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' = 'CAST'): string {
   if (type === 'VARCHAR') return staged;
@@ -86,7 +86,7 @@ export function cellOf(staged: string, type: string, cast: 'CAST' | 'TRY_CAST' =
   return `${cast}(${isJson ? `${cast}(${staged} AS JSON)` : staged} AS ${type})`;
 }
 
-/** What the database prints of a duration, as ISO 8601 has it. */
+/** Converts a printed duration to ISO 8601. */
 export function isoInterval(printed: string): string {
   const words = printed.split(' ');
   const count = (unit: string): number => {
@@ -105,7 +105,7 @@ export function isoInterval(printed: string): string {
   });
 }
 
-/** A duration of ISO 8601 as the database reads it. */
+/** Converts an ISO 8601 duration to the database's format. */
 export function duckdbInterval(text: string): string {
   const found = parseInterval(text);
   if (!found) return text;
@@ -113,7 +113,6 @@ export function duckdbInterval(text: string): string {
   return `${months} months ${days} days ${micros} microseconds`;
 }
 
-/** Digits that a decimal has at most. */
 const mostDigits = 38;
 
 export function typeOf(facts: ColumnFacts): string | undefined {

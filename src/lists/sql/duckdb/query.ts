@@ -47,12 +47,12 @@ async function* printRows(
     signal?.throwIfAborted();
   }
   if (isWhole) return;
-  // Asked again without its rows, it says what is wrong.
+  // Run again without its rows, it reports the error.
   await connection.query(`SELECT count(COLUMNS(*)) FROM (${sql})`);
   throw new InputError('the rows of the query broke off', { code: 'input_unreadable' });
 }
 
-/** Makes of a cell's text what is between two tabs. */
+/** Encodes a cell's text between two tabs. */
 type Printer = (text: string) => string;
 
 function printLines(
@@ -79,7 +79,7 @@ const item = z.object({
   rename_list: z.array(z.unknown()).optional(),
 });
 
-/** As much of the database's own reading of a query as shows where its columns come from. */
+/** The part of DuckDB's own parse of a query that shows the origin of columns. */
 const parsed = z.object({
   statements: z.tuple([
     z.object({
@@ -97,8 +97,8 @@ const parsed = z.object({
 });
 
 /**
- * The table's own columns that a query shows as they are, by the names they have in its rows. Only a
- * query of one table shows: the database itself keeps no origins.
+ * The table columns that a query returns unchanged, by their names in its rows. Only for a query of one
+ * table: the database itself keeps no origins.
  */
 async function queryOrigins(
   connection: DuckdbConnection,

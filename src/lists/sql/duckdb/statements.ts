@@ -13,9 +13,9 @@ import { stageValues, type CellValue } from '../tables/row-values.js';
 import { rowsAtOnce, type DuckdbConnection } from './connect.js';
 import { cellOf, duckdbInterval } from './kinds.js';
 
-/** The rows as they come, all text: only the database itself knows what it takes for a cell of a type. */
+/** The rows as text: only the database itself decides what it accepts for a type. */
 const texts = 'sluice_texts';
-/** The same with cells of the table's own types. */
+/** The same with the table's own types. */
 const cells = 'sluice_staging';
 
 export const statements: Statements = {
@@ -25,11 +25,11 @@ export const statements: Statements = {
   rowNumber: 'sluice_row',
   stagedName: (_, at) => `c${at}`,
   addsOneColumn: true,
-  // A key's index has to be held whole: what is paid for must not end in a bound of ours.
+  // A key's index must fit in memory: paid results must not fail on our limit.
   begin: ['RESET max_memory', 'BEGIN'],
-  // To write an indexed row is to delete it and make it again.
+  // Writing an indexed row deletes and recreates it.
   skipsSame: ['update', 'upsert'],
-  // Within a row, a column's collation does not count: small letters are no capitals.
+  // Within a row a column's collation does not apply: case counts.
   isSame: (cell, other) => `row(${cell}) IS NOT DISTINCT FROM row(${other})`,
   markers: {
     targetOf: ({ table }) => table,
@@ -115,7 +115,7 @@ function bytesOf(value: Exclude<CellValue, null>): Buffer {
 
 export const nameParts = 2;
 
-/** With all that it is in: a file may be called what a schema is called. */
+/** With its database and schema: a file may be named like a schema. */
 export async function locate(
   connection: DuckdbConnection,
   [first = '', second]: readonly string[],
@@ -130,7 +130,7 @@ export async function locate(
 
 const here = 'database_name = current_database() AND lower(schema_name) = lower(?)';
 
-/** Names are the same there in capitals. */
+/** Names are not case-sensitive there. */
 export async function findTable(
   connection: DuckdbConnection,
   { within: [, schema = ''], table }: TableName,
@@ -165,7 +165,7 @@ export async function findTable(
   };
 }
 
-/** `[id, "My column"]`; nothing is known of expressions that are no columns. */
+/** `[id, "My column"]`; expressions are ignored. */
 function indexColumns(expressions: string): readonly string[] {
   return [...expressions.slice(1, -1).matchAll(/"((?:[^"]|"")*)"|([^,\s"]+)/g)].map(
     ([, quoted, bare]) => quoted?.replaceAll('""', '"') ?? bare ?? '',

@@ -14,11 +14,11 @@ import {
 import type { Purpose } from '../dialect.js';
 import { connectionWords, type DatabaseFailure, type Refusal } from '../database-failure.js';
 
-/** A connection with a session in which everything prints the same everywhere. */
+/** A connection whose session prints uniformly. */
 export interface MysqlConnection extends Connection {
-  /** Rows as lists of texts; bytes are bytes. */
+  /** Rows as lists of text; bytes stay bytes. */
   query(sql: string, values?: readonly unknown[]): Promise<readonly (readonly unknown[])[]>;
-  /** A statement whose rows come one by one. */
+  /** A statement with single rows. */
   stream(sql: string): Query;
   /** Resolves when the connection is lost. */
   readonly disconnected: Promise<Error>;
@@ -49,7 +49,7 @@ export function nameOf(url: string): string {
 
 const schemes = ['mysql', 'mariadb'];
 
-/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
+/** Connects to the database at a URL. Errors are the driver's, and may contain secrets. */
 export async function connect(
   url: string,
   purpose: Purpose,
@@ -117,14 +117,14 @@ function optionsFor(
   };
 }
 
-/** Resolves when a connection is there; one that fails is closed. */
+/** Resolves once connected; closes a failed connection. */
 async function open(
   connection: DriverConnection & { readonly stream?: Duplex },
   signal: AbortSignal | undefined,
 ) {
   const close = closeOnce(() => {
     connection.destroy();
-    // The driver half-closes: a server that has more rows to send would wait a minute to send them.
+    // The driver half-closes: a server with more rows to send would wait a minute.
     connection.stream?.destroy();
   }, signal);
   try {
@@ -141,12 +141,12 @@ async function open(
   }
 }
 
-/** Whether the server lets nobody in this way, and may in the other: encrypted, or not. */
+/** Whether the server refuses this way and may accept the other: encrypted, or not. */
 function isOfOtherWay(error: unknown): boolean {
   return isWithoutTls(error) || systemErrorCode(error) === 'ER_SECURE_TRANSPORT_REQUIRED';
 }
 
-/** What the driver says of a column. */
+/** The driver's description of a column. */
 export type MysqlField = FieldPacket;
 
 const words = new Map([
@@ -158,7 +158,7 @@ const words = new Map([
   ['PROTOCOL_CONNECTION_LOST', 'the connection was lost'],
 ]);
 
-/** What keeps rows out; without words of ours, the server's are shown as far as they hold no cell. */
+/** Refusals; without our own words the server's are shown, as far as they contain no cell. */
 const refusals = new Map<string, readonly [kind: Refusal['kind'], words?: string]>([
   ['ER_BAD_NULL_ERROR', ['null', 'the value is missing']],
   ['ER_NO_DEFAULT_FOR_FIELD', ['null', 'the value is missing']],
@@ -183,13 +183,13 @@ const refusals = new Map<string, readonly [kind: Refusal['kind'], words?: string
   ['ER_LOCK_DEADLOCK', ['locked', 'another transaction holds what is to be written']],
 ]);
 
-/** Numbers for which the driver has no name, or that of another server. */
+/** Error numbers that the driver does not name, or names after another server. */
 const names = new Map([
   [3819, 'ER_CHECK_CONSTRAINT_VIOLATED'],
   [4025, 'ER_CONSTRAINT_FAILED'],
 ]);
 
-/** Errors whose messages name tables, columns and syntax, and no cell. */
+/** Errors whose messages name tables, columns and syntax, but no cell. */
 const misuses = new Set([
   'ER_NO_SUCH_TABLE',
   'ER_BAD_FIELD_ERROR',
@@ -203,7 +203,7 @@ const misuses = new Set([
   'ER_TOO_MANY_FIELDS',
 ]);
 
-/** What an error of the driver says; only the words that hold no cell and no password. */
+/** A driver's error in words without cells and passwords. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = nameOfError(error) ?? systemErrorCode(error);
   const [kind, refused] = refusals.get(code ?? '') ?? [];
@@ -227,7 +227,7 @@ function nameOfError(error: unknown): string | undefined {
   return names.get(Number(number));
 }
 
-/** The last of the names in quotes, which is the column's; one of our own was named by its place. */
+/** The last quoted name, which is the column's; staged ones are named by position. */
 function columnIn(error: unknown, message: string): string | undefined {
   if (error instanceof Error && 'stagedColumn' in error) return String(error.stagedColumn);
   return /(?:column|Field) (?:`[^`]*`\.){0,2}['`]([^'`]+)['`]/.exec(message)?.[1];

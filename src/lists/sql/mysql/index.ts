@@ -9,21 +9,21 @@ import * as statements from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
-/** What these files export is what a dialect is made of. */
+/** These files together implement the dialect. */
 const mysql = { ...connect, ...kinds, ...query, ...statements };
 
 export interface MysqlSourceOptions {
   /** `mysql://user:password@host:port/database`, also of MariaDB; its password is never shown. */
   readonly url: string;
-  /** One statement that gives rows and changes nothing: it runs in a read-only transaction. */
+  /** One statement that returns rows and changes nothing: it runs in a read-only transaction. */
   readonly query: string;
 }
 
 /**
  * The rows of a query in MySQL or MariaDB, of one snapshot, streamed.
  *
- * @throws ConfigurationError when the URL has not the form of one; opened, ConfigurationError when the
- *   query is wrong, InputError `input_unreadable` when the server is
+ * @throws ConfigurationError for an invalid URL; when opened, ConfigurationError for a wrong query,
+ * InputError `input_unreadable` for an unreachable server
  *
  * @example
  * ```ts
@@ -43,10 +43,10 @@ export interface MysqlSinkOptions extends TableKeyOptions {
 }
 
 /**
- * A table in MySQL or MariaDB. Rows go into a staging table; a new table appears by rename, one that is
- * there is changed in one transaction, each with a marker of the run.
+ * A table in MySQL or MariaDB. Rows are staged; a new table appears by rename, an existing one is changed in
+ * one transaction, each with a marker of the run.
  *
- * @throws ConfigurationError when the URL or the table's name has not the form of one
+ * @throws ConfigurationError for an invalid URL or table name
  *
  * @example
  * ```ts

@@ -2,11 +2,11 @@ import { decimalDigits, type ColumnFacts } from '../../rows/values/kind-tally.js
 import { integerForm, secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
 import type { MysqlField } from './connect.js';
 
-/** The character set of columns that hold bytes. */
+/** The character set of byte columns. */
 const binary = 63;
 const unsigned = 32;
 
-/** Kinds by the protocol's numbers of types; those of integers are of signed ones. */
+/** Kinds by the protocol's type numbers; integers are signed ones. */
 const kinds = new Map<number, KindName>([
   [0, 'decimal'],
   [1, 'int8'],
@@ -35,21 +35,21 @@ export function isBooleanField({ columnType, columnLength }: MysqlField): boolea
   return columnLength === 1 && (columnType === tinyInteger || columnType === bits);
 }
 
-/** Whether cells are places and shapes, for which no text is there unless the query makes one. */
+/** Whether cells are geometries, which have no text unless the query makes it. */
 export function isGeometry(field: MysqlField): boolean {
   return field.columnType === geometry;
 }
 
-/** What the driver's types leave out. */
+/** Fields that the driver's types omit. */
 interface ExtendedField {
   readonly extendedFormat?: string;
   readonly extendedTypeName?: string;
 }
 
-/** `any` for booleans: each cell has a kind of its own. */
+/** `any` for booleans: each cell has its own kind. */
 export function kindOfField(field: MysqlField): Kind | 'any' {
   if (isBooleanField(field)) return 'any';
-  // MariaDB keeps both as text, and says so beside the type.
+  // MariaDB stores both as text, with a note beside the type.
   const { extendedFormat, extendedTypeName } = field as ExtendedField;
   if (extendedFormat === 'json') return { name: 'json' };
   if (extendedTypeName === 'uuid') return { name: 'uuid' };
@@ -59,7 +59,7 @@ export function kindOfField(field: MysqlField): Kind | 'any' {
   return { name: integerForm(name) && isUnsigned(field) ? (`u${name}` as KindName) : name };
 }
 
-/** The type of a column, where its kind does not say all of it. */
+/** The type of a column, where its kind is not enough. */
 export function typeOfField(field: MysqlField): string {
   return isBooleanField(field) ? 'BOOLEAN' : '';
 }
@@ -74,7 +74,7 @@ function digitsOf(field: MysqlField): { readonly precision: number; readonly sca
   return { precision, scale: decimals };
 }
 
-/** The types of new columns; where the server sets a bound, below. */
+/** The types of new columns; limits of the server are below. */
 const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
   text: 'LONGTEXT',
   boolean: 'BOOLEAN',
@@ -87,7 +87,7 @@ const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
   uint32: 'INT UNSIGNED',
   uint64: 'BIGINT UNSIGNED',
   decimal: 'DECIMAL',
-  // Its own smaller one prints fewer digits than it holds.
+  // Its own smaller type prints fewer digits than it holds.
   float32: 'DOUBLE',
   float64: 'DOUBLE',
   date: 'DATE',
@@ -99,13 +99,13 @@ const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
   binary: 'LONGBLOB',
 };
 
-/** Digits of a decimal at most: in all, and after the point. */
+/** Limits of a decimal's digits: in all, and after the point. */
 const [mostDigits, mostScale] = [65, 30];
 
 export function typeOf(facts: ColumnFacts): string | undefined {
   const { kind = { name: 'text' }, isSpecial, isBeyond31Bits } = facts;
   const { name } = kind;
-  // Zeros for a date, hours beyond a day, no number: its own values are refused where they are written.
+  // Zero dates, hours beyond a day, NaN: the server would refuse them when they are written.
   if (isSpecial || name === 'interval') return undefined;
   switch (name) {
     case 'decimal': {
@@ -117,14 +117,14 @@ export function typeOf(facts: ColumnFacts): string | undefined {
     case 'timestamp':
       return secondDigits(kind) > 6 ? undefined : types[name];
     case 'timestamptz':
-      // What holds moments there counts their seconds in 31 bits.
+      // Its timestamps count seconds in 31 bits.
       return secondDigits(kind) > 6 || isBeyond31Bits ? undefined : types[name];
     default:
       return types[name];
   }
 }
 
-/** A type that an index takes: a long text has no place in one. */
+/** A type that an index accepts: long text cannot be indexed. */
 export function keyTypeOf(type: string): string {
   if (type.endsWith(' NULL DEFAULT NULL'))
     return type.replace(' NULL ', ' NOT NULL ').replace('DEFAULT NULL', 'DEFAULT 0');

@@ -6,14 +6,14 @@ import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
 import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
 
-/** Rows that wait in this process at most. */
+/** Most rows waiting in this process. */
 const rowsAtOnce = 500;
 
 export async function ask(
   connection: MysqlConnection,
   { query, signal }: QueryOptions<MysqlConnection>,
 ): Promise<QueryRows> {
-  // Of the session: a statement that ends the transaction must change nothing either.
+  // For the session: a statement that ends the transaction must not change anything either.
   await connection.query('SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY');
   await connection.query('START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY');
   const asked = connection.stream(query);
@@ -29,7 +29,7 @@ export async function ask(
     asked.on('end', refuseNone);
   });
   const rows = asked.stream({ highWaterMark: rowsAtOnce, ...(signal && { signal }) });
-  // Anyone who reads gets it; the driver itself leaves a stream waiting whose connection is lost.
+  // The reader gets it; the driver leaves a stream waiting when its connection is lost.
   rows.on('error', () => undefined);
   void connection.disconnected.then((error) => rows.destroy(error));
   const found = await Promise.race([
@@ -78,7 +78,7 @@ function printerFor(field: MysqlField): (cell: unknown) => string {
   if (isBooleanField(field)) return (cell) => writeAny(booleanOf(cell));
   const kind = kindOfField(field);
   if (kind !== 'any' && kind.name === 'timestamptz') {
-    // Zeros are no moment, and have no zone.
+    // A zero date is not a moment, and has no zone.
     return (cell) =>
       writeValue(typeof cell === 'string' && !cell.startsWith('0000-') ? `${cell}+00` : cell);
   }

@@ -47,7 +47,7 @@ export const statements: Statements = {
 const rowsAtOnce = 500;
 const charactersAtOnce = 128 * 1024;
 
-/** The staging table's columns have the types of the target's, or those that they are to have. */
+/** The staging table's columns have the target's types, or those that they will get. */
 export async function stage(
   connection: MysqlConnection,
   plan: TablePlan,
@@ -113,17 +113,17 @@ function lengthOf(value: unknown): number {
 
 const isTime = /^(?:datetime|timestamp)/i;
 
-/** A value as the driver takes it for a column of the staging table. */
+/** A value for the driver in a column of the staging table. */
 function stagingValue(value: CellValue, type: string): unknown {
   if (typeof value === 'bigint') return String(value);
   if (typeof value === 'number' && !Number.isFinite(value)) return null;
   if (value instanceof Uint8Array && !Buffer.isBuffer(value)) return Buffer.from(value);
-  // The server takes no zone; the session has this one anyway.
+  // The server accepts no zone; the session uses this one anyway.
   if (typeof value === 'string' && isTime.test(type)) return value.replace(/(?:\+00|Z)$/, '');
   return value;
 }
 
-/** A table appears whole, by rename: no transaction of this server takes in the making of one. */
+/** A table appears by rename: creating one is not transactional on this server. */
 export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
   modes: ['create', 'replace'],
   async run(connection, plan, marker, isTrial) {
@@ -155,8 +155,8 @@ export const putInPlace: NonNullable<Dialect<MysqlConnection>['putInPlace']> = {
 };
 
 /**
- * What changes a table here cannot be taken back: the columns are added to a temporary copy without rows,
- * and the rights are asked by statements that change nothing.
+ * Changes of a table cannot be rolled back here: the columns are added to an empty temporary copy, and
+ * privileges are checked by statements that change nothing.
  */
 export async function tryDefinitions(
   connection: MysqlConnection,
@@ -216,7 +216,7 @@ export async function findTable(
   }
   return {
     id: `${schema}.${String(name)}`,
-    // Only such a table takes all of a transaction or nothing.
+    // Only such a table is transactional.
     isTable: String(engine).toLowerCase() === 'innodb',
     columns: columns.map(([column, type, extra, collation]) => ({
       name: String(column),
@@ -230,7 +230,7 @@ export async function findTable(
   };
 }
 
-/** The comment of a table that was made by a run: it comes and goes with the table. */
+/** The comment of a table created by a run: it comes and goes with the table. */
 function commentOf({ run, digest, rows }: RunMarker): string {
   return `sluice run ${run} ${digest} ${rows}`;
 }

@@ -16,16 +16,16 @@ const connectTimeoutMs = 30_000;
 
 export const schemes = ['postgres', 'postgresql'];
 
-/** A client of the driver that is connected. */
+/** A connected client of the driver. */
 export interface OpenClient {
   readonly client: Client;
-  /** Ends it, at once where an answer is waited for. Never fails. */
+  /** Ends it, immediately if an answer is pending. Never fails. */
   readonly close: () => Promise<void>;
-  /** Resolves when the connection is lost, and at no other time. */
+  /** Resolves only when the connection is lost. */
   readonly disconnected: Promise<Error>;
 }
 
-/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
+/** Connects to the database at a URL. Errors are the driver's, and may contain secrets. */
 export async function openClient(
   driver: Pick<typeof pg, 'Client'>,
   url: string,
@@ -50,7 +50,7 @@ function optionsFor(server: ServerUrl, tls: TlsOptions | undefined): ClientConfi
   };
 }
 
-/** Resolves when a connection is there; one that fails is closed. */
+/** Resolves once connected; closes a failed connection. */
 async function open(client: Client, signal: AbortSignal | undefined): Promise<OpenClient> {
   let isOpen = true;
   const close = closeOnce(async () => {
@@ -64,7 +64,7 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
     });
   });
   try {
-    // The driver says nothing of a connection that is ended while it is made.
+    // The driver does not report a connection that ends while it is made.
     await orAborted(client.connect(), signal);
     return { client, close, disconnected };
   } catch (error) {
@@ -73,7 +73,7 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
   }
 }
 
-/** The driver takes the folder of a socket as a parameter. */
+/** The driver takes a socket's folder as a parameter. */
 function driverUrl({ driverUrl: text, socket }: ServerUrl): string {
   const url = new URL(text);
   if (socket !== undefined) url.searchParams.set('host', socket);
@@ -82,7 +82,7 @@ function driverUrl({ driverUrl: text, socket }: ServerUrl): string {
 
 const anyHost = (): undefined => undefined;
 
-/** Whether the server lets nobody in this way, and may in the other: encrypted, or not. */
+/** Whether the server refuses this way and may accept the other: encrypted, or not. */
 function isOfOtherWay(error: unknown): boolean {
   return isWithoutTls(error) || systemErrorCode(error) === '28000';
 }

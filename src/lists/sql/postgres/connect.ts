@@ -10,20 +10,20 @@ import type { Purpose } from '../dialect.js';
 import { connectionWords, type DatabaseFailure, type Refusal } from '../database-failure.js';
 import { openClient, schemes, type OpenClient } from './client.js';
 
-/** A connection with a session in which everything prints the same everywhere. */
+/** A connection whose session prints uniformly. */
 export interface PostgresConnection extends Connection {
   /** Rows as lists of texts. */
   query(
     text: string,
     values?: readonly (string | number)[],
   ): Promise<readonly (readonly (string | null)[])[]>;
-  /** As `query`, with what the columns are. */
+  /** Like `query`, with the columns' descriptions. */
   describe(text: string): Promise<QueryArrayResult['fields']>;
-  /** Hands something to the driver that speaks the protocol itself. */
+  /** Passes an object to the driver that speaks the protocol itself. */
   submit<Query extends Submittable>(query: Query): Query;
-  /** What speaks the protocol of COPY. */
+  /** The COPY protocol. */
   readonly copy: typeof copyStreams;
-  /** Resolves when the connection is lost, and at no other time. */
+  /** Resolves only when the connection is lost. */
   readonly disconnected: Promise<Error>;
 }
 
@@ -33,10 +33,10 @@ export const postgresDrivers = {
   driver: 'postgres',
 } as const;
 
-/** How long another session of a pooler is waited for. */
+/** How long to wait for another session of a pooler. */
 const poolPatienceMs = 2000;
 
-/** So that the same rows have the same text, in the form that COPY takes back. */
+/** Makes the same rows print the same, in a form that COPY reads. */
 const session = [
   "SET client_encoding = 'UTF8'",
   "SET datestyle = 'ISO, YMD'",
@@ -64,14 +64,14 @@ export function nameOf(url: string): string {
   return parseServerUrl(url, schemes).name;
 }
 
-/** Connects to the database at a URL. Errors are the driver's, and hold what must not be shown. */
+/** Connects to the database at a URL. Errors are the driver's, and may contain secrets. */
 export async function connect(
   url: string,
   purpose: Purpose,
   signal?: AbortSignal,
 ): Promise<PostgresConnection> {
   signal?.throwIfAborted();
-  // All that is needed later: what is missing must be said while it costs nothing.
+  // All that is needed later: a missing package must be reported while it costs nothing.
   const missing = refuseMissingPackage(postgresDrivers);
   const [{ default: pg }, copy] = await Promise.all([
     import('pg').catch(missing),
@@ -104,8 +104,8 @@ export async function connect(
 }
 
 /**
- * Refuses a pooler that gives each transaction any session: rows that wait in a temporary table would be
- * in another one, or meet those of another run.
+ * Refuses a transaction pooler: rows in a temporary table would be in another session, or mix with another
+ * run's.
  */
 async function refuseSharedSession(
   client: Client & { readonly processID?: number | null },
@@ -114,7 +114,7 @@ async function refuseSharedSession(
   const backendOf = async (one: Client) =>
     (await ask(one, 'SELECT pg_backend_pid()', [])).rows[0]?.[0];
   const own = await backendOf(client);
-  // A pooler gives its clients a number of its own.
+  // A pooler gives its clients numbers of its own.
   if (own === String(client.processID)) return;
   const another = await openAnother();
   const isShared = await Promise.race([
@@ -123,7 +123,7 @@ async function refuseSharedSession(
       (other) => other === own,
       () => false,
     ),
-    // A pool of one session for each client has none left for another.
+    // A pool of one session for each client has none left.
     setTimeout(poolPatienceMs, false, { ref: false }),
   ]);
   await another.close();
@@ -133,7 +133,7 @@ async function refuseSharedSession(
   );
 }
 
-/** Cells come as the server prints them. */
+/** Cells as the server prints them. */
 const asPrinted = { getTypeParser: () => (text: string) => text };
 
 function ask(
@@ -162,10 +162,10 @@ const words = new Map([
   ['ENOENT', 'socket not found'],
 ]);
 
-/** Classes of SQLSTATE whose messages name tables, columns and settings, and no cell. */
+/** Classes of SQLSTATE whose messages name tables, columns and settings, but no cell. */
 const openClasses = new Set(['0A', '23', '25', '28', '3D', '3F', '42', '53', '54', '55', '57']);
 
-/** What keeps rows out, by SQLSTATE. */
+/** Refusals, by SQLSTATE. */
 const refusals = new Map<string, Refusal['kind']>([
   ['23502', 'null'],
   ['23503', 'foreign_key'],
@@ -179,7 +179,7 @@ const refusals = new Map<string, Refusal['kind']>([
   ['40P01', 'locked'],
 ]);
 
-/** What an error of the driver says; only the words that hold no cell and no password. */
+/** A driver's error in words without cells and passwords. */
 export function failureOf(error: unknown): DatabaseFailure {
   const code = systemErrorCode(error) ?? innerCode(error);
   const isMisuse = code !== undefined && /^(?:42(?!501)|25006|0A000|3F|54011)/.test(code);
@@ -217,7 +217,7 @@ function wordsOf(
 }
 
 function wordsFor(error: unknown, code: string | undefined): string {
-  // What has a SQLSTATE has come through.
+  // An error with a SQLSTATE comes from a connected server.
   const tls = code?.length === 5 ? undefined : tlsWords(error);
   if (tls !== undefined) return tls;
   const message = error instanceof Error ? error.message : '';
@@ -232,7 +232,7 @@ function wordsFor(error: unknown, code: string | undefined): string {
   return code.startsWith('08') ? 'the connection was lost' : `the server refuses (${code})`;
 }
 
-/** `COPY t, line 3, column id: "…"`: the column, and nothing of the cell. */
+/** `COPY t, line 3, column id: "…"`: the column, without the cell. */
 function placeOf(error: unknown): Partial<Refusal> {
   const where = error instanceof Error && 'where' in error ? String(error.where) : '';
   // A trigger has lines, too, of its own text.
@@ -246,7 +246,7 @@ function withoutCells(message: string): string {
   return message.replaceAll(/"(?:[^"]|"")*"?/g, '…').replace(/:\s*…$/, '');
 }
 
-/** Node tries all addresses of a host, and gathers what each said. */
+/** Node tries all addresses of a host, and collects their errors. */
 function innerCode(error: unknown): string | undefined {
   if (!(error instanceof AggregateError)) return undefined;
   return error.errors.map(systemErrorCode).find((code) => code !== undefined);

@@ -15,22 +15,22 @@ export {
   type PostgresStoreOptions,
 } from '../../../engine/stores/postgres/postgres-store.js';
 
-/** What these files export is what a dialect is made of. */
+/** These files together implement the dialect. */
 const postgres = { ...connect, ...kinds, ...query, ...statements };
 
 export interface PostgresSourceOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
   readonly url: string;
-  /** One statement that gives rows and changes nothing: it runs in a read-only transaction. */
+  /** One statement that returns rows and changes nothing: it runs in a read-only transaction. */
   readonly query: string;
 }
 
 /**
- * The rows of a query in PostgreSQL, of one snapshot. In a durable run the server's transaction ends
- * when the rows are on disk, and not when they are verified.
+ * The rows of a query in PostgreSQL, of one snapshot. In a durable run the server's transaction ends once the
+ * rows are on disk, before they are verified.
  *
- * @throws ConfigurationError when the URL has not the form of one; opened, ConfigurationError when the
- *   query is wrong, InputError `input_unreadable` when the server is
+ * @throws ConfigurationError for an invalid URL; when opened, ConfigurationError for a wrong query,
+ * InputError `input_unreadable` for an unreachable server
  *
  * @example
  * ```ts
@@ -45,21 +45,20 @@ export function postgresSource(options: PostgresSourceOptions): Source {
 export interface PostgresSinkOptions extends TableKeyOptions {
   /** `postgres://user:password@host:port/database`; its password is never shown. */
   readonly url: string;
-  /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it. */
+  /** Name of the table: `contacts`, `crm.contacts`, or `"my.table"` for a name with a dot. */
   readonly into: string;
   /**
-   * Most rows that one transaction brings into a table that is there; more come in ranges of so many,
-   * each of which is committed.
+   * Most rows that one transaction writes into an existing table; more are committed in ranges of this size.
    * @default 10000000
    */
   readonly maxRowsPerCommit?: number | undefined;
 }
 
 /**
- * A table in PostgreSQL. Rows go into a staging table and are applied in one transaction, with a marker
- * of the run: all of them are there or none, and writing them again changes nothing.
+ * A table in PostgreSQL. Rows are staged and applied in one transaction, with a marker of the run: all or
+ * none appear, and writing them again changes nothing.
  *
- * @throws ConfigurationError when the URL or the table's name has not the form of one
+ * @throws ConfigurationError for an invalid URL or table name
  *
  * @example
  * ```ts

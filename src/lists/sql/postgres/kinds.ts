@@ -1,7 +1,7 @@
 import type { ColumnFacts } from '../../rows/values/kind-tally.js';
 import { secondDigits, type Kind, type KindName } from '../../rows/values/kinds.js';
 
-/** Kinds of the types that come with the server, by their numbers, which never change. */
+/** Kinds of built-in types, by OID, which never changes. */
 const kinds = new Map<number, KindName>([
   [16, 'boolean'],
   [17, 'binary'],
@@ -22,15 +22,15 @@ const kinds = new Map<number, KindName>([
   [2950, 'uuid'],
 ]);
 
-/** Types that users make have numbers from here on. */
+/** OIDs of user-defined types start here. */
 const firstUserType = 16_384;
 
-/** @param modifier what a column says beside its type: how many digits it takes */
+/** @param modifier the column's type modifier, such as its digits */
 export function kindOfPostgresType(oid: number, modifier: number): Kind {
   const name = kinds.get(oid) ?? 'text';
   if (name !== 'decimal' || modifier < 4) return { name };
   const scale = (modifier - 4) & 0x7_ff;
-  // Below zero it counts digits in front of the point, which only this server has.
+  // A negative scale counts digits before the point, which only this server has.
   return scale >= 0x4_00 ? { name } : { name, precision: (modifier - 4) >> 16, scale };
 }
 
@@ -38,7 +38,7 @@ export function isUserType(oid: number): boolean {
   return oid >= firstUserType;
 }
 
-/** The types of new columns; where the server sets a bound, below. */
+/** The types of new columns; limits of the server are below. */
 const types: Readonly<Record<KindName, string>> = {
   text: 'text',
   boolean: 'boolean',
@@ -59,7 +59,7 @@ const types: Readonly<Record<KindName, string>> = {
   timestamptz: 'timestamptz',
   interval: 'interval',
   uuid: 'uuid',
-  // The other one drops repeated keys and orders the rest.
+  // `jsonb` drops repeated keys and reorders the others.
   json: 'json',
   binary: 'bytea',
 };

@@ -19,7 +19,7 @@ export async function ask(
   };
 }
 
-/** What the driver says of a column. */
+/** The driver's description of a column. */
 interface PostgresField {
   readonly name: string;
   readonly tableID: number;
@@ -28,7 +28,7 @@ interface PostgresField {
   readonly dataTypeModifier: number;
 }
 
-/** Makes of the fields of an answer what is known of its columns, names for numbers. */
+/** Describes the columns of an answer, with names for numbers. */
 async function describeFields(
   connection: PostgresConnection,
   fields: readonly PostgresField[],
@@ -53,8 +53,8 @@ async function describeFields(
 }
 
 /**
- * The columns of a query that can be where a table can, which is what COPY takes; `undefined` for any
- * other statement. Nothing is run yet.
+ * The columns of a query that can be a subquery, as COPY needs; `undefined` for any other statement. Nothing
+ * is run yet.
  */
 async function fieldsForCopy(
   connection: PostgresConnection,
@@ -84,7 +84,7 @@ async function* copyOut(
     rows += countLines(piece);
     yield piece;
   }
-  // The number of rows comes after them, and an error that befell the last one.
+  // The number of rows comes after them, and an error of the last one.
   await connection.query('COMMIT');
   const { rowCount } = stream as unknown as { readonly rowCount: number };
   if (rowCount !== rows) throw new Error(`terminated: ${rows} of ${rowCount} rows came`);
@@ -96,21 +96,18 @@ function countLines(bytes: Uint8Array): number {
   return lines;
 }
 
-/** Rows that are asked for with one message. */
+/** Rows fetched with one message. */
 const rowsAtOnce = 1000;
 
 type PrintedRow = readonly (string | null)[];
 
-/** What is used of the driver's cursor, which it does not describe itself. */
+/** The used part of the driver's cursor, which has no types. */
 interface Cursor {
   read(rows: number): Promise<readonly PrintedRow[]>;
   readonly _result: { readonly fields: readonly PostgresField[] };
 }
 
-/**
- * Fetches the rows of a statement that COPY does not take, some at a time and no sooner than they are
- * asked for.
- */
+/** Fetches the rows of a statement that COPY does not support, some at a time, on demand. */
 async function openCursor(
   connection: PostgresConnection,
   { query, connect }: QueryOptions<PostgresConnection>,
@@ -131,7 +128,7 @@ async function openCursor(
       cursor.read(rowsAtOnce),
       connection.disconnected.then((error) => Promise.reject(error)),
     ]);
-  // The columns are known when the first rows are.
+  // The columns are known with the first rows.
   const first = await read();
   const { fields } = cursor._result;
   if (fields.length === 0) throw givesNoRows();

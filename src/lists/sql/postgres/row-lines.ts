@@ -6,7 +6,7 @@ import type { TablePlan } from '../tables/table-plan.js';
 import { addedValue, plainText } from '../tables/row-values.js';
 import { TableChunk } from '../tables/table-reading.js';
 
-/** Writes joined rows in the form of `cell-text.ts`: what is in that form already is copied. */
+/** Writes joined rows in the format of `cell-text.ts`: cells already in that format are copied. */
 export class RowLines {
   readonly #plan: TablePlan;
   readonly #isWhole: boolean;
@@ -69,7 +69,7 @@ export class RowLines {
   }
 }
 
-/** Copies rows as they are, each with what is added to it, into one piece. */
+/** Copies rows unchanged, each with its added cells, into one piece. */
 function copyRows(
   chunk: TableChunk,
   { from, to, width }: JoinedRows,

@@ -20,7 +20,7 @@ export const statements: Statements = {
   parameter: (at) => `$${at}`,
   staging: 'pg_temp.sluice_staging',
   rowNumber: 'sluice_row',
-  // By its own: what COPY says of a cell names its column.
+  // By its real name: COPY's errors name the column.
   stagedName: (name) => quoteName(name),
   addColumn: 'ADD COLUMN IF NOT EXISTS',
   begin: ['BEGIN ISOLATION LEVEL READ COMMITTED'],
@@ -31,10 +31,10 @@ export const statements: Statements = {
   empty: 'TRUNCATE',
   overriding: 'OVERRIDING SYSTEM VALUE',
   updatesOnConflict: true,
-  // The triggers of a table are to see each row that is given for it.
+  // A table's triggers must see each given row.
   skipsSame: ['update'],
   isSame: (cell, other) => `${cell}::text IS NOT DISTINCT FROM ${other}::text`,
-  // Or one of its own parts wrote it, whose numbers are higher.
+  // Or one of its own subtransactions, whose numbers are higher.
   isWritten: 't.xmin::text::bigint >= txid_current() % 4294967296',
   checkDeferred: 'SET CONSTRAINTS ALL IMMEDIATE',
   markers: {
@@ -49,13 +49,13 @@ export const statements: Statements = {
   },
 };
 
-/** As long as its transaction is open, rows that others delete in the database are not cleaned up. */
+/** While its transaction is open, VACUUM cannot clean up rows that others delete. */
 export const newTableMayWaitMs = 60_000;
 
-/** Lines are sent in pieces of about so many bytes. */
+/** Lines are sent in pieces of about this size. */
 const pieceBytes = 256 * 1024;
 
-/** Copies rows into their staging table, or into a new table, which nobody sees before it is whole. */
+/** Copies rows into their staging table, or into a new table that is invisible until complete. */
 export async function stage(
   connection: PostgresConnection,
   plan: TablePlan,
@@ -104,7 +104,7 @@ export async function stage(
   };
 }
 
-/** The staging table's columns are those of the target, and of what is to be added to it. */
+/** The staging table has the target's columns, and those to be added. */
 async function createStaging(
   connection: PostgresConnection,
   { target, columns, missing }: TablePlan,
@@ -123,20 +123,20 @@ async function createStaging(
   }
 }
 
-/** Rows on their way into a table. */
+/** A COPY into a table. */
 interface CopyIn {
   write(bytes: Uint8Array): Promise<void>;
-  /** Resolves when the server has taken all of them. */
+  /** Resolves when the server has accepted all of them. */
   end(): Promise<void>;
 }
 
-/** Starts to copy lines into a table. */
+/** Starts copying lines into a table. */
 function copyIn(connection: PostgresConnection, table: string, { columns }: TablePlan): CopyIn {
   const names = columns.map(({ name }) => quoteName(name));
   const stream: Writable = connection.submit(
     connection.copy.from(`COPY ${table} (${names.join(', ')}) FROM STDIN`),
   );
-  // A write whose server is gone, or has refused, may wait for ever: the failure ends the wait.
+  // A write to a lost or refusing server may wait for ever: the failure ends the wait.
   const failed = new Promise<never>((_, reject) => {
     stream.on('error', reject);
     void connection.disconnected.then(reject);

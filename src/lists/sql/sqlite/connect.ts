@@ -8,13 +8,13 @@ import type { Purpose } from '../dialect.js';
 import { findRefusal, type DatabaseFailure, type Refusal } from '../database-failure.js';
 import { sqliteValue } from './kinds.js';
 
-/** A database file that is open. */
+/** An open database file. */
 export interface SqliteConnection extends Connection {
   /** Rows one by one; integers are bigints. They end with the connection. */
   read(sql: string): IterableIterator<readonly unknown[]>;
-  /** What the columns of a statement are; empty when it gives no rows. */
+  /** The columns of a statement; empty without rows. */
   columns(sql: string): readonly SqliteField[];
-  /** Prepares a statement that is run for each of many rows. */
+  /** Prepares a statement for many rows. */
   prepare(sql: string): (values: readonly unknown[]) => void;
 }
 
@@ -51,7 +51,7 @@ export async function connect(url: string, purpose: Purpose): Promise<SqliteConn
   const database = new Driver(store, { timeout: busySeconds });
   let reading: Iterator<unknown> | undefined;
   const close = closeOnce(() => {
-    // The driver keeps a connection, and its locks, for as long as a statement is not collected.
+    // The driver keeps a connection and its locks until a statement is garbage-collected.
     if (reading) stop(database, reading);
     if (database.inTransaction) database.exec('ROLLBACK');
     database.close();
@@ -64,7 +64,7 @@ export async function connect(url: string, purpose: Purpose): Promise<SqliteConn
     return [];
   };
   try {
-    // Whether it is a database is seen when it is read.
+    // Reading shows whether it is a database.
     await query('SELECT count(*) FROM sqlite_master');
   } catch (error) {
     await close();
@@ -92,7 +92,7 @@ export async function connect(url: string, purpose: Purpose): Promise<SqliteConn
   };
 }
 
-/** What is used of a statement, more than the driver's types declare. */
+/** The used part of a statement, beyond the driver's types. */
 interface ReadStatement {
   raw(): ReadStatement;
   safeIntegers(isOn: boolean): ReadStatement;
@@ -100,7 +100,7 @@ interface ReadStatement {
   columns(): readonly SqliteField[];
 }
 
-/** What the driver's types leave out. */
+/** Missing in the driver's types. */
 interface Interruptible {
   interrupt(): void;
 }
@@ -109,7 +109,7 @@ function asReader(statement: Database.Statement): ReadStatement {
   return (statement as unknown as ReadStatement).raw().safeIntegers(true);
 }
 
-/** Stops a statement whose rows are not wanted any more. */
+/** Stops a statement whose rows are no longer needed. */
 function stop(database: Database.Database, rows: Iterator<unknown>): void {
   (database as unknown as Interruptible).interrupt();
   try {
@@ -132,7 +132,7 @@ const words = new Map([
   ['EACCES', 'permission denied'],
 ]);
 
-/** What keeps rows out, by what a message says. */
+/** Refusals, by message. */
 const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^NOT NULL constraint failed: [^.\n]*\.(.+)/, 'null'],
   [/^CHECK constraint failed/, 'check'],
@@ -141,7 +141,7 @@ const refusals: readonly (readonly [RegExp, Refusal['kind']])[] = [
   [/^cannot store \w+ value in \w+ column [^.\n]*\.(.+)/, 'misfit'],
 ];
 
-/** What an error of the driver says; constraints are named, cells are not. */
+/** A driver's error; constraints are named, cells are not. */
 export function failureOf(error: unknown): DatabaseFailure {
   const message = error instanceof Error ? error.message : '';
   const code =

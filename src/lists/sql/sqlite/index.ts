@@ -9,21 +9,21 @@ import * as statements from './statements.js';
 
 export type { TableKeyOptions } from '../tables/table-sink.js';
 
-/** What these files export is what a dialect is made of. */
+/** These files together implement the dialect. */
 const sqlite = { ...connect, ...kinds, ...query, ...statements };
 
 export interface SqliteSourceOptions {
   /** `sqlite:path`, or the path itself. */
   readonly url: string;
-  /** One statement that gives rows and can be a subquery. */
+  /** One statement that returns rows and can be a subquery. */
   readonly query: string;
 }
 
 /**
- * The rows of a query in an SQLite file. Each cell has a type of its own there, which it keeps.
+ * The rows of a query in an SQLite file. Each cell keeps its own type.
  *
- * @throws ConfigurationError; opened, ConfigurationError when the query is wrong, InputError
- *   `input_unreadable` when the file is
+ * @throws ConfigurationError; when opened, ConfigurationError for a wrong query, InputError
+ * `input_unreadable` for an unreadable file
  *
  * @example
  * ```ts
@@ -36,17 +36,17 @@ export function sqliteSource(options: SqliteSourceOptions): Source {
 }
 
 export interface SqliteSinkOptions extends TableKeyOptions {
-  /** `sqlite:path`, or the path itself; the file is made when it is not there. */
+  /** `sqlite:path`, or the path itself; the file is created when missing. */
   readonly url: string;
   /** Name of the table. */
   readonly into: string;
 }
 
 /**
- * A table in an SQLite file. Rows go into a staging table and are applied in one transaction, with a
- * marker of the run: all of them are there or none, and writing them again changes nothing.
+ * A table in an SQLite file. Rows are staged and applied in one transaction, with a marker of the run: all or
+ * none appear, and writing them again changes nothing.
  *
- * @throws ConfigurationError when the table's name has not the form of one
+ * @throws ConfigurationError for an invalid table name
  *
  * @example
  * ```ts

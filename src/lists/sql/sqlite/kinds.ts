@@ -2,8 +2,8 @@ import type { ColumnFacts } from '../../rows/values/kind-tally.js';
 import type { Kind, KindName } from '../../rows/values/kinds.js';
 
 /**
- * The types of new columns. A date is text there, whatever its column is called; any type of numbers
- * would make one of a text that looks like it, and drop its zeros.
+ * The types of new columns. A date is text there; any numeric type would convert text that looks like a
+ * number, and drop its zeros.
  */
 const types: Readonly<Partial<Record<KindName, string>>> = {
   text: 'TEXT',
@@ -23,23 +23,23 @@ const types: Readonly<Partial<Record<KindName, string>>> = {
 };
 
 export function typeOf({ kind = { name: 'text' }, isSpecial }: ColumnFacts): string | undefined {
-  // What is no number is null there.
+  // NaN would become null there.
   return isSpecial ? undefined : types[kind.name];
 }
 
-/** The type of a new column in a STRICT table, which takes a few types and no other. */
+/** The type of a new column in a STRICT table, which accepts only a few types. */
 export function strictTypeOf(kind: Kind): string {
   if (kind.name === 'boolean') return 'INTEGER';
   const type = types[kind.name] ?? 'TEXT';
   return ['INTEGER', 'REAL', 'BLOB'].includes(type) ? type : 'TEXT';
 }
 
-/** Whether a declared type is one of booleans, which SQLite has none of: they are 0 and 1. */
+/** Whether a declared type means booleans, which SQLite stores as 0 and 1. */
 export function isBooleanType(type: string): boolean {
   return /^bool(?:ean)?$/i.test(type);
 }
 
-/** Whether a column of a declared type keeps an empty text for one (its affinity is TEXT, or none). */
+/** Whether a column of a declared type keeps an empty text (affinity TEXT or none). */
 export function isTextType(type: string): boolean {
   return /char|clob|text|blob/i.test(type) || type === '';
 }

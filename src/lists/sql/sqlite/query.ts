@@ -6,7 +6,7 @@ import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { SqliteConnection, SqliteField } from './connect.js';
 import { isBooleanType } from './kinds.js';
 
-/** Rows that are taken in one turn of the event loop: the driver holds it up. */
+/** Rows taken in one turn of the event loop, which the driver blocks. */
 const rowsAtOnce = 500;
 
 export async function ask(
@@ -16,7 +16,7 @@ export async function ask(
   const fields = connection.columns(query);
   if (fields.length === 0) throw givesNoRows();
   const names = fields.map((_, at) => `c${at}`);
-  // Text comes as bytes: the driver ends the process over those that are none.
+  // Text as bytes: the driver crashes on invalid text.
   const cells = names.map(
     (cell) =>
       `typeof(${cell}), CASE typeof(${cell}) WHEN 'text' THEN CAST(${cell} AS BLOB) ELSE ${cell} END`,
@@ -62,7 +62,7 @@ async function* printRows(
     const lines = take();
     if (lines.length > 0) yield Buffer.from(lines.join(''));
     if (lines.length < rowsAtOnce) return;
-    // The rest of the process must not wait for all of the rows.
+    // The rest of the process must not wait for all rows.
     await new Promise(setImmediate);
   }
 }

@@ -13,16 +13,16 @@ import { sqliteValue, isTextType, strictTypeOf } from './kinds.js';
 export const statements: Statements = {
   quote: (name) => quoteName(name),
   parameter: () => '?',
-  // This connection's own, which locks nobody out of the file.
+  // This connection's own table, which locks nobody out of the file.
   staging: 'temp.sluice_staging',
   rowNumber: 'rowid',
   stagedName: (_, at) => `c${at}`,
   addsOneColumn: true,
   begin: ['BEGIN IMMEDIATE'],
-  // The triggers of a table are to see each row that is given for it.
+  // A table's triggers must see each given row.
   skipsSame: ['update'],
   isSame: (cell, other) => `${cell} IS ${other} COLLATE BINARY`,
-  // It does not say which rows it updated.
+  // It does not report which rows it updated.
   isWritten: 'TRUE',
   markers: {
     targetOf: ({ table }) => table,
@@ -91,7 +91,7 @@ export async function findTable(
     const parts = await connection.query('SELECT name FROM pragma_index_info(?)', [String(index)]);
     indexes.push(parts.map(([column]) => String(column)));
   }
-  // Only there it is a type of its own, which keeps every cell.
+  // Only in STRICT tables it is a type of its own, which keeps every cell.
   const isAny = (type: string): boolean => Number(isStrict) === 1 && /^any$/i.test(type);
   return {
     id: String(found[0]),

@@ -21,16 +21,16 @@ export interface TableWriting<Database extends Connection> {
   readonly plan: TablePlan;
   readonly staging: Staging;
   readonly runId: string | undefined;
-  /** Most rows that one transaction brings into a table that is there. */
+  /** Most rows that one transaction writes into an existing table. */
   readonly maxRows: number;
   readonly waiting: Waiting;
 }
 
 /**
- * Brings the staged rows to where they belong, with a marker of the run: all in one transaction or, where
- * there are more than `maxRows`, in ranges; those that an earlier process has committed are passed over.
+ * Applies the staged rows with a marker of the run: in one transaction or, beyond `maxRows`, in ranges;
+ * ranges committed by an earlier process are skipped.
  *
- * @returns the rows that were left alone
+ * @returns the skipped updates
  */
 export async function applyStaged<Database extends Connection>(
   writing: TableWriting<Database>,
@@ -45,8 +45,8 @@ export async function applyStaged<Database extends Connection>(
 }
 
 /**
- * Whether a table that was to be made has been made since: the commit of a process of the same run that
- * was killed can arrive at the database when that process is gone already.
+ * Whether a table to be created exists by now: the commit of a killed process of the same run may arrive
+ * late.
  */
 async function hasAppeared<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,
@@ -54,7 +54,7 @@ async function hasAppeared<Database extends Connection>(
 ): Promise<boolean> {
   if (plan.mode !== 'create') return false;
   try {
-    // Where nothing was begun there is nothing to take back.
+    // Without a transaction there is nothing to roll back.
     await connection.query('ROLLBACK').catch(() => undefined);
     const { marker } = await findWritten(dialect, connection, plan.name);
     return isMarked(marker, made) && marker.applied >= made.rows;
@@ -111,7 +111,7 @@ async function applyMarked<Database extends Connection>(
   return skippedUpdates;
 }
 
-/** Brings staged rows into the table; gives those of it that were left alone. */
+/** Applies staged rows; returns the skipped updates. */
 export async function applyStatements<Database extends Connection>(
   { dialect: { statements }, connection, plan }: TableWriting<Database>,
   range: RowRange | undefined,
@@ -131,7 +131,7 @@ export async function applyStatements<Database extends Connection>(
   return findSkippedUpdates(plan, statements, connection, range);
 }
 
-/** Makes what the table lacks, and the table of markers; who holds the table keeps nobody else waiting. */
+/** Adds missing columns and the table of markers, without blocking others behind a lock. */
 export async function define<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,
   isDefined = false,
@@ -145,7 +145,7 @@ export async function define<Database extends Connection>(
   await createMarkers(dialect, connection, plan.name);
 }
 
-/** Writes a marker where there may be no table of markers yet. */
+/** Writes a marker where the table of markers may not exist yet. */
 export async function writeMarkers<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,
   marker: RunMarker,
@@ -159,10 +159,9 @@ export async function askAll(connection: Connection, queries: readonly string[])
 }
 
 /**
- * Refuses keys that the database takes for the same, though their texts differ: those were distinguished
- * before.
+ * Refuses keys that the database considers equal although their texts differ.
  *
- * @param numbers of the staged rows in the input; more rows than that repeat them. @default all are staged
+ * @param numbers of the staged rows in the input; further rows repeat them. @default all are staged
  */
 export async function refuseRepeatedKeys<Database extends Connection>(
   { dialect, connection, plan }: TableWriting<Database>,

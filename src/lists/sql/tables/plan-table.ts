@@ -17,27 +17,27 @@ import {
 import { TableReading } from './table-reading.js';
 import { findGuardedColumns, isSameDatabase, originColumn } from './update-guard.js';
 
-/** Where rows are to go, and what is there. */
+/** The rows' destination and its present state. */
 interface TableLocation {
   readonly dialect: Pick<Dialect, 'name' | 'typeOf' | 'nameParts' | 'statements'>;
-  /** Which database it is. */
+  /** The database. */
   readonly store: string;
   readonly name: TableName;
   readonly table: ExistingTable | undefined;
-  /** What wrote it last. */
+  /** Its last writer. */
   readonly marker: RunMarker | undefined;
 }
 
-/** What the caller wants done. */
+/** The caller's options. */
 interface TableTarget {
-  /** Names of the columns that identify a row; none for a new table. */
+  /** Names of the key columns; none for a new table. */
   readonly key: readonly string[];
   readonly isUpdate: boolean | undefined;
-  /** What the cells of the input's columns showed, where they were looked at. */
+  /** Facts of the input's columns, where they were examined. */
   readonly facts: readonly ColumnFacts[] | undefined;
 }
 
-/** Decides what is to be done for the rows to be in a table. */
+/** Plans how the rows get into a table. */
 export function planTable(
   place: TableLocation,
   target: TableTarget,
@@ -67,7 +67,7 @@ export function planTable(
     type: typeIn({ name: kind }),
   }));
   const textType = typeOfKind(dialect, { name: 'text' });
-  // Without a type a column takes any cell as it is.
+  // A column without a type accepts any cell.
   const isText = (type: string | undefined): boolean => type === textType || type === '';
   const shared = { name, target: qualifiedName(name, quote), marker, key, keyPositions, renamed };
   if (!table) {
@@ -85,7 +85,7 @@ export function planTable(
       isCaseless: () => false,
     };
   }
-  // What a name cannot say is not said of it.
+  // Without a schema the name alone is shown.
   const shown = dialect.nameParts === 1 ? quote(name.table) : shared.target;
   refuseOther(shown, table, key.length > 0 || (marker !== undefined && marker.run === runId));
   if (key.length > 0) refuseUntold(shown, table, key);
@@ -125,7 +125,7 @@ export function planTable(
   };
 }
 
-/** Positions of the key's columns among the rows' own. */
+/** Positions of the key columns in the rows. */
 function findKeyColumns(header: readonly string[], key: readonly string[]): readonly number[] {
   return key.map((name) => {
     const position = header.indexOf(name);
@@ -137,7 +137,7 @@ function findKeyColumns(header: readonly string[], key: readonly string[]): read
   });
 }
 
-/** The columns that the input's own cells would have in a new table. */
+/** The columns of the input in a new table. */
 function inputColumns(
   reading: SourceReading,
   names: readonly string[],
@@ -152,7 +152,7 @@ function inputColumns(
   });
 }
 
-/** The types that columns have already in a database of the same make, which takes them as they are. */
+/** Types of the columns in a source database of the same kind, which accepts them unchanged. */
 export function sourceTypes(
   reading: SourceReading,
   { dialect, store }: { readonly dialect: Pick<Dialect, 'name'>; readonly store: string },
@@ -161,7 +161,7 @@ export function sourceTypes(
   const { form } = reading;
   return form.columns.map(({ type, kind, isUserType }) => {
     if (isUserType === true && form.store !== store) return undefined;
-    // A column without a type is one where each cell has its own.
+    // A column without a type has a type for each cell.
     return type === '' && kind !== 'any' ? undefined : type;
   });
 }
@@ -208,7 +208,7 @@ function refuseLacking(
   );
 }
 
-/** Whether the rows are those of the table itself, identified by its own key. */
+/** Whether the rows are the table's own, by its key. */
 function isOwn(
   reading: SourceReading,
   keyPositions: readonly number[],
@@ -221,15 +221,15 @@ function isOwn(
   );
 }
 
-/** A name for a column, and what must stay at its end. */
+/** A column's name, with an ending that must stay. */
 interface WantedName {
   readonly name: string;
   readonly ending?: string;
 }
 
 /**
- * Shortens names that a database would cut, the same ones each time: in front of their ending, with a
- * number where two would be the same. A name that fits is never changed.
+ * Shortens names beyond the database's limit, always the same way: before their ending, with a number where
+ * two would be equal. A name that fits is never changed.
  */
 export function fitNames(
   wanted: readonly WantedName[],

@@ -13,14 +13,14 @@ import { writeAny } from '../cell-text.js';
 import type { Staging } from '../dialect.js';
 import type { TablePlan } from './table-plan.js';
 
-/** What a driver takes for a cell. */
+/** A cell's value for a driver. */
 export type CellValue = string | number | bigint | boolean | Uint8Array | null;
 
 /**
- * Rows that are staged as values.
+ * Stages rows as values.
  *
- * @param take stages the values of a row
- * @param end stages those that wait
+ * @param take stages a row's values
+ * @param end stages the rest
  */
 export function stageValues(
   plan: TablePlan,
@@ -43,7 +43,7 @@ export function stageValues(
   };
 }
 
-/** Takes joined rows apart into the values of a table's columns, and keeps a digest of them. */
+/** Converts joined rows to the values of a table's columns, with a digest of them. */
 class RowValues {
   readonly #plan: TablePlan;
   readonly #rows: TableRows;
@@ -64,7 +64,7 @@ class RowValues {
     return this.#count;
   }
 
-  /** Of all values so far; nothing may follow. */
+  /** Of all values so far; ends the digest. */
   digest(): string {
     return this.#hash.digest('hex');
   }
@@ -89,7 +89,7 @@ class RowValues {
   }
 }
 
-/** A cell as text; nothing where it holds nothing. */
+/** A cell as text; null for an empty one. */
 export function plainText(value: unknown): string | null {
   return value === null || value === undefined ? null : (printValue(value) ?? null);
 }
@@ -108,7 +108,7 @@ function plainValue(value: unknown): CellValue {
   }
 }
 
-/** A flag that is neither true nor false has no place in a column of booleans; text holds no NUL. */
+/** A flag that is neither true nor false is null in a boolean column; text cannot hold NUL. */
 export function addedValue(column: AddedColumn | undefined, cell: OutputCell): CellValue {
   if (column?.kind !== 'boolean') {
     return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;

@@ -9,12 +9,12 @@ import {
   type StagedRows,
 } from './table-plan.js';
 
-/** The marker of all that a run has written; who runs without an id has none to come back to. */
+/** The marker of a run's rows; none for a run without an id. */
 export function createMarker(runId: string | undefined, { digest, rows }: StagedRows): RunMarker {
   return { run: runId ?? randomBytes(8).toString('hex'), digest, applied: rows, rows };
 }
 
-/** Whether a run has written exactly this before, all or a part of it. */
+/** Whether a run has written exactly these rows, all or some of them. */
 export function isMarked(
   marker: RunMarker | undefined,
   { run, digest }: RunMarker,
@@ -30,12 +30,11 @@ export async function findMarkers<Database extends Connection>(
   return findTable(connection, markersOf(name));
 }
 
-/** The table of markers, beside the tables that they are of. */
 function markersOf(name: TableName): TableName {
   return { ...name, table: 'sluice_runs' };
 }
 
-/** A table as it is now, and what it was last written by; of one that is gone nothing is known. */
+/** A table's present state and last marker; nothing for a missing one. */
 export async function findWritten<Database extends Connection>(
   dialect: Dialect<Database>,
   connection: Database,
@@ -62,7 +61,7 @@ async function readMarker<Database extends Connection>(
   return { run: String(run), digest: String(digest), applied: Number(applied), rows: Number(rows) };
 }
 
-/** Who may write there, and not make tables, is not asked to make one that is there. */
+/** An existing one is not created again: the right to write may come without that to create tables. */
 export async function createMarkers<Database extends Connection>(
   dialect: Dialect<Database>,
   connection: Database,

@@ -2,17 +2,17 @@ import { ConfigurationError } from '../../../platform/errors/errors.js';
 import type { Kind } from '../../rows/values/kinds.js';
 
 export interface TableName {
-  /** What it is in, from the outside: a schema, or a database and a schema. */
+  /** Its containers: a schema, or a database and a schema. */
   readonly within: readonly string[];
   readonly table: string;
 }
 
-/** A name as SQL takes it to the letter, whatever it holds. */
+/** A quoted name with any content. */
 export function quoteName(name: string, mark: '"' | '`' = '"'): string {
   return `${mark}${name.replaceAll(mark, `${mark}${mark}`)}${mark}`;
 }
 
-/** A table's name with all that it is in, as SQL takes it. */
+/** A table's quoted name with its containers. */
 export function qualifiedName(
   { within, table }: TableName,
   quote: (name: string) => string = quoteName,
@@ -21,7 +21,7 @@ export function qualifiedName(
 }
 
 /**
- * Takes a table's name apart: `contacts`, `crm.contacts`, or `"my.table"` where a dot belongs to it.
+ * Parses a table's name: `contacts`, `crm.contacts`, or `"my.table"` for a name with a dot.
  *
  * @returns the parts from the left, at most `most`
  */
@@ -42,56 +42,56 @@ export function parseTableName(text: string, most: number): readonly string[] {
   );
 }
 
-/** All rows that are to be written. */
+/** All rows to be written. */
 export interface StagedRows {
   readonly rows: number;
-  /** Of all that is in them. */
+  /** Of all their values. */
   readonly digest: string;
 }
 
-/** What a table was last written by: it is in the same transaction as the rows. */
+/** A table's last writer, recorded in the same transaction as the rows. */
 export interface RunMarker extends StagedRows {
   readonly run: string;
-  /** Rows that are in the table already. */
+  /** Rows already applied. */
   readonly applied: number;
 }
 
 export interface ExistingTable {
-  /** What a column's origin calls it. */
+  /** Its id as a column's origin. */
   readonly id: string;
-  /** Whether it is a table, and no view. */
+  /** Whether it is a table, not a view. */
   readonly isTable: boolean;
   readonly columns: readonly {
     readonly name: string;
-    /** Its type, where the cells that are staged for it are cast to that. */
+    /** Its type, if staged cells are cast to it. */
     readonly type?: string;
-    /** Whether an empty text is a value of it. */
+    /** Whether it can hold an empty text. */
     readonly isText: boolean;
-    /** Whether it takes capitals for the same as small letters. @default false */
+    /** Whether it ignores case. @default false */
     readonly isCaseless?: boolean;
     /** Whether its cells print with fewer digits than they hold, so that no print finds them. @default false */
     readonly isRounded?: boolean;
-    /** Its type, where it makes numbers of text that looks like one. @default none */
+    /** Its type, if it converts text that looks like a number. @default none */
     readonly numberType?: string | undefined;
-    /** Whether the server makes its cells itself. */
+    /** Whether the server computes its cells. */
     readonly isGenerated: boolean;
   }[];
-  /** The type of a column of a kind that is added to it. @default the database's */
+  /** The type of an added column of a kind. @default the database's */
   readonly typeOf?: ((kind: Kind) => string) | undefined;
   /** Columns of each unique index that can identify rows. */
   readonly keys: readonly (readonly string[])[];
-  /** What made it, where it says so itself. */
+  /** Its creator, if recorded in the table itself. */
   readonly marker?: RunMarker | undefined;
 }
 
 /**
- * What is to be done with the rows.
+ * How the rows are written.
  *
- * - `create`: the table is not there.
- * - `replace`: it is, and it was this run that wrote it.
- * - `upsert`: rows are identified by their key; those that are not there yet are added.
- * - `update`: the rows came from the table itself: they get the added columns, and nothing else of them
- *   is touched, as it may have changed since. A row whose verified cells have changed gets nothing.
+ * - `create`: the table does not exist.
+ * - `replace`: it exists, written by this run.
+ * - `upsert`: rows are identified by their key; missing ones are added.
+ * - `update`: the rows came from the table itself: they get the added columns, and nothing else changes. A
+ *   row whose verified cells have changed is skipped.
  */
 export type WritingMode = 'create' | 'replace' | 'upsert' | 'update';
 
@@ -103,31 +103,31 @@ export interface NewColumn {
 export interface TablePlan {
   readonly mode: WritingMode;
   readonly name: TableName;
-  /** The same as SQL takes it. */
+  /** The same, quoted. */
   readonly target: string;
   readonly marker: RunMarker | undefined;
   readonly key: readonly string[];
   readonly keyPositions: readonly number[];
-  /** Positions of the input's columns that are written. */
+  /** Positions of the written input columns. */
   readonly positions: readonly number[];
-  /** All columns that are staged, in order: those of the input, then the added ones. */
+  /** All staged columns, in order: those of the input, then the added ones. */
   readonly columns: readonly NewColumn[];
-  /** Those that the table does not have yet. */
+  /** Those missing in the table. */
   readonly missing: readonly NewColumn[];
-  /** Those that are staged and not written. */
+  /** Those staged but not written. */
   readonly withheld?: readonly NewColumn[];
-  /** Names of those that are only compared: a row that has another cell there is left alone. */
+  /** Names of columns that are only compared: a row with another cell there is skipped. */
   readonly guards: readonly string[];
-  /** Names of verified columns that the table has no cell for to compare. */
+  /** Names of verified columns that cannot be compared with the table. */
   readonly unguarded: readonly string[];
-  /** Names that are longer than the database takes. */
+  /** Names beyond the database's limit. */
   readonly renamed: readonly { readonly from: string; readonly to: string }[];
-  /** Whether an empty text is a value of the input's column at a position. */
+  /** Whether the input's column at a position can hold an empty text. */
   readonly isText: (position: number) => boolean;
-  /** The type of the column that a cell of text goes to, where it makes numbers of such text. */
+  /** The type of a text cell's column, if it converts such text to numbers. */
   readonly numberTypeOf: (position: number) => string | undefined;
   /** Whether cells of any kind become text in the input's column at a position. */
   readonly isPrinted: (position: number) => boolean;
-  /** Whether texts of the input's column at a position are the same there in capitals. */
+  /** Whether the input's column at a position ignores case. */
   readonly isCaseless: (position: number) => boolean;
 }

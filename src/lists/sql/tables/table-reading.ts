@@ -14,10 +14,10 @@ import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
 import { type Kind, kindNames } from '../../rows/values/kinds.js';
 import { readText, valueOfText } from '../cell-text.js';
 
-/** No cell of a database is larger than a gibibyte; a row that is does not belong into a list. */
+/** Database cells are at most a gibibyte; a row that large is not a contact. */
 const maxRowBytes = 64 * 1024 * 1024;
 
-/** One reading of rows of a database, or of those that were kept. */
+/** One reading of a database's rows, or of a kept copy. */
 export class TableReading implements SourceReading<TableChunk> {
   readonly header: readonly string[];
   readonly kinds: readonly (Kind | undefined)[];
@@ -33,7 +33,7 @@ export class TableReading implements SourceReading<TableChunk> {
     this.chunks = closableChunks(toChunks(feed, first, form), () => feed.close());
   }
 
-  /** Reads the form of the rows; the reader is closed when that fails. */
+  /** Reads the rows' form; closes the reader when that fails. */
   static async open(
     reader: ByteReader,
     name: string,
@@ -56,7 +56,6 @@ export class TableReading implements SourceReading<TableChunk> {
     }
   }
 
-  /** SHA-256 of the rows; only when the last one was read. */
   contentDigest(): string {
     return this.#feed.contentDigest();
   }
@@ -73,22 +72,22 @@ async function* toChunks(
   }
 }
 
-/** Which database something comes from or goes to. */
+/** A database's name. */
 export type DialectName = z.infer<typeof dialect>;
 const dialect = z.enum(['postgres', 'mysql', 'sqlite', 'duckdb']);
 
 const tableColumn = z.object({
   name: z.string(),
-  /** What it holds; `any` is a column whose cells each have a kind of their own. */
+  /** Its kind; `any` for a column with a kind for each cell. */
   kind: z.enum([...kindNames, 'any']),
-  /** Digits, as `lists/rows/values/kinds.ts` counts them. */
+  /** Digits, as in `lists/rows/values/kinds.ts`. */
   precision: z.number().optional(),
   scale: z.number().optional(),
-  /** The type as its own database writes it: `numeric(10,2)`. */
+  /** The type in its database's notation: `numeric(10,2)`. */
   type: z.string(),
-  /** Whether only that database knows the type. */
+  /** Whether the type is specific to that database. */
   isUserType: z.boolean().optional(),
-  /** The column of a table that it shows as it is, where the database says it. */
+  /** The table column that it returns unchanged, if the database gives it. */
   origin: z.object({ table: z.string(), column: z.string() }).optional(),
 });
 export type TableColumn = z.infer<typeof tableColumn>;
@@ -96,19 +95,19 @@ export type TableColumn = z.infer<typeof tableColumn>;
 const tableForm = z.object({
   sluice: z.literal('rows of a database 2'),
   dialect,
-  /** Which database it was, without user and password. */
+  /** The database, without user and password. */
   store: z.string(),
   columns: z.array(tableColumn),
 });
 
-/** What rows of a database look like: written as the first line in front of them. */
+/** The form of a database's rows: written as the first line. */
 export type TableForm = Omit<z.infer<typeof tableForm>, 'sluice'>;
 
 export function writeTableForm(form: TableForm): Buffer {
   return Buffer.from(`${JSON.stringify({ sluice: 'rows of a database 2', ...form })}\n`);
 }
 
-/** @returns `undefined` when the line is none of ours */
+/** @returns `undefined` for any other line */
 function parseTableForm(line: string): TableForm | undefined {
   try {
     return tableForm.safeParse(JSON.parse(line)).data;
@@ -123,7 +122,7 @@ export function formOfKind(kind: Kind | 'any'): Pick<TableColumn, 'kind' | 'prec
   return { kind: name, ...digits };
 }
 
-/** What a column holds; `undefined` when each cell has a kind of its own. */
+/** The kind of a column; `undefined` when each cell has its own. */
 function kindOfColumn({ kind, precision, scale }: TableColumn): Kind | undefined {
   if (kind === 'any') return undefined;
   return {
@@ -135,7 +134,6 @@ function kindOfColumn({ kind, precision, scale }: TableColumn): Kind | undefined
 
 const tabByte = 0x09;
 const escapeByte = 0x5c;
-/** Kinds whose cells may be written otherwise than as their text. */
 const writtenOtherwise: ReadonlySet<TableColumn['kind'] | undefined> = new Set([
   'any',
   'binary',
@@ -144,7 +142,7 @@ const writtenOtherwise: ReadonlySet<TableColumn['kind'] | undefined> = new Set([
   'float64',
 ]);
 
-/** Some rows of a database, a line each in the form of `cell-text.ts`. */
+/** Rows of a database, one line each in the format of `cell-text.ts`. */
 export class TableChunk implements RowChunk, RawCells {
   readonly raw: RawCells = this;
   readonly length: number;
@@ -152,15 +150,15 @@ export class TableChunk implements RowChunk, RawCells {
   readonly form: TableForm;
   readonly bytes: Buffer;
   readonly #starts: Uint32Array;
-  /** A database without an encoding gives the bytes it was given. */
+  /** A database without an encoding returns the bytes that it was given. */
   readonly #isText: boolean;
-  /** The cell found last, and its bounds: cells are asked for row by row, mostly from left to right. */
+  /** The latest cell and its bounds: cells are read row by row, mostly from left to right. */
   #row = -1;
   #column = 0;
   #start = 0;
   #end = 0;
 
-  /** @param first the first of the lines that is a row */
+  /** @param first the first line that is a row */
   constructor(lines: Lines, form: TableForm, first = 0) {
     this.form = form;
     this.bytes = lines.bytes;
@@ -170,24 +168,22 @@ export class TableChunk implements RowChunk, RawCells {
     this.byteSize = lines.bytes.length + this.#starts.byteLength;
   }
 
-  /** Where the row's bytes start in `bytes`. */
   rowStart(row: number): number {
     const start = this.#starts[row];
     if (start === undefined || row >= this.length) throw new RangeError(`there is no row ${row}`);
     return start;
   }
 
-  /** Where the row's bytes end, its line end left out. */
   rowEnd(row: number): number {
     return lineEnd(this.bytes, this.rowStart(row), this.#starts[row + 1] as number);
   }
 
-  /** Whether all of the row is text, whatever its cells mean. */
+  /** Whether the whole row is valid text. */
   isText(row: number): boolean {
     return this.#isText || isUtf8(this.#line(row));
   }
 
-  /** The cell as it is between the tabs; `undefined` where the row has none. */
+  /** The encoded cell between the tabs; `undefined` where missing. */
   field(row: number, column: number): string | undefined {
     if (!this.#find(row, column)) return undefined;
     return this.bytes.toString('utf8', this.#start, this.#end);
@@ -198,7 +194,7 @@ export class TableChunk implements RowChunk, RawCells {
     return this.#start;
   }
 
-  /** A cell that is not what its bytes are ends before it starts: its text says what it is. */
+  /** An encoded cell ends before it starts: its text must be decoded. */
   cellEnd(row: number, column: number): number {
     this.#mustFind(row, column);
     if (writtenOtherwise.has(this.form.columns[column]?.kind)) return this.#start - 1;
@@ -237,7 +233,7 @@ export class TableChunk implements RowChunk, RawCells {
     const found = this.form.columns[column];
     const field = this.field(row, column);
     if (found === undefined || field === undefined) throw new RangeError(noColumn(row, column));
-    // The sign that stands for broken bytes may be a character of the text as well.
+    // The replacement character may be part of the text, too.
     if (!this.#isText && field.includes('\ufffd') && !isUtf8(this.#line(row))) return invalidText;
     const { kind: name, scale } = found;
     return valueOfText({ name, ...(scale !== undefined && { scale }) }, readText(field));
@@ -251,7 +247,7 @@ export class TableChunk implements RowChunk, RawCells {
     if (!this.#find(row, column)) throw new RangeError(noColumn(row, column));
   }
 
-  /** @returns whether the row has the cell, whose bounds are known then */
+  /** @returns whether the row has the cell, with its bounds set */
   #find(row: number, column: number): boolean {
     if (row === this.#row && column === this.#column) return true;
     const { bytes } = this;
@@ -262,7 +258,7 @@ export class TableChunk implements RowChunk, RawCells {
       if (at >= end) return false;
       if (bytes[at] === tabByte) left -= 1;
     }
-    // After the last tab there is one more cell, if an empty one.
+    // After the last tab there is one more cell, possibly empty.
     if (at > end) return false;
     this.#row = row;
     this.#column = column;

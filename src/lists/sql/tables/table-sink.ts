@@ -34,22 +34,21 @@ import { trialWrite, SampleRows } from './trial-write.js';
 import { findWritten } from './run-marker.js';
 import { notice, type Notice } from '../../../platform/text/notices.js';
 
-/** The key of the rows of a table. */
 export interface TableKeyOptions {
   /**
-   * The column, or columns, that identify a row. With it, rows that the table has are updated and the
-   * others added; it is also the primary key of a table that is made.
-   * @default none: the table must not be there
+   * The column or columns that identify a row. With a key, existing rows are updated and the others added; it
+   * is also the primary key of a new table.
+   * @default none: the table must not exist
    */
   readonly key?: string | readonly string[] | undefined;
   /**
-   * Whether rows only get the added columns, and none is added.
-   * @default whether the rows came from the same table, as far as the key's column shows
+   * Whether existing rows only get the added columns, and none is inserted.
+   * @default whether the rows came from the same table, as the key's column shows
    */
   readonly isUpdate?: boolean | undefined;
 }
 
-/** How long to try for a lock that another session holds: results that are paid for wait on disk. */
+/** How long to retry for another session's lock: paid results wait on disk. */
 const patienceMs = 10 * 60_000;
 const trialWritePatienceMs = 3000;
 
@@ -70,12 +69,12 @@ const sinkShape: OptionShape<TableSinkOptions> = {
   maxRowsPerCommit: count,
 };
 
-/** Stands for a kind that nobody has to find out. */
+/** Stands for a kind that need not be determined. */
 const taken = { name: 'text' } as const;
 
 /**
- * A table in a database. Rows go into a staging table and are applied in one transaction, with a marker
- * of the run: all of them are there or none, and writing them again changes nothing.
+ * A table in a database. Rows are staged and applied in one transaction, with a marker of the run: all or
+ * none appear, and writing them again changes nothing.
  */
 export function tableSink<Database extends Connection>(
   dialect: Dialect<Database>,
@@ -107,7 +106,7 @@ export function tableSink<Database extends Connection>(
       opening,
     );
   };
-  /** The plan where a table that was to be made has come from this run since, see `hasAppeared`. */
+  /** The plan where the new table has appeared from this run since, see `hasAppeared`. */
   const planAgain = async (
     connection: Database,
     { mode }: TablePlan,
@@ -118,7 +117,7 @@ export function tableSink<Database extends Connection>(
     const again = await plan(connection, opening).catch(() => undefined);
     return again?.marker?.run === opening.runId ? again : undefined;
   };
-  /** What has its type already is taken as it is. */
+  /** A column with its own type is accepted unchanged. */
   const tallyOf = (reading: SourceReading, { store }: Connection): KindTally => {
     const { header, kinds } = reading;
     const own = sourceTypes(reading, { dialect, store });
@@ -171,7 +170,7 @@ export function tableSink<Database extends Connection>(
       const opening: OpenSinkOptions = { ...columns, reading, cellsOf };
       const planned = await plan(connection, opening);
       for (const each of noticesOf(planned, into)) columns.onNotice?.(each);
-      // What this run has written once it can write again.
+      // Rows of this run that it may write again.
       const isOwn = columns.runId !== undefined && planned.marker?.run === columns.runId;
       if (!isOwn) {
         const tried = async (): Promise<void> => {
@@ -243,7 +242,7 @@ export function tableSink<Database extends Connection>(
       // Without a trial nothing is sent yet.
       const refuseOpening = tally ? openingRefuser(name, failureOf) : refuse;
       return use('write', refuseOpening, async (connection) => {
-        // A file that is made is empty so far, and no more open than the one that its rows are from.
+        // A new file is empty so far, and no more open than the rows' own.
         if (isNew) await holdBack(file, opening.permissions);
         const planned = await plan(connection, opening);
         if (!tally)
@@ -275,20 +274,16 @@ export function tableSink<Database extends Connection>(
   };
 }
 
-/** A list without rows, whose columns nobody knows, changes no table and makes none. */
+/** A list without rows and known columns changes no table and creates none. */
 const noWriting: SinkWriting = {
   async write() {
     throw new TypeError('rows come from a list that has none');
   },
-  async finish() {
-    // Nothing was written.
-  },
-  async abort() {
-    // Nothing was written.
-  },
+  async finish() {},
+  async abort() {},
 };
 
-/** What is done otherwise than one would think. */
+/** Notices about unexpected treatment. */
 function noticesOf({ unguarded, renamed }: TablePlan, table: string): readonly Notice[] {
   return [
     ...unguarded.map((column) => notice('unguarded_column', { column, table })),
@@ -296,7 +291,7 @@ function noticesOf({ unguarded, renamed }: TablePlan, table: string): readonly N
   ];
 }
 
-/** Takes from a file what is open to more users than another file is. */
+/** Restricts a file's permissions to those of another. */
 async function holdBack(path: string, than: FilePermissions | undefined): Promise<void> {
   if (!than) return;
   const { mode, gid } = await stat(path);

@@ -14,9 +14,9 @@ import {
 import { createMarker, findMarkers, writeMarker } from './run-marker.js';
 
 /**
- * Does with a few staged rows all that a writing does, under the real constraints, and takes it back.
+ * Performs a complete writing with a few staged rows, under the real constraints, and rolls it back.
  *
- * @param numbers of the staged rows in the input: after so many they are the same ones again, with other results
+ * @param numbers of the staged rows in the input: further rows are the same again with other results
  */
 export async function trialWrite<Database extends Connection>(
   writing: TableWriting<Database>,
@@ -54,10 +54,10 @@ export async function trialWrite<Database extends Connection>(
   }
 }
 
-/** So many rows from the first on are kept. */
+/** The first rows up to this number are kept. */
 const mostFirst = 200;
 
-/** What a cell looks like to a database that makes a number or a date of it. */
+/** Shapes of cells that a database may convert to a number or a date. */
 const shapes: readonly (readonly [string, RegExp])[] = [
   ['empty', /^$/],
   ['integer', /^[+-]?\d+$/],
@@ -66,8 +66,8 @@ const shapes: readonly (readonly [string, RegExp])[] = [
 ];
 
 /**
- * Rows of an input that stand for all of them: the first ones and, where columns of a table are there
- * already, the first row with each shape of a cell in each column, and the one with the longest cell.
+ * Sample rows of an input: the first ones and, for an existing table, the first row with each shape of a cell
+ * in each column, and the one with the longest cell.
  */
 export class SampleRows {
   readonly #header: readonly string[];
@@ -83,7 +83,7 @@ export class SampleRows {
     this.#header = header;
   }
 
-  /** Takes the next rows, as long as they are the first. */
+  /** Adds the next rows while they are among the first. */
   addFirst(chunk: RowChunk): void {
     const to = Math.min(chunk.length, mostFirst - this.#firstCount);
     if (to <= 0) return;
@@ -91,7 +91,7 @@ export class SampleRows {
     this.#firstCount += to;
   }
 
-  /** Whether a row, by its number from 1, is one that is looked at. */
+  /** Whether a row, by its number from 1, is examined. */
   isWatched(row: number): boolean {
     return row > this.#firstCount;
   }
@@ -117,9 +117,9 @@ export class SampleRows {
   }
 
   /**
-   * The rows, each with an outcome for each verified column.
+   * The rows with outcomes for each verified column.
    *
-   * @param start the outcome of the first row, from which on they are counted
+   * @param start outcome of the first row; later ones count up
    */
   *joined(start: number, width: number): Generator<JoinedRows> {
     const later = this.#later();
@@ -143,7 +143,7 @@ export class SampleRows {
     }
   }
 
-  /** A row may stand for several columns. */
+  /** A row may represent several columns. */
   #later(): readonly { readonly row: number; readonly cells: readonly unknown[] }[] {
     const rows = new Map([...this.#others.values()].map((other) => [other.row, other]));
     return [...rows.values()].toSorted((a, b) => a.row - b.row);

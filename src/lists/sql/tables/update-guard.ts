@@ -6,23 +6,23 @@ import { skippedUpdateQueries, type RowRange } from '../statements.js';
 import type { TablePlan, ExistingTable } from './table-plan.js';
 import { TableReading } from './table-reading.js';
 
-/** Which cells of a table must still be what was verified for its row to get the result. */
+/** Cells of a table that must be unchanged for a row to get its result. */
 interface GuardedColumns {
-  /** Names of the table's own columns, by the position of the input's column that shows them. */
+  /** Names of the table's own columns, by the position of the input's column. */
   readonly names: ReadonlyMap<number, string>;
-  /** Names of verified columns that the table cannot be compared with. */
+  /** Names of verified columns without a counterpart in the table. */
   readonly unguarded: readonly string[];
 }
 
-/** The database that rows go into. */
+/** The rows' target database. */
 interface TargetDatabase {
   readonly dialect: Pick<Dialect, 'name'>;
   readonly store: string;
 }
 
 /**
- * Finds the table's own columns that the verified ones show. A query of the same database says which they
- * are; of any other source the names do.
+ * Finds the table's own columns behind the verified ones: by the query's origins in the same database,
+ * otherwise by name.
  */
 export function findGuardedColumns(
   { reading, verified }: { readonly reading: SourceReading; readonly verified: readonly number[] },
@@ -41,7 +41,7 @@ export function findGuardedColumns(
   return { names, unguarded };
 }
 
-/** Whether rows are those of a query in the database that they go into. */
+/** Whether rows come from a query in the target database. */
 export function isSameDatabase(
   reading: SourceReading,
   { dialect, store }: TargetDatabase,
@@ -53,7 +53,7 @@ export function isSameDatabase(
   );
 }
 
-/** The table's own column that the rows show as it is at a position. */
+/** The table's own column at a position, if the rows return it unchanged. */
 export function originColumn(
   { form }: TableReading,
   position: number,
@@ -63,12 +63,12 @@ export function originColumn(
   return origin?.table === table.id ? origin.column : undefined;
 }
 
-/** So many keys are named. */
+/** Most keys named. */
 const mostKeys = 20;
 
 /**
- * Looks for rows that changed, or went, while they were verified: among staged rows that are applied, in
- * the same transaction.
+ * Finds rows that were changed or deleted during the verification: among applied staged rows, in the same
+ * transaction.
  */
 export async function findSkippedUpdates(
   plan: TablePlan,

@@ -13,8 +13,8 @@ import { notice, type OnNotice } from '../../../platform/text/notices.js';
 import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /**
- * Looks at rows that are to go into a database, for what no table has a form for: broken text, a NUL,
- * a key that is empty or that another row has; and for text that a column would make another number of.
+ * Checks rows for a database: invalid text, a NUL, an empty or repeated key, and text that a column would
+ * convert to another number.
  */
 export function createRowValidator(
   header: readonly string[],
@@ -29,7 +29,7 @@ export function createRowValidator(
     readonly onNotice: OnNotice | undefined;
   },
 ): RowValidator {
-  // The types of a new table's columns take whatever the input has, and a table takes its own cells.
+  // A new table's types accept whatever the input has, and a table accepts its own cells.
   const isWatched = mode === 'upsert';
   const rows = new TableRows(header.length);
   const seen = keyPositions.length === 0 ? undefined : new SeenKeys(key);
@@ -73,35 +73,35 @@ export function createRowValidator(
   };
 }
 
-/** Digits that are no longer the same as a number: of a phone number, a postcode, a long identifier. */
+/** Digits that change as a number: of a phone number, a postcode, a long identifier. */
 const losesDigits = /^(?:[+0]\d+|\d{19,})$/;
 
-/** PostgreSQL gives nothing that a table has no form for, but in a database without an encoding. */
+/** PostgreSQL returns only valid text, except from a database without an encoding. */
 function isSound(chunk: RowChunk, row: number): boolean {
   return chunk instanceof TableChunk && chunk.form.dialect === 'postgres' && chunk.isText(row);
 }
 
 /**
- * Notices a key that is in two rows while it costs nothing: a table has one row for each. It holds
- * no key, only a hash of 96 bits, some 25 bytes for each row.
+ * Finds a repeated key before it costs anything: a table has one row for each. Holds only a hash of 96 bits,
+ * some 25 bytes for each row.
  */
 export class SeenKeys {
   readonly #columns: readonly string[];
   readonly #table = new AddressTable({ seed: randomBytes(32) });
 
-  /** @param columns names of the key's columns */
+  /** @param columns names of the key columns */
   constructor(columns: readonly string[]) {
     this.#columns = columns;
   }
 
-  /** Takes the key of the next row. */
+  /** Adds the key of the next row. */
   add(cells: readonly string[]): void {
-    // Of each cell its length too: "a" and "bc" are no other key than "ab" and "c" without it.
+    // With the length of each cell: otherwise "a" and "bc" would equal "ab" and "c".
     const key = cells.length === 1 ? (cells[0] ?? '') : cells.map(lengthAndText).join('');
     const row = this.#table.size;
     const first = this.#table.add(0, key);
     if (first === row) return;
-    // Up to here each row had a key of its own, so that the numbers of keys are those of rows.
+    // Each earlier row had its own key, so key numbers are row numbers.
     throw new ConfigurationError(
       `data rows ${first + 1} and ${row + 1} of the input have the same key in ${this.#columns.map((name) => JSON.stringify(name)).join(', ')}, and a table has one row for each key: take one of them out, or give a further column with ${optionName('key')}`,
     );

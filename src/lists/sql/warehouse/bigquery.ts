@@ -11,7 +11,7 @@ import {
   untilMicros,
 } from './load-dialect.js';
 
-/** Places that one load may name. */
+/** Most files in one load. */
 const mostFiles = 10_000;
 
 export const bigquery: LoadDialect = {
@@ -27,7 +27,7 @@ export const bigquery: LoadDialect = {
   text: 'STRING',
   typeOf: typesByKind({
     ...integersAs('INT64'),
-    // Read as the signed one: large values would be negative.
+    // Read as the signed type: large values would become negative.
     uint64: byFormat(undefined, 'NUMERIC(20)'),
     decimal: decimalType,
     boolean: 'BOOL',
@@ -60,14 +60,14 @@ export const bigquery: LoadDialect = {
         : []),
       `uris = [${uris.join(', ')}]`,
     ];
-    // The names in a Parquet file are its own.
+    // The names in a Parquet file are fixed.
     const definitions = columns.map(({ quoted, type }) => `${quoted} ${type}`);
     const list = format === 'parquet' ? '' : ` (\n${lines(definitions)}\n)`;
     return [`LOAD DATA INTO ${table}${list}\nFROM FILES (\n${lines(options)}\n);`];
   },
 };
 
-/** Digits before and after the point, of the smaller type and of the larger one. */
+/** Digits before and after the point, of the smaller and the larger type. */
 function decimalType({ precision, scale = 0 }: PartKind): string | undefined {
   if (precision === undefined) return 'BIGNUMERIC';
   const whole = precision - scale;

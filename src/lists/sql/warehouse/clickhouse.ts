@@ -9,7 +9,6 @@ import {
   unlessNested,
 } from './load-dialect.js';
 
-/** Digits that a number has at most. */
 const mostDigits = 76;
 
 export const clickhouse: LoadDialect = {
@@ -54,7 +53,7 @@ export const clickhouse: LoadDialect = {
   },
 };
 
-/** Its CSV does not take a tab between cells, though cells between tabs may have the form of CSV. */
+/** Its CSV accepts no tab as delimiter, although tab-separated cells may be quoted like CSV. */
 function isCustom(delimiter: string): boolean {
   return delimiter === '\t' || delimiter === ' ';
 }
@@ -84,7 +83,7 @@ const bareType = typesByKind({
   timestamp: (kind) => `DateTime64(${secondDigits(kind)}, 'UTC')`,
   timestamptz: (kind) => `DateTime64(${secondDigits(kind)}, 'UTC')`,
   uuid: 'UUID',
-  // Its own type of JSON orders members and drops what is repeated.
+  // Its JSON type reorders members and drops repeated ones.
   json: unlessNested('String'),
   binary: 'String',
 });

@@ -10,10 +10,9 @@ import {
   untilMicros,
 } from './load-dialect.js';
 
-/** Digits that a number has at most. */
 const mostDigits = 38;
 
-/** Names that a table has only where its columns are matched by more than their names. */
+/** Names that require column mapping. */
 const needsMapping = /[ ,;{}()\n\t=]/;
 
 export const databricks: LoadDialect = {

@@ -14,7 +14,7 @@ export const duckdb: LoadDialect = {
   text: 'VARCHAR',
   typeOf(kind, format) {
     if (isBinaryText(kind, format)) return undefined;
-    // It reads no durations of ISO 8601.
+    // It reads no ISO 8601 durations.
     if (kind.name === 'interval' && format !== 'parquet') return undefined;
     return typeOf(factsOfKind(kind));
   },

@@ -23,7 +23,7 @@ export const loadTargets = Object.keys(dialects) as readonly LoadTarget[];
 
 export interface LoadStatementOptions {
   readonly for: LoadTarget;
-  /** The table to create, with what it is in: `crm.contacts`. @default the folder's name */
+  /** The table to create, with its schema: `crm.contacts`. @default the folder's name */
   readonly table?: string | undefined;
   /**
    * Where the warehouse finds the parts: a stage, a bucket.
@@ -31,23 +31,23 @@ export interface LoadStatementOptions {
    */
   readonly from?: string | undefined;
   /**
-   * Column whose values identify rows: rows of the table with the key of a loaded row are updated, others
-   * stay, new ones are inserted. The table is created where it is missing.
+   * Column that identifies rows: existing rows with a loaded key are updated, others stay, new ones are
+   * inserted. The table is created when missing.
    * @default none: the table is new
    */
   readonly key?: string | undefined;
   /**
-   * Whether Snowflake gets all names in quotes, which keep their case there; else those that need none have none,
-   * and are upper case, as usual there. The others always get them. @default false
+   * Whether all names are quoted for Snowflake, which keeps their case; else plain ones are unquoted, and so
+   * upper case, as usual there. Other warehouses always get quoted names. @default false
    */
   readonly quoteNames?: boolean | undefined;
 }
 
 /**
- * The statements that create a table for a folder of parts, with the types of its columns, and load all
- * parts into it, or merge them by key into one that is there. Nothing is run.
+ * The statements that create a table for a folder of parts, with the types of its columns, and load all parts
+ * into it, or merge them by key into an existing one. Nothing is run.
  *
- * @throws ConfigurationError for what the warehouse has no form for, naming the column
+ * @throws ConfigurationError for a column that the warehouse cannot represent
  *
  * @example
  * ```ts
@@ -68,7 +68,7 @@ export async function loadStatement(
   const from = placeOf(folder, options.from, dialect);
   const columns = columnsOf(manifest, dialect);
   const name = options.table ?? quotedForParsing(basename(resolve(folder)));
-  // A name that was written in quotes stays in them.
+  // A name given in quotes stays quoted.
   const isTableExact = options.for === 'snowflake' && options.table?.includes('"') === true;
   const table = tableOf(
     parseTableName(name, dialect.nameParts),
@@ -101,12 +101,12 @@ function definitions(columns: readonly LoadColumn[]): string {
   return lines(columns.map(({ quoted, type }) => `${quoted} ${type}`));
 }
 
-/** Names of a table as SQL takes them. */
+/** Quoted names of a table. */
 interface TableNames {
   readonly name: string;
-  /** Its name alone, without what it is in. */
+  /** Its name alone, without its containers. */
   readonly bare: string;
-  /** A table beside it, for the parts that are merged into it, and that one's name alone. */
+  /** A table beside it for the parts to be merged, and its name alone. */
   readonly loaded: string;
   readonly bareLoaded: string;
 }
@@ -115,7 +115,7 @@ function tableOf(parts: readonly string[], { quote }: LoadDialect): TableNames {
   const within = parts.slice(0, -1);
   const bare = parts.at(-1) ?? '';
   const full = (last: string): string => [...within, last].map((part) => quote(part)).join('.');
-  // Where a long name is cut, it is still another one.
+  // A long name stays different when it is cut.
   const loaded = `sluice_load_${bare}`;
   return { name: full(bare), bare: quote(bare), loaded: full(loaded), bareLoaded: quote(loaded) };
 }
@@ -188,7 +188,7 @@ function placeOf(
   }
   const place = given ?? folder;
   const isPath = isLocal && !/^[a-z\d+.-]+:\/\//i.test(place);
-  // What would be a pattern there, or has no form in a script.
+  // Patterns, and characters that a script cannot hold.
   if (isPath ? /[*?[\]{}\p{Cc}]/u.test(place) : !form.test(place)) {
     throw new ConfigurationError(
       `${label} cannot load parts from ${JSON.stringify(place)}: name a place such as ${example}`,
@@ -227,7 +227,7 @@ function refuseNames(names: readonly string[], dialect: LoadDialect): void {
     const length = unit === 'bytes' ? Buffer.byteLength(name) : name.length;
     if (name === '') refuse('it has no name');
     if (length > most) refuse(`a name has at most ${most} ${unit}`);
-    // A script on a terminal, and a command of one line, cannot hold it.
+    // A script on a terminal, and a one-line command, cannot hold it.
     if (/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u.test(name))
       refuse('it has a character that is not printed');
     if (refusedName?.test(name) === true) refuse('names with such characters are not taken there');
@@ -243,7 +243,7 @@ function refuseNames(names: readonly string[], dialect: LoadDialect): void {
   }
 }
 
-/** What all names of the parts have in common before their number, and after it. */
+/** The common beginning and end of the parts' names around their numbers. */
 function namesOf({ parts }: PartsManifest): { readonly prefix: string; readonly suffix: string } {
   const [, prefix = '', suffix = ''] =
     /^(part-(?:[\da-f]{8}-)?)\d+(\..+)$/.exec(parts[0]?.name ?? '') ?? [];

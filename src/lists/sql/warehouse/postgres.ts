@@ -3,7 +3,7 @@ import { typeOf } from '../postgres/kinds.js';
 import { factsOfKind } from '../../rows/values/kind-tally.js';
 import { isBinaryText, plainText, type Load, type LoadDialect } from './load-dialect.js';
 
-/** For psql, which unpacks the parts itself: the server need not see them. */
+/** For psql, which decompresses the parts itself: the server need not see them. */
 export const postgres: LoadDialect = {
   label: 'PostgreSQL (psql)',
   isRun: true,
@@ -28,13 +28,13 @@ function loadCells({ table, manifest, from }: Load): readonly string[] {
     'FORMAT csv',
     `HEADER ${String(header)}`,
     `DELIMITER ${character(delimiter)}`,
-    // One that no text has, where cells have no quotes.
+    // A character that no text contains, for cells without quotes.
     ...(quote === null ? [`QUOTE ${character('\u0002')}`] : []),
   ];
   return copies(table, { from, manifest, options });
 }
 
-/** Each line is a cell first: characters that JSON does not have would be between two, and around one. */
+/** Each line is read as one cell: delimiter and quote are characters that JSON does not contain. */
 function loadLines({ table, columns, manifest, from }: Load): readonly string[] {
   const options = [
     'FORMAT csv',

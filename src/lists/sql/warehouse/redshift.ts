@@ -9,7 +9,6 @@ import {
 } from './load-dialect.js';
 
 const text = 'VARCHAR(65535)';
-/** Digits that a number has at most. */
 const mostDigits = 38;
 
 export const redshift: LoadDialect = {
@@ -33,7 +32,7 @@ export const redshift: LoadDialect = {
     int32: 'INTEGER',
     uint16: 'INTEGER',
     int64: 'BIGINT',
-    // Read as the signed ones: large values would be negative.
+    // Read as the signed types: large values would become negative.
     uint32: byFormat(undefined, 'BIGINT'),
     uint64: byFormat(undefined, 'DECIMAL(20, 0)'),
     float32: 'REAL',
@@ -41,10 +40,9 @@ export const redshift: LoadDialect = {
     date: 'DATE',
     time: (kind, format) => (format === 'parquet' ? undefined : untilMicros('TIME')(kind, format)),
     timestamp: untilMicros('TIMESTAMP'),
-    // Moments of Parquet are timestamps in UTC.
+    // Parquet's moments are timestamps in UTC.
     timestamptz: (kind, format) =>
       untilMicros(format === 'parquet' ? 'TIMESTAMP' : 'TIMESTAMPTZ')(kind, format),
-    // JSON in Parquet is a text.
     json: (kind, format) => unlessNested(format === 'parquet' ? text : 'SUPER')(kind, format),
     binary: 'VARBYTE(1024000)',
     uuid: byFormat(undefined, 'VARCHAR(36)'),
@@ -65,7 +63,7 @@ export const redshift: LoadDialect = {
     const forms = {
       csv: cells,
       tsv: cells,
-      // Names fold to small letters there, those of JSON do not.
+      // Names fold to lower case there, those of JSON do not.
       jsonl: [
         "FORMAT AS JSON 'auto ignorecase'",
         'GZIP',
@@ -74,7 +72,7 @@ export const redshift: LoadDialect = {
       ],
       parquet: ['FORMAT AS PARQUET'],
     };
-    // Without a manifest of its own form it loads all objects whose names begin so.
+    // Without its own kind of manifest it loads all objects with the prefix.
     return [
       [`COPY ${table}${list}`, `FROM ${plainText(from + prefix)}`, 'IAM_ROLE DEFAULT']
         .concat(forms[format])

@@ -10,12 +10,11 @@ import {
   typesByKind,
 } from './load-dialect.js';
 
-/** Parts that one statement may name. */
+/** Most parts in one statement. */
 const mostFiles = 1000;
-/** Digits that a number has at most. */
 const mostDigits = 38;
 
-/** Words that name nothing without quotes. */
+/** Reserved words, which need quotes. */
 const reserved = new Set(
   `account all alter and any as between by case cast check column connect connection constraint create cross
   current current_date current_time current_timestamp current_user database delete distinct drop else exists
@@ -27,7 +26,7 @@ const reserved = new Set(
   ),
 );
 
-/** A name as people write it there: without quotes it is upper case, as in all of their own tables. */
+/** A plain name: unquoted it is upper case, as is usual there. */
 function plainName(name: string): string {
   if (!/^[a-z_][\w$]*$/i.test(name)) return quoteName(name);
   return reserved.has(name.toLowerCase()) ? quoteName(name.toUpperCase()) : name;
@@ -43,7 +42,7 @@ export const snowflake: LoadDialect = {
   longestName: { most: 255, unit: 'characters' },
   text: 'VARCHAR',
   typeOf: typesByKind({
-    // All integers are one type, of 38 digits.
+    // All integers are one type of 38 digits.
     ...integersAs('INTEGER'),
     decimal: decimalType,
     boolean: 'BOOLEAN',
@@ -69,7 +68,7 @@ function decimalType({ precision, scale = 0 }: PartKind): string | undefined {
     : `NUMBER(${precision}, ${scale})`;
 }
 
-/** With names in quotes, which keep their case. */
+/** With quoted names, which keep their case. */
 export const exactSnowflake: LoadDialect = {
   ...snowflake,
   quote: quoteName,

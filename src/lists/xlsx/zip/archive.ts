@@ -7,7 +7,7 @@ import { detectEncoding } from '../../files/bytes/text-encoding.js';
 import { attribute, scanXml, XmlError, type XmlToken } from '../scan-xml.js';
 import { partKey, readZipEntry, storedBytes, storedRange, type ZipEntry } from './zip-reader.js';
 
-/** The parts of a workbook, by their places in the archive. */
+/** The parts of a workbook, by their paths in the archive. */
 export class Archive {
   readonly #file: RandomFile;
   readonly #entries: ReadonlyMap<string, ZipEntry>;
@@ -17,7 +17,7 @@ export class Archive {
     this.#entries = entries;
   }
 
-  /** How messages call it. */
+  /** Its name in messages. */
   get name(): string {
     return this.#file.name;
   }
@@ -36,17 +36,17 @@ export class Archive {
     return entry;
   }
 
-  /** The bytes of a part as they are compressed. */
+  /** The compressed bytes of a part. */
   stored(name: string): AsyncGenerator<Buffer> {
     return storedBytes(this.#file, this.entry(name));
   }
 
-  /** @throws InputError where that could not be read to its end */
+  /** @throws InputError where it cannot be read completely */
   async checkStored(name: string): Promise<void> {
     await storedRange(this.#file, this.entry(name));
   }
 
-  /** All of a part that is no sheet. */
+  /** The whole text of a part other than a sheet. */
   async text(name: string): Promise<string> {
     const pieces: Buffer[] = [];
     for await (const piece of readZipEntry(this.#file, this.entry(name))) pieces.push(piece);
@@ -75,11 +75,10 @@ export interface Relation {
   readonly id: string;
   readonly type: string;
   readonly target: string;
-  /** Whether it is of something that is in no part of the workbook. */
+  /** Whether its target is outside the workbook. */
   readonly isOutside: boolean;
 }
 
-/** The part that has the relations of another one. */
 export function relationsOf(part: string): string {
   return posix.join(posix.dirname(part), '_rels', `${posix.basename(part)}.rels`);
 }

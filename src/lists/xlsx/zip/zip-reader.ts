@@ -7,10 +7,10 @@ import { pieceBytes } from '../../files/bytes/byte-reader.js';
 import { describeFile } from '../../files/file-signature.js';
 import type { RandomFile } from '../../../platform/files/random-file.js';
 
-/** One file in a zip archive, as the archive's directory describes it. */
+/** A file of a zip archive, by the archive's directory. */
 export interface ZipEntry {
   readonly name: string;
-  /** 0: as it is; 8: deflated. */
+  /** 0: stored; 8: deflated. */
   readonly method: number;
   readonly isEncrypted: boolean;
   readonly crc: number;
@@ -20,7 +20,7 @@ export interface ZipEntry {
   readonly at: number;
 }
 
-/** Names of parts are compared as Excel does: without case, and with either slash. */
+/** Part names are compared like in Excel: without case, and with either slash. */
 export function partKey(name: string): string {
   return name.replaceAll('\\', '/').replace(/^\//, '').toLowerCase();
 }
@@ -28,14 +28,14 @@ export function partKey(name: string): string {
 /** The end of the directory, and the longest comment after it. */
 const endBytes = 22 + 0xffff;
 const mostDirectoryBytes = 16 * 1024 * 1024;
-/** Larger parts of a workbook are not compressed better than that; bombs are, a thousandfold. */
+/** Larger parts of real workbooks compress less; bombs a thousandfold. */
 const mostRatio = 250;
 const smallBytes = 16 * 1024 * 1024;
 
 /**
- * Reads the directory of a zip archive, by the keys of its names.
+ * Reads the directory of a zip archive, by part key.
  *
- * @throws InputError `input_malformed` when it is none, is cut short, or holds a bomb
+ * @throws InputError `input_malformed` for an invalid or truncated archive, or a bomb
  */
 export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<string, ZipEntry>> {
   const head = await file.read(0, 16);
@@ -84,7 +84,7 @@ export async function readZipDirectory(file: RandomFile): Promise<ReadonlyMap<st
 }
 
 /**
- * The bytes of a file in an archive; never more than its directory says, and whole, or an error.
+ * The bytes of a file in an archive: exactly as many as its directory says, or an error.
  *
  * @throws InputError `input_malformed`
  */
@@ -129,7 +129,7 @@ async function* inflated(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buff
     for await (const piece of inflate) yield piece as Buffer;
     await flow;
   } catch (error) {
-    // The first of them says why; the other one only that it has ended.
+    // The first error gives the reason; the other only that it has ended.
     throw isSluiceError(failure) ? failure : error;
   } finally {
     inflate.destroy();
@@ -137,7 +137,7 @@ async function* inflated(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buff
 }
 
 /**
- * Where the bytes of a file in an archive are.
+ * The position of a file's bytes in an archive.
  *
  * @throws InputError `input_malformed`
  */
@@ -155,7 +155,7 @@ export async function storedRange(
   return { start, end };
 }
 
-/** The same as they are stored. */
+/** The same, still compressed. */
 export async function* storedBytes(file: RandomFile, entry: ZipEntry): AsyncGenerator<Buffer> {
   const { start, end } = await storedRange(file, entry);
   for (let at = start; at < end; at += pieceBytes) {

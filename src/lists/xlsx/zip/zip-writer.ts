@@ -15,18 +15,17 @@ interface WrittenEntry {
   compressed: number;
 }
 
-/** What four bytes can count to; a longer form exists, and not every program reads it. */
+/** The limit of four bytes; not every program reads the longer form. */
 const mostBytes = 0xff_ff_ff_ff;
 const version = 20;
 /** Names are UTF-8. */
 const utf8Names = 0x08_00;
-/** Sizes follow the data. */
 const sizesFollow = 0x00_08;
 const deflated = 8;
-/** The first day that the format knows: an output depends on its input alone. */
+/** The earliest date of the format: an output depends on its input alone. */
 const firstDay = 0x00_21;
 
-/** Writes a zip archive, one file after the other, as it comes. */
+/** Writes a zip archive, one file after the other, as a stream. */
 export class ZipWriter {
   readonly #output: ByteOutput;
   readonly #entries: WrittenEntry[] = [];
@@ -37,7 +36,7 @@ export class ZipWriter {
     this.#output = output;
   }
 
-  /** Begins a file; the one before has been closed. */
+  /** Begins a file; the previous one is closed. */
   async begin(name: string): Promise<void> {
     const entry = {
       name: Buffer.from(name),
@@ -65,7 +64,7 @@ export class ZipWriter {
     await carrier.write(bytes);
   }
 
-  /** Ends the file that was begun last. */
+  /** Ends the current file. */
   async close(): Promise<void> {
     if (!this.#open) throw new Error('no file is begun');
     const { entry, carrier } = this.#open;
@@ -78,7 +77,7 @@ export class ZipWriter {
     this.#open = undefined;
   }
 
-  /** Takes over a file of another archive as it is stored there. */
+  /** Copies a file of another archive without decompressing it. */
   async copy(
     { name, method, crc, bytes, compressedBytes: compressed }: ZipEntry,
     stored: AsyncIterable<Uint8Array>,
@@ -97,7 +96,7 @@ export class ZipWriter {
     this.#entries.push(entry);
   }
 
-  /** Writes the directory; the output is not finished by it. */
+  /** Writes the directory; does not finish the output. */
   async end(): Promise<void> {
     const from = this.#at;
     for (const entry of this.#entries) {
@@ -122,7 +121,7 @@ export class ZipWriter {
     await this.#put(end);
   }
 
-  /** Drops what is under way. Never fails. */
+  /** Drops the current file. Never fails. */
   async destroy(): Promise<void> {
     await this.#open?.carrier.destroy();
   }
