@@ -16,17 +16,32 @@ interface HintOptions {
   readonly seeksOptOuts: boolean;
   /** The country by which all phone numbers are read. @default none: rows have their own, or there are no phones */
   readonly phonesOf?: CountryCode | undefined;
-  readonly onNotice: (notice: Notice) => void;
+}
+
+/** Positions of the columns whose cells the hints read. */
+export function hintPositions(header: readonly string[], options: HintOptions): readonly number[] {
+  const { optOuts, foreign } = talliesOf(header, options);
+  return [optOuts, foreign].flatMap((tally) => tally?.positions ?? []);
+}
+
+function talliesOf(
+  header: readonly string[],
+  { seeksOptOuts, phonesOf }: HintOptions,
+): { readonly optOuts: RowTally | undefined; readonly foreign: RowTally | undefined } {
+  return {
+    optOuts: seeksOptOuts ? new RowTally(header, optOutOf) : undefined,
+    foreign: phonesOf && new RowTally(header, (title) => foreignTo(phonesOf, title)),
+  };
 }
 
 /** The same rows; says of the first what would be paid for though nobody may have meant it. */
 export function withListHints(
   reading: SourceReading,
-  { seeksOptOuts, phonesOf, onNotice }: HintOptions,
+  options: HintOptions,
+  onNotice: (notice: Notice) => void,
 ): SourceReading {
-  const { header } = reading;
-  const optOuts = seeksOptOuts ? new RowTally(header, optOutOf) : undefined;
-  const foreign = phonesOf && new RowTally(header, (title) => foreignTo(phonesOf, title));
+  const { phonesOf } = options;
+  const { optOuts, foreign } = talliesOf(reading.header, options);
   const tallies = [optOuts, foreign].filter((tally) => tally !== undefined);
   const chunks = reading.chunks[Symbol.asyncIterator]();
   let seen = 0;
@@ -80,6 +95,10 @@ class RowTally {
       const says = testOf(column);
       return says ? [{ column, at, says, rows: 0 }] : [];
     });
+  }
+
+  get positions(): readonly number[] {
+    return this.#columns.map(({ at }) => at);
   }
 
   add(cellAt: (column: number) => CellText): void {

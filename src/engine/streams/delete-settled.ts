@@ -35,6 +35,8 @@ export class SettledDeletions {
   readonly #pending = new Set<Promise<void>>();
   /** By key of the uuid: names of those that the service says to have deleted. */
   readonly #deleted = new Map<string, string>();
+  /** A stream that ends well is destroyed after that: the list is read once. */
+  #checked: Promise<void> | undefined;
 
   constructor(options: SettledDeletionsOptions) {
     this.#options = options;
@@ -58,6 +60,11 @@ export class SettledDeletions {
 
   /** Resolves when all that settled is deleted or reported: what the list has all the same, too. */
   async done(): Promise<void> {
+    this.#checked ??= this.#check();
+    return this.#checked;
+  }
+
+  async #check(): Promise<void> {
     await Promise.all(this.#pending);
     if (this.#deleted.size === 0) return;
     const { service, clock, onLeftBehind } = this.#options;

@@ -44,6 +44,8 @@ async function streamPast(
   } catch (thrown) {
     error = thrown;
   }
+  // What is told at the very end has been told, too.
+  if (!stream.closed) await once(stream, 'close');
   const batches = await client.listBatches();
   let paid = 0;
   for await (const _ of service.ledger()) paid += 1;

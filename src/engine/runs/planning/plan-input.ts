@@ -7,7 +7,7 @@ import {
   type ColumnOptions,
   layOutColumns,
 } from '../../columns/column-layout.js';
-import { withListHints } from '../../columns/list-hints.js';
+import { hintPositions, withListHints } from '../../columns/list-hints.js';
 import { sampleCells } from '../../columns/sample-cells.js';
 import { Plan, readCountry } from '../../plan/plan.js';
 import type { Suppressed } from '../../plan/suppressed.js';
@@ -109,6 +109,13 @@ export async function openList(
   },
 ): Promise<{ readonly reading: SourceReading; readonly layout: ColumnLayout }> {
   let layout: ColumnLayout | undefined;
+  const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
+  const hasPhones = (options.phone ?? []).length > 0;
+  const hints = {
+    // Anyone who suppresses addresses knows who has opted out.
+    seeksOptOuts: suppressed === undefined,
+    phonesOf: hasPhones && !hasOwnCountries ? readCountry(options.country) : undefined,
+  };
   const reading = await source.open({
     ...(signal && { signal }),
     onHeaderFound(found) {
@@ -121,19 +128,14 @@ export async function openList(
     }),
     wanted: (header) => {
       layout = layOutColumns(header, options);
-      return wantedPositions(layout);
+      const read = onProgress ? hintPositions(header, hints) : [];
+      return [...new Set([...wantedPositions(layout), ...read])];
     },
+    needed: (header) => wantedPositions(layOutColumns(header, options)),
   });
-  const hasOwnCountries = (options.countryColumn ?? options.countryFrom) !== undefined;
-  const hasPhones = (options.phone ?? []).length > 0;
   return {
     reading: onProgress
-      ? withListHints(reading, {
-          // Anyone who suppresses addresses knows who has opted out.
-          seeksOptOuts: suppressed === undefined,
-          phonesOf: hasPhones && !hasOwnCountries ? readCountry(options.country) : undefined,
-          onNotice: (found) => onProgress(noticed(found)),
-        })
+      ? withListHints(reading, hints, (found) => onProgress(noticed(found)))
       : reading,
     layout: layout ?? layOutColumns(reading.header, options),
   };
