@@ -1,3 +1,4 @@
+/** What `npm run kernel` makes of read-members.wat: a WebAssembly module in base64. */
 export const readMembersKernel =
   'AGFzbQEAAAABLQZgAX8Bf2ABfwF7YAN/f38Bf2ADe39/AXtgBX9/f39/AX9gB39/f39/f38BfwMKCQAAAAECAwQCBQ' +
   'UFAQEQzgEHGgMGbWVtb3J5AgAGYnVja2V0AAYEcmVhZAAICtwHCTMBAX8DQCAALQAAIQEgAUEgRiABQQpGciABQQ1G' +

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import type { SharedRunStatus } from '../../../../src/engine/stores/shared/shared-status.js';
+import { eventsOf, parseLog } from '../../../cli/logged-events.js';
 import type { Running } from '../../../cli/run-sluice.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
 import { addresses, inStore, quick, SharedList } from './shared-list.js';
@@ -56,15 +57,16 @@ async function expectAllReleased(): Promise<void> {
 describe('sluice verify --workers', () => {
   it('works in four processes, of which one is killed, with one summary', async () => {
     const { letGo } = await place.hold();
-    const working = work('--lease', '3', '--summary', '-');
+    const working = work('--lease', '3', '--summary', '-', '--json-log');
     const pids = await pidsAtWork();
     const killed = pids.find((pid) => pid !== working.child.pid) ?? 0;
     process.kill(killed, 'SIGKILL');
     letGo();
     const { code, stderr, stdout } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stderr.match(/worker \d of 4 was ended by SIGKILL; 3 go on/g)).toHaveLength(1);
-    expect(stderr.match(new RegExp(`wrote ${addresses + 1} rows`, 'g'))).toHaveLength(1);
+    const log = { events: parseLog(stderr) };
+    expect(eventsOf(log, 'worker_ended')).toMatchObject([{ workers: 4, left: 3 }]);
+    expect(eventsOf(log, 'written')).toMatchObject([{ rows: addresses + 1 }]);
     expect(JSON.parse(stdout.toString())).toMatchObject({ rows: addresses + 1 });
     await place.expectPaidOnce();
     expect(pids.filter(isAlive)).toEqual([]);
@@ -77,13 +79,15 @@ describe('sluice verify --workers', () => {
 
   it('goes on alone when all others are killed', async () => {
     const { letGo } = await place.hold();
-    const working = work('--lease', '3');
+    const working = work('--lease', '3', '--json-log');
     const pids = await pidsAtWork();
     for (const pid of pids) if (pid !== working.child.pid) process.kill(pid, 'SIGKILL');
     letGo();
     const { code, stderr } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 0 });
-    expect(stderr).toContain('only the first is left');
+    expect(eventsOf({ events: parseLog(stderr) }, 'worker_ended').at(-1)).toMatchObject({
+      left: 1,
+    });
     await place.expectPaidOnce();
   });
 
@@ -120,9 +124,7 @@ describe('sluice verify --workers', () => {
     const working = work('--max-credits', '20', '--summary', '-', '--json-log');
     const { code, stderr, stdout } = await working.ended;
     expect({ code, stderr }).toMatchObject({ code: 5 });
-    const lines = stderr.trim().split('\n');
-    const soFar = lines.map((line) => JSON.parse(line) as { event: string });
-    expect(soFar.filter(({ event }) => event === 'so_far')).toMatchObject([
+    expect(eventsOf({ events: parseLog(stderr) }, 'so_far')).toMatchObject([
       { done: 4, running: 0, email_credits: 20 },
     ]);
     expect(JSON.parse(stdout.toString())).toMatchObject({
