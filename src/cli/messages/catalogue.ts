@@ -422,7 +422,7 @@ export const catalogue = {
       const again =
         paid === 0
           ? nothing
-          : `${grouped(used)} of ${counted(paid, 'paid address')} ${areOrIs(used)} used again, and not paid again`;
+          : `${grouped(used)} of ${counted(paid, 'paid address')} ${areOrIs(used)} used again, and not paid again${used < paid ? '; the others are kept until this run ends' : ''}`;
       const lost =
         failed === 0
           ? ''

@@ -87,9 +87,8 @@ export interface RunSettings<From extends SourceInput = SourceInput>
   readonly fresh?: boolean | undefined;
   /**
    * What becomes of an unfinished run when its list has changed: `carry` uses every result that was paid
-   * for; `auto` does so when nothing was paid, when at least half of it is of use (with a smaller `limit`:
-   * all of it, unless `onCarry` is there to be asked), or when a history keeps it, else `run()` rejects with
-   * StateError `state_mismatch`; `stop` always rejects.
+   * for; `auto` does so when nothing was paid, when at least half of it is of use, or when a history keeps it,
+   * else `run()` rejects with StateError `state_mismatch`; `stop` always rejects.
    * @default 'auto'
    */
   readonly onChange?: 'auto' | 'carry' | 'stop' | undefined;

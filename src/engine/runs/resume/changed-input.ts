@@ -171,12 +171,9 @@ async function decide(
   const { run, store, state } = options;
   const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
   const { onChange: way = 'auto' } = run;
-  // A trial is no list that has changed: what it has no use for, the list has.
-  const isTrial = (run.limit ?? Infinity) < Number(state.run.decides['limit'] ?? Infinity);
-  const leastUsed = isTrial && !run.onCarry ? use.paidAddresses : use.paidAddresses / 2;
   const isEnough =
     run.history !== undefined ||
-    use.usedAddresses >= leastUsed ||
+    use.usedAddresses * 2 >= use.paidAddresses ||
     // Killed after its output: a query may now give only the remaining rows.
     (await run.sink.hasWritten?.(outputIdOf(state.run))) === true;
   const isForced = way === 'carry' || store.state.isCarried;
@@ -191,7 +188,7 @@ async function decide(
   if (isRefused || !(isForced || isEnough)) {
     const why = isRefused
       ? `${use.usedAddresses} of ${counted(use.paidAddresses, 'paid address')} would be used again`
-      : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, ${isTrial ? '' : 'less than half, '}and no history keeps the others`;
+      : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
     throw refusalOf(options, change, why);
   }
   if ((way === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)

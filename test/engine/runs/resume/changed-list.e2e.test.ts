@@ -221,15 +221,14 @@ describe('a list that has changed since its run stopped', () => {
     await expectPaidOnce(nights, list);
   });
 
-  it('is not tried with fewer rows at the cost of what was paid', async () => {
+  it('is tried with fewer rows at the cost of what was paid only where a person agrees', async () => {
     const nights = await Nights.begin();
     await expect(nights.runWith(list, halfPaid)).rejects.toThrow();
-    await expect(nights.runWith(list, { limit: 4 })).rejects.toMatchObject({
-      code: 'state_mismatch',
-    });
     const asked: CarriedRun[] = [];
     const onCarry = (carried: CarriedRun): boolean => asked.push(carried) === 0;
-    await expect(nights.runWith(list, { limit: 4, onCarry })).rejects.toThrow();
+    await expect(nights.runWith(list, { limit: 4, onCarry })).rejects.toMatchObject({
+      code: 'state_mismatch',
+    });
     expect(asked).toMatchObject([{ paidAddresses: 6, usedAddresses: 4 }]);
     await nights.runWith(list);
     await expectPaidOnce(nights, list);
