@@ -414,6 +414,16 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     }
   });
 
+  it('gives columns of one name results of different names', async () => {
+    await write('list.csv', 'Tel,Tel\n+49 171 1234567,+49 172 1234568\n');
+    const ended = await runInProcess(['verify', 'list.csv', '--local'], { cwd: folder });
+    const pasted = await paste(commandIn(ended.stderr));
+    expect(pasted.code, pasted.stderr).toBe(0);
+    const [header] = (await readFile(join(folder, 'list.verified.csv'), 'utf8')).split('\n');
+    expect(header).toContain('Tel_verification,');
+    expect(header).toContain('Tel_2_verification,');
+  });
+
   it('shows the columns there are where none holds addresses', async () => {
     await write('list.csv', 'id,Order number\n1,2025550101\n');
     const ended = await runInProcess(['verify', 'list.csv', '--country', 'US'], { cwd: folder });

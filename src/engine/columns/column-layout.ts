@@ -107,9 +107,9 @@ export function layOutColumns(
   const added = columns.map(({ type, name }, index) =>
     addedColumns(type, prefixOf(name, index), fieldsOf(type, options)),
   );
-  checkAdded({ header, input }, added, (column) => {
+  checkAdded({ header, input }, added, (column, names) => {
     const { type = 'email' as const, name = '' } = columns[column] ?? {};
-    const prefix = freePrefix(header, prefixOf(name, column), (tried) =>
+    const prefix = freePrefix(names, prefixOf(name, column), (tried) =>
       addedColumns(type, tried, fieldsOf(type, options)),
     );
     return { [given[column]?.as ?? name]: prefix };
@@ -186,11 +186,10 @@ function checkPrefixes(prefixed: readonly string[], verified: readonly string[])
 
 /** A prefix whose added columns do not exist yet: `email_2` for `email`. */
 export function freePrefix(
-  header: readonly string[],
+  names: ReadonlySet<string>,
   prefix: string,
   added: (prefix: string) => readonly AddedColumn[],
 ): string {
-  const names = new Set(header);
   for (let number = 2; ; number += 1) {
     const tried = `${prefix}_${number}`;
     if (!added(tried).some(({ name }) => names.has(name))) return tried;
@@ -201,21 +200,23 @@ export function freePrefix(
 function checkAdded(
   { header, input }: { readonly header: readonly string[]; readonly input: string },
   added: readonly (readonly AddedColumn[])[],
-  otherPrefix: (column: number) => Readonly<Record<string, string>>,
+  otherPrefix: (column: number, names: ReadonlySet<string>) => Readonly<Record<string, string>>,
 ): void {
   const own = new Set(header);
   const others = new Set<string>();
   for (const [column, columns] of added.entries()) {
+    const option = (): string =>
+      optionName('prefix', otherPrefix(column, new Set([...own, ...others])));
     for (const { name } of columns) {
       if (own.has(name)) {
         throw new ConfigurationError(
-          `${input} already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with ${optionName('prefix', otherPrefix(column))}, or leave that column out of the input`,
+          `${input} already has a column ${JSON.stringify(name)}, which would be added: give the new columns another name with ${option()}, or leave that column out of the input`,
           { code: 'column_exists' },
         );
       }
       if (others.has(name)) {
         throw new ConfigurationError(
-          `two verified columns would both add a column ${JSON.stringify(name)}; name each once, and give one of them another prefix`,
+          `two verified columns would both add a column ${JSON.stringify(name)}; name each once, and give one of them another prefix with ${option()}`,
           { code: 'column_exists' },
         );
       }

@@ -30,7 +30,7 @@ interface ContactColumn extends SampledColumn {
     readonly of: number;
     readonly examples: readonly string[];
   };
-  /** A prefix for its added columns, where the list has columns of the usual names. */
+  /** A prefix for its added columns, where the usual names are taken. */
   readonly prefix?: string;
 }
 
@@ -97,10 +97,13 @@ export function judgeColumns(
   const numbers = phones.flatMap(({ filled }) => filled);
   const byCode = majority(numbers.map(countryOfPhone));
   return {
-    contacts: [
-      ...taken.filter(({ role }) => role === 'email').map((column) => column.asContact('email')),
-      ...phones.map((column) => column.asContact('phone')),
-    ].map((contact) => withFreePrefix(contact, header)),
+    contacts: withFreePrefixes(
+      [
+        ...taken.filter(({ role }) => role === 'email').map((column) => column.asContact('email')),
+        ...phones.map((column) => column.asContact('phone')),
+      ],
+      header,
+    ),
     leftOut: columns.flatMap((column) =>
       column.role === 'fax' || column.role === 'own_people'
         ? [{ ...column.sampled(), why: column.role }]
@@ -210,11 +213,20 @@ class Column {
   }
 }
 
-function withFreePrefix(contact: ContactColumn, header: readonly string[]): ContactColumn {
-  const added = (prefix: string) => addedColumns(contact.type, prefix);
-  const { title } = contact;
-  if (!added(title).some(({ name }) => header.includes(name))) return contact;
-  return { ...contact, prefix: freePrefix(header, title, added) };
+/** Gives a prefix to columns whose added columns would have the names of others, added ones included. */
+function withFreePrefixes(
+  contacts: readonly ContactColumn[],
+  header: readonly string[],
+): readonly ContactColumn[] {
+  const names = new Set(header);
+  return contacts.map((contact) => {
+    const added = (prefix: string) => addedColumns(contact.type, prefix);
+    const { title } = contact;
+    const isFree = !added(title).some(({ name }) => names.has(name));
+    const prefix = isFree ? title : freePrefix(names, title, added);
+    for (const { name } of added(prefix)) names.add(name);
+    return isFree ? contact : { ...contact, prefix };
+  });
 }
 
 /** The name if it is unique, can be typed, and is not a position; else the position. */
