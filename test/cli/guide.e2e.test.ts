@@ -153,6 +153,16 @@ describe('sluice verify without a column, where nobody can be asked', () => {
     );
   });
 
+  it('finds it by the names of columns alone, too', async () => {
+    const rows = '\r\ngood@sluice.test;DE\r\n';
+    await writeFile(join(folder, 'list.csv'), Buffer.from(`Schlüssel;Land${rows}`, 'latin1'));
+    const ended = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(eventsOf(ended, 'found_encoding')).toMatchObject([{ encoding: 'windows-1252' }]);
+    await write('list.csv', `Schl\ufffdssel;Land${rows}`);
+    const broken = await runInProcess(['verify', 'list.csv'], { cwd: folder });
+    expect(eventsOf(broken, 'found_encoding')).toEqual([]);
+  });
+
   it('takes no list in a cell for text of another encoding', async () => {
     await write('list.jsonl', '{"name":"Jörg","email":"good@sluice.test","tags":["x"]}\n');
     const ended = await runInProcess(['verify', 'list.jsonl', '--country', 'DE'], { cwd: folder });

@@ -359,6 +359,12 @@ describe('countries and columns', () => {
     expect(codedOf(without, 'no_country')).toMatchObject([
       { missing: 2, calling_codes: { column: 'Mobile', rows: 1 } },
     ]);
+    // A column that another one has the name of is called by its position.
+    const twice = await verify(
+      ['--phone', '#1', '--phone', '#2', '--prefix', '#2=t2', '--country-column', 'Land'],
+      'Tel,Tel,Land\n,+49 151 23456789,\n',
+    );
+    expect(codedOf(twice, 'no_country')).toMatchObject([{ calling_codes: { column: '#2' } }]);
   });
 });
 

@@ -137,12 +137,17 @@ export async function showGuide(
   const { isHeaderless } = sheets.found;
   const noHeader = isHeaderless ? [noHeaderOption] : [];
   // Of several inputs each may have another encoding.
-  const isEncodingFound =
+  const seeksEncoding =
     sheets.found.hasNoText && inputs.length === 1 && !isReadOnce && !input.options.has('encoding');
-  const encoding = isEncodingFound ? ([['encoding', windowsEncoding]] as const) : [];
-  const seen = isEncodingFound
-    ? await findColumns(await sourceWith(...noHeader, ...encoding), { signal })
-    : sheets.found;
+  const windows = [['encoding', windowsEncoding]] as const;
+  const decoded = seeksEncoding
+    ? await findColumns(await sourceWith(...noHeader, ...windows), { signal })
+    : undefined;
+  // In UTF-8 text the sign for broken bytes is one of three bytes, which are letters in that encoding.
+  const isEncodingFound =
+    decoded !== undefined && !decoded.all.some(({ title }) => title.includes('\u00ef\u00bf\u00bd'));
+  const encoding = isEncodingFound ? windows : [];
+  const seen = isEncodingFound ? decoded : sheets.found;
   const found = isNamed ? { ...seen, contacts: [], leftOut: [] } : seen;
   const options = withAdded(
     input.options,

@@ -66,6 +66,8 @@ export interface ColumnLayout {
     readonly type: VerificationType;
     readonly position: number;
     readonly name: string;
+    /** What the column is called in options: its name, or its position. */
+    readonly as: string;
   }[];
   readonly countryPosition: number | undefined;
   readonly countryName?: string | undefined;
@@ -95,7 +97,7 @@ export function layOutColumns(
   countVerified(options);
   const columns = given.map(({ type, as }) => {
     const position = findColumn(header, as);
-    return { type, position, name: header[position] ?? as };
+    return { type, position, name: header[position] ?? as, as };
   });
   const prefixes = new Map(Object.entries(options.prefix ?? {}));
   checkPrefixes(

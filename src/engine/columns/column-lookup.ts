@@ -7,8 +7,9 @@ export function findColumn(header: readonly string[], given: string): number {
   const first = header.indexOf(given);
   if (first !== -1) {
     if (header.indexOf(given, first + 1) === -1) return first;
+    const positions = header.flatMap((name, at) => (name === given ? [`#${at + 1}`] : []));
     throw new ConfigurationError(
-      `the input has more than one column named ${JSON.stringify(given)}; name it by position, such as #${first + 1}`,
+      `the input has more than one column named ${JSON.stringify(given)}; name it by position: ${positions.join(' or ')}`,
       { code: 'column_not_found' },
     );
   }

@@ -48,7 +48,8 @@ export async function findColumns(
   });
   const columns = reading.header.map((_, at) => at);
   const cells: (readonly CellText[])[] = [];
-  let hasNoText = false;
+  // A header's name says it only by the sign that stands for broken bytes.
+  let hasNoText = reading.header.some((name) => name.includes('\ufffd'));
   for await (const chunk of reading.chunks) {
     for (let row = 0; row < chunk.length; row += 1) {
       const texts = columns.map((column) => chunk.text(row, column));

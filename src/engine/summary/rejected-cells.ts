@@ -103,7 +103,7 @@ export class RejectedCells {
       column: countryName ?? null,
       missing: this.#missing,
       ...(codes && {
-        calling_codes: { column: this.#layout.columns[codes[0]]?.name ?? '', rows: codes[1] },
+        calling_codes: { column: this.#layout.columns[codes[0]]?.as ?? '', rows: codes[1] },
       }),
       not_understood: this.#notUnderstood,
       no_text: this.#noText,

@@ -17,9 +17,9 @@ describe('columns of a header', () => {
       prefix: { '#4': 'second', mobile: 'phone' },
     });
     expect(layout.columns).toEqual([
-      { type: 'email', position: 3, name: 'email' },
-      { type: 'email', position: 1, name: 'email' },
-      { type: 'phone', position: 2, name: 'mobile' },
+      { type: 'email', position: 3, name: 'email', as: '#4' },
+      { type: 'email', position: 1, name: 'email', as: '#2' },
+      { type: 'phone', position: 2, name: 'mobile', as: 'mobile' },
     ]);
     expect(layout.countryPosition).toBe(4);
     expect(layout.added.map((columns) => [columns[0]?.name, columns.length])).toEqual([
@@ -47,12 +47,12 @@ describe('columns of a header', () => {
 
   test('are found by name where the name looks like a position', () => {
     const layout = layOutColumns(['a', '#1'], { email: ['#1'] });
-    expect(layout.columns).toEqual([{ type: 'email', position: 1, name: '#1' }]);
+    expect(layout.columns).toEqual([{ type: 'email', position: 1, name: '#1', as: '#1' }]);
   });
 
   const refused: Record<string, readonly [ColumnOptions, string, RegExp]> = {
     'a name that is not there': [{ email: ['mail'] }, 'column_not_found', /id, email, mobile/],
-    'a name that is there twice': [{ email: ['email'] }, 'column_not_found', /such as #2/],
+    'a name that is there twice': [{ email: ['email'] }, 'column_not_found', /: #2 or #4$/],
     'a position behind the last': [{ email: ['#6'] }, 'column_not_found', /no column "#6"/],
     'the position 0': [{ email: ['#0'] }, 'column_not_found', /no column "#0"/],
     'a country column that is not there': [

@@ -6,6 +6,7 @@ import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entrie
 import type { RunStore } from '../../stores/run-store.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { optionName } from '../../../platform/text/option-name.js';
+import { grouped } from '../../../platform/text/shown-numbers.js';
 
 /** These are compared by their results: names may differ between machines. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
@@ -119,7 +120,7 @@ export function findChange(
     return `these differ: ${shownOptions(options, state.run.decides, found.decides)}`;
   }
   if (state.plan.rows !== found.plan.rows) {
-    return `it has ${found.plan.rows} rows now and had ${state.plan.rows}`;
+    return `it has ${grouped(found.plan.rows)} rows now and had ${grouped(state.plan.rows)}`;
   }
   const isHeader = !isDeepStrictEqual(state.plan.headers, found.plan.headers);
   return isHeader
