@@ -61,6 +61,7 @@ describe('forms of CSV', () => {
     for (const more of [['--dry-run'], []]) {
       const ended = await run('--email', 'email', '-o', file, ...more);
       expect(codedOf(ended, 'no_text')).toMatchObject([{ input: 'list.csv', cells: 1 }]);
+      expect(codedOf(ended, 'damaged_names')).toMatchObject([{ columns: ['Stra\ufffde'] }]);
     }
     expect(await said('--email', 'Straße', '-o', file)).toContain(
       'or the column by its position, #1',

@@ -185,8 +185,14 @@ describe('a column of digits that begin with calling codes', () => {
     const numbers = Array.from({ length: 20 }, (_, at) => `336123456${at + 10}\n`);
     const ended = await verify(`phone\n${numbers.join('')}`, ...phones, '--dry-run');
     expect(eventsOf(ended, 'doubtful_column')).toMatchObject([
-      { doubt: 'missing_plus', ambiguous: 20, ambiguous_country: 'FR' },
+      { doubt: 'missing_plus', ambiguous: 20, ambiguous_country: 'FR', needs_plus: false },
     ]);
+    // Where that country is named already, it makes nothing clear.
+    const own = '491701234500\n'.repeat(3);
+    const named = await verify(`phone\n${own}`, ...phones, '--dry-run');
+    const [doubt] = eventsOf(named, 'doubtful_column');
+    expect(doubt).toMatchObject({ doubt: 'missing_plus', needs_plus: true });
+    expect(doubt).not.toHaveProperty('ambiguous_country');
     const mixed = await verify(list, ...phones, '--dry-run');
     expect(eventsOf(mixed, 'doubtful_column')[0]).not.toHaveProperty('ambiguous_country');
   });

@@ -266,6 +266,7 @@ export const catalogue = {
       ambiguous: 0,
       rows: [] as readonly number[],
       examples: [] as readonly string[],
+      needs_plus: false,
       ambiguous_country: undefined as string | undefined,
       foreign: undefined as Parameters<typeof foreignNumbersSentence>[1] | undefined,
     },
@@ -279,12 +280,13 @@ export const catalogue = {
       ambiguous,
       rows,
       examples,
+      needs_plus: needsPlus,
       ambiguous_country: country,
       foreign,
     }) {
       const name = JSON.stringify(column);
       if (doubt === 'missing_plus') {
-        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples, country })}`;
+        return `column ${name}: ${missingPlusSentence({ cells: ambiguous, of: filled, rows, examples, country, needsPlus })}`;
       }
       if (doubt === 'foreign') {
         return `column ${name}: ${foreign ? foreignNumbersSentence(column, foreign) : ''}`;
@@ -341,7 +343,7 @@ export const catalogue = {
       next: 'goes on, fetches the results of 2 paid batches',
     },
     sentence: ({ state, paid, next }) =>
-      `the unfinished run in ${state} has paid ${paid === null ? 'nothing yet' : `${paid}, which are not paid again`}; with the same list, the same command ${next}`,
+      `the unfinished run in ${state} has paid ${paid ?? 'nothing yet'}; with the list, columns, countries and batch size that it began with, the same command ${next}${paid === null ? '' : ', and pays for none of it again'}`,
   }),
   paid_again: notice({
     when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',

@@ -17,6 +17,7 @@ export function doubtfulMessages({
   name,
   ambiguousRows,
   ambiguousCountry,
+  needsPlus,
   ...column
 }: DoubtfulColumn): readonly Message[] {
   const { malformed, filled, ambiguous, foreign } = column;
@@ -33,6 +34,7 @@ export function doubtfulMessages({
         column: name,
         foreign,
         rows: ambiguousRows,
+        needs_plus: needsPlus,
         ambiguous_country: ambiguousCountry,
         doubt,
       }),

@@ -120,7 +120,8 @@ const mostCountries = 10;
 
 /** Counts calling codes in a column where one country is given for all rows. */
 class CallingCodeTally {
-  readonly #country: CountryCode;
+  /** The country of all rows. */
+  readonly country: CountryCode;
   readonly #code: string;
   #withCode = 0;
   #national = 0;
@@ -128,7 +129,7 @@ class CallingCodeTally {
   readonly #countries = new Map<string, number>();
 
   constructor(country: CountryCode) {
-    this.#country = country;
+    this.country = country;
     this.#code = `+${planOf(country)?.family.callingCode ?? ''}`;
   }
 
@@ -168,7 +169,7 @@ class CallingCodeTally {
       cells,
       of,
       national: this.#national,
-      read_as: this.#country,
+      read_as: this.country,
       countries: Array.from(this.#countries, ([country, count]) => ({ country, cells: count }))
         .toSorted((one, other) => other.cells - one.cells)
         .slice(0, mostCountries),

@@ -31,6 +31,8 @@ export interface DoubtfulColumn {
   readonly examples: readonly string[];
   /** Row numbers of the first five: of the sheet or file where known, else counted below the header. */
   readonly ambiguousRows: readonly number[];
+  /** Whether only a `+` makes them clear: their rows have countries of their own, or the one of that code. */
+  readonly needsPlus: boolean;
   /** The country of nearly all of them by these calling codes, where another was given for all rows. */
   readonly ambiguousCountry?: string | undefined;
   /** Phone numbers of other countries than the given one; absent where they are few. */
@@ -58,7 +60,9 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
     if (!looks) return [];
     const { filled, malformed, others, ambiguous, examples, rows: ambiguousRows } = looks;
     const foreign = looks.callingCodes?.foreign();
-    const ambiguousCountry = looks.callingCodes && ambiguousCountryOf(looks);
+    const only = looks.callingCodes?.country;
+    const found = ambiguousCountryOf(looks);
+    const ambiguousCountry = only === undefined || found === only ? undefined : found;
     if (malformed * 2 <= filled && !isPlusMissing(looks) && !foreign) return [];
     return [
       {
@@ -70,6 +74,7 @@ export function doubtfulColumns(plan: Plan): readonly DoubtfulColumn[] {
         ambiguous,
         examples,
         ambiguousRows,
+        needsPlus: type === 'phone' && (only === undefined || found === only),
         ...(ambiguousCountry !== undefined && { ambiguousCountry }),
         ...(foreign && { foreign }),
       },

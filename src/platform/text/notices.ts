@@ -158,6 +158,13 @@ export const notices = {
       return `${some} ${rows === 1 ? 'has' : 'have'} another country in ${JSON.stringify(column)}, and ${rows === 1 ? 'its phone number is' : 'their phone numbers are'} read as of ${country}: ${optionName('countryColumn', column)} reads each by the country of its row`;
     },
   }),
+  damaged_names: define({
+    when: 'Names of columns have the sign for broken bytes: the list may not be in UTF-8.',
+    isWarning: true,
+    example: { columns: ['Stra\ufffde'] },
+    sentence: ({ columns }) =>
+      `${columns.map((name) => JSON.stringify(name)).join(', ')}: if the list is not in UTF-8, name its encoding with ${optionName('encoding', 'windows-1252')}, or the names of the added columns and other texts come out broken`,
+  }),
   no_calling_codes: define({
     when: 'The column of `--country-from` has no calling codes.',
     example: { column: 'mobile', cells: 100 },
@@ -194,10 +201,12 @@ export const notices = {
         ({ type, has, needed }) =>
           `${counted(has, `${type} credit`)} of ${grouped(needed)} needed at most`,
       );
-      const outcome = types.every(({ fits }) => fits)
-        ? 'the run may stop before it is done, with exit code 5'
-        : 'not even the smallest batch can be launched';
-      return `the account has ${counts.join(' and ')}: ${outcome}; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
+      const large = types.flatMap(({ type, fits }) => (fits ? [] : [`${type}s`]));
+      const why =
+        large.length === 0
+          ? ''
+          : `even the smallest batch of ${large.join(' and of ')} may need more, and `;
+      return `the account has ${counts.join(' and ')}: ${why}the run may stop before it is done, with exit code 5; add credits, or lower ${optionName('batchSize')} to use more of what there is, as a batch is launched whole or not at all`;
     },
   }),
   balance_unknown: define({

@@ -127,12 +127,10 @@ export function missingPlusSentence({
   rows,
   examples = [],
   country,
+  needsPlus,
 }: {
   readonly cells: number;
-  /**
-   * @default omitted
-   * @default not said
-   */
+  /** @default not said */
   readonly of?: number;
   /** The first of them; none in figures of an older version. */
   readonly rows: readonly number[];
@@ -140,6 +138,8 @@ export function missingPlusSentence({
   readonly examples?: readonly string[];
   /** The calling code's country. */
   readonly country?: string | undefined;
+  /** Whether no country could make them clear. @default not known */
+  readonly needsPlus?: boolean;
 }): string {
   const numbers =
     of === undefined ? counted(cells, 'number') : `${grouped(cells)} of ${counted(of, 'number')}`;
@@ -148,11 +148,12 @@ export function missingPlusSentence({
     ...(examples.length > 0 ? [examples.join(', ')] : []),
   ].join(': ');
   const places = where === '' ? '' : ` (${where})`;
+  const orColumn = `, or add a column of countries (${optionName('countryColumn')})${needsPlus === undefined ? ' if the list has none' : ''}`;
   const ifAll =
     country === undefined
       ? ''
       : `if all are of ${country}, name that country with ${optionName('country', country)}; else `;
-  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: ${ifAll}write the +, or add a column of countries (${optionName('countryColumn')})`;
+  return `${numbers} may have lost the + of ${cells === 1 ? 'its' : 'their'} calling code${places}, and ${cells === 1 ? 'is' : 'are'} not read as international: ${ifAll}write the +${needsPlus === true ? '' : orColumn}`;
 }
 
 /** The first rows by number: `row 17`, `rows 3, 9, 17, …` */

@@ -46,6 +46,7 @@ describe('onDoubtfulColumns', () => {
         ambiguous: 0,
         examples: [],
         ambiguousRows: [],
+        needsPlus: false,
       },
     ]);
     expect(await client.listBatches()).toEqual([]);
@@ -79,6 +80,7 @@ describe('onDoubtfulColumns', () => {
         ambiguous: 8,
         examples: ['447•••••••••', '417••••••••', '491•••••••••'],
         ambiguousRows: [1, 2, 3, 5, 7],
+        needsPlus: false,
       },
     ]);
   });
@@ -174,6 +176,7 @@ describe('onDoubtfulColumns', () => {
       ambiguous: 0,
       examples: [],
       ambiguousRows: [],
+      needsPlus: false,
     } as const;
     const options = (given: readonly string[]) => ({ has: (name: string) => given.includes(name) });
     for (const [answer, given, goesOn] of [

@@ -20,6 +20,7 @@ import { ExternalDedupPlan } from './external-dedup-plan.js';
 import type { OpenRecall } from './recalled-results.js';
 import { validateUnsplit } from './split-cells.js';
 import { TicketFile } from './ticket-file.js';
+import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';
 
 export interface PlannedInput {
@@ -133,6 +134,8 @@ export async function openList(
     },
     needed: (header) => wantedPositions(layOutColumns(header, options)),
   });
+  const damaged = reading.header.filter((name) => name.includes('\ufffd'));
+  if (damaged.length > 0) onProgress?.(noticed(notice('damaged_names', { columns: damaged })));
   return {
     reading: onProgress
       ? withListHints(reading, hints, (found) => onProgress(noticed(found)))
