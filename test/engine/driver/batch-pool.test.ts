@@ -472,7 +472,8 @@ describe('many batches', () => {
       launched: false,
     } as const;
     const ended: BatchState = { ...end, attempt, fresh, uploads };
-    const left: number[] = [];
+    let left = 0;
+    let isInOrder = true;
     const pool = new BatchPool(
       { service, runId, settings: {}, signal },
       {
@@ -481,14 +482,16 @@ describe('many batches', () => {
           throw new Error('a batch at its end was driven');
         },
         collect: async () => Promise.reject(new Error('an export was opened')),
-        leave: ({ id }) => void left.push(id),
+        leave({ id }) {
+          isInOrder &&= id === left;
+          left += 1;
+        },
       },
     );
     // More than an argument list takes.
-    const batches = Array.from({ length: 150_000 }, (_, id) => makeBatch(id));
-    pool.add(batches);
+    pool.add(Array.from({ length: 150_000 }, (_, id) => makeBatch(id)));
     expect(await pool.idle()).toBeUndefined();
-    expect(left).toEqual(batches.map(({ id }) => id));
+    expect({ left, isInOrder }).toEqual({ left: 150_000, isInOrder: true });
   });
 
   it('are paid for once each, whatever goes wrong and whenever they are killed', async () => {
