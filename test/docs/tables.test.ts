@@ -35,8 +35,8 @@ const everyNight = new Page('docs/every-night.md');
 const library = new Page('docs/reference/library.md');
 const names = new Page('docs/reference/names.md');
 const errors = new Page('docs/when-it-stops.md');
-const localService = new Page('docs/local-service.md');
-const observability = new Page('docs/observability.md');
+const localService = new Page('docs/reference/local-service.md');
+const channels = new Page('docs/reference/channels.md');
 
 it('rows keep their type where neither the DOM nor Node declares a stream of the web', () => {
   const text = `
@@ -173,7 +173,7 @@ describe('the options of the library', () => {
     ['### Options of verify()', library, 'src/engine/streams/stream-options.ts', 'VerifyOptions'],
     ['### Options of run()', library, 'src/engine/runs/options/run-options.ts', 'RunOptions'],
     ['### Options of the client', library, 'src/client/client-options.ts', 'ClientOptions'],
-    ['### Options', localService, 'src/service/service-options.ts', 'ServiceOptions'],
+    ['## Options', localService, 'src/service/service-options.ts', 'ServiceOptions'],
     ['### Variants', localService, 'src/service/variants.ts', 'ServiceVariants'],
   ])('under "%s" are those of their type', (heading, page, module, type) => {
     const listed = firstCodes(page, heading);
@@ -214,8 +214,8 @@ describe('the options of the library', () => {
   });
 });
 
-describe('the channels in docs/observability.md', () => {
-  const rows = tableRows(observability.section('## Channels'));
+describe('the channels in docs/reference/channels.md', () => {
+  const rows = tableRows(channels.section('## Channels'));
 
   it('are those that there are', () => {
     expect(rows.flatMap(([name = '']) => codeSpans(name))).toEqual([...diagnosticsChannels]);

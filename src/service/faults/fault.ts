@@ -203,7 +203,7 @@ const faultPlan = z.strictObject({
   faults: z.array(fault).readonly(),
 });
 
-/** What fails, and when; described in docs/local-service.md#faults. */
+/** What fails, and when; described in docs/reference/local-service.md#faults. */
 export type FaultPlan = z.input<typeof faultPlan>;
 
 /** The same, checked, with its defaults. */
