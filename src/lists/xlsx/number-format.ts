@@ -2,7 +2,7 @@ import { parseCivil } from '../rows/values/civil-time.js';
 import { JsonText, integerForm, type Kind } from '../rows/values/kinds.js';
 
 /** The meaning of a number in a cell, by its format. */
-export type NumberMeaning = 'number' | 'date' | 'time';
+export type NumberMeaning = 'number' | 'date' | 'time' | 'timestamp';
 
 /** Built-in formats. */
 const builtIn = new Map<number, string>([
@@ -73,14 +73,16 @@ export function shownDigits(number: number, code: string): string | undefined {
 /** Workbook programs allow fewer; a longer format would be parsed for each style. */
 const mostCharacters = 512;
 
-/** Whether numbers of a format are dates, times of day, or numbers (as durations are). */
+/** Whether numbers of a format are dates, times of day, both, or numbers (as durations are). */
 export function meaningOf(code: string | undefined): NumberMeaning {
   if (code === undefined || code.length > mostCharacters) return 'number';
   const [positive = ''] = code.split(';', 1);
   const { letters, isDuration } = readLetters(positive.toLowerCase());
   if (isDuration) return 'number';
-  if (/[yd]/.test(letters) || (letters.includes('m') && !/[hs]/.test(letters))) return 'date';
-  return /[hs]/.test(letters) ? 'time' : 'number';
+  const hasTime = /[hs]/.test(letters);
+  if (/[yd]/.test(letters)) return hasTime ? 'timestamp' : 'date';
+  if (hasTime) return 'time';
+  return letters.includes('m') ? 'date' : 'number';
 }
 
 /** Literals, and words that are not part of a date. */
@@ -122,13 +124,21 @@ const start1904 = Date.UTC(1904, 0, 1);
 export const days1904 = (start1904 - start1900) / dayMs;
 
 /** Date and time, without zone, of a serial number; `undefined` outside the calendar. */
-export function textOfSerial(serial: number, is1904: boolean): string | undefined {
+export function textOfSerial(
+  serial: number,
+  is1904: boolean,
+  meaning: NumberMeaning,
+): string | undefined {
   const days = !is1904 && serial >= 1 && serial < 60 ? serial + 1 : serial;
   const date = new Date((is1904 ? start1904 : start1900) + Math.round(days * dayMs));
   if (Number.isNaN(date.getTime()) || serial < 0) return undefined;
-  const text = date.toISOString();
-  if (text.endsWith('T00:00:00.000Z')) return text.slice(0, -'T00:00:00.000Z'.length);
-  return text.replace(/(?:\.000)?Z$/, '');
+  return asShown(date.toISOString().replace(/(?:\.000)?Z$/, ''), meaning);
+}
+
+/** A day where only the day is shown: midnight is a time where hours are. */
+export function asShown(text: string, meaning: NumberMeaning): string {
+  const showsHours = meaning === 'timestamp' || meaning === 'time';
+  return showsHours ? text : text.replace(/T00:00:00(?:\.0+)?$/, '');
 }
 
 /** The serial number of a time; `undefined` before the calendar begins. */

@@ -1,5 +1,5 @@
 import { parseDate, parseTime, parseTimestamp } from '../rows/values/civil-time.js';
-import { days1904, textOfSerial, timeOfSerial } from './number-format.js';
+import { asShown, days1904, textOfSerial, timeOfSerial } from './number-format.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import { attribute, type PlainCell, XmlError } from './scan-xml.js';
 import { decodeEscapes, type Sheet, type Workbook } from './workbook.js';
@@ -207,7 +207,7 @@ function readCell(
     case 'e':
       return present(text);
     case 'd': {
-      const local = text.replace(/Z$/, '').replace(/T00:00:00(?:\.0+)?$/, '');
+      const local = asShown(text.replace(/Z$/, ''), styles[style]?.meaning ?? 'date');
       const kind = civilKind(local);
       return { value: local, format: { ...formatOf(styles[style]), ...(kind && { kind }) } };
     }
@@ -238,7 +238,7 @@ function readNumber(
   }
   if (meaning !== 'number') {
     // More than a day is a date with its time, whatever is displayed.
-    const value = textOfSerial(number, is1904);
+    const value = textOfSerial(number, is1904, meaning);
     const kind = value === undefined ? undefined : civilKind(value);
     if (kind)
       return {

@@ -78,7 +78,9 @@ async function asWorkbook(parts: Parts): Promise<ExcelJS.Cell> {
 }
 
 const row = (cell: string): string => `<row><c t="str"><v>a@x.example</v></c>${cell}</row>`;
-const date = { cellFormats: '<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/>' };
+const date = {
+  cellFormats: '<xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="22"/><xf numFmtId="20"/>',
+};
 
 describe('a sheet whose first columns are empty', () => {
   const headIn = ['XFC', 'XFD'];
@@ -127,6 +129,17 @@ describe('dates of a workbook', () => {
   it('are counted from 1900 where an extension alone says otherwise', async () => {
     const extension = '<extLst><ext><x15:workbookPr date1904="1"/></ext></extLst>';
     expect(await asCsv({ rows, extension, ...date })).toBe('a@x.example,2020-02-29\n');
+  });
+
+  it.each([
+    ['a day', '<c s="1"><v>45352</v></c>', '2024-03-01'],
+    ['a day and hours', '<c s="2"><v>45352</v></c>', '2024-03-01T00:00:00'],
+    ['hours alone', '<c s="3"><v>45352</v></c>', '2024-03-01T00:00:00'],
+    ['a day, with hours beside it', '<c s="1"><v>45352.5</v></c>', '2024-03-01T12:00:00'],
+    ['a day, as text', '<c s="1" t="d"><v>2024-03-01T00:00:00.000Z</v></c>', '2024-03-01'],
+    ['both, as text', '<c s="2" t="d"><v>2024-03-01T00:00:00</v></c>', '2024-03-01T00:00:00'],
+  ])('are read at midnight as their format shows them: %s', async (_, cell, text) => {
+    expect(await asCsv({ rows: row(cell), ...date })).toBe(`a@x.example,${text}\n`);
   });
 
   it('keep a format that every workbook has by its number', async () => {
