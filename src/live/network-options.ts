@@ -54,8 +54,8 @@ export interface NetworkEngineOptions {
    */
   readonly askLimits?: QueryLimits | undefined;
   /**
-   * Changes to known providers, by their names in docs/live-verification.md, and providers of your own: how
-   * they answer, and the proxy or local address for queries to them.
+   * Changes to known providers, by their names in docs/reference/live-verification.md, and providers of
+   * your own: how they answer, and the proxy or local address for queries to them.
    *
    * @default none
    */

@@ -51,8 +51,8 @@ describe('providers', () => {
   });
 
   it('are shown in the documentation as they are', () => {
-    const rows = new Page('docs/live-verification.md')
-      .section('### Providers')
+    const rows = new Page('docs/reference/live-verification.md')
+      .section('## Providers')
       .split('\n')
       .filter((line) => line.startsWith('|'))
       .slice(2)

@@ -7,7 +7,7 @@ import { ReplyReader, type Reply } from '../../src/live/smtp/reply-reader.js';
 import { Page } from '../docs/page.js';
 import { unicodeText } from '../platform/text/unicode-text.js';
 
-const page = new Page('docs/live-verification.md');
+const page = new Page('docs/reference/live-verification.md');
 
 /** The cells of a table, its head left out. */
 function cellsUnder(heading: string): string[][] {
@@ -32,7 +32,7 @@ describe('the documented table of replies', () => {
       finding,
       because,
     ]);
-    expect(cellsUnder('### Replies to RCPT')).toEqual(known);
+    expect(cellsUnder('## Replies to RCPT')).toEqual(known);
   });
 
   it('has the words that decide, and where they were seen', () => {
@@ -44,7 +44,7 @@ describe('the documented table of replies', () => {
       return { name, seen: subject.seen, lists };
     });
     const shown = page
-      .section('### Words of refusals')
+      .section('## Words of refusals')
       .split('\n')
       .filter((line) => line.startsWith('- **'))
       .map((line) => {
@@ -62,7 +62,7 @@ describe('the documented table of replies', () => {
       verdict.result,
       String(verdict.is_catch_all),
     ]);
-    expect(cellsUnder('### Outcomes').map((cells) => cells.slice(0, 5))).toEqual(known);
+    expect(cellsUnder('## Outcomes').map((cells) => cells.slice(0, 5))).toEqual(known);
   });
 });
 

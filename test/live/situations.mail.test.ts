@@ -43,8 +43,8 @@ describe('situations of mail', () => {
   });
 
   it('are counted in the documentation as they are judged', () => {
-    const row = new Page('docs/live-verification.md')
-      .section('### How it is checked')
+    const row = new Page('docs/reference/live-verification.md')
+      .section('## How it is checked')
       .split('\n')
       .find((line) => line.startsWith('| Sluice'));
     const all = [...verdicts.values()];

@@ -15,7 +15,7 @@ import { newName } from '../../../lists/sql/new-name.js';
 
 vi.setConfig({ testTimeout: 300_000 });
 
-const page = new Page('docs/performance.md');
+const page = new Page('docs/reference/large-lists.md');
 
 /** The blocks of one language of a chapter, in order. */
 function blocks(heading: string, language: string): readonly string[] {
@@ -77,9 +77,9 @@ async function expectJoined(rows: readonly Readonly<Record<string, unknown>>[]):
   );
 }
 
-describe('docs/performance.md', () => {
+describe('docs/reference/large-lists.md', () => {
   it('has partitions made by DuckDB, verified, and joined by it', async () => {
-    const [cut = '', joined = ''] = blocks('### DuckDB', 'sql');
+    const [cut = '', joined = ''] = blocks('## DuckDB', 'sql');
     const here = (sql: string): string =>
       sql.replaceAll(/'((?:contacts|parts|verified)[^' ]*)'/g, `'${folder}/$1'`);
     const database = join(folder, 'list.duckdb');
@@ -90,7 +90,7 @@ describe('docs/performance.md', () => {
       here("copy contacts to 'contacts.parquet' (format parquet)"),
       here(cut),
     );
-    for (const block of blocks('### DuckDB', 'sh no-run')) await runBlock(block);
+    for (const block of blocks('## DuckDB', 'sh no-run')) await runBlock(block);
     await askDuckdb(database, here(joined));
     const rows = await askDuckdb(
       database,
@@ -106,13 +106,13 @@ describe('docs/performance.md', () => {
       [cells.map((_, at) => at), cells],
       url,
     );
-    const steps = page.section('### PostgreSQL').matchAll(/^```(sql|sh no-run)\n([^]*?)^```$/gm);
+    const steps = page.section('## PostgreSQL').matchAll(/^```(sql|sh no-run)\n([^]*?)^```$/gm);
     for (const [, language, text = ''] of steps) {
       if (language === 'sql') await askPostgres(text, [], url);
       else await runBlock(text);
     }
     // The results can be loaded again.
-    await runBlock(blocks('### PostgreSQL', 'sh no-run').at(-1) ?? '');
+    await runBlock(blocks('## PostgreSQL', 'sh no-run').at(-1) ?? '');
     await expectJoined(await askPostgres('select * from contacts_verified order by id', [], url));
   });
 
@@ -141,7 +141,7 @@ describe('docs/performance.md', () => {
   });
 
   it('has a statement for Snowflake that its grammar takes', async () => {
-    const [snowflake = ''] = blocks('### Snowflake, BigQuery, Spark', 'sql');
+    const [snowflake = ''] = blocks('## Snowflake, BigQuery, Spark', 'sql');
     await parseScript(snowflake, 'snowflake');
   });
 });
