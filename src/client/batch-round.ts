@@ -12,7 +12,7 @@ import type { OperationName } from '../contract/operations.js';
 import { limits } from '../contract/limits.js';
 import type { UploadFormInput } from '../contract/parameters.js';
 import { checkOptions, checkValue, type OptionShape } from '../platform/check-options.js';
-import { called, duration, record } from '../platform/option-kinds.js';
+import { called, duration, oneOf, record } from '../platform/option-kinds.js';
 import { ContractError, DeadlineError, InputError } from '../platform/errors/errors.js';
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
@@ -110,6 +110,7 @@ export class BatchRound {
 
   /** Waits until a batch has a status, a later one, or `internal_error`. */
   async waitFor(batchUuid: string, wanted: BatchStatus): Promise<BatchStatusAnswer> {
+    checkValue('status', wanted, oneOf(batchStatuses));
     for (;;) {
       const answer = await this.#service.batchStatus(batchUuid, this.#call());
       // An unknown status is not the end.

@@ -183,6 +183,13 @@ describe('waitFor', () => {
     expect(await chargesOf(service)).toHaveLength(2);
   });
 
+  test('refuses what is no status, which every batch would seem to have', async () => {
+    const { client } = await withHastyClient();
+    const uuid = await upload(client, 'one');
+    const error = await caught(client.waitFor(uuid, 'done' as 'verification_done'));
+    expect(error).toMatchObject({ code: 'invalid_option' });
+  });
+
   test('ends after its time, and with the signal', async () => {
     const { client } = await withHastyClient();
     const uuid = await upload(client, 'one');

@@ -125,6 +125,29 @@ describe('the body of a refusal', () => {
       seen.push(((await caught(client.batchStatus(uuid))) as ApiError).requestId);
     expect(seen).toEqual([undefined, undefined, undefined, '7f-A:1.2_3']);
   });
+
+  test('names the request as the first header does that has an identifier', async () => {
+    const server = await startServer((_, response) =>
+      sendJson(response, 400, {}, { 'x-request-id': 'a b', 'x-amzn-requestid': 'r-1' }),
+    );
+    const error = await caught(createTestClient(server.baseUrl).credits());
+    expect(error).toMatchObject({ requestId: 'r-1' });
+  });
+});
+
+test('a unit with two addresses needs a type, or is not sent', async () => {
+  const server = await startServer((_, response) => sendJson(response, 402, {}));
+  const client = createTestClient(server.baseUrl);
+  const both = { email: 'ana.silva@mail.example', phone: '+12025550143' };
+  for (const unclear of [both, { ...both, type: null }]) {
+    const error = await caught(client.verifyUnit(unclear));
+    expect(error).toMatchObject({ name: 'ConfigurationError', code: 'invalid_option' });
+    expect(String(error)).not.toMatch(/silva|555/);
+  }
+  expect(server.seen).toHaveLength(0);
+  const refused = await caught(client.verifyUnit({ ...both, type: 'phone' }));
+  expect(String(refused)).toContain('1 phone credit');
+  expect(server.seen).toHaveLength(1);
 });
 
 test('a Date is sent as the time it means, and one that is none is refused', async () => {

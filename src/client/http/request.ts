@@ -2,6 +2,7 @@ import type * as z from 'zod';
 import { batchUuid as batchUuidSchema } from '../../contract/bodies.js';
 import { verificationTypes, type VerificationType } from '../../contract/enums.js';
 import { operations, type Operation, type OperationName } from '../../contract/operations.js';
+import type { UnitRequest } from '../../contract/parameters.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { checkNames } from '../../platform/check-options.js';
 import { record, shapeOfSchema } from '../../platform/option-kinds.js';
@@ -72,22 +73,43 @@ export function createWireRequest(
     path: settings.base.prefix + pathOf(operation, shape, input),
     headers,
     sent: input.sent ?? input.form?.file ?? unitLine(input.json),
-    creditType: operation === 'verifyUnit' ? unitType(input.json) : undefined,
+    creditType: operation === 'verifyUnit' ? checkedUnitType(input.json) : undefined,
     body: addBody(shape, { operation, input, settings }, headers),
   };
 }
 
-function unitType(json: unknown): VerificationType | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  return verificationTypes.find((type) => typeof Reflect.get(json, type) === 'string');
+/**
+ * The type of a unit verification, where it shows.
+ *
+ * @throws ConfigurationError `invalid_option` where an email and a phone are given without a type: only the service
+ *   would know which of them it has verified, and charged
+ */
+function checkedUnitType(unit: unknown): VerificationType | undefined {
+  const given = unitAddresses(unit).map(([type]) => type);
+  const wanted = record.isRight(unit) ? (unit as UnitRequest)['type'] : undefined;
+  if (given.length > 1 && (wanted === undefined || wanted === null)) {
+    throw new ConfigurationError(
+      `verifyUnit: ${given.join(' and ')} are given, and no type: name the one to verify, such as type: "${given[0]}"`,
+    );
+  }
+  return verificationTypes.find((type) => type === wanted) ?? given[0];
 }
 
-/** The address of a unit verification, under the name that its type gives it. */
-function unitLine(json: unknown): SentLines | undefined {
-  if (typeof json !== 'object' || json === null) return undefined;
-  const cells = verificationTypes.map((type): unknown => Reflect.get(json, type));
-  const text = cells.filter((cell) => typeof cell === 'string').join('\n');
+/** The lines of a unit verification. */
+function unitLine(unit: unknown): SentLines | undefined {
+  const text = unitAddresses(unit)
+    .map(([, address]) => address)
+    .join('\n');
   return text === '' ? undefined : { open: () => [Buffer.from(text)] };
+}
+
+/** The addresses of a unit verification, under the names that their types give them. */
+function unitAddresses(unit: unknown): (readonly [VerificationType, string])[] {
+  if (!record.isRight(unit)) return [];
+  return verificationTypes.flatMap((type) => {
+    const address = (unit as UnitRequest)[type];
+    return typeof address === 'string' ? [[type, address] as const] : [];
+  });
 }
 
 function noKeyError(operation: OperationName): ConfigurationError {

@@ -63,14 +63,21 @@ async function readBody(
   }
 }
 
-/** Headers that name a request in the service's logs. */
-const requestIdHeaders = ['x-request-id', 'request-id', 'x-correlation-id', 'cf-ray'];
+/** Headers that name a request in the service's logs, or in those of a gateway before it. */
+const requestIdHeaders = [
+  'x-request-id',
+  'request-id',
+  'x-correlation-id',
+  'x-amzn-requestid',
+  'apigw-requestid',
+  'cf-ray',
+];
 
 /** What is no plain identifier is left out: it could be anything. */
 function requestIdOf({ header }: WireAnswer, redact: ReadOptions['redact']): string | undefined {
-  const given = requestIdHeaders.map((name) => header(name)).find((value) => value !== undefined);
-  const id = redact(given ?? '');
-  return /^[\w.:-]{1,128}$/.test(id) ? id : undefined;
+  return requestIdHeaders
+    .map((name) => redact(header(name) ?? ''))
+    .find((id) => /^[\w.:-]{1,128}$/.test(id));
 }
 
 /**

@@ -85,6 +85,9 @@ export const verifyUnit: Handler = async (call, service) => {
 const anyCountry = 'US';
 
 function addressOf(body: UnitBody) {
+  if (body.type === undefined && body.email !== undefined && body.phone !== undefined) {
+    throw validationError([{ field: 'type', message: 'is required where both are given' }]);
+  }
   const type = body.type ?? (body.phone === undefined ? 'email' : 'phone');
   const address = body[type];
   if (address === undefined) throw validationError([{ field: type, message: 'is required' }]);

@@ -76,6 +76,7 @@ describe('verifying one record', () => {
     [{}, 'email'],
     [{ type: 'phone', email: 'a@b.example' }, 'phone'],
     [{ phone: '2025550143' }, 'target_country'],
+    [{ email: 'a@b.example', phone: '+12025550143', target_country: 'US' }, 'type'],
     [{ email: 7 }, 'email'],
     [{ email: 'a@b.example', target_country: 'XX' }, 'target_country'],
     [{ email: 'a@b.example', max_account_cache_backoff: 0 }, 'max_account_cache_backoff'],
