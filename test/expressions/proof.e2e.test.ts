@@ -22,14 +22,14 @@ async function weakness(source: string, flags: string): Promise<string | undefin
 describe('every regular expression of src/', () => {
   it('takes no more steps than its text has characters, times a constant', async () => {
     const { literals } = await findExpressions();
-    const weak = await Promise.all(
-      literals.map(async ({ at, source, flags }) => {
-        const why = await weakness(source, flags);
-        return why === undefined ? [] : [`${at} /${source}/${flags}: ${why}`];
-      }),
-    );
+    const weak = [];
+    // One after the other: asked for many before its first answer, the package starts a process for each.
+    for (const { at, source, flags } of literals) {
+      const why = await weakness(source, flags);
+      if (why !== undefined) weak.push(`${at} /${source}/${flags}: ${why}`);
+    }
     expect(literals.length).toBeGreaterThan(100);
-    expect(weak.flat()).toEqual([]);
+    expect(weak).toEqual([]);
   }, 600_000);
 
   it.each([
