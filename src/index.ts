@@ -63,7 +63,12 @@ export type { RunReportsOptions, StoppedOptions } from './report/report-options.
 export type { Advice } from './report/sentences/advice-catalogue.js';
 export type { Notice } from './platform/text/notices.js';
 export { abandonRun, type AbandonRunOptions } from './engine/runs/abandon-run.js';
-export { estimateRun, type Estimate, type TypeEstimate } from './engine/runs/estimate.js';
+export {
+  estimateRun,
+  type Estimate,
+  type TypeEstimate,
+  type UnfinishedRun,
+} from './engine/runs/estimate.js';
 export { streamRun } from './engine/runs/stream-run.js';
 export {
   findColumns,

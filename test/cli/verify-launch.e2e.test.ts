@@ -88,7 +88,7 @@ describe('--dry-run', () => {
       { email: { addresses: 25, duplicates: 1, from_history: 10, credits: 15 } },
     ]);
     expect(eventsOf(ended, 'unfinished_run')).toMatchObject([
-      { state: 'out.csv.sluice', paid: '10 email credits' },
+      { state: 'out.csv.sluice', action: 'resume', paid: '10 email credits' },
     ]);
   });
 });

@@ -67,6 +67,7 @@ export async function estimateJob(
   try {
     const examples = new Map<string, FieldsOf<'changed_cells'>['cells'][number]>();
     const doubtful: DoubtfulColumn[] = [];
+    const { fresh, onChange, moved, retryFailed } = givenOptionsOfKeptRuns(options);
     // Cells are previewed only to the person at the terminal; logs hold none.
     const isShown = !options.has('quiet') && !options.has('json-log');
     const estimate = await estimateRun({
@@ -80,8 +81,9 @@ export async function estimateJob(
         examples.set(JSON.stringify([column, cell]), { column, cell, submitted });
       },
       ...(connection && { client: connection.client }),
+      ...omitUndefined({ stateDir, fresh, onChange, moved, retryFailed }),
     });
-    const unfinished = stateDir === undefined ? undefined : await unfinishedRun(stateDir);
+    const unfinished = await unfinishedRun(estimate, stateDir);
     const addresses = (estimate.email?.credits ?? 0) + (estimate.phone?.credits ?? 0);
     const paid = await findPaid();
     const isPaidAgain = paid !== undefined && unfinished === undefined && addresses > 0;
@@ -98,14 +100,19 @@ export async function estimateJob(
   }
 }
 
-/** An unfinished run does not pay again for its batches, which the estimate does not know. */
-async function unfinishedRun(stateDir: string): Promise<Message | undefined> {
-  const status = await findStatus(stateDir);
-  if (!status || status.isFinished) return undefined;
+/** An unfinished run does not pay again for its batches, which the figures of an estimate include. */
+async function unfinishedRun(
+  { unfinished }: Estimate,
+  stateDir = '',
+): Promise<Message | undefined> {
+  if (!unfinished) return undefined;
+  const { paid, ...judged } = unfinished;
+  const status = judged.action === 'resume' ? await findStatus(stateDir) : undefined;
   return message('unfinished_run', {
+    ...judged,
     state: stateDir,
-    paid: describeCredits(status.launchedCredits) ?? null,
-    next: describeStatus(status).next,
+    paid: describeCredits(paid) ?? null,
+    next: status ? describeStatus(status).next : null,
   });
 }
 

@@ -26,6 +26,7 @@ import {
   countryLines,
   describeDifference,
   describeEstimate,
+  describeUnfinished,
   describePreflight,
   keptSentence,
   waitingWords,
@@ -336,14 +337,18 @@ export const catalogue = {
       `some cells are sent in another form: ${cells.map(({ column, cell, submitted }) => `${shownCell(column)} ${shownCell(cell)} as ${shownCell(submitted)}`).join(', ')}`,
   }),
   unfinished_run: notice({
-    when: '`--dry-run`: an unfinished run has paid for some of the list.',
+    when: '`--dry-run`: an unfinished run is resumed, its results are used for this list, or it stops the command.',
     example: {
       state: 'out.csv.sluice',
+      started_at: status.started_at,
+      action: oneOf('resume', 'carry', 'stop'),
+      why: orNull('it has 31 rows now and had 30'),
       paid: orNull('20 email credits'),
-      next: 'goes on, fetches the results of 2 paid batches',
+      paid_addresses: orNull(20),
+      used_addresses: orNull(20),
+      next: orNull('goes on, fetches the results of 2 paid batches'),
     },
-    sentence: ({ state, paid, next }) =>
-      `the unfinished run in ${state} has paid ${paid ?? 'nothing yet'}; with the list, columns, countries and batch size that it began with, the same command ${next}${paid === null ? '' : ', and pays for none of it again'}`,
+    sentence: describeUnfinished,
   }),
   paid_again: notice({
     when: 'A new run replaces an output, or updates a table that has results, and pays for its addresses again.',

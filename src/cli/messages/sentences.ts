@@ -4,6 +4,7 @@ import type {
   Preflight,
   PreparedType,
   TypeEstimate,
+  UnfinishedRun,
 } from '../../index.js';
 import { counted as count, counted, grouped } from '../../platform/text/shown-numbers.js';
 import {
@@ -141,6 +142,34 @@ export function describeEstimate(estimate: Estimate): readonly string[] {
       : []),
     ...countryLines(estimate),
   ];
+}
+
+/** What a run would do with the unfinished one, and what that one has paid. */
+export function describeUnfinished({
+  state,
+  action,
+  why,
+  paid,
+  paid_addresses: paidAddresses,
+  used_addresses: used,
+  next,
+}: Pick<UnfinishedRun, 'action' | 'why' | 'paid_addresses' | 'used_addresses'> & {
+  readonly state: string;
+  readonly paid: string | null;
+  readonly next: string | null;
+}): string {
+  const run = `the unfinished run in ${state}`;
+  const hasPaid = `has paid ${paid ?? 'nothing yet'}`;
+  if (action === 'stop') return `${run} ${hasPaid}, and this command would stop: ${why}`;
+  if (action === 'resume') {
+    return `this command resumes ${run}, which ${hasPaid}: it ${next ?? 'goes on'}${paid === null ? '' : ', and pays for none of it again'}`;
+  }
+  const of =
+    used === null || paidAddresses === null
+      ? 'its results'
+      : `${grouped(used)} of ${counted(paidAddresses, 'paid address')}`;
+  const change = why === null ? '' : ` (${why})`;
+  return `this command replaces ${run}, which ${hasPaid}, by a run of this list${change}: ${of} ${used === 1 ? 'is' : 'are'} used again, and not paid again`;
 }
 
 function describeType(

@@ -11,11 +11,11 @@ import { checkCountries, Plan } from '../plan/plan.js';
 import { checkOptions } from '../../platform/check-options.js';
 import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
-import { namedSource } from '../../lists/rows/sources/derived-sources.js';
+import { comparedSource, namedSource } from '../../lists/rows/sources/derived-sources.js';
 import { budgetNotices, readCredits } from './credits.js';
 import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
 import { columnHints } from '../summary/build-summary.js';
-import { openList, startValidating } from './planning/plan-input.js';
+import { openList, planEntryOf, startValidating } from './planning/plan-input.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
 import { CalledBack } from '../../platform/waiting/promises.js';
 import { MisspeltDomains } from '../summary/outcome-tally.js';
@@ -23,8 +23,11 @@ import { RejectedCells } from '../summary/rejected-cells.js';
 import type { EstimateSettings } from './options/run-options.js';
 import { sinkOf, sourceOf, type SourceInput } from './options/source-and-sink.js';
 import { estimateShape } from './options/option-shapes.js';
+import { UnfinishedComparison } from './resume/compare-unfinished.js';
+import { systemFiles } from '../../platform/files/file-system.js';
+import type { FoundHeader } from '../../lists/rows/source.js';
 import { readSuppressed } from './options/read-suppressed.js';
-export type { Estimate, TypeEstimate } from '../summary/summary.js';
+export type { Estimate, TypeEstimate, UnfinishedRun } from '../summary/summary.js';
 import { notice, type Notice } from '../../platform/text/notices.js';
 
 /**
@@ -54,12 +57,34 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
   checkCountries(options);
   const { batchSize = defaults.batchSize } = options;
   const asked = { ...options, signal, onProgress };
-  const { suppressed } = await readSuppressed(options.suppress, asked);
+  const { suppressed, lists } = await readSuppressed(options.suppress, asked);
   const sink = options.sink === undefined ? undefined : sinkOf('sink', options.sink);
   const found = await sourceOf(options.source, options.sink);
-  const source = askedSource(namedSource(found, namedColumns(options)), options);
+  const named = namedSource(found, namedColumns(options));
+  const isCompared = options.stateDir !== undefined && !named.keep;
+  const source = askedSource(isCompared ? comparedSource(named) : named, options);
   await sink?.check(countVerified(options));
-  const { reading, layout } = await openList(source, { ...asked, suppressed });
+  const unfinished =
+    options.stateDir === undefined
+      ? undefined
+      : await UnfinishedComparison.find(options.stateDir, {
+          ...asked,
+          source,
+          sink,
+          client,
+          suppressed,
+          batchSize,
+          files: options.files ?? systemFiles,
+          maxUnknown: undefined,
+          ...(lists !== undefined && { decides: { ...options.decides, suppress: lists } }),
+        });
+  const headers: FoundHeader[] = [];
+  const { reading, layout } = await openList(source, {
+    ...asked,
+    suppressed,
+    onHeaderFound: (header) => headers.push(header),
+  });
+  await unfinished?.begin(layout);
   const { columns } = layout;
   const plan = new Plan({
     ...options,
@@ -88,6 +113,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     signal.throwIfAborted();
     validateUnsplit(chunk, validate);
     const tickets = plan.planner.plan(chunk, 0);
+    unfinished?.add(chunk);
     counter.add(tickets);
     const outcomes = tickets.map((ticket) => settledOutcome(ticket) ?? unsettled);
     refused.add(outcomes, { chunk, from: 0 });
@@ -132,6 +158,11 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
       ...columnHints(column, { plan, refused, misspelt }),
     })),
     ...(trouble && { countries: trouble }),
+    ...(unfinished && {
+      unfinished: await unfinished.end((planned) =>
+        planEntryOf(rows, { reading, found: headers }, planned),
+      ),
+    }),
     balance: balance ? { email: balance.email_credit, phone: balance.phone_credit } : null,
   };
 }

@@ -10,6 +10,7 @@ import type {
   Summary,
   SummaryFile,
   TypeEstimate,
+  UnfinishedRun,
 } from './summary.js';
 import type { ForeignNumbers } from '../columns/column-looks.js';
 import type {
@@ -269,6 +270,17 @@ const typeEstimate = schemaOf<TypeEstimate>()(
   }),
 ).nullable();
 
+const unfinishedRun = schemaOf<UnfinishedRun>()(
+  z.object({
+    action: z.enum(['resume', 'carry', 'stop']),
+    why: z.string().nullable(),
+    started_at: z.string(),
+    paid: ofBoth(count),
+    paid_addresses: count.nullable(),
+    used_addresses: count.nullable(),
+  }),
+);
+
 const estimateFields = {
   dry_run: z.literal(true),
   input: z.string(),
@@ -280,6 +292,7 @@ const estimateFields = {
   phone: typeEstimate,
   columns: z.array(columnEstimate),
   countries,
+  unfinished: unfinishedRun.optional(),
   balance: ofBoth(z.number()).nullable(),
 };
 

@@ -127,6 +127,24 @@ export interface TypeEstimate {
   readonly credits: number;
 }
 
+/** The unfinished run in the state directory, and what the run would do with it. */
+export interface UnfinishedRun {
+  /**
+   * Resume it; begin a run of this list that uses what it has paid for; or stop before anything is sent. The
+   * service may still know more of it than the state directory.
+   */
+  readonly action: 'resume' | 'carry' | 'stop';
+  /** What has changed, or why it stops; `null` where it is resumed. */
+  readonly why: string | null;
+  /** When it began, as `2026-11-21T03:00:00.000Z`. */
+  readonly started_at: string;
+  /** Credits of each type that are already paid, before refunds. */
+  readonly paid: Readonly<Record<VerificationType, number>>;
+  /** Addresses that may be paid for, and those of them that this list has; `null` where not compared. */
+  readonly paid_addresses: number | null;
+  readonly used_addresses: number | null;
+}
+
 /** What a run would read, send and cost. */
 export interface Estimate extends Asked {
   /** Distinguishes it from the summary of a run. */
@@ -147,6 +165,11 @@ export interface Estimate extends Asked {
   readonly columns: readonly ColumnEstimate[];
   /** Rows that could not be sent without a country; absent without any. */
   readonly countries?: CountryProblems | undefined;
+  /**
+   * The unfinished run in `stateDir`, from which something was sent: its credits are part of the figures
+   * above. Absent without one.
+   */
+  readonly unfinished?: UnfinishedRun | undefined;
   /** The account's credits; `null` where unknown. */
   readonly balance: Readonly<Record<VerificationType, number>> | null;
 }

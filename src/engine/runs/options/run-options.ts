@@ -280,7 +280,6 @@ export type EstimateOptions<From extends SourceInput = SourceInput> = EstimateSe
 
 /** Options that an estimate ignores. */
 export const onlyOfRuns = [
-  'stateDir',
   'store',
   'openHistory',
   'lastAct',
@@ -295,6 +294,12 @@ export type EstimateSettings<From extends SourceInput = SourceInput> = SourceCol
   Omit<RunSettings, keyof SourceColumns | 'client' | 'sink' | (typeof onlyOfRuns)[number]> & {
     /** The output: only checked whether it could take the rows. @default not checked */
     readonly sink?: SinkInput | undefined;
+    /**
+     * Folder of the run's state: an unfinished run in it is compared, and the estimate says what the run would
+     * do with it. Nothing is locked or written there.
+     * @default not compared
+     */
+    readonly stateDir?: string | undefined;
     /** The client, for the balance. @default no balance */
     readonly client?: Client | undefined;
     /** Called for each cell that would be sent as something else. @default nothing is called */

@@ -244,7 +244,7 @@ export async function startValidating(
   }
 }
 
-function planEntryOf(
+export function planEntryOf(
   rows: number,
   { reading, found }: { readonly reading: SourceReading; readonly found: readonly FoundHeader[] },
   batches: readonly Batch[],

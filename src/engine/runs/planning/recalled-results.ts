@@ -127,7 +127,7 @@ export interface OpenRecall {
 
 interface RecallOptions {
   readonly state: Pick<RunState, 'plan' | 'earlier'>;
-  readonly scratch: RunScratch;
+  readonly scratch: Pick<RunScratch, 'recalledPath'>;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;

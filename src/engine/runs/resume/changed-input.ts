@@ -1,3 +1,4 @@
+import type { Sink } from '../../../lists/rows/sink.js';
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { counted, startText } from '../../../platform/text/shown-numbers.js';
@@ -51,9 +52,7 @@ interface CarryOverOptions extends SettleOptions {
 export async function carryOver(options: CarryOverOptions): Promise<void> {
   const { store, state, change, run } = options;
   // Decided without the service.
-  if (run.onChange === 'stop' && change !== undefined) {
-    throw refusalOf(options, change, `${optionName('onChange', 'stop')} ends the run here`);
-  }
+  if (change !== undefined) refuseChange({ run, state, change });
   const reconciliation = await reconciliationOf(options, state.run);
   reconciliation.refuseCopy();
   const settled = { ...state, batchesPath: store.batchesPath };
@@ -169,64 +168,97 @@ async function decide(
   driven: readonly DrivenBatch[],
 ): Promise<void> {
   const { run, store, state } = options;
-  const use = await measureUse({ ...options, book: options.tonight.plan.book }, driven);
-  const { onChange: way = 'auto' } = run;
-  const isEnough =
-    run.history !== undefined ||
-    use.usedAddresses * 2 >= use.paidAddresses ||
-    // Killed after its output: a query may now give only the remaining rows.
-    (await run.sink.hasWritten?.(outputIdOf(state.run))) === true;
-  const isForced = way === 'carry' || store.state.isCarried;
-  const carried = { startedAt: state.run.startedAt, change, ...use };
-  const isLossAsked =
-    way === 'auto' &&
-    !isForced &&
-    isEnough &&
-    !run.history &&
-    use.usedAddresses < use.paidAddresses;
-  const isRefused = isLossAsked && (await run.onCarry?.(carried)) === false;
-  if (isRefused || !(isForced || isEnough)) {
-    const why = isRefused
-      ? `${use.usedAddresses} of ${counted(use.paidAddresses, 'paid address')} would be used again`
-      : `of ${counted(use.paidAddresses, 'paid address')} it has ${use.usedAddresses}, less than half, and no history keeps the others`;
-    throw refusalOf(options, change, why);
+  const changed = { run, store, state, change };
+  const { carried, isLossAsked } = await judgeUse(changed, options.tonight.plan.book, driven);
+  if (isLossAsked && (await run.onCarry?.(carried)) === false) {
+    const { usedAddresses, paidAddresses } = carried;
+    throw refusalOf(
+      changed,
+      `${usedAddresses} of ${counted(paidAddresses, 'paid address')} would be used again`,
+    );
   }
-  if ((way === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)
+  if ((run.onChange === 'carry' || (isLossAsked && run.onCarry)) && !store.state.isCarried)
     await store.record({ entry: 'carry' });
   run.onProgress?.({ stage: 'carried', ...carried });
 }
 
-function refusalOf({ run, state }: CarryOverOptions, change: string, why: string): StateError {
+/** A run whose list has changed. */
+interface ChangedRun {
+  readonly run: Pick<ResolvedRun, 'source' | 'files' | 'history' | 'onChange'> & {
+    readonly sink?: Sink | undefined;
+  };
+  readonly store: Pick<StateDirectory, 'recalledPath' | 'state'>;
+  /** The run, and its plan. */
+  readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
+  /** The change, as text. */
+  readonly change: string;
+}
+
+/** @throws StateError `state_mismatch` where a changed list ends the run */
+export function refuseChange(changed: Omit<ChangedRun, 'store'>): void {
+  if (changed.run.onChange === 'stop') {
+    throw refusalOf(changed, `${optionName('onChange', 'stop')} ends the run here`);
+  }
+}
+
+/**
+ * Whether what a run has paid is used for the changed list.
+ *
+ * @param book the changed list's, under the run's seed
+ * @param known the run's batches
+ * @returns the use, and whether a person is to be asked first, as some of it would be lost
+ * @throws StateError `state_mismatch` where too little of it is of use
+ */
+export async function judgeUse(
+  changed: ChangedRun,
+  book: AddressBook,
+  known: readonly KnownBatch[],
+): Promise<{ readonly carried: CarriedRun; readonly isLossAsked: boolean }> {
+  const { run, store, state, change } = changed;
+  const use = await measureUse(changed, book, known);
+  const { usedAddresses: used, paidAddresses: paid } = use;
+  const isForced = run.onChange === 'carry' || store.state.isCarried;
+  const isEnough =
+    run.history !== undefined ||
+    used * 2 >= paid ||
+    // Killed after its output: a query may now give only the remaining rows.
+    (await run.sink?.hasWritten?.(outputIdOf(state.run))) === true;
+  if (!isForced && !isEnough) {
+    throw refusalOf(
+      changed,
+      `of ${counted(paid, 'paid address')} it has ${used}, less than half, and no history keeps the others`,
+    );
+  }
+  const isAuto = (run.onChange ?? 'auto') === 'auto';
+  return {
+    carried: { startedAt: state.run.startedAt, change, ...use },
+    isLossAsked: isAuto && !isForced && !run.history && used < paid,
+  };
+}
+
+function refusalOf({ run, state, change }: Omit<ChangedRun, 'store'>, why: string): StateError {
   return new StateError(
     `${run.source.name} or its options have changed since the run of ${startText(state.run.startedAt, new Date())}: ${change}; ${why}. Nothing was sent. Put the old list and options back to go on, add ${optionName('onChange', 'carry')} to use what there is for the new one, or start over with ${optionName('fresh')}, which pays for everything`,
     { code: 'state_mismatch' },
   );
 }
 
+type KnownBatch = Pick<DrivenBatch, 'batch' | 'state'>;
+
 /** Paid addresses of one list, and those that another needs. */
 type PaidUse = Omit<CarriedRun, 'startedAt' | 'change'>;
 
 /** Counts the paid addresses that another list has. */
 async function measureUse(
-  {
-    store,
-    state,
-    book,
-    run: { files },
-  }: {
-    readonly store: StateDirectory;
-    readonly state: { readonly run: RunEntry; readonly plan: PlanEntry };
-    /** The other list's, under the run's seed. */
-    readonly book: AddressBook;
-    readonly run: ResolvedRun;
-  },
-  driven: readonly DrivenBatch[],
+  { store, state, run }: ChangedRun,
+  book: AddressBook,
+  known: readonly KnownBatch[],
 ): Promise<PaidUse> {
-  const paid = driven.filter(
+  const paid = known.filter(
     (batch) => batch.state.stage !== 'failed' && mayHaveLaunched(batch.state),
   );
   // A batch that is sent again no longer counts as failed.
-  const failedAddresses = driven
+  const failedAddresses = known
     .filter((each) => {
       const before = entryOf(store.state, each.batch)?.state;
       return before?.stage === 'failed' && before.launched && !paid.includes(each);
@@ -247,7 +279,7 @@ async function measureUse(
   const recalled = state.plan.recalled;
   if (recalled && store.state.earlier.length > 0) {
     const seed = Buffer.from(state.run.seed, 'hex');
-    const entries = await readRecalled(files, store.recalledPath, seed, recalled);
+    const entries = await readRecalled(run.files, store.recalledPath, seed, recalled);
     const launchedByRun = carriedUuids(store.state.earlier);
     entries.forEach((hash, place) => {
       if (!launchedByRun.has(entries.origin(entries.originAt(place)).batchUuid)) return;

@@ -3,10 +3,56 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Client } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import type { Decisions, PlanEntry, RunEntry } from '../../stores/journal-entries.js';
+import type { RunState } from '../../stores/run-state.js';
 import type { RunStore } from '../../stores/run-store.js';
+import { isOwed } from '../../batches/batch-state.js';
+import { notice } from '../../../platform/text/notices.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { noticed } from '../reporting/run-progress.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
 import { optionName } from '../../../platform/text/option-name.js';
-import { grouped } from '../../../platform/text/shown-numbers.js';
+import { counted, grouped } from '../../../platform/text/shown-numbers.js';
+
+/** A run whose list was read to its end. */
+export type PlannedRun = RunState & { readonly run: RunEntry; readonly plan: PlanEntry };
+
+export function isPlanned(state: RunState): state is PlannedRun {
+  return state.run !== undefined && state.plan !== undefined;
+}
+
+/** Whether its output is complete: its results are no longer needed. */
+export function isOver(
+  state: RunState,
+  { retryFailed }: Pick<ResolvedRun, 'retryFailed'>,
+): boolean {
+  return state.finished !== undefined && retryFailed !== true;
+}
+
+/** Whether addresses that failed before the list changed are to be sent again. */
+export function sendsEarlierAgain(
+  { earlier, finished }: RunState,
+  { retryFailed }: Pick<ResolvedRun, 'retryFailed'>,
+): boolean {
+  if (retryFailed !== true || !finished) return false;
+  return earlier.some(({ batches }) =>
+    [...batches.values()].some(({ state }) => state.stage === 'failed'),
+  );
+}
+
+/**
+ * A finished run that lacks paid results requests them before anything else, whatever list comes. Addresses
+ * that failed otherwise are sent again, as by any later run.
+ */
+export function withOwed<Run extends Pick<ResolvedRun, 'retryFailed' | 'onChange' | 'onProgress'>>(
+  run: Run,
+  state: RunState,
+): Run {
+  const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;
+  if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
+  const { startedAt: started_at } = state.run;
+  run.onProgress?.(noticed(notice('results_owed', { batches: owed, started_at })));
+  return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
+}
 
 /** These are compared by their results: names may differ between machines. */
 const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
@@ -14,7 +60,7 @@ const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 /** Names of the differing options about the service and its parameters. */
 export function differingSettings(
   state: RunEntry,
-  given: Decisions & { readonly service: string | undefined },
+  given: Pick<Decisions, 'decides'> & { readonly service: string | undefined },
 ): readonly string[] {
   const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
     (decides['settings'] ?? {}) as RunEntry['decides'];
@@ -41,7 +87,7 @@ export function refuseOthers(differing: readonly string[]): void {
 export async function isOfAccount(
   client: Client,
   run: RunEntry,
-  { state }: RunStore,
+  state: Pick<RunState, 'batches' | 'earlier'>,
   signal: AbortSignal,
 ): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
   if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
@@ -60,11 +106,25 @@ export async function checkAccount(
   store: RunStore,
   signal: AbortSignal,
 ): Promise<void> {
-  const found = await isOfAccount(client, state, store, signal);
+  const found = await accountOf(client, state, store.state, signal);
   if (found === 'replaced') {
     await store.record({ entry: 'account', account: await client.keyFingerprint(state.seed) });
   }
-  if (found !== 'other') return;
+}
+
+/**
+ * Whether the key is another one of the same account.
+ *
+ * @throws StateError `state_mismatch` for another account
+ */
+export async function accountOf(
+  client: Client,
+  run: RunEntry,
+  state: Pick<RunState, 'batches' | 'earlier'>,
+  signal: AbortSignal,
+): Promise<Awaited<ReturnType<typeof isOfAccount>>> {
+  const found = await isOfAccount(client, run, state, signal);
+  if (found !== 'other') return found;
   throw new StateError(
     `the key belongs to another account than the one that the unfinished run in the state directory was begun with: none of its batches is there. Use a key of that account to go on, or start over with ${optionName('fresh')}, which pays again`,
     { code: 'state_mismatch' },
@@ -106,7 +166,7 @@ export function isSameRun(state: RunEntry, given: Decisions, service: string): b
  */
 export function findChange(
   state: { readonly run: RunEntry; readonly plan: PlanEntry },
-  found: Decisions & { readonly plan: PlanEntry },
+  found: Pick<Decisions, 'decides'> & { readonly plan: PlanEntry },
 ): string | undefined {
   // The header's position may be given by now, or detected.
   const [before, now] = [state.plan, found.plan].map((plan) =>
@@ -120,7 +180,7 @@ export function findChange(
     return `these differ: ${shownOptions(options, state.run.decides, found.decides)}`;
   }
   if (state.plan.rows !== found.plan.rows) {
-    return `it has ${grouped(found.plan.rows)} rows now and had ${grouped(state.plan.rows)}`;
+    return `it has ${counted(found.plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
   }
   const isHeader = !isDeepStrictEqual(state.plan.headers, found.plan.headers);
   return isHeader
@@ -201,6 +261,6 @@ function headerLine({ headers }: PlanEntry): string {
 }
 
 /** The value as the journal returns it. */
-function asJson<Value>(value: Value): Value {
+export function asJson<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value)) as Value;
 }

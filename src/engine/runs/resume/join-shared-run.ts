@@ -257,7 +257,7 @@ export class SharedRun implements RunLocation {
         `${name} was begun with other options; these differ: ${differing}. Give all processes the same, or another name to another run`,
       );
     }
-    const account = await isOfAccount(client, begun, store, run.signal);
+    const account = await isOfAccount(client, begun, store.state, run.signal);
     if (account === 'unknown') {
       throw mismatch(
         `${name} was begun with another key, and has nothing on the service yet that shows whether both are of one account: give all processes the same key, or abandon the run first (sluice abandon, or abandonRun()), or give another name (${optionName('run')})`,

@@ -7,6 +7,7 @@ import type { History } from '../../history/history.js';
 import { askAboutColumns, callingCodeNotices } from '../../plan/column-quality.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { Decisions, RunEntry } from '../../stores/journal-entries.js';
+import { asJson } from './compare-run.js';
 import { balanceNotices, budgetNotices } from '../credits.js';
 import { runShape } from '../options/option-shapes.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -50,24 +51,32 @@ export async function newRun(client: Client, options: ResolvedRun): Promise<RunE
 
 /** The options that decide the rows, the batches and the output, by their public names. */
 export function decisionsOf(options: ResolvedRun): Decisions {
-  const { source, sink, settings = {} } = options;
-  const decisions = {
-    decides: {
-      input: source.name,
-      ...noColumns,
-      ...given(options, 'rows'),
-      settings,
-      ...source.decides,
-      ...options.decides,
-    },
-    writes: { output: sink.name, ...given(options, 'output'), ...sink.decides },
+  const { sink } = options;
+  const writes = { output: sink.name, ...given(options, 'output'), ...sink.decides };
+  return {
+    decides: rowDecisionsOf(options),
+    writes: asJson<unknown>(writes) as Decisions['writes'],
   };
-  return JSON.parse(JSON.stringify(decisions)) as Decisions;
+}
+
+/** Those that decide the rows and the batches. */
+export function rowDecisionsOf(
+  options: Pick<ResolvedRun, 'source' | 'settings' | 'decides'>,
+): Decisions['decides'] {
+  const { source, settings = {} } = options;
+  return asJson<unknown>({
+    input: source.name,
+    ...noColumns,
+    ...given(options, 'rows'),
+    settings,
+    ...source.decides,
+    ...options.decides,
+  }) as Decisions['decides'];
 }
 
 const noColumns = { email: [], phone: [] };
 
-function given(options: ResolvedRun, what: Flag['decides']): Readonly<Record<string, unknown>> {
+function given(options: object, what: Flag['decides']): Readonly<Record<string, unknown>> {
   const table: Readonly<Record<string, Wanted>> = runShape;
   return Object.fromEntries(
     Object.entries(table).flatMap(([name, { flag }]) => {

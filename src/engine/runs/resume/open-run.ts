@@ -1,5 +1,4 @@
 import { checkHistoryService } from '../../plan/result-cache.js';
-import { isOwed } from '../../batches/batch-state.js';
 import type { DriveRunEnd } from '../execution/run-driver.js';
 import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
@@ -13,7 +12,7 @@ import { carriedEntries, collectLeft, keepCarried } from './earlier-results.js';
 import { carryOver, retryEarlier, type SettleOptions } from './changed-input.js';
 import { planBeside, type PlannedBeside } from './plan-beside.js';
 import { bufferSource, type BufferedSource } from '../planning/buffered-source.js';
-import { hasSent, resultsToFetch, type RunState } from '../../stores/run-state.js';
+import { hasSent, resultsToFetch } from '../../stores/run-state.js';
 import { openRecall } from '../planning/recalled-results.js';
 import type { PlannedInput, PlanInputOptions } from '../planning/plan-input.js';
 import type { OpenedRun, RunLocation } from './run-location.js';
@@ -22,15 +21,15 @@ import {
   differingSettings,
   findChange,
   hasSameOutput,
+  isOver,
+  isPlanned,
   isSameRun,
+  type PlannedRun,
   refuseOthers,
+  sendsEarlierAgain,
+  withOwed,
 } from './compare-run.js';
-import {
-  type Decisions,
-  outputIdOf,
-  type PlanEntry,
-  type RunEntry,
-} from '../../stores/journal-entries.js';
+import { type Decisions, outputIdOf, type RunEntry } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import { statusOf } from '../../stores/run-status.js';
 import { StateDirectory } from '../../stores/directory/state-directory.js';
@@ -43,8 +42,6 @@ interface Compared {
   /** The change, as text. */
   readonly change: string | undefined;
 }
-
-type Planned = RunState & { readonly run: RunEntry; readonly plan: PlanEntry };
 
 /**
  * A run of one process: the one in the state directory, or another that replaces it because the list has
@@ -135,7 +132,7 @@ export class DirectoryRun implements RunLocation {
       const status = statusOf(state, this.store.path);
       this.run.onProgress?.({ stage: 'going_on', status });
     }
-    const sendsAgain = this.#sendsEarlierAgain();
+    const sendsAgain = sendsEarlierAgain(state, this.run);
     if (isPlanned(state) && differing.length === 0) {
       const { plannedInput, change } = await this.#compare(state);
       if (change === undefined && !sendsAgain) {
@@ -206,9 +203,8 @@ export class DirectoryRun implements RunLocation {
     return this.run.retryFailed === true;
   }
 
-  /** Its output is complete: its results are no longer needed. */
   get #isOver(): boolean {
-    return this.store.state.finished !== undefined && !this.#wantsRetry;
+    return isOver(this.store.state, this.run);
   }
 
   get #decisions(): Decisions {
@@ -219,16 +215,7 @@ export class DirectoryRun implements RunLocation {
     return differingSettings(run, { ...this.#decisions, service });
   }
 
-  /** Whether addresses that failed before the list changed are to be sent again. */
-  #sendsEarlierAgain(): boolean {
-    const { earlier, finished } = this.store.state;
-    if (!this.#wantsRetry || !finished) return false;
-    return earlier.some(({ batches }) =>
-      [...batches.values()].some(({ state }) => state.stage === 'failed'),
-    );
-  }
-
-  async #compare(state: Planned): Promise<Compared> {
+  async #compare(state: PlannedRun): Promise<Compared> {
     if (this.#compared) return this.#compared;
     const plannedInput = await this.#read(state.run);
     const found = { ...this.#decisions, plan: plannedInput.entry };
@@ -236,7 +223,7 @@ export class DirectoryRun implements RunLocation {
     return this.#compared;
   }
 
-  async #carryOver(client: Client, state: Planned, change: string | undefined): Promise<void> {
+  async #carryOver(client: Client, state: PlannedRun, change: string | undefined): Promise<void> {
     const { plannedInput } = await this.#compare(state);
     // Where tonight's addresses were handed over, another reading keeps them.
     const tonight = plannedInput.plan.book.isHandedOver
@@ -300,10 +287,6 @@ export class DirectoryRun implements RunLocation {
   }
 }
 
-function isPlanned(state: RunState): state is Planned {
-  return state.run !== undefined && state.plan !== undefined;
-}
-
 /** Everything paid is safe by now: a failing callback becomes a warning. */
 async function beforeRemoval(run: ResolvedRun): Promise<void> {
   try {
@@ -312,16 +295,4 @@ async function beforeRemoval(run: ResolvedRun): Promise<void> {
     const why = error instanceof Error ? error.message : String(error);
     run.onProgress?.(noticed(notice('before_removal_failed', { why })));
   }
-}
-
-/**
- * A finished run that lacks paid results requests them before anything else, whatever list comes. Addresses
- * that failed otherwise are sent again, as by any later run.
- */
-function withOwed(run: ResolvedRun, state: RunState): ResolvedRun {
-  const owed = [...state.batches.values()].filter((entry) => isOwed(entry.state)).length;
-  if (!state.hasEnded || owed === 0 || run.retryFailed === true || !state.run) return run;
-  const { startedAt: started_at } = state.run;
-  run.onProgress?.(noticed(notice('results_owed', { batches: owed, started_at })));
-  return { ...run, retryFailed: true, onChange: run.onChange ?? 'carry' };
 }

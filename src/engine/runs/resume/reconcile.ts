@@ -70,7 +70,7 @@ export class Reconciliation {
     this.#isTakenUp = store.state.run !== undefined;
     // Its maps change later.
     this.#sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
-    this.isCopied = this.#isTakenUp && !moved && isElsewhere(run.place, here);
+    this.isCopied = this.#isTakenUp && isCopiedRun(run, here, options);
     this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
   }
 
@@ -248,12 +248,25 @@ export class Reconciliation {
         { code: 'state_mismatch' },
       );
     }
-    const what = this.isCopied ? 'was copied or restored' : 'may be older than the run';
-    return new StateError(
-      `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add ${optionName('moved')}; if one has finished the run, use its output and remove this state directory; ${optionName('fresh')} starts over and pays for everything`,
-      { code: 'state_mismatch' },
-    );
+    return doubtfulState(this.isCopied);
   }
+}
+
+/** Whether a state directory was copied from where the run began. */
+export function isCopiedRun(
+  run: RunEntry,
+  here: StateLocation | undefined,
+  { moved = false }: Pick<ResolvedRun, 'moved'>,
+): boolean {
+  return !moved && isElsewhere(run.place, here);
+}
+
+export function doubtfulState(isCopied: boolean): StateError {
+  const what = isCopied ? 'was copied or restored' : 'may be older than the run';
+  return new StateError(
+    `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add ${optionName('moved')}; if one has finished the run, use its output and remove this state directory; ${optionName('fresh')} starts over and pays for everything`,
+    { code: 'state_mismatch' },
+  );
 }
 
 function isElected(

@@ -106,14 +106,8 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   /** Paths of an earlier run's batches and results. */
-  of({ generation }: Pick<EarlierRun, 'generation'>): {
-    readonly batchesPath: string;
-    readonly results: ResultStore;
-  } {
-    return {
-      batchesPath: join(this.path, folderOf('batches', generation)),
-      results: new ResultStore(this.#files, join(this.path, folderOf('results', generation))),
-    };
+  of({ generation }: Pick<EarlierRun, 'generation'>): RunFolders {
+    return foldersAt(this.#files, this.path, generation);
   }
 
   get ticketsPath(): string {
@@ -126,7 +120,7 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 
   get recalledPath(): string {
-    return join(this.path, 'recalled');
+    return recalledPathIn(this.path);
   }
 
   /** Path for the copy of an input that can be read once. */
@@ -253,6 +247,22 @@ export class StateDirectory implements RunStore, RunScratch {
   }
 }
 
+interface RunFolders {
+  readonly batchesPath: string;
+  readonly results: ResultStore;
+}
+
+function foldersAt(files: FileSystem, path: string, generation: number): RunFolders {
+  return {
+    batchesPath: join(path, folderOf('batches', generation)),
+    results: new ResultStore(files, join(path, folderOf('results', generation))),
+  };
+}
+
+function recalledPathIn(path: string): string {
+  return join(path, 'recalled');
+}
+
 /** The journal of a run that is being dropped. */
 const droppedName = 'dropped';
 
@@ -310,7 +320,7 @@ async function removeEmpty(files: FileSystem, path: string): Promise<void> {
   try {
     // The journal goes first: should a power cut restore it, the files that it names are missing.
     await syncDirectory(files, path);
-    await files.rm(join(path, 'recalled'), { force: true });
+    await files.rm(recalledPathIn(path), { force: true });
     // The lock goes last: it marks what is left as Sluice's.
     await syncDirectory(files, path);
     await files.rm(path, { recursive: true, force: true });
@@ -343,4 +353,24 @@ export async function readRunState(files: FileSystem, path: string): Promise<Run
     await files.checkPrivateFolder(path);
     return replayJournal(entries, journalPath(path));
   });
+}
+
+/** What a state directory has of its run, read without locking it. */
+export type StoredRun = Pick<StateDirectory, 'path' | 'state' | 'of' | 'recalledPath' | 'place'>;
+
+/** @returns `undefined` without a journal */
+export async function readStoredRun(
+  files: FileSystem,
+  path: string,
+): Promise<StoredRun | undefined> {
+  const state = await readRunState(files, path);
+  return (
+    state && {
+      path,
+      state,
+      of: ({ generation }) => foldersAt(files, path, generation),
+      recalledPath: recalledPathIn(path),
+      place: async () => readStateLocation(files, path),
+    }
+  );
 }

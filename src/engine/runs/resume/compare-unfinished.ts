@@ -1,0 +1,180 @@
+import type { Client } from '../../../client/client.js';
+import type { RowChunk } from '../../../lists/rows/chunks/row-chunk.js';
+import type { Sink } from '../../../lists/rows/sink.js';
+import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
+import { mayHaveLaunched } from '../../batches/batch-state.js';
+import type { Batch } from '../../batches/batch.js';
+import type { ColumnLayout } from '../../columns/column-layout.js';
+import { Plan } from '../../plan/plan.js';
+import { readStoredRun, type StoredRun } from '../../stores/directory/state-directory.js';
+import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
+import { addressesOf, hasSent } from '../../stores/run-state.js';
+import { statusOf } from '../../stores/run-status.js';
+import type { UnfinishedRun } from '../../summary/summary.js';
+import type { ResolvedRun } from '../options/run-options.js';
+import { earlierBatches } from '../planning/batch-files.js';
+import { openRecall, type OpenRecall } from '../planning/recalled-results.js';
+import { creditsBefore } from '../reporting/read-status.js';
+import { judgeUse, refuseChange } from './changed-input.js';
+import {
+  accountOf,
+  differingSettings,
+  findChange,
+  isOver,
+  isPlanned,
+  type PlannedRun,
+  refuseOthers,
+  sendsEarlierAgain,
+  withOwed,
+} from './compare-run.js';
+import { rowDecisionsOf } from './new-run.js';
+import { doubtfulState, isCopiedRun } from './reconcile.js';
+
+/** The options of an estimate that a run compares with an unfinished one. */
+type ComparedOptions = Omit<ResolvedRun, 'client' | 'sink' | 'concurrency' | 'clock'> & {
+  readonly sink: Sink | undefined;
+  readonly client: Client | undefined;
+};
+
+type Judged = Pick<UnfinishedRun, 'action' | 'why' | 'paid_addresses' | 'used_addresses'>;
+
+/**
+ * Compares a list with the unfinished run in a state directory by what a run itself asks, while the list is
+ * read for another purpose. Nothing is locked, and nothing is written.
+ */
+export class UnfinishedComparison {
+  readonly #options: ComparedOptions;
+  readonly #stored: StoredRun;
+  readonly #run: RunEntry;
+  readonly #batches: Batch[] = [];
+  #plan: Plan | undefined;
+  #recall: OpenRecall | undefined;
+
+  private constructor(options: ComparedOptions, stored: StoredRun, run: RunEntry) {
+    this.#options = options;
+    this.#stored = stored;
+    this.#run = run;
+  }
+
+  /**
+   * @returns `undefined` where no run has sent anything that is still of use
+   * @throws StateError `state_damaged`, OutputError
+   */
+  static async find(
+    stateDir: string,
+    options: ComparedOptions,
+  ): Promise<UnfinishedComparison | undefined> {
+    const stored =
+      options.fresh === true ? undefined : await readStoredRun(options.files, stateDir);
+    if (!stored?.state.run || !hasSent(stored.state)) return undefined;
+    const given = withOwed({ ...options, onProgress: undefined }, stored.state);
+    if (isOver(stored.state, given)) return undefined;
+    return new UnfinishedComparison(given, stored, stored.state.run);
+  }
+
+  /** Begins with the columns of the list; `add` then takes its rows. */
+  async begin(layout: ColumnLayout): Promise<void> {
+    const { state, recalledPath } = this.#stored;
+    if (!isPlanned(state)) return;
+    const { files, history } = this.#options;
+    const seed = Buffer.from(state.run.seed, 'hex');
+    // The plan counts: only its own record of earlier results is read.
+    this.#recall = await openRecall({
+      state,
+      scratch: { recalledPath },
+      files,
+      seed,
+      history,
+      columns: this.#options,
+    });
+    const recall = this.#recall;
+    this.#plan = new Plan({
+      ...this.#options,
+      layout,
+      seed,
+      storage: { append: () => undefined, open: () => [] },
+      recall: recall && ((outcomes) => recall.recall(outcomes)),
+    });
+  }
+
+  add(chunk: RowChunk): void {
+    this.#plan?.planner.plan(chunk, 0);
+    this.#batches.push(...(this.#plan?.cutter.take() ?? []));
+  }
+
+  /** @param entryOf the plan of the rows, from its batches */
+  async end(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<UnfinishedRun> {
+    const { state, path } = this.#stored;
+    const { launchedCredits } = statusOf(state, path);
+    const before = creditsBefore(state.earlier);
+    return {
+      ...(await this.#judge(entryOf)),
+      started_at: this.#run.startedAt,
+      paid: {
+        email: launchedCredits.email + (before?.email ?? 0),
+        phone: launchedCredits.phone + (before?.phone ?? 0),
+      },
+    };
+  }
+
+  async #judge(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<Judged> {
+    try {
+      return await this.#decide(entryOf);
+    } catch (error) {
+      if (!isSluiceError(error, 'state_mismatch')) throw error;
+      return { action: 'stop', why: error.message, paid_addresses: null, used_addresses: null };
+    }
+  }
+
+  async #decide(entryOf: (batches: readonly Batch[]) => PlanEntry): Promise<Judged> {
+    const { client, signal, serviceName = client?.baseUrl ?? this.#run.service } = this.#options;
+    const { state } = this.#stored;
+    const decides = rowDecisionsOf(this.#options);
+    refuseOthers(differingSettings(this.#run, { decides, service: serviceName }));
+    if (client) await accountOf(client, this.#run, state, signal);
+    const plan = this.#plan;
+    if (!plan || !isPlanned(state)) {
+      return { action: 'carry', why: null, paid_addresses: null, used_addresses: null };
+    }
+    plan.cutter.closeAll();
+    this.#batches.push(...plan.cutter.take());
+    const entry = entryOf(this.#batches.toSorted((a, b) => a.id - b.id));
+    const recalled = await this.#recall?.finish();
+    const found = {
+      decides,
+      plan: {
+        ...entry,
+        // Rows of a program that can be read once are compared by their addresses.
+        content: entry.content ?? state.plan.content,
+        ...(recalled && { recalled }),
+      },
+    };
+    const change = findChange(state, found);
+    if (change !== undefined) return this.#judgeChange(state, change, plan);
+    const action = sendsEarlierAgain(state, this.#options) ? 'carry' : 'resume';
+    const paid = [...state.batches.values()]
+      .filter((each) => mayHaveLaunched(each.state))
+      .reduce((sum, each) => sum + addressesOf(state, each), 0);
+    return { action, why: null, paid_addresses: paid, used_addresses: paid };
+  }
+
+  async #judgeChange(state: PlannedRun, change: string, plan: Plan): Promise<Judged> {
+    const stored = this.#stored;
+    const run = this.#options;
+    refuseChange({ run, state, change });
+    if (isCopiedRun(state.run, await stored.place(), run)) throw doubtfulState(true);
+    const known = await earlierBatches(run.files, stored, state);
+    const { carried } = await judgeUse(
+      { run, store: stored, state, change },
+      plan.book,
+      known.map(({ batch, entry }) => ({ batch, state: entry.state })),
+    );
+    const { paidAddresses, usedAddresses } = carried;
+    return {
+      action: 'carry',
+      why: change,
+      paid_addresses: paidAddresses,
+      used_addresses: usedAddresses,
+    };
+  }
+}

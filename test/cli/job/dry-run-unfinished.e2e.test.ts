@@ -1,0 +1,186 @@
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { estimateRun } from '../../../src/engine/runs/estimate.js';
+import { run } from '../../../src/engine/runs/run.js';
+import type { Estimate } from '../../../src/engine/summary/summary.js';
+import { Client } from '../../../src/client/client.js';
+import { lockDirectory } from '../../../src/engine/stores/directory/folders.js';
+import { systemFiles } from '../../../src/platform/files/file-system.js';
+import type { Service } from '../../../src/service/index.js';
+import { withFolder, withService } from '../../service/with-service.js';
+import { chargesOf } from '../charges.js';
+import { connectTo } from '../connect-to.js';
+import { countRequests } from '../count-requests.js';
+import { eventsOf } from '../logged-events.js';
+import { type EndedHere, runInProcess } from '../run-in-process.js';
+import { askSqlite } from '../../lists/sql/sqlite/ask-sqlite.js';
+
+let folder: string;
+let service: Service;
+beforeEach(async () => {
+  folder = await withFolder();
+  ({ service } = await withService());
+  await writeList(names(9));
+});
+
+function names(count: number, from = 0): readonly string[] {
+  return Array.from({ length: count }, (_, at) => `good${at + from}@sluice.test`);
+}
+
+async function writeList(mails: readonly string[]): Promise<void> {
+  await writeFile(join(folder, 'list.csv'), `mail\n${mails.join('\n')}\n`);
+}
+
+interface Given {
+  readonly from?: readonly string[];
+  readonly input?: string;
+}
+
+const settings = '--email mail --country US --batch-size 3 --concurrency 1 --poll-interval 5';
+
+async function verify(
+  more: readonly string[] = [],
+  { from = ['list.csv'], input = '' }: Given = {},
+): Promise<EndedHere> {
+  const output = more.includes('-o') ? [] : ['-o', 'out.csv'];
+  const args = ['verify', ...from, ...settings.split(' '), ...output, ...more];
+  return runInProcess(args, { cwd: folder, env: connectTo(service), input });
+}
+
+/** Two of three batches are paid for. */
+async function stopHalfway(more: readonly string[] = [], given: Given = {}): Promise<void> {
+  const stopped = await verify([...more, '--max-credits', '6'], given);
+  expect(stopped.code, stopped.stderr).toBe(5);
+  expect(await chargesOf(service)).toHaveLength(6);
+}
+
+async function stateFiles(): Promise<Readonly<Record<string, string>>> {
+  const path = join(folder, 'out.csv.sluice');
+  const found = await readdir(path, { recursive: true, withFileTypes: true });
+  const files = found.filter((each) => each.isFile());
+  const entries = files.map(async ({ parentPath, name }) => [
+    join(parentPath, name),
+    await readFile(join(parentPath, name), 'latin1'),
+  ]);
+  return Object.fromEntries(await Promise.all(entries)) as Record<string, string>;
+}
+
+/** What a dry run says, which changes nothing, and needs nothing that a process at work has. */
+async function dryRun(
+  more: readonly string[] = [],
+  given: Given = {},
+): Promise<Estimate['unfinished']> {
+  const before = await stateFiles();
+  const requests = countRequests(service);
+  const lock = await lockDirectory(systemFiles, join(folder, 'out.csv.sluice'));
+  const ended = await verify([...more, '--dry-run', '--summary', 'dry.json'], given);
+  await lock.release();
+  expect(ended.code, ended.stderr).toBe(0);
+  expect(requests.filter((request) => !request.startsWith('GET '))).toEqual([]);
+  expect(await stateFiles()).toEqual(before);
+  const estimate = JSON.parse(await readFile(join(folder, 'dry.json'), 'utf8')) as Estimate;
+  await rm(join(folder, 'dry.json'));
+  const { unfinished } = estimate;
+  expect(eventsOf(ended, 'unfinished_run')).toMatchObject(
+    unfinished ? [{ action: unfinished.action, paid: '6 email credits' }] : [],
+  );
+  return unfinished;
+}
+
+const paid = { paid: { email: 6, phone: 0 }, paid_addresses: 6 };
+
+describe('a dry run beside an unfinished run', () => {
+  it.each<[string, readonly string[], Given]>([
+    ['of a file', [], {}],
+    ['with a history', ['--history', 'kept'], {}],
+    ['of the first rows', ['--limit', '8'], {}],
+    ['with a list that is not sent', ['--suppress', 'stop.csv'], {}],
+    ['of a pipe', [], { from: ['-'], input: `mail\n${names(9).join('\n')}\n` }],
+    ['of a query', ['--query', 'SELECT mail FROM people'], { from: ['sqlite:crm.db'] }],
+  ])('%s resumes it, as the run does', async (_, more, given) => {
+    await writeFile(join(folder, 'stop.csv'), 'mail\ngood8@sluice.test\n');
+    const rows = names(9).map((name) => `('${name}')`);
+    askSqlite(
+      join(folder, 'crm.db'),
+      'CREATE TABLE people (mail TEXT)',
+      `INSERT INTO people VALUES ${rows.join(', ')} RETURNING 1`,
+    );
+    // Results that an earlier run has, where there is a history.
+    if (more.includes('--history')) {
+      await writeList(names(2, 7));
+      expect((await verify([...more, '-o', 'first.csv'])).code).toBe(0);
+      await writeList(names(9));
+      const stopped = await verify([...more, '--max-credits', '6']);
+      expect(stopped.code, stopped.stderr).toBe(5);
+    } else {
+      await stopHalfway(more, given);
+    }
+    const unfinished = await dryRun(more, given);
+    expect(unfinished).toMatchObject({ action: 'resume', why: null, ...paid, used_addresses: 6 });
+    const resumed = await verify(more, given);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(eventsOf(resumed, 'carried')).toEqual([]);
+    expect(eventsOf(resumed, 'going_on')).toHaveLength(1);
+  });
+
+  it.each([
+    ['more rows', names(11), [], 6],
+    ['fewer rows of those that are paid for', names(8, 3), [], 3],
+    ['other rows, and --on-change carry', names(5, 5), ['--on-change', 'carry'], 1],
+  ])('of %s uses what was paid, as the run does', async (_, list, more, used) => {
+    await stopHalfway();
+    await writeList(list);
+    const unfinished = await dryRun(more);
+    expect(unfinished).toMatchObject({ action: 'carry', ...paid, used_addresses: used });
+    const carried = await verify(more);
+    expect(carried.code, carried.stderr).toBe(0);
+    expect(eventsOf(carried, 'carried')).toMatchObject([
+      { change: unfinished?.why, paid_addresses: 6, used_addresses: used },
+    ]);
+  });
+
+  it.each([
+    ['too few of the paid rows', names(7, 4), []],
+    ['a changed list, and --on-change stop', names(10), ['--on-change', 'stop']],
+    ['another setting', names(9), ['--description', 'other']],
+    ['another country', names(9), ['--email-country', 'CA']],
+  ])('of %s says that it stops, as the run does', async (_, list, more) => {
+    await stopHalfway();
+    await writeList(list);
+    const unfinished = await dryRun(more);
+    expect(unfinished).toMatchObject({ action: 'stop', paid: paid.paid, used_addresses: null });
+    const stopped = await verify(more);
+    expect(stopped.code).toBe(2);
+    expect(eventsOf(stopped, 'error')).toMatchObject([{ code: 'state_mismatch' }]);
+    expect(await chargesOf(service)).toHaveLength(6);
+  });
+
+  it('with --fresh, or after it has finished, says nothing of it', async () => {
+    await stopHalfway();
+    expect(await dryRun(['--fresh'])).toBeUndefined();
+    expect((await verify()).code).toBe(0);
+    const after = await verify(['--dry-run']);
+    expect(eventsOf(after, 'unfinished_run')).toEqual([]);
+  });
+});
+
+it('compares rows of a program, too, and nothing without a state directory', async () => {
+  const client = new Client(service);
+  const stateDir = join(folder, 'state');
+  const rows = names(9).map((mail) => ({ mail }));
+  const common = { client, email: ['mail'], country: 'US', batchSize: 3 } as const;
+  try {
+    const sink = join(folder, 'rows.csv');
+    await expect(
+      run({ ...common, source: rows, sink, stateDir, concurrency: 1, maxCredits: 6 }),
+    ).rejects.toMatchObject({ code: 'budget_exhausted' });
+    const estimate = await estimateRun({ ...common, source: rows, stateDir });
+    expect(estimate.unfinished).toMatchObject({ action: 'resume', ...paid });
+    const changed = await estimateRun({ ...common, source: rows.toReversed(), stateDir });
+    expect(changed.unfinished).toMatchObject({ action: 'carry', ...paid, used_addresses: 6 });
+    expect(await estimateRun({ ...common, source: rows })).not.toHaveProperty('unfinished');
+  } finally {
+    await client.close();
+  }
+});
