@@ -5,6 +5,7 @@ import buildConnector from 'undici/lib/core/connect.js';
 import Agent from 'undici/lib/dispatcher/agent.js';
 import EnvHttpProxyAgent from 'undici/lib/dispatcher/env-http-proxy-agent.js';
 import { ConfigurationError } from '../../platform/errors/errors.js';
+import { withoutContinue } from './without-continue.js';
 
 /** Connections of one client, and their end. */
 interface ClosableDispatcher {
@@ -86,23 +87,5 @@ function makePatient<S extends Socket>(socket: S): S {
   socket._write = (chunk, encoding, done) => write(chunk, encoding, afterReading(done));
   const writeMany = socket._writev?.bind(socket);
   if (writeMany) socket._writev = (chunks, done) => writeMany(chunks, afterReading(done));
-  return socket;
-}
-
-const continues = /^HTTP\/1\.[01] 100[ \r]/;
-
-/**
- * Makes a socket show an interim answer 100 as a 102. A client ignores those that it did not ask for (RFC 9110,
- * 15.2); undici does so with all but 100, at which it drops the connection, and with it an answer that may be paid
- * for.
- */
-function withoutContinue<S extends Socket>(socket: S): S {
-  const read = socket.read.bind(socket);
-  socket.read = (size) => {
-    const chunk: unknown = read(size);
-    if (chunk instanceof Buffer && continues.test(chunk.toString('latin1', 0, 13)))
-      chunk.write('102', 9);
-    return chunk;
-  };
   return socket;
 }
