@@ -140,14 +140,32 @@ describe('--suppress', () => {
     ['-o u.csv --suppress u.csv', 2],
     ['--rejects u.csv --keep valid --suppress u.csv', 2],
     ['--suppress none.csv', 6],
+    ...['empty.txt', 'empty.csv', 'header.csv', 'unread.txt'].flatMap(
+      (name): [string, number][] => [
+        [`--suppress ${name}`, 8],
+        [`--suppress ${name} --dry-run`, 8],
+        [`--suppress good.txt --suppress ${name}`, 8],
+      ],
+    ),
+    ['--suppress u.csv#city', 8],
     ['--suppress u.csv', 2],
     ['--suppress u.csv#who', 2],
     ['--exclude u.csv', 2],
   ])('%s ends before anything is sent', async (args, code) => {
-    await writeFile(join(folder, 'u.csv'), 'name,city\nAnn,Rome\n');
+    const lists = {
+      'u.csv': 'name,city\nAnn,Rome\n',
+      'empty.txt': '',
+      'empty.csv': '',
+      'header.csv': 'Email Address,Name\n',
+      'unread.txt': 'nobody\n',
+      'good.txt': 'good1@sluice.test\n',
+      'out.csv': 'old\n',
+    };
+    for (const [name, text] of Object.entries(lists)) await writeFile(join(folder, name), text);
     expect((await verify(args)).code).toBe(code);
     expect(await paid()).toEqual([]);
     expect(await readFile(join(folder, 'u.csv'), 'utf8')).toContain('Ann');
+    expect(await readFile(join(folder, 'out.csv'), 'utf8')).toBe('old\n');
   });
 });
 

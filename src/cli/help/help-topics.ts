@@ -31,7 +31,7 @@ export const exitCodeTexts = [
   { code: 7, happened: 'the service failed or was not reached', todo: 'run again later' },
   {
     code: 8,
-    happened: 'suspect, with too many unknown verdicts or too few rows in the list',
+    happened: 'suspect: too many unknown, too few rows, an empty --suppress list',
     todo: 'look at <output>.suspect, or at the list',
   },
   {
@@ -153,8 +153,8 @@ export const helpTopics: readonly HelpTopic[] = [
         rows: [
           ['sluice status', 'lists the unfinished runs of this folder'],
           ['--retry-failed', 'sends again what failed in a finished run'],
-          ['--fresh', 'drops an unfinished run and starts over'],
-          ['sluice abandon <state>', 'gives it up'],
+          ['--fresh', 'drops an unfinished run and starts over: what it has paid is paid again'],
+          ['sluice abandon <state>', 'gives it up, and what it has paid for'],
         ],
       },
     ],

@@ -3,47 +3,52 @@ import { caseless } from '../../lists/rows/sources/combine-headers.js';
 import { editDistance } from '../../platform/text/closest-name.js';
 import { optionName } from '../../platform/text/option-name.js';
 
-export function findColumn(header: readonly string[], given: string): number {
+/** @param list names the list in errors */
+export function findColumn(header: readonly string[], given: string, list = 'the input'): number {
   const first = header.indexOf(given);
   if (first !== -1) {
     if (header.indexOf(given, first + 1) === -1) return first;
     const positions = header.flatMap((name, at) => (name === given ? [`#${at + 1}`] : []));
     throw new ConfigurationError(
-      `the input has more than one column named ${JSON.stringify(given)}; name it by position: ${positions.join(' or ')}`,
+      `${list} has more than one column named ${JSON.stringify(given)}; name it by position: ${positions.join(' or ')}`,
       { code: 'column_not_found' },
     );
   }
   const position = /^#([1-9]\d{0,5})$/.exec(given);
   const index = Number(position?.[1]) - 1;
   if (position && index < header.length) return index;
-  return findWithoutCase(header, given);
+  return findWithoutCase(header, given, list);
 }
 
 /** Names are seldom typed exactly as the header has them. */
-function findWithoutCase(header: readonly string[], given: string): number {
+function findWithoutCase(header: readonly string[], given: string, list: string): number {
   const wanted = caseless(given);
   const found = header.flatMap((name, index) => (caseless(name) === wanted ? [index] : []));
   const [only] = found;
-  if (only === undefined) throw columnNotFound(header, given);
+  if (only === undefined) throw columnNotFound(header, given, list);
   if (found.length === 1) return only;
   const names = found.map((index) => JSON.stringify(header[index])).join(' and ');
   throw new ConfigurationError(
-    `the input has no column ${JSON.stringify(given)}, but ${names}: name one of them as it is written`,
+    `${list} has no column ${JSON.stringify(given)}, but ${names}: name one of them as it is written`,
     { code: 'column_not_found' },
   );
 }
 
-function columnNotFound(header: readonly string[], given: string): ConfigurationError {
+function columnNotFound(
+  header: readonly string[],
+  given: string,
+  list: string,
+): ConfigurationError {
   const damaged = header.findIndex((name) => isDamaged(name, given));
   if (damaged !== -1) {
     return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
+      `${list} has no column ${JSON.stringify(given)}, but ${JSON.stringify(header[damaged])}, which is not UTF-8 text: name the encoding of the file with ${optionName('encoding')}, such as windows-1252, or the column by its position, #${damaged + 1}`,
       { code: 'column_not_found' },
     );
   }
   if (header.length > 0 && header.every((name) => name.trim() === '')) {
     return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, as its first row is blank: say with ${optionName('skipRows')} how many rows are above the header, or check what makes the list`,
+      `${list} has no column ${JSON.stringify(given)}, as its first row is blank: say with ${optionName('skipRows')} how many rows are above the header, or check what makes the list`,
       { code: 'column_not_found' },
     );
   }
@@ -51,11 +56,11 @@ function columnNotFound(header: readonly string[], given: string): Configuration
   if (delimiter !== undefined) {
     const shown = delimiter === '\t' ? 'tab' : `"${delimiter}"`;
     return new ConfigurationError(
-      `the input has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave ${optionName('delimiter')} out, or give it as ${shown}`,
+      `${list} has no column ${JSON.stringify(given)}, but one column alone, with ${shown} in its name: leave ${optionName('delimiter')} out, or give it as ${shown}`,
       { code: 'column_not_found' },
     );
   }
-  return new ConfigurationError(`the input has ${noColumn(header, given)}`, {
+  return new ConfigurationError(`${list} has ${noColumn(header, given)}`, {
     code: 'column_not_found',
   });
 }

@@ -146,7 +146,6 @@ export const columnShape = {
     name: 'suggest',
     group: 'Output',
     decides: 'output',
-    isCommon: true,
     help: 'Add <column>_suggestion: the domain probably meant by a misspelt one (gmial.com: gmail.com). It is never sent.',
   }),
 } satisfies OptionShape<ColumnOptions>;

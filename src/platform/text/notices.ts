@@ -113,10 +113,10 @@ export const notices = {
     sentence: suppressListSentence,
   }),
   suppress_list_unread: define({
-    when: 'Cells of a list of `--suppress`, or all of it, suppress nothing.',
+    when: 'Cells of a list of `--suppress` suppress nothing.',
     isWarning: true,
     example: { list: 'optouts.csv', cells: 20, without_country: 0, unread: 2 },
-    variants: [{ unread: 1 }, { cells: 0, unread: 0 }],
+    variants: [{ unread: 1 }],
     sentence: suppressListSentence,
   }),
   opted_out: define({
@@ -354,10 +354,7 @@ function suppressListSentence({
   readonly without_country: number;
   readonly unread: number;
 }): string {
-  const holds =
-    cells > 0
-      ? `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`
-      : `${list} holds no address: it suppresses nothing`;
+  const holds = `never sent: the addresses and domains in ${counted(cells, 'cell')} of ${list}`;
   const ofRows =
     without === 1
       ? '1 phone number has no calling code, and is never sent where the country of a row makes it the same'

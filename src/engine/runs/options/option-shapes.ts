@@ -92,7 +92,8 @@ const listShape = {
     name: 'suppress',
     group: 'Which rows',
     isPath: true,
-    help: 'List of addresses and domains that are never sent, such as an unsubscribe list; its column is found, or named after a #. Give it again for another.',
+    isCommon: true,
+    help: 'List of addresses and domains that are never sent, such as an unsubscribe list. Its column is found, or named after a #. A list that holds none: exit 8.',
   }),
   batchSize: flagged(count, {
     name: 'batch-size',

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { findLists, listSource } from '../../../lists/named-lists.js';
 import type { CellText } from '../../../lists/rows/chunks/row-chunk.js';
 import type { Source } from '../../../lists/rows/source.js';
-import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { ConfigurationError, InputError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { notice } from '../../../platform/text/notices.js';
 import { optionName } from '../../../platform/text/option-name.js';
@@ -40,7 +40,8 @@ interface ReadSuppressed {
  * Reads the suppress lists.
  *
  * @param options.country country of their numbers without a calling code
- * @throws ConfigurationError for a list without a recognisable column; InputError
+ * @throws ConfigurationError for a list without a recognisable column; InputError, `input_suspect` for a list
+ * without an address
  */
 export async function readSuppressed(
   given: readonly (string | URL | SuppressList)[] = [],
@@ -62,12 +63,20 @@ export async function readSuppressed(
       const figures = await readList(opens, columns, suppressed, signal);
       lists.push(`${figures.name} with ${counted(figures.found, 'cell')}`);
       const { name: list, found: cells, withoutCountry: without_country, unread } = figures;
-      const isUnread = cells === 0 || unread > 0;
-      const code = isUnread ? 'suppress_list_unread' : 'suppress_list';
+      // An export that failed would have everybody who has opted out verified and mailed.
+      if (cells === 0) throw holdsNothing(list);
+      const code = unread > 0 ? 'suppress_list_unread' : 'suppress_list';
       onProgress?.(noticed(notice(code, { list, cells, without_country, unread })));
     }
   }
   return { suppressed, lists: lists.join(', ') };
+}
+
+function holdsNothing(list: string): InputError {
+  return new InputError(
+    `${list} is to be suppressed, and holds no address or domain: it may be a failed export. Nothing was sent, and the output is untouched: leave out ${optionName('suppress')}, or write a line into the list (such as example.com), if nobody has opted out`,
+    { code: 'input_suspect' },
+  );
 }
 
 /** Each list has columns of its own. */
@@ -102,7 +111,8 @@ async function readList(
 ): Promise<ListFigures> {
   const source = await opens(hasHeader);
   const named = (header: readonly string[]): readonly number[] | undefined =>
-    columns?.map((column) => findColumn(header, column)) ?? (header.length === 1 ? [0] : undefined);
+    columns?.map((column) => findColumn(header, column, source.name)) ??
+    (header.length === 1 ? [0] : undefined);
   let reading;
   try {
     reading = await source.open({
@@ -110,6 +120,7 @@ async function readList(
       wanted: (header) => named(header) ?? [],
     });
   } catch (error) {
+    if (error instanceof InputError && error.isEmpty) throw holdsNothing(source.name);
     // Most lists consist of addresses alone.
     if (!hasHeader || !isSluiceError(error, 'header_missing')) throw error;
     return readList(opens, columns, suppressed, signal, false);
