@@ -56,7 +56,8 @@ const faces = [
   join('lists', 'files', 'outputs', 'output-file.ts'),
   join('lists', 'files', 'outputs', 'output-path.ts'),
   join('lists', 'rows', 'values', 'kinds.ts'),
-  ...['contract', 'service', 'conformance'].map((name) => join(name, 'index.ts')),
+  ...['contract', 'service'].map((name) => join(name, 'index.ts')),
+  join('conformance', 'check-conformance.ts'),
   join('lists', 'remote', 's3', 'index.ts'),
   ...['postgres', 'mysql', 'sqlite', 'duckdb'].map((name) =>
     join('lists', 'sql', name, 'index.ts'),

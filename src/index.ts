@@ -118,7 +118,7 @@ export type { ResultHistory } from './engine/plan/result-cache.js';
 
 export { Client, type VerificationService } from './client/client.js';
 export type { ListQuery } from './client/scan-batches.js';
-export type { CallOptions } from './client/call-options.js';
+export type { CallOptions } from './client/client-options.js';
 export type {
   FileParameters,
   FinishedBatch,

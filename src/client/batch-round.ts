@@ -17,7 +17,7 @@ import { ContractError, DeadlineError, InputError } from '../platform/errors/err
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
 import { type Clock, pollWaitMs } from '../platform/waiting/clock.js';
-import { type CallOptions, callShape } from './call-options.js';
+import { type CallOptions, callShape } from './client-options.js';
 import type { UploadFile } from './http/multipart.js';
 import { type BatchLister, scanBatches } from './scan-batches.js';
 

@@ -29,8 +29,13 @@ import {
   type RoundOptions,
   type WaitOptions,
 } from './batch-round.js';
-import { type CallOptions, checkCallOptions } from './call-options.js';
-import { type ClientOptions, parseBaseUrl, parseClientOptions } from './client-options.js';
+import {
+  type CallOptions,
+  checkCallOptions,
+  type ClientOptions,
+  parseBaseUrl,
+  parseClientOptions,
+} from './client-options.js';
 import { createDispatcher } from './http/connections.js';
 import type { UploadFile } from './http/multipart.js';
 import { type ExportAnswer, readExport, readJson } from './http/response.js';

@@ -1,7 +1,7 @@
 import type { BatchSummary } from '../contract/bodies.js';
 import { limits } from '../contract/limits.js';
 import type { ListQueryInput } from '../contract/parameters.js';
-import type { CallOptions } from './call-options.js';
+import type { CallOptions } from './client-options.js';
 
 export type ListQuery = Omit<ListQueryInput, 'from_date' | 'to_date'> & {
   readonly from_date?: string | Date | undefined;

@@ -7,8 +7,7 @@ import { Deviation, NotReached } from './shapes.js';
 import { createExchange } from './exchange.js';
 import { section1 } from './clauses/section-1.js';
 import { section2Bodies } from './clauses/section-2-bodies.js';
-import { section2Forms } from './clauses/section-2-forms.js';
-import { section2Parameters } from './clauses/section-2-parameters.js';
+import { section2Forms, section2Parameters } from './clauses/section-2-requests.js';
 import { section3 } from './clauses/section-3.js';
 import { section4 } from './clauses/section-4.js';
 import { sections5To9 } from './clauses/sections-5-to-9.js';
@@ -54,7 +53,8 @@ export interface ConformanceReport {
 }
 
 /**
- * Checks a service against the specification, clause by clause. Without `spend` it reads, uploads and
+ * Checks a service against the specification (docs/reference/service-interface.md), clause by clause.
+ * Independent of `src/contract`, so that a misreading cannot pass twice. Without `spend` it reads, uploads and
  * deletes, and launches nothing. Deletes the batches that it made.
  */
 export async function checkConformance(options: ConformanceOptions): Promise<ConformanceReport> {

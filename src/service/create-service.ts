@@ -2,12 +2,12 @@ import { type Account, applyAccounts } from './account.js';
 import { AnswerCache } from './storage/answer-cache.js';
 import { ResultCaches } from './storage/result-caches.js';
 import type { VerificationEngine } from './verification/engine.js';
+import type { FaultReport } from './faults/fault.js';
 import { FaultInjector } from './faults/fault-injector.js';
-import type { FaultReport } from './faults/fault-schedule.js';
 import { createDispatch } from './http/dispatch.js';
 import { connectionsFor, openFilesLimit, openHttpServer } from './http/http-server.js';
 import { createRequestLog } from './http/request-log.js';
-import { createRateLimiter } from './http/rate-limiter.js';
+import { createRateLimiter } from './http/access.js';
 import { BatchJobs, createKeyedMutex } from './batches/batch-jobs.js';
 import {
   checkAccounts,
@@ -15,7 +15,7 @@ import {
   type ServiceOptions,
   type ServiceSettings,
 } from './service-options.js';
-import { readLedger, type LedgerEntry } from './storage/ledger.js';
+import { readLedger, type LedgerEntry } from './operations/credits.js';
 import { Store } from './storage/store.js';
 
 /** A running local service. A client takes it as its options: `new Client(service)`. */

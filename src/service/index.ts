@@ -4,11 +4,11 @@
 
 export { createService, type Service } from './create-service.js';
 export type { ServiceOptions } from './service-options.js';
-export type { LedgerEntry } from './storage/ledger.js';
+export type { LedgerEntry } from './operations/credits.js';
 
 // Verification by the network
 export { networkEngine } from '../live/network-engine.js';
-export type { NetworkEngineOptions } from '../live/network-options.js';
+export type { NetworkEngineOptions } from '../live/network-engine.js';
 export type { QueryLimits } from '../live/schedule/limits.js';
 export { parseProviders, type CustomProvider } from '../live/smtp/providers.js';
 export {
@@ -29,8 +29,7 @@ export type {
 
 export { parseAccounts, type Account } from './account.js';
 
-export { parseFaultPlan, type FaultPlan, type Fault } from './faults/fault.js';
-export type { FaultReport } from './faults/fault-schedule.js';
+export { parseFaultPlan, type FaultPlan, type Fault, type FaultReport } from './faults/fault.js';
 
 // For tests
 export type { Clock } from '../platform/waiting/clock.js';

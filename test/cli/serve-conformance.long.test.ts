@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ConformanceReport } from '../../src/conformance/index.js';
+import type { ConformanceReport } from '../../src/conformance/check-conformance.js';
 import { runInProcess } from './run-in-process.js';
 import { serve } from './serving.js';
 

@@ -5,7 +5,7 @@ import {
   conformanceSums,
   type ConformanceOptions,
   type ConformanceReport,
-} from '../../src/conformance/index.js';
+} from '../../src/conformance/check-conformance.js';
 import { allClauses } from '../../src/conformance/check-conformance.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import { parseFaultPlan, type ServiceOptions } from '../../src/service/index.js';

@@ -2,7 +2,7 @@ import { createSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import dnsPacket, { type Answer, type DecodedPacket, type Packet } from 'dns-packet';
 import { onTestFinished } from 'vitest';
-import type { DnsServer } from '../../src/live/dns/query-server.js';
+import type { DnsServer } from '../../src/live/dns/resolver.js';
 
 /** What a scripted server says to a question; `silent` says nothing. */
 export type Said = Partial<Packet> & {

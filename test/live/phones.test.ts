@@ -7,7 +7,7 @@ import {
   type NetworkEngineOptions,
   type PhoneLookup,
 } from '../../src/service/index.js';
-import { loadOperators } from '../../src/live/phones/operators.js';
+import { loadOperators } from '../../src/live/phones/phone-verifier.js';
 import { withService } from '../service/with-service.js';
 
 const { signal } = new AbortController();

@@ -50,7 +50,7 @@ async function conformance({
   noArguments('conformance', positionals);
   const service = await open(await chooseTarget(options, env));
   const { checkConformance, conformanceLines, conformanceSums } =
-    await import('../../conformance/index.js');
+    await import('../../conformance/check-conformance.js');
   const isJson = options.has('json');
   const { patienceMs } = options.libraryValues(conformanceOptions);
   // Lines are printed in order, each when the one before is out.

@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../client/call-options.js';
+import type { CallOptions } from '../../client/client-options.js';
 import type { VerificationService } from '../../client/client.js';
 import { uploadedBatch } from '../../contract/bodies.js';
 import type { Batch } from '../batches/batch.js';

@@ -1,5 +1,5 @@
 import type * as z from 'zod';
-import { type CallOptions, callShape } from '../../client/call-options.js';
+import { type CallOptions, callShape } from '../../client/client-options.js';
 import type { VerificationService } from '../../client/client.js';
 import type { UnitAnswer } from '../../contract/bodies.js';
 import type { Open, UnitStatus, VerificationType } from '../../contract/enums.js';

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { ConfigurationError } from '../../platform/errors/errors.js';
 import { readBounded, parseConfig } from '../../platform/json.js';
 import type { Clock } from '../../platform/waiting/clock.js';
-import { isLoopback } from '../../service/http/authenticate.js';
+import { isLoopback } from '../../service/http/access.js';
 
 /** A network's facts about a number; unknown ones are absent. */
 export interface PhoneFacts {

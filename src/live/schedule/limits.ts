@@ -55,7 +55,7 @@ export class ConnectionLimiter {
   ): Promise<ConnectionSlot> {
     const held = [await this.#exchangers.enter(names, isUrgent, signal)];
     const leave = (): void => {
-      for (const returnBuffer of held.splice(0).toReversed()) returnBuffer();
+      for (const release of held.splice(0).toReversed()) release();
     };
     try {
       const greeted = await this.#greetings.enter(all, isUrgent, signal);

@@ -3,9 +3,8 @@ import { type MailRoute, RouteFinder } from '../dns/find-exchangers.js';
 import type { Resolver } from '../dns/resolver.js';
 import { TtlCache, DelayLine } from './timed.js';
 import type { Answer, MailOutcome, MailTask } from '../smtp/questions.js';
-import type { ConversationEnd } from '../smtp/converse.js';
+import { type ConversationEnd, Conversations, type ConversationsOptions } from './conversations.js';
 import type { NoSession } from '../smtp/open-session.js';
-import { Conversations, type ConversationsOptions } from './conversations.js';
 import { DomainCache } from '../smtp/domain-cache.js';
 import { type ExchangerQueue, ExchangerQueues } from './exchanger-queues.js';
 

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { rm } from 'node:fs/promises';
 import pLimit from 'p-limit';
 import type { Clock } from '../../platform/waiting/clock.js';
-import { isTransient, transientWaitMs } from '../http/http-problem.js';
+import { isTransient, transientWaitMs } from '../http/reply.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
 import { type Batch, removeBatchFiles, removePreparation } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';

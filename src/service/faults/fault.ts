@@ -146,6 +146,15 @@ export type Fault = z.input<typeof fault>;
 /** The same with its defaults. */
 export type ParsedFault = z.output<typeof fault>;
 
+/** A planned fault and its count. */
+export interface FaultReport {
+  readonly fault: ParsedFault;
+  /** Requests of its operation so far. */
+  readonly requests: number;
+  /** How often it fired. */
+  readonly fired: number;
+}
+
 /** Operations that change something, with requests that are complete before. */
 const lateOperations: readonly string[] = [
   'uploadBatch',

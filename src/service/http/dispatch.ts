@@ -18,11 +18,15 @@ import type { Handler, ServiceContext } from '../operations/operation.js';
 import { statusPage } from '../operations/status-page.js';
 import { format, verifyUnit } from '../operations/units.js';
 import { withExtraFields } from '../variants.js';
-import { authenticate } from './authenticate.js';
-import { guardAgainstCsrf } from './csrf-guard.js';
-import { HttpProblem, isTransient } from './http-problem.js';
-import type { RateLimiter } from './rate-limiter.js';
-import { type CorruptedReply, ok, type Reply, sendReply } from './reply.js';
+import { authenticate, guardAgainstCsrf, type RateLimiter } from './access.js';
+import {
+  HttpProblem,
+  isTransient,
+  type CorruptedReply,
+  ok,
+  type Reply,
+  sendReply,
+} from './reply.js';
 import { logRequest } from './request-log.js';
 import { createRouter, type Route } from './router.js';
 

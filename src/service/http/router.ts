@@ -1,6 +1,6 @@
 import { batchUuid } from '../../contract/bodies.js';
-import { HttpProblem, notFound } from './http-problem.js';
-import { validationError } from './parse-values.js';
+import { HttpProblem, notFound } from './reply.js';
+import { validationError } from './read-request.js';
 
 /** Stands for a batch's identifier in a path. */
 const uuidPart = '{batch_uuid}';

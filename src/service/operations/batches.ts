@@ -4,10 +4,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { operations } from '../../contract/operations.js';
 import { openPrivateFile } from '../../platform/files/private-files.js';
 import { findHits } from '../batches/verify-content.js';
-import { badRequest } from '../http/http-problem.js';
-import { parseTexts, parseValue } from '../http/parse-values.js';
-import { readForm, readJson, type ReceivedForm } from '../http/read-body.js';
-import { jsonType, ok, type Reply } from '../http/reply.js';
+import { badRequest, jsonType, ok, type Reply } from '../http/reply.js';
+import {
+  parseTexts,
+  parseValue,
+  readForm,
+  readJson,
+  type ReceivedForm,
+} from '../http/read-request.js';
 import {
   type ServiceContext,
   type Call,
@@ -61,7 +65,7 @@ async function takeIn(
     return ok({ status: 'parse_error', message: received.trouble });
   }
   const uuid = randomUUID();
-  await store.adopt(arrival, { uuid, revision: 0 });
+  await store.adopt(arrival, uuid);
   await store.commit({
     event: 'uploaded',
     uuid,

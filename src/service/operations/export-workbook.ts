@@ -4,7 +4,7 @@ import type { VerificationType } from '../../contract/enums.js';
 import { isSluiceError } from '../../platform/errors/is-sluice-error.js';
 import { refuseMissingPackage } from '../../platform/optional-package.js';
 import { createSlices } from '../batches/shortest-job-first.js';
-import { badRequest } from '../http/http-problem.js';
+import { badRequest } from '../http/reply.js';
 import type { ServiceContext } from './operation.js';
 import { type Batch, statusOf } from '../storage/batch.js';
 import type { VerdictCount } from '../storage/events.js';

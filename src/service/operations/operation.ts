@@ -1,6 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { notFound } from '../http/http-problem.js';
-import type { Reply } from '../http/reply.js';
+import { notFound, type Reply } from '../http/reply.js';
 import { parseUuid } from '../http/router.js';
 import type { Batch } from '../storage/batch.js';
 import type { AnswerCache } from '../storage/answer-cache.js';
@@ -8,7 +7,7 @@ import type { ResultCaches } from '../storage/result-caches.js';
 import type { RequestLog } from '../http/request-log.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { VerificationEngine } from '../verification/engine.js';
-import type { FaultReport } from '../faults/fault-schedule.js';
+import type { FaultReport } from '../faults/fault.js';
 import type { BatchJobs, KeyedMutex } from '../batches/batch-jobs.js';
 import type { Store } from '../storage/store.js';
 import type { Variants } from '../variants.js';

@@ -1,6 +1,6 @@
 import { counted, grouped, moment } from '../../platform/text/shown-numbers.js';
 import { endlessCredits } from '../account.js';
-import { pageAccounts } from '../http/authenticate.js';
+import { pageAccounts } from '../http/access.js';
 import { bytesALine } from '../batches/batch-jobs.js';
 import type { LoggedRequest } from '../http/request-log.js';
 import {

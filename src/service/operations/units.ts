@@ -5,8 +5,13 @@ import { verificationTypes } from '../../contract/enums.js';
 import { operations } from '../../contract/operations.js';
 import { batchParameters, type FormatForm } from '../../contract/parameters.js';
 import { createSlices } from '../batches/shortest-job-first.js';
-import { parseTexts, parseValue, validationError } from '../http/parse-values.js';
-import { readForm, readJson } from '../http/read-body.js';
+import {
+  parseTexts,
+  parseValue,
+  validationError,
+  readForm,
+  readJson,
+} from '../http/read-request.js';
 import { jsonType, ok } from '../http/reply.js';
 import { createKeyMaker, keyBytes } from '../storage/key-table.js';
 import { readLines } from '../storage/line-block.js';

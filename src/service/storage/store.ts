@@ -18,7 +18,7 @@ import {
   storeVersion,
 } from './events.js';
 import { ServiceState } from './service-state.js';
-import { type Batch, batchFiles, type BatchFiles, removeOrphans } from './batch.js';
+import { batchFiles, type BatchFiles, removeOrphans } from './batch.js';
 
 /** Locks a folder for one service, by a file in it. */
 async function lockFolder(folder: string): Promise<FileLock> {
@@ -118,8 +118,8 @@ export class Store {
   }
 
   /** Moves arrived content to its place as a batch's upload. */
-  async adopt(arrival: string, batch: Pick<Batch, 'uuid' | 'revision'>): Promise<void> {
-    const names = { from: arrival, to: this.files(batch).upload };
+  async adopt(arrival: string, uuid: string): Promise<void> {
+    const names = { from: arrival, to: this.files({ uuid, revision: 0 }).upload };
     await move(systemFiles, names, { durable: this.isDurable });
   }
 

@@ -65,7 +65,9 @@ export const offlineEngine: VerificationEngine = {
   verifyPhones: (addresses, country) => addresses.map((address) => judgePhone(address, country)),
 };
 
-interface JudgedLine extends Pick<AddressReading, 'key' | 'wellFormed'> {
+interface JudgedLine {
+  readonly key: string;
+  readonly wellFormed: boolean;
   readonly verdict: Verdict;
 }
 

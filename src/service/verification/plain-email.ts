@@ -1,8 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { atext, maxAddressOctets, maxLocalOctets } from './email-syntax.js';
 import type { EmailVerdict } from './engine.js';
-import { domainFacts, verdictOn } from './judge-email.js';
-import { isRoleName, mayBeRoleName } from './known-names.js';
+import { domainFacts, verdictOn, isRoleName, mayBeRoleName } from './judge-email.js';
 
 /** Size of the table of domains; lists have few, and junk must not fill the memory. */
 const placeBits = 13;

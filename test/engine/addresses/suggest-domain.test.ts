@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { suggestDomain } from '../../../src/engine/addresses/suggest-domain.js';
 import { invalidText } from '../../../src/lists/rows/chunks/row-chunk.js';
 import freeDomainsText from '../../../src/service/verification/free-domains.txt';
-import { isFreeDomain, parseWordList } from '../../../src/service/verification/known-names.js';
+import { isFreeDomain, parseWordList } from '../../../src/service/verification/judge-email.js';
 
 const misspellings: Readonly<Record<string, string>> = {
   'gmail.com': `gmial.com gmal.com gmil.com gmai.com gamil.com gmaill.com gmaiil.com gnail.com gmaik.com

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import { pageAccounts } from '../../../src/service/http/authenticate.js';
-import { guardAgainstCsrf } from '../../../src/service/http/csrf-guard.js';
+import { pageAccounts, guardAgainstCsrf } from '../../../src/service/http/access.js';
 import { withService } from '../with-service.js';
 
 const accounts = [account('a', 'key-a'), account('b', 'key-b')];

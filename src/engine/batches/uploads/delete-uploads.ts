@@ -1,4 +1,4 @@
-import type { CallOptions } from '../../../client/call-options.js';
+import type { CallOptions } from '../../../client/client-options.js';
 import type { VerificationService } from '../../../client/client.js';
 import type { BatchStatus } from '../../../contract/enums.js';
 import { DeadlineError } from '../../../platform/errors/errors.js';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import type { CallOptions } from '../../../../src/client/call-options.js';
+import type { CallOptions } from '../../../../src/client/client-options.js';
 import { Client } from '../../../../src/client/client.js';
 import { run } from '../../../../src/engine/runs/run.js';
 import { rowsSink } from '../../../../src/lists/rows/rows-sink.js';

@@ -1,11 +1,71 @@
+import * as z from 'zod';
+import { HttpProblem, badRequest } from './reply.js';
 import type { IncomingMessage } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy';
 import { readBounded } from '../../platform/json.js';
 import { createContentCheck } from '../batches/content-check.js';
 import { FileWriter } from '../storage/record-file.js';
-import { badRequest, HttpProblem } from './http-problem.js';
-import { validationError } from './parse-values.js';
+
+const longestMessage = 200;
+
+/** Checks a value against its schema. */
+export function parseValue<Schema extends z.ZodType>(
+  schema: Schema,
+  value: unknown,
+): z.output<Schema> {
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return parsed.data;
+  throw validationError(
+    parsed.error.issues.map(({ path, message }) => ({
+      field: path.join('.'),
+      message: message.slice(0, longestMessage),
+    })),
+  );
+}
+
+/** 422 Validation Error (spec 7); its body is not shown there. */
+export function validationError(
+  errors: readonly { readonly field: string; readonly message: string }[],
+): HttpProblem {
+  return new HttpProblem(422, 'Validation Error', { body: { errors } });
+}
+
+/**
+ * Converts texts of a form or query to the types of a schema's fields: integers, booleans (`true`, `false`,
+ * `1`, `0`), and null for an empty text where allowed. Other texts stay as they are, for the schema to
+ * refuse.
+ */
+export function parseTexts<Shape extends z.ZodRawShape>(
+  schema: z.ZodObject<Shape>,
+  texts: ReadonlyMap<string, string>,
+): z.output<z.ZodObject<Shape>> {
+  const values = new Map<string, unknown>();
+  for (const [name, field] of Object.entries(schema.shape)) {
+    const text = texts.get(name);
+    if (text !== undefined) values.set(name, valueOf(field, text));
+  }
+  return parseValue(schema, Object.fromEntries(values));
+}
+
+function valueOf(field: unknown, text: string): unknown {
+  if (field instanceof z.ZodDefault || field instanceof z.ZodOptional) {
+    return valueOf(field.unwrap(), text);
+  }
+  if (field instanceof z.ZodNullable) {
+    return text === '' || text === 'null' ? null : valueOf(field.unwrap(), text);
+  }
+  if (field instanceof z.ZodNumber && /^-?\d{1,15}$/.test(text)) return Number(text);
+  if (field instanceof z.ZodBoolean) return booleans.get(text.toLowerCase()) ?? text;
+  return text;
+}
+
+const booleans: ReadonlyMap<string, boolean> = new Map([
+  ['true', true],
+  ['1', true],
+  ['false', false],
+  ['0', false],
+]);
 
 /** Name of the binary field of the forms (spec 2.9). */
 const fileField = 'file';
@@ -41,8 +101,9 @@ interface ReadFormOptions {
 /** Receives a multipart/form-data form, with its file straight to disk. */
 export async function readForm(
   request: IncomingMessage,
-  { path, maxFileBytes, durable }: ReadFormOptions,
+  options: ReadFormOptions,
 ): Promise<ReceivedForm> {
+  const { maxFileBytes } = options;
   if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + formOverheadBytes) {
     throw tooLarge(maxFileBytes);
   }
@@ -77,7 +138,7 @@ export async function readForm(
       }
       fileStream = stream;
       stream.on('limit', () => refuse(tooLarge(maxFileBytes)));
-      file = receiveFile(stream, { path, durable }, (chunk) => check.add(chunk));
+      file = receiveFile(stream, options, (chunk) => check.add(chunk));
       file.catch(refuse);
     });
     parser.on('filesLimit', () => refuse(fieldProblem(fileField, 'given twice')));
@@ -129,7 +190,7 @@ function createParser(request: IncomingMessage, maxFileBytes: number): BusboyIns
 /** Writes the file as it arrives, and passes each piece to `look`. */
 async function receiveFile(
   stream: BusboyFileStream,
-  { path, durable }: Pick<ReadFormOptions, 'path' | 'durable'>,
+  { path, durable }: ReadFormOptions,
   look: (chunk: Buffer) => void,
 ): Promise<number> {
   let bytes = 0;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { OperationName } from '../../../src/contract/operations.js';
 import { checkFaultPlan, type FaultPlan } from '../../../src/service/faults/fault.js';
-import { FaultSchedule } from '../../../src/service/faults/fault-schedule.js';
+import { FaultSchedule } from '../../../src/service/faults/fault-injector.js';
 
 const what = { hang: true } as const;
 

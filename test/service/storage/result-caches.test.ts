@@ -2,7 +2,7 @@ import { strict as assert } from 'node:assert';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { keyBytes } from '../../../src/service/storage/key-table.js';
-import { VerifiedDays } from '../../../src/service/storage/verified-days.js';
+import { VerifiedDays } from '../../../src/service/storage/result-caches.js';
 
 const owners = ['anna', 'bert', 'carl'];
 
