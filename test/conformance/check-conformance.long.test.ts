@@ -5,8 +5,8 @@ import {
   conformanceSums,
   type ConformanceOptions,
   type ConformanceReport,
+  allClauses,
 } from '../../src/conformance/check-conformance.js';
-import { allClauses } from '../../src/conformance/check-conformance.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import { parseFaultPlan, type ServiceOptions } from '../../src/service/index.js';
 import { all } from '../service/wire.js';
