@@ -15,7 +15,7 @@ export type {
   StreamPlanOptions,
   VerifyOptions,
 } from './engine/streams/stream-options.js';
-export type { VerifyProgress } from './engine/streams/progress.js';
+export type { VerifyProgress } from './engine/streams/stream-options.js';
 export type { EnrichedRow, RowStream } from './engine/streams/enriched-row.js';
 export type { CountryChoice } from './engine/plan/plan.js';
 export type { ColumnChoice, ColumnOptions } from './engine/columns/column-layout.js';

@@ -4,12 +4,12 @@ import { AddressTable } from '../../platform/hashing/address-table.js';
 import { systemClock } from '../../platform/waiting/clock.js';
 import { groupNumber } from '../addresses/address.js';
 import type { BatchState } from '../batches/batch-state.js';
-import { type Batch, parseBatchName, uuidKey } from '../batches/batch.js';
+import { type Batch, parseBatchName, readLines, uuidKey } from '../batches/batch.js';
 import { LocalClaims } from '../batches/claim.js';
 import { tallyOf } from '../batches/export-check.js';
 import { deleteBatch, deleteListed } from '../batches/uploads/delete-uploads.js';
 import type { LaunchedBatch, ResultHistory } from '../plan/result-cache.js';
-import { candidatesBy, type ExportOpener } from '../plan/result-join.js';
+import { addressOf, candidatesBy, type ExportOpener } from '../plan/result-join.js';
 import { matchExport, type MatchedExport } from '../results/match-export.js';
 import { OutcomeTable } from '../results/outcome-table.js';
 import { BatchPool } from './batch-pool.js';
@@ -154,4 +154,65 @@ function outcomesOf(
   const found = Array.from({ length: addresses }, () => rest);
   for (const [place, number] of matched.numbers.entries()) found[number] = matched.outcomes[place];
   return found;
+}
+
+interface NotedStream extends DriveSettings {
+  readonly client: VerificationService;
+  readonly history?: ResultHistory | undefined;
+  readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
+}
+
+/**
+ * A stream's launches in a history: what a stream or a kill leaves behind, the next stream with that history
+ * collects before it sends anything.
+ */
+export class LaunchNotes {
+  readonly #options: NotedStream;
+  readonly #stop = new AbortController();
+  #isLookedFor = false;
+  #noted: Promise<void> | undefined;
+
+  constructor(options: NotedStream) {
+    this.#options = options;
+  }
+
+  /** Collects what was left; `undefined` where there is nothing, or once it is done. */
+  collect(): Promise<void> | undefined {
+    if (this.#isLookedFor) return undefined;
+    this.#isLookedFor = true;
+    const { history, client: service, ...settings } = this.#options;
+    if (!history) return undefined;
+    const { signal } = this.#stop;
+    return collectLaunched(this, { ...settings, history, service, signal });
+  }
+
+  /** Awaited before each upload. */
+  async noteUploads(runId: string): Promise<void> {
+    this.#noted ??= this.#options.history?.noteUploads(runId, this);
+    await this.#noted;
+  }
+
+  /** Every unlaunched upload is deleted or named. */
+  async dropUploads(runId: string): Promise<void> {
+    if (this.#noted) await this.#options.history?.dropLaunch(runId);
+  }
+
+  /** Awaited before each launch. */
+  async note(batch: Batch, batchUuid: string): Promise<void> {
+    const { group } = batch;
+    await this.#options.history?.noteLaunch({ batchUuid, group, keys: keysOf(batch) }, this);
+  }
+
+  /** Unfinished batches are left to the next stream. */
+  leave(reason: unknown): void {
+    this.#stop.abort(reason);
+    this.#options.history?.release(this);
+  }
+}
+
+async function* keysOf(batch: Batch): AsyncGenerator<string> {
+  for await (const line of readLines(batch)) {
+    const address = addressOf(batch, line);
+    if ('key' in address) yield address.key;
+  }
 }

@@ -3,6 +3,7 @@ import type { OptionShape } from '../../platform/check-options.js';
 import { amount, called, count, flag, required, signal } from '../../platform/option-kinds.js';
 import type { Clock } from '../../platform/waiting/clock.js';
 import type { Batch } from '../batches/batch.js';
+import { mayHaveLaunched } from '../batches/batch-state.js';
 import type { BatchProgress } from '../batches/claim.js';
 import type { ColumnChoice, ColumnOptions } from '../columns/column-layout.js';
 import {
@@ -19,7 +20,6 @@ import type { ExportOpener } from '../plan/result-join.js';
 import type { MatchedExport } from '../results/match-export.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import type { PhoneColumn, TextColumn } from './enriched-row.js';
-import type { VerifyProgress } from './progress.js';
 
 /** How rows are divided into batches, and how many wait for results. */
 export interface StreamPlanOptions extends ColumnOptions, CountryOptions {
@@ -77,6 +77,22 @@ export interface DriveBatchesOptions extends DriveSettings {
   readonly onLeftBehind?: ((names: readonly string[]) => void) | undefined;
   /** Fetches the results of a finished batch. @default keeps the export's bytes in memory */
   readonly collect?: ((batch: Batch, open: ExportOpener) => Promise<MatchedExport>) | undefined;
+}
+
+/** Progress of `verify()`: rows in and out so far, and the stages of batches. */
+export type VerifyProgress =
+  | { readonly stage: 'reading' | 'read' | 'writing' | 'written'; readonly rows: number }
+  | ({
+      readonly stage: 'batch';
+      /** Whether its launch was requested: from then on only the service knows whether it is paid. */
+      readonly mayHaveLaunched: boolean;
+    } & BatchProgress);
+
+/** The report of a batch's progress. */
+export function batchProgress(
+  progress: BatchProgress,
+): Extract<VerifyProgress, { readonly stage: 'batch' }> {
+  return { stage: 'batch', mayHaveLaunched: mayHaveLaunched(progress.state), ...progress };
 }
 
 export interface VerifySettings

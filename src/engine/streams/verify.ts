@@ -12,14 +12,19 @@ import type { AddedField } from '../columns/added-fields.js';
 import type { Row } from '../../lists/rows/chunks/object-chunk.js';
 import { joinChunks, joinResults } from './join-results.js';
 import { inScope, publish, codeOf, ObservedRun } from '../../platform/observability.js';
-import { LaunchNotes } from './launch-notes.js';
+import { LaunchNotes } from '../driver/collect-launched.js';
 import { PatientDuplex } from './patient-duplex.js';
 import type { EnrichedRow, OpenFields, RowStream, SureFields } from './enriched-row.js';
-import { type TargetChoice, type VerifySettings, verifyShape } from './stream-options.js';
+import {
+  batchProgress,
+  type TargetChoice,
+  type VerifyProgress,
+  type VerifySettings,
+  verifyShape,
+} from './stream-options.js';
 import type { NoRowType, Prefixes, Refused, TypedOptions, TypedVerify } from './typed-options.js';
 import { StreamPlan } from './stream-plan.js';
 import { rowsToBatches } from './rows-to-batches.js';
-import { batchProgress, RowCount } from './progress.js';
 
 /**
  * A Duplex: row objects in, enriched row objects out, as many and in the same order. At most `maxWaitingRows`
@@ -114,7 +119,6 @@ export class Verify extends PatientDuplex {
   readonly #calledBack = new CalledBack((error) => this.destroy(error as Error));
   readonly #notes: LaunchNotes;
   readonly #deletions: SettledDeletions | undefined;
-  /** Whether the reader wants more. */
   #isWanted = false;
   /** Withheld while the head accepts no more. */
   #written: Done | undefined;
@@ -254,5 +258,43 @@ export class Verify extends PatientDuplex {
       this.#count?.out();
       this.#isWanted = this.push(item);
     }
+  }
+}
+
+type CountedProgress = Exclude<VerifyProgress, { readonly stage: 'batch' }>;
+
+/** Rows are reported in hundreds: single reports would cost too much. */
+const rowsBetween = 100;
+
+/** Counts rows in and out, and reports them now and then. */
+class RowCount {
+  readonly #onProgress: (progress: CountedProgress) => void;
+  #in = 0;
+  #out = 0;
+
+  constructor(onProgress: (progress: CountedProgress) => void) {
+    this.#onProgress = onProgress;
+  }
+
+  get rowsOut(): number {
+    return this.#out;
+  }
+
+  in(): void {
+    this.#in += 1;
+    if (this.#in % rowsBetween === 0) this.#onProgress({ stage: 'reading', rows: this.#in });
+  }
+
+  allIn(): void {
+    this.#onProgress({ stage: 'read', rows: this.#in });
+  }
+
+  out(): void {
+    this.#out += 1;
+    if (this.#out % rowsBetween === 0) this.#onProgress({ stage: 'writing', rows: this.#out });
+  }
+
+  allOut(): void {
+    this.#onProgress({ stage: 'written', rows: this.#out });
   }
 }

@@ -1,4 +1,4 @@
-import { batchProgress as toldOf } from '../../../src/engine/streams/progress.js';
+import { batchProgress as toldOf } from '../../../src/engine/streams/stream-options.js';
 import type { BatchState, RunProgress } from '../../../src/index.js';
 
 export const tries = { attempt: 1, fresh: 0, uploads: 0 } as const;

@@ -2,7 +2,7 @@ import { ClaimRevokedError, type BatchClaim, type BatchProgress } from '../../ba
 import { batchLabel, type Batch, halveBatch } from '../../batches/batch.js';
 import { elected, planned, type BatchState } from '../../batches/batch-state.js';
 import { isVisible } from '../../batches/uploads/list-uploads.js';
-import { batchProgress } from '../../streams/progress.js';
+import { batchProgress } from '../../streams/stream-options.js';
 import { noTimes, BatchLog, withKnown } from '../../batches/batch-log.js';
 import { entryOf } from '../../stores/run-state.js';
 import type { RunClaim } from '../../stores/run-store.js';

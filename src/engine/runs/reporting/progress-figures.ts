@@ -2,7 +2,7 @@ import type { Batch } from '../../batches/batch.js';
 import type { Charge } from '../../batches/status-answer.js';
 import { isAtEnd, type BatchState } from '../../batches/batch-state.js';
 import type { VerificationType } from '../../../contract/enums.js';
-import type { VerifyProgress } from '../../streams/progress.js';
+import type { VerifyProgress } from '../../streams/stream-options.js';
 import type { RunProgress } from './run-progress.js';
 
 /** Progress of a run or a stream. */

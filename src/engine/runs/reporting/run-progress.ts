@@ -5,7 +5,7 @@ import type { SluiceError } from '../../../platform/errors/sluice-error.js';
 import { publish, currentScope, type ObservedEnd } from '../../../platform/observability.js';
 import type { RunStatus } from '../../stores/run-status.js';
 import { noRows, type RowFigures } from '../../stores/shared/shared-status.js';
-import type { VerifyProgress } from '../../streams/progress.js';
+import type { VerifyProgress } from '../../streams/stream-options.js';
 import { hasFailed, type Summary } from '../../summary/summary.js';
 import { noticeOf, type Notice } from '../../../platform/text/notices.js';
 
