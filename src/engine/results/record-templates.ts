@@ -1,7 +1,7 @@
 import type { VerificationType } from '../../contract/enums.js';
 import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { json } from './json/json-bytes.js';
-import { readMembersKernel } from './json/read-members-kernel.js';
+import readMembersKernel from './json/read-members.wasm.txt';
 
 /** Largest remembered record in bytes. */
 const maxRecordBytes = 4096;

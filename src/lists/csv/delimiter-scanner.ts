@@ -1,6 +1,6 @@
 import { type KernelMemory, startKernel } from '../../platform/kernel.js';
 import { lineFeedByte, quoteByte } from './csv-format.js';
-import { findStopsKernel } from './find-stops-kernel.js';
+import findStopsKernel from './find-stops.wasm.txt';
 
 /** Finds the significant bytes of CSV: delimiters, quotes, line feeds. */
 interface DelimiterScanner {

@@ -1,5 +1,5 @@
 ;; Finds the bytes of CSV that mean something, sixteen at a time: the delimiter, quotes, line feeds.
-;; `npm run kernel` compiles this into find-stops-kernel.ts; a test holds the two together.
+;; `npm run kernel` compiles this into find-stops.wasm.txt; a test holds the two together.
 (module
   (memory (export "memory") 1)
 

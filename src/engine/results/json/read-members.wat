@@ -1,5 +1,5 @@
 ;; Reads members of an export that are like ones seen before, to the byte but for their address.
-;; `npm run kernel` compiles this into read-members-kernel.ts; a test holds the two together.
+;; `npm run kernel` compiles this into read-members.wasm.txt; a test holds the two together.
 ;; record-templates.ts lays out the memory. Behind the bytes of the export stands a zero, which no legal
 ;; JSON holds: so nothing here looks for their end, and whatever is read behind it cannot fit.
 (module

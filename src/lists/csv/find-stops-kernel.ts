@@ -1,5 +1,0 @@
-/** What `npm run kernel` makes of find-stops.wat: a WebAssembly module in base64. */
-export const findStopsKernel =
-  'AGFzbQEAAAABCQFgBH9/f38BfwMCAQAFAwEAAQcRAgZtZW1vcnkCAARmaW5kAAAKfQF7AgF/BHsgA/0PIQZBIv0PIQ' +
-  'dBCv0PIQgCQANAIAAgAU8NASAA/QAEACEFIAUgBv0jIAUgB/0jIAUgCP0j/VD9UP1kIQQCQANAIARFDQEgAiAAIARo' +
-  'ajYCACACQQRqIQIgBCAEQQFrcSEEDAALCyAAQRBqIQAMAAsLIAIL';
