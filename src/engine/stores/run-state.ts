@@ -84,7 +84,6 @@ function stateOfNextRun(state: RunState, retries = false): RunState {
 
 /**
  * Replays a journal's entries.
- * @param path the journal's, for messages
  *
  * @param path the journal's, for messages
  */

@@ -95,7 +95,6 @@ export interface RunStore {
 
   /**
    * Removes all but the proof that the run is over: its identity and its end, which goes last.
-   * @throws OutputError
    *
    * @throws OutputError
    */
@@ -177,7 +176,6 @@ export interface SharedRunStore extends RunStore {
   begin(run: RunEntry, plan: PlanEntry): Promise<BegunRun>;
   /**
    * Stores the used results of a history for the plan that this process is about to begin with.
-   * @throws OutputError
    *
    * @throws OutputError
    */

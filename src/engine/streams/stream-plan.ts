@@ -99,10 +99,7 @@ export class StreamPlan {
   }
 }
 
-/**
- * @throws ConfigurationError for anything but a plan
- * @throws ConfigurationError for what is no plan
- */
+/** @throws ConfigurationError for anything but a plan */
 export function checkPlan(plan: unknown): void {
   checkValue('plan', plan, {
     what: 'a StreamPlan',

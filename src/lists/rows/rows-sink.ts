@@ -8,7 +8,6 @@ export interface RowsSinkOptions {
   /**
    * Its name in messages.
    * @default 'rows'
-   * @default 'rows'
    */
   readonly name?: string | undefined;
 }

@@ -104,7 +104,6 @@ export interface OpenSinkOptions extends AddedCells {
   /**
    * Whether it is a new list of chosen rows, without the lines above the input's header.
    * @default false
-   * @default false
    */
   readonly isNewList?: boolean;
   /**

@@ -111,7 +111,6 @@ async function isPrivateFolder(path: string, changedBeforeMs = Infinity): Promis
 
 /**
  * Makes a private temporary folder.
- * @param prefix of its name
  *
  * @param prefix of its name
  */

@@ -251,7 +251,6 @@ export interface StreamRunSettings<From extends SourceInput = SourceInput>
   /**
    * Most rows waiting for their results in memory.
    * @default concurrency × batchSize + batchSize
-   * @default concurrency × batchSize + batchSize
    */
   readonly maxWaitingRows?: number | undefined;
   /**

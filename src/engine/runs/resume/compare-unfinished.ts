@@ -6,7 +6,7 @@ import { mayHaveLaunched } from '../../batches/batch-state.js';
 import type { Batch } from '../../batches/batch.js';
 import type { ColumnLayout } from '../../columns/column-layout.js';
 import { Plan } from '../../plan/plan.js';
-import { readStoredRun, type StoredRun } from '../../stores/directory/state-directory.js';
+import { readDirectoryState, type DirectoryState } from '../../stores/directory/state-directory.js';
 import type { PlanEntry, RunEntry } from '../../stores/journal-entries.js';
 import { addressesOf, hasSent } from '../../stores/run-state.js';
 import { statusOf } from '../../stores/run-status.js';
@@ -44,13 +44,13 @@ type Judged = Pick<UnfinishedRun, 'action' | 'why' | 'paid_addresses' | 'used_ad
  */
 export class UnfinishedComparison {
   readonly #options: ComparedOptions;
-  readonly #stored: StoredRun;
+  readonly #stored: DirectoryState;
   readonly #run: RunEntry;
   readonly #batches: Batch[] = [];
   #plan: Plan | undefined;
   #recall: OpenRecall | undefined;
 
-  private constructor(options: ComparedOptions, stored: StoredRun, run: RunEntry) {
+  private constructor(options: ComparedOptions, stored: DirectoryState, run: RunEntry) {
     this.#options = options;
     this.#stored = stored;
     this.#run = run;
@@ -65,7 +65,7 @@ export class UnfinishedComparison {
     options: ComparedOptions,
   ): Promise<UnfinishedComparison | undefined> {
     const stored =
-      options.fresh === true ? undefined : await readStoredRun(options.files, stateDir);
+      options.fresh === true ? undefined : await readDirectoryState(options.files, stateDir);
     if (!stored?.state.run || !hasSent(stored.state)) return undefined;
     const given = withOwed({ ...options, onProgress: undefined }, stored.state);
     if (isOver(stored.state, given)) return undefined;

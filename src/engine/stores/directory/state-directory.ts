@@ -356,13 +356,16 @@ export async function readRunState(files: FileSystem, path: string): Promise<Run
 }
 
 /** What a state directory has of its run, read without locking it. */
-export type StoredRun = Pick<StateDirectory, 'path' | 'state' | 'of' | 'recalledPath' | 'place'>;
+export type DirectoryState = Pick<
+  StateDirectory,
+  'path' | 'state' | 'of' | 'recalledPath' | 'place'
+>;
 
 /** @returns `undefined` without a journal */
-export async function readStoredRun(
+export async function readDirectoryState(
   files: FileSystem,
   path: string,
-): Promise<StoredRun | undefined> {
+): Promise<DirectoryState | undefined> {
   const state = await readRunState(files, path);
   return (
     state && {
