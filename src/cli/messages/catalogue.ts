@@ -788,7 +788,7 @@ export const catalogue = {
       `paid results are kept in ${state}: to write them elsewhere, add --state ${shellQuote(state)} and name another -o`,
   }),
   paid_in_vain: notice({
-    when: 'A streaming run has failed after launches.',
+    when: 'A run has failed after launches of this process, and streams, or its state cannot be read.',
     example: { batches: 1, email_credits: 100, phone_credits: 0 },
     sentence: ({ batches, email_credits: email, phone_credits: phone }) =>
       `launched before it failed: ${counted(batches, 'batch')}, ${grouped(email)} email and ${counted(phone, 'phone credit')} before refunds`,

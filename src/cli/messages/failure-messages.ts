@@ -51,7 +51,7 @@ function keptMessages(error: unknown, status: RunStatus, output: string): readon
   return [message('results_kept', { state: stateDir })];
 }
 
-/** A failed streaming run loses what it paid: reported also with `--quiet`. */
+/** A failed streaming run loses what it paid, others may not: reported also with `--quiet`. */
 export function paidInVainMessages({
   batches,
   launched: { email: email_credits, phone: phone_credits },
@@ -99,8 +99,8 @@ export async function reportStopped(
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
-    // A run without state cannot be read.
-    ...(isStreaming || (!status && !store) ? paidInVainMessages(launched) : []),
+    // Without a state that can be read, only this process knows what it has launched.
+    ...(isStreaming || !status ? paidInVainMessages(launched) : []),
   ]);
   // Where nothing was sent, the error is the last line.
   if (exitCode !== exitCodes.usage) reporter.stopped(input, end);

@@ -12,6 +12,8 @@ export interface CountingProxy {
   stalled(): Promise<number>;
   /** Cuts every connection, and every later one. */
   cut(): void;
+  /** Lets nothing pass from now on, and takes every later connection without a word, as a frozen server does. */
+  freeze(): void;
 }
 
 export interface CountingProxyOptions {
@@ -31,18 +33,26 @@ export async function startCountingProxy(
   const sockets = new Set<Socket>();
   const counts = { fromServer: 0, toServer: 0 };
   let isCut = false;
+  let isFrozen = false;
   let connections = 0;
   const cut = (): void => {
     isCut = true;
     for (const socket of sockets) socket.resetAndDestroy();
   };
-  const proxy = createServer((near) => {
-    const far = connect(Number(target.port), target.hostname);
-    for (const socket of [near, far]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => sockets.delete(socket));
-    }
+  const watch = (socket: Socket): void => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  };
+  const proxy = createServer({ allowHalfOpen: true }, (near) => {
+    watch(near);
+    if (isFrozen) return;
+    const far = connect({
+      port: Number(target.port),
+      host: target.hostname,
+      allowHalfOpen: true,
+    });
+    watch(far);
     if (isCut) return cut();
     connections += 1;
     near.on('close', () => (connections -= 1));
@@ -87,5 +97,9 @@ export async function startCountingProxy(
       return before;
     },
     cut,
+    freeze() {
+      isFrozen = true;
+      for (const socket of sockets) socket.unpipe().pause();
+    },
   };
 }

@@ -84,7 +84,7 @@ export function postgresStore(options: PostgresStoreOptions): SharedStore {
   const name = nameOfRun(run, parseServerUrl(url, schemes).name);
   return {
     name,
-    look: async ({ signal } = {}) => lookAtRun({ url, schema, name, signal }, run),
+    look: async ({ signal } = {}) => lookAtRun({ url, schema, name, signal, giveUpAfterMs }, run),
     async open({ signal, clock = systemClock, rows }) {
       signal.throwIfAborted();
       const steps = PostgresSteps.connected({ url, name, run, schema, leaseMs, giveUpAfterMs });
@@ -110,9 +110,11 @@ interface StorePlace {
   /** The store in messages. */
   readonly name: string;
   readonly signal?: AbortSignal | undefined;
+  /** How long it may be unreachable. @default as long as a look may take */
+  readonly giveUpAfterMs?: number;
 }
 
-const giveUpAfterMs = 30_000;
+const longestLookMs = 30_000;
 
 /**
  * Finds the runs in a store, finished and unfinished, the latest first.
@@ -188,6 +190,7 @@ async function looking<Seen>(
   nothing: Seen,
   look: (connection: StoreConnection) => Promise<Seen>,
 ): Promise<Seen> {
+  const giveUpAfterMs = Math.min(place.giveUpAfterMs ?? Infinity, longestLookMs);
   const connection = new StoreConnection({ ...place, giveUpAfterMs });
   const read = async (): Promise<Seen> => {
     if ((await schemaVersion(connection, place)) === 0) return nothing;

@@ -1,7 +1,12 @@
 import { backoffMs } from '../../../client/rate/rate-limiter.js';
 import { ConfigurationError, DeadlineError } from '../../../platform/errors/errors.js';
 import { SluiceError } from '../../../platform/errors/sluice-error.js';
-import { systemClock, beforeDeadline, systemRandom } from '../../../platform/waiting/clock.js';
+import {
+  beforeDeadline,
+  type Clock,
+  systemClock,
+  systemRandom,
+} from '../../../platform/waiting/clock.js';
 import { InTurn, orAborted } from '../../../platform/waiting/promises.js';
 import { refuseMissingPackage } from '../../../platform/optional-package.js';
 import { openClient, type OpenClient } from '../../../lists/sql/postgres/client.js';
@@ -23,6 +28,8 @@ export interface StoreConnectionOptions {
   /** The store in messages. */
   readonly name: string;
   readonly giveUpAfterMs: number;
+  /** Clock, for tests. @default the system's */
+  readonly clock?: Clock | undefined;
 }
 
 /**
@@ -34,11 +41,15 @@ export class StoreConnection {
   readonly #options: StoreConnectionOptions;
   readonly #closing = new AbortController();
   readonly #turns = new InTurn();
+  readonly #clock: Clock;
+  /** Since when no statement was answered, in spite of tries. */
+  #failingSince: number | undefined;
   #connecting: Promise<OpenClient> | undefined;
   #listener: ((payload: string | undefined) => void) | undefined;
 
   constructor(options: StoreConnectionOptions) {
     this.#options = options;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /**
@@ -54,17 +65,17 @@ export class StoreConnection {
     giveUpAfterMs: number = this.#options.giveUpAfterMs,
   ): Promise<readonly Row[]> {
     const { signal } = this.#closing;
-    const startedAt = systemClock.now();
     for (let failures = 1; ; failures += 1) {
       try {
-        return await this.#turns.next(async () => this.#askOnce<Row>(text, values));
+        return await this.#turns.next(async () =>
+          this.#askInTime<Row>(text, values, giveUpAfterMs),
+        );
       } catch (error) {
         if (signal.aborted || error instanceof SluiceError) throw error;
         if (!isTransient(error)) throw this.#refusal(error);
         const pauseMs = backoffMs(failures, pauses, systemRandom);
-        const failingMs = systemClock.now() + pauseMs - startedAt;
-        if (failingMs > giveUpAfterMs) throw this.#gaveUp(error, giveUpAfterMs);
-        await systemClock.sleep(pauseMs, signal);
+        if (pauseMs >= this.#leftMs(giveUpAfterMs)) throw this.#gaveUp(error, giveUpAfterMs);
+        await this.#clock.sleep(pauseMs, signal);
       }
     }
   }
@@ -80,29 +91,57 @@ export class StoreConnection {
     if (this.#connecting) await this.#drop(this.#connecting);
   }
 
-  async #askOnce<Row extends object>(
+  /** Time until statements have failed for so long, in milliseconds. */
+  #leftMs(giveUpAfterMs: number): number {
+    const now = this.#clock.now();
+    return Math.max(0, (this.#failingSince ?? now) + giveUpAfterMs - now);
+  }
+
+  /** A server that does not answer one statement does not answer those that waited for it either. */
+  async #askInTime<Row extends object>(
     text: string,
     values: readonly unknown[],
+    giveUpAfterMs: number,
   ): Promise<readonly Row[]> {
-    const connecting = (this.#connecting ??= this.#connect());
+    const leftMs = this.#leftMs(giveUpAfterMs);
+    if (leftMs === 0) throw new LateAnswer();
+    this.#failingSince ??= this.#clock.now();
     try {
-      const { client } = await connecting;
-      const answer = client.query<Row>({
-        text,
-        ...(values.length > 0 && { values: [...values] }),
-      });
-      const { rows } = await this.#inTime(answer);
+      const rows = await this.#askOnce<Row>(text, values, Math.min(answerTimeoutMs, leftMs));
+      this.#failingSince = undefined;
       return rows;
     } catch (error) {
-      if (sqlStateOf(error) === undefined || isGoodbye(error)) await this.#drop(connecting);
+      if (!isTransient(error)) this.#failingSince = undefined;
       throw error;
     }
   }
 
-  async #inTime<Answer>(answer: Promise<Answer>): Promise<Answer> {
-    return beforeDeadline(async (late) => orAborted(answer, late), {
-      clock: systemClock,
-      ms: answerTimeoutMs,
+  async #askOnce<Row extends object>(
+    text: string,
+    values: readonly unknown[],
+    ms: number,
+  ): Promise<readonly Row[]> {
+    const connecting = (this.#connecting ??= this.#connect());
+    try {
+      return await this.#inTime(ms, async () => {
+        const { client } = await connecting;
+        const { rows } = await client.query<Row>({
+          text,
+          ...(values.length > 0 && { values: [...values] }),
+        });
+        return rows;
+      });
+    } catch (error) {
+      // A lost one is closed by itself, which may take as long as its opening.
+      if (sqlStateOf(error) === undefined || isGoodbye(error)) void this.#drop(connecting);
+      throw error;
+    }
+  }
+
+  async #inTime<Answer>(ms: number, work: () => Promise<Answer>): Promise<Answer> {
+    return beforeDeadline(async (late) => orAborted(work(), late), {
+      clock: this.#clock,
+      ms,
       signal: this.#closing.signal,
       toError: () => new LateAnswer(),
     });
@@ -118,7 +157,7 @@ export class StoreConnection {
     if (!this.#listener) return opened;
     opened.client.on('notification', ({ payload }) => this.#listener?.(payload));
     try {
-      await this.#inTime(opened.client.query('listen sluice'));
+      await this.#inTime(answerTimeoutMs, async () => opened.client.query('listen sluice'));
     } catch (error) {
       // Where it may not listen, heartbeats bring the updates.
       if (sqlStateOf(error) !== undefined && !isGoodbye(error)) return opened;

@@ -342,7 +342,7 @@ export class LeasedRunStore implements SharedRunStore {
   /** Nothing more is driven here. */
   #giveUp(error: unknown): void {
     this.#endedBy ??= error;
-    this.#held.revokeAll();
+    this.#held.revokeAll(this.#endedBy);
     this.#notifier.notify();
   }
 }

@@ -66,8 +66,9 @@ export class Leases {
     }
   }
 
-  revokeAll(): void {
-    for (const label of this.#held.keys()) this.revoke(label);
+  /** @param reason why this process may not go on at all. @default others may have the batches */
+  revokeAll(reason?: unknown): void {
+    for (const label of this.#held.keys()) this.revoke(label, reason);
   }
 
   refused(held: Lease): never {
@@ -77,10 +78,10 @@ export class Leases {
     throw revoked.signal.reason;
   }
 
-  revoke(label: string): void {
+  revoke(label: string, reason: unknown = new ClaimRevokedError(label)): void {
     const held = this.#held.get(label);
     this.#held.delete(label);
-    held?.revoked.abort(new ClaimRevokedError(label));
+    held?.revoked.abort(reason);
   }
 }
 

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import type { Client, ClientConfig } from 'pg';
 import type pg from 'pg';
 import { closeOnce, keepAliveAfterMs } from '../connection.js';
@@ -13,6 +14,7 @@ import {
 
 /** How long a server may take to answer at all. */
 const connectTimeoutMs = 30_000;
+const goodbyeMs = 1000;
 
 export const schemes = ['postgres', 'postgresql'];
 
@@ -55,7 +57,12 @@ async function open(client: Client, signal: AbortSignal | undefined): Promise<Op
   let isOpen = true;
   const close = closeOnce(async () => {
     isOpen = false;
-    await client.end().catch(() => undefined);
+    // A server that is frozen never says goodbye.
+    await Promise.race([
+      client.end().catch(() => undefined),
+      wait(goodbyeMs, undefined, { ref: false }),
+    ]);
+    client.connection.stream.destroy();
   }, signal);
   const disconnected = new Promise<Error>((resolve) => {
     client.on('error', resolve);

@@ -75,17 +75,28 @@ export class SharedList {
 
   /** Starts the command beside the list. */
   start(...args: readonly string[]): Running {
+    return this.startWith({}, ...args);
+  }
+
+  /** @param changes of the environment */
+  startWith(changes: Readonly<Record<string, string>>, ...args: readonly string[]): Running {
     const env = {
       SLUICE_BASE_URL: this.#baseUrl,
       SLUICE_API_KEY: 'a-key',
       SLUICE_STORE: inject('postgresUrl'),
+      ...changes,
     };
     return startSluice(args, { cwd: this.cwd, env });
   }
 
+  /** The arguments of a process that works on the run. */
+  get ofRun(): readonly string[] {
+    return [...quick, '-o', 'out.csv', ...inStore, '--run', this.run];
+  }
+
   /** Starts a process that works on the run. */
   work(...args: readonly string[]): Running {
-    return this.start(...quick, '-o', 'out.csv', ...inStore, '--run', this.run, ...args);
+    return this.start(...this.ofRun, ...args);
   }
 
   async charges(): Promise<readonly string[]> {

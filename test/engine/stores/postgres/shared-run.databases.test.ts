@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, vi } from 'vitest';
+import { startCountingProxy } from '../../../lists/sql/counting-proxy.js';
+import { eventsOf, parseLog } from '../../../cli/logged-events.js';
 import type { Ended, Running } from '../../../cli/run-sluice.js';
 import { addresses, inStore, job, quick, SharedList } from './shared-list.js';
 
@@ -137,6 +139,23 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(ended.stderr).toContain('abandoned');
     expect((await place.charges()).length).toBeLessThan(addresses);
     expect(await place.start('status', ...shared).ended).toMatchObject({ code: 2 });
+  });
+
+  it('ends with 7 when its database is frozen, and says what it has launched', async () => {
+    await place.serve({ verifyDelayMs: 3_600_000 });
+    const proxy = await startCountingProxy(inject('postgresUrl'));
+    const frozen = { SLUICE_STORE: proxy.url };
+    const args = ['--give-up-after', '1', '--verbose', '--json-log'];
+    const working = place.startWith(frozen, ...place.ofRun, ...args);
+    await expect.poll(async () => place.charges(), { timeout: 60_000 }).toHaveLength(10);
+    proxy.freeze();
+    const { code, stderr } = await working.ended;
+    expect({ code, stderr }).toMatchObject({ code: 7 });
+    const log = { events: parseLog(stderr) };
+    expect(eventsOf(log, 'paid_in_vain')).toMatchObject([{ batches: 2, email_credits: 10 }]);
+    expect(await place.charges()).toHaveLength(10);
+    // Whoever comes before it works again ends, too.
+    expect(await place.startWith(frozen, ...place.ofRun, ...args).ended).toMatchObject({ code: 7 });
   });
 
   it('refuses with 2 what a shared run cannot do, and sends nothing', async () => {

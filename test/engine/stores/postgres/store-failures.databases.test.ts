@@ -1,8 +1,11 @@
 import pg from 'pg';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { ClaimRevokedError } from '../../../../src/engine/batches/claim.js';
 import { exitCodeOf } from '../../../../src/cli/process/exit-code.js';
 import type { RunClaim } from '../../../../src/engine/stores/run-store.js';
+import { StoreConnection } from '../../../../src/engine/stores/postgres/store-connection.js';
+import { createTestClock } from '../../../../src/testing/test-clock.js';
+import { startCountingProxy } from '../../../lists/sql/counting-proxy.js';
 import { startPostgres } from '../../../servers/start-postgres.js';
 import { rejection } from '../../../lists/sql/rejection.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
@@ -175,6 +178,24 @@ describe('a run whose database', () => {
     onTestFinished(async () => next.close());
     await next.record(note);
   });
+
+  test.each(['before it is first asked', 'in the midst of it'])(
+    'is frozen %s is given up in time, by those who wait for their turn, too',
+    async (when) => {
+      const proxy = await startCountingProxy(inject('postgresUrl'));
+      const clock = createTestClock();
+      const options = { url: proxy.url, name: 'a store', giveUpAfterMs: 10_000, clock };
+      const connection = new StoreConnection(options);
+      connection.listen(() => undefined);
+      if (when === 'in the midst of it') await connection.ask('select 1');
+      proxy.freeze();
+      const asked = [1, 2, 3].map(async () => rejection(connection.ask('select 1')));
+      await vi.waitFor(() => expect(clock.sleeping).toBeGreaterThan(0));
+      await clock.advance(10_000);
+      for (const given of asked) expect(await given).toMatchObject({ code: 'service_unavailable' });
+      await connection.close();
+    },
+  );
 
   test('answers nothing for two thirds of a lease loses its claims before others can have them', async () => {
     const [run, schema] = [newName(), newName()];
