@@ -86,7 +86,7 @@ export async function reportStopped(
   const exitCode = exitCodeOf(error);
   reporter.failed(error);
   const launched = reporter.launched();
-  const { input, output, noMoreOpenThan, isStreaming, store } = run;
+  const { input, output, noMoreOpenThan, isStreaming } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
   const { unwritten, status, next } = await reports.stopped(end, {
     input,
