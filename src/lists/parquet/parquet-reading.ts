@@ -48,6 +48,7 @@ export async function openParquet(
       },
       header,
       columns,
+      notes: metadata.key_value_metadata ?? [],
       kinds: columns.map(({ kind, elements: [element] }) =>
         // Without any value, unannotated bytes are bytes.
         kind === undefined && metadata.num_rows === 0n && element?.type !== undefined

@@ -1,4 +1,4 @@
-import type { SchemaElement } from 'hyparquet';
+import type { KeyValue, SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
@@ -24,7 +24,7 @@ import {
   parquetForm,
   parquetFormOrText,
 } from './parquet-form.js';
-import { columnCopies, type ColumnCopy, copyExaminer } from './trial-copy.js';
+import { columnCopies, type ColumnCopy, copyExaminer, lastingNotes } from './trial-copy.js';
 
 /** Rows held until a row group is full. */
 const groupRows = 50_000;
@@ -48,6 +48,8 @@ interface ParquetWriterOptions {
   readonly tally: KindTally | undefined;
   /** How the columns of a Parquet input are copied; `undefined` for any other input. */
   readonly copies: readonly (ColumnCopy | undefined)[] | undefined;
+  /** Notes of a Parquet input that hold for the output as well. */
+  readonly notes: readonly KeyValue[];
   /** Reports the columns that become text. */
   readonly report: (tally: KindTally) => void;
 }
@@ -218,6 +220,7 @@ class ParquetRowsWriter implements RowsWriter {
       writer: bytes,
       schema: this.#schema(elementsToWrite),
       createdBy: 'sluice',
+      ...(this.#options.notes.length > 0 && { kvMetadata: [...this.#options.notes] }),
       // Stored bytes may sort differently from their values.
       statistics: false,
     });
@@ -287,7 +290,8 @@ export function parquetWriting(): FormatWriting {
       const isCopied = isParquetReading(reading);
       const copies = isCopied ? await columnCopies(reading.columns, packages) : undefined;
       if (isCopied && opening.isOnlyReader === true) reading.copyGroups(opening.verified);
-      return new ParquetRowsWriter({ output, opening, packages, tally, copies, report });
+      const notes = isCopied && copies ? lastingNotes(reading.notes, copies, opening.added) : [];
+      return new ParquetRowsWriter({ output, opening, packages, tally, copies, notes, report });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { ColumnChunk, FileMetaData, RowGroup } from 'hyparquet';
+import type { ColumnChunk, FileMetaData, KeyValue, RowGroup } from 'hyparquet';
 import type { RandomFile } from '../../platform/files/random-file.js';
 import { readByteColumn } from './byte-column.js';
 import { attempt, type CopiedChunk, type Hyparquet, type StoredValues } from './hyparquet.js';
@@ -111,6 +111,8 @@ export function startOf(data: CopiedChunk['data']): bigint {
 /** One reading of a Parquet file, which knows the columns' kinds even without rows. */
 export interface ParquetReading extends SourceReading<ParquetChunk> {
   readonly columns: readonly ParquetColumn[];
+  /** What its writer notes of the whole file. */
+  readonly notes: readonly KeyValue[];
   /**
    * From now on loads only the wanted columns and these, and keeps the bytes of all: for an only reader,
    * before the first row.

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { SchemaElement } from 'hyparquet';
+import type { KeyValue, SchemaElement } from 'hyparquet';
 import type { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { InputError } from '../../platform/errors/errors.js';
 import type { RandomFile } from '../../platform/files/random-file.js';
-import type { RowValidator } from '../rows/sink.js';
+import type { OpenSinkOptions, RowValidator } from '../rows/sink.js';
 import type { loadHyparquetWriter } from './hyparquet.js';
 import { checkWritten } from './parquet-reading.js';
 import { int96Nanos, type ParquetColumn, storedChanger } from './parquet-values.js';
@@ -44,6 +44,34 @@ export async function columnCopies(
     ...(await columnCopies(columns.slice(0, middle), packages)),
     ...(await columnCopies(columns.slice(middle), packages)),
   ];
+}
+
+/** Notes of programs that list all columns and their types: a reader of them would miss the new columns, or fail. */
+const schemaNotes: ReadonlySet<string> = new Set([
+  'ARROW:schema',
+  'avro.schema',
+  'huggingface',
+  'iceberg.schema',
+  'org.apache.spark.sql.parquet.row.metadata',
+  'parquet.avro.schema',
+  'parquet.proto.class',
+  'parquet.proto.descriptor',
+  'thrift.class',
+  'thrift.descriptor',
+]);
+
+/** The notes that are still true: pandas' index, the columns of geographies, and those of a user are. */
+export function lastingNotes(
+  notes: readonly KeyValue[],
+  copies: readonly (ColumnCopy | undefined)[],
+  added: OpenSinkOptions['added'],
+): readonly KeyValue[] {
+  const isWhole = copies.every((copy) => copy !== undefined);
+  const isSame = isWhole && copies.every(({ renew }) => !renew) && added.flat().length === 0;
+  // Geographies are bytes or structures, which a column of text is not.
+  return notes.filter(
+    ({ key }) => isSame || !(schemaNotes.has(key) || (key === 'geo' && !isWhole)),
+  );
 }
 
 /** 96-bit times can be read but are no longer written: they become 64-bit nanoseconds. */

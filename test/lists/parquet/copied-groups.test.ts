@@ -120,3 +120,38 @@ describe('row groups from Parquet to Parquet', () => {
     });
   });
 });
+
+describe('what a Parquet file notes of itself', () => {
+  const notesOf = async (path: string) => {
+    const notes = (await askDuckdb(
+      ':memory:',
+      `select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`,
+    )) as { key: string; value: string }[];
+    return Object.fromEntries(notes.map(({ key, value }) => [key, value]));
+  };
+
+  it('stays, but for schemas that lack the new columns', async () => {
+    const notes = {
+      pandas: '{"index_columns":["id"]}',
+      geo: '{"version":"1.1.0","primary_column":"at","columns":{}}',
+      'ARROW:schema': 'AAAA',
+      'org.apache.spark.version': '3.5.1',
+      'org.apache.spark.sql.parquet.row.metadata': '{"type":"struct","fields":[]}',
+      'exported by': 'Mäx',
+    };
+    const given = Object.entries(notes).map(([key, value]) => `"${key}": '${value}'`);
+    await askDuckdb(
+      ':memory:',
+      `copy (select 'good@sluice.test' as email, 7 as id) to '${at('in.parquet')}'
+         (format parquet, kv_metadata {${given.join(', ')}})`,
+    );
+    expect(await notesOf(at('in.parquet'))).toEqual(notes);
+    await verifyInto(fileSource(at('in.parquet')));
+    expect(await notesOf(at('out.parquet'))).toEqual({
+      pandas: notes.pandas,
+      geo: notes.geo,
+      'org.apache.spark.version': '3.5.1',
+      'exported by': 'Mäx',
+    });
+  });
+});
