@@ -1,11 +1,12 @@
-import { readFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { describe, expect, inject, test } from 'vitest';
+import { duckdbSink } from '../../../src/lists/sql/duckdb/index.js';
 import { mysqlSink, mysqlSource } from '../../../src/lists/sql/mysql/index.js';
 import { postgresSink, postgresSource } from '../../../src/lists/sql/postgres/index.js';
 import { sqliteSink } from '../../../src/lists/sql/sqlite/index.js';
-import { fileSink, fileSource } from '../../../src/index.js';
+import { fileSink, fileSource, rowsSource, type Sink } from '../../../src/index.js';
 import { carry } from './carry.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askMysql } from './mysql/ask-mysql.js';
@@ -145,6 +146,79 @@ describe('SQLite', () => {
   });
 });
 
+describe('a table with columns of text', () => {
+  const definition = 'id INT PRIMARY KEY, yes VARCHAR(9), n VARCHAR(9), bytes VARCHAR(9)';
+  const rows = [{ id: 1, yes: true, n: 1.5, bytes: Buffer.from('abc') }];
+  const texts = [{ yes: 'true', n: '1.5', bytes: 'abc' }];
+  const look = 'SELECT yes, n, bytes FROM flags_in_text';
+  const made = ['DROP TABLE IF EXISTS flags_in_text', `CREATE TABLE flags_in_text (${definition})`];
+  const options = { into: 'flags_in_text', key: 'id' } as const;
+
+  test.each<[string, (folder: string) => Promise<{ sink: Sink; found: () => unknown }>]>([
+    [
+      'PostgreSQL',
+      async () => {
+        for (const sql of made) await askPostgres(sql);
+        const sink = postgresSink({ url: inject('postgresUrl'), ...options });
+        return { sink, found: () => askPostgres(look) };
+      },
+    ],
+    [
+      'MariaDB',
+      async () => {
+        await askMysql(...made);
+        const sink = mysqlSink({ url: inject('mysqlUrl'), ...options });
+        return { sink, found: () => askMysql(look) };
+      },
+    ],
+    [
+      'SQLite',
+      async (folder) => {
+        const url = join(folder, 'out.db');
+        for (const sql of made) askSqlite(url, sql, 'SELECT 1');
+        return { sink: sqliteSink({ url, ...options }), found: () => askSqlite(url, look) };
+      },
+    ],
+    [
+      'DuckDB',
+      async (folder) => {
+        const url = join(folder, 'out.duckdb');
+        await askDuckdb(url, ...made);
+        return { sink: duckdbSink({ url, ...options }), found: () => askDuckdb(url, look) };
+      },
+    ],
+  ])('of %s gets flags and bytes as the text that they are', async (_, open) => {
+    const { sink, found } = await open(await withFolder());
+    await carry(rowsSource(rows), sink);
+    expect(await found()).toEqual(texts);
+  });
+
+  test('of PostgreSQL gets flags of its own as text, too', async () => {
+    for (const sql of made) await askPostgres(sql);
+    const sink = postgresSink({ url: inject('postgresUrl'), ...options });
+    const query = "SELECT 1 AS id, true AS yes, 1.5 AS n, 'abc'::bytea AS bytes";
+    await carry(fromPostgres(query), sink);
+    expect(await askPostgres(look)).toEqual(texts);
+  });
+
+  test('gets the flags of a result as text', async () => {
+    await askPostgres('DROP TABLE IF EXISTS results_in_text');
+    await askPostgres(
+      'CREATE TABLE results_in_text (id int PRIMARY KEY, email text, email_valid text, email_wrong text)',
+    );
+    const { run } = await startVerifying();
+    await run({
+      source: rowsSource([{ id: 1, email: 'good@sluice.test' }]),
+      sink: postgresSink({ url: inject('postgresUrl'), into: 'results_in_text', key: 'id' }),
+      email: ['email'],
+      columns: ['valid', 'wrong'],
+    });
+    expect(await askPostgres('SELECT email_valid, email_wrong FROM results_in_text')).toEqual([
+      { email_valid: 'true', email_wrong: 'false' },
+    ]);
+  });
+});
+
 describe('MariaDB', () => {
   const query = (text: string) => mysqlSource({ url: inject('mysqlUrl'), query: text });
 
@@ -172,6 +246,51 @@ describe('MariaDB', () => {
     expect(await readFile(join(folder, 'out.csv'), 'utf8')).toContain(
       'good@sluice.test,POINT(1 2)',
     );
+  });
+
+  test('has texts of a choice, zeros in front, bits as numbers, and addresses in bytes', async () => {
+    await askMysql(
+      'DROP TABLE IF EXISTS odd_types',
+      "CREATE TABLE odd_types (email VARBINARY(40), size ENUM('2', '1'), tags SET('x', 'y'), post INT(5) ZEROFILL, bits BIT(10), born YEAR)",
+      "INSERT INTO odd_types VALUES ('good@sluice.test', '2', 'x,y', 812, 65, 1999)",
+    );
+    const path = join(await withFolder(), 'out.csv');
+    const { run } = await startVerifying();
+    await run({
+      source: query('SELECT * FROM odd_types'),
+      sink: fileSink(path),
+      email: ['email'],
+      columns: ['valid'],
+    });
+    expect(await readFile(path, 'utf8')).toBe(
+      'email,size,tags,post,bits,born,email_valid\ngood@sluice.test,2,"x,y",00812,65,1999,true\n',
+    );
+  });
+
+  test('gets them back, and refuses a number that is none of the texts', async () => {
+    const folder = await withFolder();
+    await askMysql(
+      'DROP TABLE IF EXISTS odd_types_in',
+      "CREATE TABLE odd_types_in (id INT PRIMARY KEY, size ENUM('2', '1', 'XL'), tags SET('x', 'y'), post INT(5) ZEROFILL, bits BIT(10))",
+    );
+    const sink = mysqlSink({ url: inject('mysqlUrl'), into: 'odd_types_in', key: 'id' });
+    const write = async (row: string) => {
+      await writeFile(join(folder, 'in.csv'), `id,size,tags,post,bits\n${row}\n`);
+      return carry(fileSource(join(folder, 'in.csv')), sink);
+    };
+    await write('1,2,"x,y",00812,65');
+    await carry(rowsSource([{ id: 2, size: 1, tags: 'y', post: 813, bits: 1 }]), sink);
+    expect(
+      await askMysql(
+        'SELECT size, tags, CAST(post AS CHAR) AS post, bits + 0 AS bits FROM odd_types_in',
+      ),
+    ).toEqual([
+      { size: '2', tags: 'x,y', post: '00812', bits: 65 },
+      { size: '1', tags: 'y', post: '00813', bits: 1 },
+    ]);
+    const error = await rejection(write('3,3,x,1,1'));
+    expect(error).toMatchObject({ code: 'output_failed' });
+    expect(error.message).toContain('"size" of row 1');
   });
 
   test('keeps moments, large integers and bytes, and has zeros for a date as text', async () => {

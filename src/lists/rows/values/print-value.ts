@@ -119,7 +119,7 @@ export function bufferOf({ buffer, byteOffset, byteLength }: Uint8Array): Buffer
   return Buffer.from(buffer, byteOffset, byteLength);
 }
 
-/** A value for the line rules: numbers and the like as printed; a value without plain text is invalid. */
+/** A value for the line rules: numbers and the like as printed, bytes as the text that they are; others are invalid. */
 export function textOfValue(value: unknown): CellText {
   switch (typeof value) {
     case 'string':
@@ -133,6 +133,7 @@ export function textOfValue(value: unknown): CellText {
     default:
       if (value === null) return undefined;
       if (value instanceof JsonText) return value.text;
+      if (value instanceof Uint8Array) return textOfBytes(value) ?? invalidText;
       return value instanceof String ? value.valueOf() : invalidText;
   }
 }

@@ -156,6 +156,7 @@ export async function findTable(
       name: String(name),
       type: String(type),
       isText: type === 'VARCHAR' || type === 'BLOB',
+      isPrinted: type === 'VARCHAR',
       isGenerated: false,
     })),
     keys: [

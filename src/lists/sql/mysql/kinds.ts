@@ -4,7 +4,7 @@ import type { MysqlField } from './connect.js';
 
 /** The character set of byte columns. */
 const binary = 63;
-const unsigned = 32;
+const [unsigned, zeroFilled] = [32, 64];
 
 /** Kinds by the protocol's type numbers; integers are signed ones. */
 const kinds = new Map<number, KindName>([
@@ -21,18 +21,22 @@ const kinds = new Map<number, KindName>([
   [11, 'time'],
   [12, 'timestamp'],
   [13, 'int16'],
-  [16, 'binary'],
   [245, 'json'],
   [246, 'decimal'],
 ]);
 
 const geometry = 255;
 
-const [tinyInteger, bits] = [1, 16];
+const [tinyInteger, year, bits] = [1, 13, 16];
 
 /** Whether a column is one of booleans: single bits, or small integers, among which others may be. */
 export function isBooleanField({ columnType, columnLength }: MysqlField): boolean {
   return columnLength === 1 && (columnType === tinyInteger || columnType === bits);
+}
+
+/** Whether cells are numbers in the form of bytes. */
+export function isBitField({ columnType }: MysqlField): boolean {
+  return columnType === bits;
 }
 
 /** Whether cells are geometries, which have no text unless the query makes it. */
@@ -53,6 +57,9 @@ export function kindOfField(field: MysqlField): Kind | 'any' {
   const { extendedFormat, extendedTypeName } = field as ExtendedField;
   if (extendedFormat === 'json') return { name: 'json' };
   if (extendedTypeName === 'uuid') return { name: 'uuid' };
+  if (isBitField(field)) return { name: 'uint64' };
+  // A postcode, a number of a customer: its zeros are part of it.
+  if (hasFlag(field, zeroFilled) && field.columnType !== year) return { name: 'text' };
   const name = kinds.get(field.columnType ?? -1);
   if (name === undefined) return { name: field.characterSet === binary ? 'binary' : 'text' };
   if (name === 'decimal') return { name, ...digitsOf(field) };
@@ -64,8 +71,12 @@ export function typeOfField(field: MysqlField): string {
   return isBooleanField(field) ? 'BOOLEAN' : '';
 }
 
-function isUnsigned({ flags }: MysqlField): boolean {
-  return typeof flags === 'number' && (flags & unsigned) !== 0;
+function isUnsigned(field: MysqlField): boolean {
+  return hasFlag(field, unsigned);
+}
+
+function hasFlag({ flags }: MysqlField, flag: number): boolean {
+  return typeof flags === 'number' && (flags & flag) !== 0;
 }
 
 function digitsOf(field: MysqlField): { readonly precision: number; readonly scale: number } {

@@ -1,10 +1,11 @@
 import { ConfigurationError } from '../../../platform/errors/errors.js';
+import { bufferOf } from '../../rows/values/print-value.js';
 import { writeAny, writeValue } from '../cell-text.js';
 import { givesNoRows } from '../query-source.js';
 import type { QueryOptions, QueryRows } from '../dialect.js';
 import type { MysqlConnection, MysqlField } from './connect.js';
 import { formOfKind } from '../tables/table-reading.js';
-import { isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
+import { isBitField, isBooleanField, isGeometry, kindOfField, typeOfField } from './kinds.js';
 
 /** Most rows waiting in this process. */
 const rowsAtOnce = 500;
@@ -76,6 +77,10 @@ async function* printRows(
 
 function printerFor(field: MysqlField): (cell: unknown) => string {
   if (isBooleanField(field)) return (cell) => writeAny(booleanOf(cell));
+  if (isBitField(field)) {
+    return (cell) =>
+      writeValue(cell instanceof Uint8Array ? BigInt(`0x${bufferOf(cell).toString('hex')}`) : cell);
+  }
   const kind = kindOfField(field);
   if (kind !== 'any' && kind.name === 'timestamptz') {
     // A zero date is not a moment, and has no zone.

@@ -9,6 +9,7 @@ import {
   type ExistingTable,
   type RunMarker,
 } from '../tables/table-plan.js';
+import { RefusedRows } from '../database-failure.js';
 import { addColumnStatements, createTableStatement, rowStatements } from '../statements.js';
 import { stageValues, type CellValue } from '../tables/row-values.js';
 import type { MysqlConnection } from './connect.js';
@@ -72,6 +73,8 @@ export async function stage(
     `CREATE TEMPORARY TABLE ${staging} (${definitions.join(', ')})${tableOptions ?? ''}${like}`,
   );
   const names = columns.map(({ name }, at) => stagedName(name, at));
+  const toStage = await stagers(connection, columns);
+  let rowCount = 0;
   let waiting: unknown[][] = [];
   let characters = 0;
   const send = async (): Promise<void> => {
@@ -88,7 +91,8 @@ export async function stage(
     plan,
     opening,
     (values) => {
-      const row = values.map((value, at) => stagingValue(value, columns[at]?.type ?? ''));
+      rowCount += 1;
+      const row = values.map((value, at) => toStage[at]?.(value, rowCount));
       waiting.push(row);
       for (const value of row) characters += lengthOf(value);
       const isFull = waiting.length >= rowsAtOnce || characters >= charactersAtOnce;
@@ -111,6 +115,41 @@ function lengthOf(value: unknown): number {
   return typeof value === 'string' || value instanceof Uint8Array ? value.length : 4;
 }
 
+/** Converts a value for the driver. */
+type Stager = (value: CellValue, row: number) => unknown;
+
+/** For each column of the staging table. */
+async function stagers(
+  connection: MysqlConnection,
+  columns: TablePlan['columns'],
+): Promise<readonly Stager[]> {
+  const shown = await connection.query(`SHOW COLUMNS FROM ${statements.staging}`);
+  const types = new Map(shown.map(([name, type]) => [String(name), String(type)]));
+  return columns.map(({ name, type }, at) => {
+    const own = types.get(statements.stagedName(name, at)) ?? '';
+    if (own.startsWith('bit')) {
+      // The digits of a text would be its bits.
+      return (value) => {
+        const text = String(value);
+        return isNumber.test(text) ? { toSqlString: () => String(BigInt(text)) } : value;
+      };
+    }
+    if (!/^(?:enum|set)\(/.test(own)) return (value) => stagingValue(value, type);
+    const texts = new Set([...own.matchAll(/'((?:[^']|'')*)'/g)].map(([, text]) => text));
+    return (value, row) => {
+      // The server would take it for the number of one of the texts.
+      if (typeof value !== 'string' || !isNumber.test(value) || texts.has(value)) return value;
+      throw new RefusedRows('a cell does not fit', {
+        kind: 'misfit',
+        column: name,
+        row,
+        detail: `it takes ${own}`,
+      });
+    };
+  });
+}
+
+const isNumber = /^ *[+-]?\d+$/;
 const isTime = /^(?:datetime|timestamp)/i;
 
 /** A value for the driver in a column of the staging table. */
@@ -221,6 +260,7 @@ export async function findTable(
     columns: columns.map(([column, type, extra, collation]) => ({
       name: String(column),
       isText: /char|text|blob|binary/i.test(String(type)),
+      isPrinted: /char|text|enum|set/i.test(String(type)),
       isGenerated: /(?:virtual|stored) generated/i.test(String(extra)),
       isCaseless: /_ci$/i.test(String(collation)),
       isRounded: /^float$/i.test(String(type)),

@@ -3,7 +3,7 @@ import type { RowChunk } from '../../rows/chunks/row-chunk.js';
 import { type JoinedRows, type OpenSinkOptions, OutcomeForms } from '../../rows/sink.js';
 import { writeValue } from '../cell-text.js';
 import type { TablePlan } from '../tables/table-plan.js';
-import { addedValue, plainText } from '../tables/row-values.js';
+import { addedValues, plainText } from '../tables/row-values.js';
 import { TableChunk } from '../tables/table-reading.js';
 
 /** Writes joined rows in the format of `cell-text.ts`: cells already in that format are copied. */
@@ -22,9 +22,11 @@ export class RowLines {
       plan.positions.length === header.length &&
       plan.positions.every((column, at) => column === at);
     const last = opening.added.length - 1;
+    const valuesOf = addedValues(plan, opening);
     this.#added = new OutcomeForms(opening, (cells, column) => {
-      const values = cells.map((cell, at) => addedValue(opening.added[column]?.[at], cell));
-      const text = values.map((value) => `\t${writeValue(value)}`).join('');
+      const text = valuesOf(cells, column)
+        .map((value) => `\t${writeValue(value)}`)
+        .join('');
       return Buffer.from(column === last ? `${text}\n` : text);
     });
   }
@@ -41,31 +43,37 @@ export class RowLines {
     const added = Array.from(outcomes.subarray(0, (to - from) * width), (outcome, at) =>
       this.#added.of(at % width, outcome),
     );
-    if (this.#isWhole && isInForm(chunk)) return copyRows(chunk, joined, added);
+    const formed = this.#isInForm(chunk) ? chunk : undefined;
+    if (this.#isWhole && formed) return copyRows(formed, joined, added);
     const parts: Uint8Array[] = [];
     for (let row = from; row < to; row += 1) {
       const first = (row - from) * width;
-      parts.push(this.#sourceCells(chunk, row), ...added.slice(first, first + width));
+      const own = formed
+        ? this.#plan.positions.map((column) => formed.field(row, column) ?? '')
+        : this.#encodeCells(this.#rows.read(chunk, row));
+      parts.push(Buffer.from(own.join('\t')), ...added.slice(first, first + width));
     }
     return Buffer.concat(parts);
   }
 
-  #sourceCells(chunk: RowChunk, row: number): Uint8Array {
-    const { positions } = this.#plan;
-    const texts = isInForm(chunk)
-      ? positions.map((column) => chunk.field(row, column) ?? '')
-      : this.#encodeCells(this.#rows.read(chunk, row));
-    return Buffer.from(texts.join('\t'));
-  }
-
   #encodeCells(cells: readonly unknown[]): readonly string[] {
-    return this.#plan.positions.map((column) => this.#encode(cells[column], column));
+    const { positions, columns } = this.#plan;
+    return positions.map((position, at) => {
+      const cell = cells[position];
+      if (cell === '' && !this.#plan.isText(position)) return '\\N';
+      const isPrinted = typeof cell !== 'string' && columns[at]?.isPrinted === true;
+      return writeValue(isPrinted ? plainText(cell) : cell);
+    });
   }
 
-  #encode(cell: unknown, column: number): string {
-    if (cell === '' && !this.#plan.isText(column)) return '\\N';
-    const isPrinted = typeof cell !== 'string' && cell !== null && this.#plan.isPrinted(column);
-    return writeValue(isPrinted ? plainText(cell) : cell);
+  /** Whether a chunk's cells are in the form that their columns take. */
+  #isInForm(chunk: RowChunk): chunk is TableChunk {
+    if (!(chunk instanceof TableChunk)) return false;
+    const { positions, columns } = this.#plan;
+    return chunk.form.columns.every(({ kind }, position) => {
+      const isPrinted = columns[positions.indexOf(position)]?.isPrinted === true;
+      return kind !== 'any' && !(isPrinted && (kind === 'boolean' || kind === 'binary'));
+    });
   }
 }
 
@@ -88,9 +96,4 @@ function copyRows(
     }
   }
   return lines;
-}
-
-/** Whether a chunk's cells are in that form. */
-function isInForm(chunk: RowChunk): chunk is TableChunk {
-  return chunk instanceof TableChunk && chunk.form.columns.every(({ kind }) => kind !== 'any');
 }

@@ -206,6 +206,7 @@ export async function findTable(
     columns: columns.map(([column, isText, isGenerated, isCaseless]) => ({
       name: column ?? '',
       isText: isText === 't',
+      isPrinted: isText === 't',
       isGenerated: isGenerated === 't',
       isCaseless: isCaseless === 't',
     })),

@@ -100,6 +100,7 @@ export async function findTable(
     columns: columns.map(([column, type, , hidden]) => ({
       name: String(column),
       isText: isTextType(String(type)),
+      isPrinted: isTextType(String(type)) && !/^$|blob/i.test(String(type)),
       numberType: isTextType(String(type)) || isAny(String(type)) ? undefined : String(type),
       isGenerated: Number(hidden) > 1,
     })),

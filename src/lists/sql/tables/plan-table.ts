@@ -81,7 +81,6 @@ export function planTable(
       unguarded: [],
       isText: (position) => isText(own[position]?.type),
       numberTypeOf: () => undefined,
-      isPrinted: (position) => own[position]?.type === textType,
       isCaseless: () => false,
     };
   }
@@ -102,10 +101,21 @@ export function planTable(
   const positions = (isUpdate ? [...keyPositions, ...guards.keys()] : all)
     .filter((position) => isUpdate || found.get(columnAt(position))?.isGenerated !== true)
     .toSorted((a, b) => a - b);
+  // A table's own cells are as they have to be.
+  const isItself = (position: number): boolean =>
+    isSameDatabase(reading, place) && originColumn(reading, position, table) === columnAt(position);
   const columns = [
-    ...positions.map((position) => ({ type: '', ...own[position], name: columnAt(position) })),
-    ...extra,
-  ].map((column) => ({ ...column, type: found.get(column.name)?.type ?? column.type }));
+    ...positions.map((position) => ({
+      type: '',
+      ...own[position],
+      name: columnAt(position),
+      isOwn: isItself(position),
+    })),
+    ...extra.map((column) => ({ ...column, isOwn: false })),
+  ].map(({ name, type, isOwn }): NewColumn => {
+    const there = found.get(name);
+    return { name, type: there?.type ?? type, isPrinted: there?.isPrinted === true && !isOwn };
+  });
   const missing = columns.filter((column) => !found.has(column.name));
   const lacking = missing.find((column) => header.includes(column.name));
   refuseLacking(shown, [...found.keys()], lacking);
@@ -120,7 +130,6 @@ export function planTable(
     isText: (position) => found.get(columnAt(position))?.isText === true,
     numberTypeOf: (position) =>
       positions.includes(position) ? found.get(columnAt(position))?.numberType : undefined,
-    isPrinted: () => false,
     isCaseless: (position) => found.get(columnAt(position))?.isCaseless === true,
   };
 }
@@ -145,10 +154,11 @@ function inputColumns(
 ): readonly NewColumn[] {
   const { dialect } = place;
   const own = sourceTypes(reading, place);
+  const text = typeOfKind(dialect, { name: 'text' });
   return names.map((name, position) => {
     const found = facts?.[position] ?? factsOfKind(reading.kinds?.[position]);
-    const type = own[position] ?? dialect.typeOf(found);
-    return { name, type: type ?? typeOfKind(dialect, { name: 'text' }) };
+    const type = own[position] ?? dialect.typeOf(found) ?? text;
+    return { name, type, isPrinted: own[position] === undefined && type === text };
   });
 }
 

@@ -54,9 +54,7 @@ class RowValues {
   constructor(plan: TablePlan, opening: OpenSinkOptions) {
     this.#plan = plan;
     this.#rows = new TableRows(opening.reading.header.length);
-    this.#added = new OutcomeForms(opening, (cells, column) =>
-      cells.map((cell, at) => addedValue(opening.added[column]?.[at], cell)),
-    );
+    this.#added = new OutcomeForms(opening, addedValues(plan, opening));
   }
 
   /** Number of rows so far. */
@@ -75,9 +73,10 @@ class RowValues {
     for (let row = from; row < to; row += 1) {
       this.#count += 1;
       const cells = this.#rows.read(chunk, row);
-      const values = plan.positions.map((position) => {
+      const values = plan.positions.map((position, at) => {
         const cell = cells[position];
-        const value = plan.isPrinted(position) ? plainText(cell) : plainValue(cell);
+        const isPrinted = plan.columns[at]?.isPrinted === true;
+        const value = isPrinted ? plainText(cell) : plainValue(cell);
         return value === '' && !plan.isText(position) ? null : value;
       });
       for (let column = 0; column < width; column += 1) {
@@ -108,8 +107,22 @@ function plainValue(value: unknown): CellValue {
   }
 }
 
+/** Converts the cells that an outcome adds for a verified column. */
+export function addedValues(
+  { columns, positions }: TablePlan,
+  { added }: OpenSinkOptions,
+): (cells: readonly OutputCell[], column: number) => readonly CellValue[] {
+  return (cells, column) => {
+    const first = positions.length + added.slice(0, column).flat().length;
+    return cells.map((cell, at) => {
+      const value = addedValue(added[column]?.[at], cell);
+      return columns[first + at]?.isPrinted === true ? plainText(value) : value;
+    });
+  };
+}
+
 /** A flag that is neither true nor false is null in a boolean column; text cannot hold NUL. */
-export function addedValue(column: AddedColumn | undefined, cell: OutputCell): CellValue {
+function addedValue(column: AddedColumn | undefined, cell: OutputCell): CellValue {
   if (column?.kind !== 'boolean') {
     return typeof cell === 'string' ? cell.replaceAll('\0', '') : cell;
   }

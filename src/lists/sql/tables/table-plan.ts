@@ -67,6 +67,8 @@ export interface ExistingTable {
     readonly type?: string;
     /** Whether it can hold an empty text. */
     readonly isText: boolean;
+    /** Whether it holds text only: there a flag is `true`, not the number that stands for it. @default false */
+    readonly isPrinted?: boolean;
     /** Whether it ignores case. @default false */
     readonly isCaseless?: boolean;
     /** Whether its cells print with fewer digits than they hold, so that no print finds them. @default false */
@@ -98,6 +100,8 @@ export type WritingMode = 'create' | 'replace' | 'upsert' | 'update';
 export interface NewColumn {
   readonly name: string;
   readonly type: string;
+  /** Whether cells of any kind become text in it. @default false */
+  readonly isPrinted?: boolean;
 }
 
 export interface TablePlan {
@@ -126,8 +130,6 @@ export interface TablePlan {
   readonly isText: (position: number) => boolean;
   /** The type of a text cell's column, if it converts such text to numbers. */
   readonly numberTypeOf: (position: number) => string | undefined;
-  /** Whether cells of any kind become text in the input's column at a position. */
-  readonly isPrinted: (position: number) => boolean;
   /** Whether the input's column at a position ignores case. */
   readonly isCaseless: (position: number) => boolean;
 }

@@ -12,6 +12,7 @@ import {
 } from '../../rows/chunks/row-chunk.js';
 import type { OpenSourceOptions, SourceReading } from '../../rows/source.js';
 import { type Kind, kindNames } from '../../rows/values/kinds.js';
+import { textOfValue } from '../../rows/values/print-value.js';
 import { readText, valueOfText } from '../cell-text.js';
 
 /** Database cells are at most a gibibyte; a row that large is not a contact. */
@@ -205,20 +206,7 @@ export class TableChunk implements RowChunk, RawCells {
   }
 
   text(row: number, column: number): CellText {
-    const value = this.#cell(row, column);
-    if (value === null || value === undefined) return undefined;
-    switch (typeof value) {
-      case 'string':
-        return value;
-      case 'symbol':
-        return invalidText;
-      case 'number':
-      case 'bigint':
-      case 'boolean':
-        return String(value);
-      default:
-        return readText(this.field(row, column) ?? '');
-    }
+    return textOfValue(this.#cell(row, column));
   }
 
   value(row: number, column: number): unknown {

@@ -23,7 +23,6 @@ test('rows that are long go out few at a time: a server takes statements of some
     key: [],
     positions: [0],
     isText: () => true,
-    isPrinted: () => false,
   } as unknown as TablePlan;
   const opening = { reading: { header }, added: [], cellsOf: () => [] };
   const staging = await stage(connection, plan, opening as unknown as OpenSinkOptions);
