@@ -9,8 +9,8 @@ export function errorText(error: unknown): string {
   if (error instanceof SluiceError) {
     const cause = isTechnical(error) ? '' : causeOf(error);
     const remedy = remedyFor(error);
-    const advice = remedy === undefined ? '' : `; ${runSentence(remedy, {}).message}`;
-    return `${error.message}${cause}${advice} [${error.code}]`;
+    const advice = hintOf(error) ?? (remedy && runSentence(remedy, {}).message);
+    return `${error.message}${cause}${advice === undefined ? '' : `; ${advice}`} [${error.code}]`;
   }
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect in Sluice; please report it\n${trace}`;
@@ -70,18 +70,17 @@ const withoutBatch: ReadonlySet<string> = new Set([
   'format',
 ]);
 
-/** One address was sent to be verified, and its outcome is not known. */
-function isUnitInDoubt(error: SluiceError): boolean {
+/** Of a request whose outcome is not known. */
+function hintOf(error: SluiceError): string | undefined {
   const isOfRequest =
     error instanceof ApiError || error instanceof ContractError || error instanceof TransportError;
-  return isOfRequest && error.operation === 'verifyUnit' && error.sent === 'unknown';
+  return isOfRequest ? error.hint : undefined;
 }
 
 /** What to do, where the service's words do not say it. */
 export function remedyFor(
   error: SluiceError,
-): 'may_be_charged' | 'check_base_url' | 'give_key' | 'add_credits' | undefined {
-  if (isUnitInDoubt(error)) return 'may_be_charged';
+): 'check_base_url' | 'give_key' | 'add_credits' | undefined {
   switch (error.code) {
     case 'batch_refused':
       return error.cause instanceof SluiceError ? remedyFor(error.cause) : undefined;

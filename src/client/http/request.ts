@@ -24,7 +24,7 @@ export interface CallInput {
 /** A request as it goes out, once for each attempt. */
 export interface WireRequest {
   readonly operation: OperationName;
-  /** What it is about, for messages: the operation's name, and the batch it concerns. */
+  /** What it is about, for messages: the operation's name, and the uuid of its batch, or the name of an upload. */
   readonly subject: string;
   readonly method: Operation['method'];
   readonly origin: string;
@@ -65,9 +65,10 @@ export function createWireRequest(
     'accept-encoding': 'gzip, br',
   };
   if (shape.keyed && !settings.hasKey) throw noKeyError(operation);
+  const subject = input.batchUuid ?? input.form?.['name'];
   return {
     operation,
-    subject: input.batchUuid === undefined ? operation : `${operation} ${input.batchUuid}`,
+    subject: typeof subject === 'string' ? `${operation} ${subject}` : operation,
     method: shape.method,
     origin: settings.base.origin,
     path: settings.base.prefix + pathOf(operation, shape, input),

@@ -88,6 +88,24 @@ export class OutputError extends SluiceError {
   }
 }
 
+/** What to do where a request may have been carried out, and doing it again may pay again. */
+const hints: Readonly<Record<string, string>> = {
+  uploadBatch: 'it may have arrived: look for its name in the list before you upload it again',
+  launchBatch:
+    'it may have been launched, and paid for: read the status of the batch before you launch it again',
+  verifyUnit: 'it may have been charged, and asking again may pay again',
+};
+
+/** Absent where there is none: an error prints what it has. */
+function addHint(error: {
+  hint?: string;
+  readonly operation: string;
+  readonly sent: 'no' | 'unknown';
+}): void {
+  const hint = error.sent === 'unknown' ? hints[error.operation] : undefined;
+  if (hint !== undefined) error.hint = hint;
+}
+
 /**
  * A request without a complete answer: connection refused, reset, timed out.
  *
@@ -112,6 +130,8 @@ export class TransportError extends SluiceError {
   readonly sent: 'no' | 'unknown';
   /** The cause, without the operation. */
   readonly reason: string;
+  /** What to do next where `sent` is `unknown` and repeating the call may pay again; absent otherwise. */
+  declare readonly hint?: string;
 
   constructor(
     message: string,
@@ -130,6 +150,7 @@ export class TransportError extends SluiceError {
     this.operation = options.operation;
     this.sent = options.sent;
     this.reason = options.reason ?? message;
+    addHint(this);
   }
 }
 
@@ -166,6 +187,8 @@ export class ApiError extends SluiceError {
   readonly needs: NeededCredits | undefined;
   /** The request's id in the logs of the service, or of a gateway before it, if given. */
   readonly requestId: string | undefined;
+  /** As in TransportError. */
+  declare readonly hint?: string;
   readonly #body: unknown;
 
   constructor(
@@ -192,6 +215,7 @@ export class ApiError extends SluiceError {
     this.needs = options.needs;
     this.requestId = options.requestId;
     this.#body = options.body;
+    addHint(this);
   }
 
   /**
@@ -227,6 +251,8 @@ export class ContractError extends SluiceError {
   readonly status: number | undefined;
   /** As in ApiError. */
   readonly requestId: string | undefined;
+  /** As in TransportError. */
+  declare readonly hint?: string;
   readonly #body: unknown;
 
   constructor(
@@ -245,6 +271,7 @@ export class ContractError extends SluiceError {
     this.status = options.status;
     this.requestId = options.requestId;
     this.#body = options.body;
+    addHint(this);
   }
 
   /** As of an ApiError; absent of an export. */

@@ -153,11 +153,6 @@ export const runSentences = {
   }),
 
   // What to do about an error, after its message
-  may_be_charged: define({
-    when: 'One address was sent to be verified, and its outcome is not known.',
-    example: {},
-    sentence: () => 'it may have been charged, and asking again may pay again',
-  }),
   check_base_url: define({
     when: 'The service answers 404 where no batch can be missing.',
     example: {},

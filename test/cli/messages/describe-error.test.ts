@@ -4,7 +4,6 @@ import { Interruption } from '../../../src/cli/process/exit-code.js';
 import {
   ApiError,
   ConfigurationError,
-  ContractError,
   DeadlineError,
   OutputError,
   TransportError,
@@ -45,19 +44,13 @@ describe('errorText', () => {
     expect(errorText(of('payment_required', 402))).toBe(`no; ${message} [payment_required]`);
   });
 
-  it('says that one address whose answer was lost may have been charged', () => {
-    const lost = (operation: string, sent: 'no' | 'unknown'): TransportError =>
-      new TransportError('reset', { code: 'connection_lost', operation, sent });
-    expect(remedyFor(lost('verifyUnit', 'unknown'))).toBe('may_be_charged');
-    expect(remedyFor(lost('verifyUnit', 'no'))).toBeUndefined();
-    expect(remedyFor(lost('credits', 'unknown'))).toBeUndefined();
-    const error = new ApiError('no', {
-      code: 'server_error',
-      operation: 'verifyUnit',
-      status: 503,
+  it('says what may have happened to a request whose answer was lost', () => {
+    const error = new TransportError('reset', {
+      code: 'connection_lost',
+      operation: 'launchBatch',
+      sent: 'unknown',
     });
-    expect(remedyFor(error)).toBe('may_be_charged');
-    expect(remedyFor(new ContractError('odd', { operation: 'verifyUnit' }))).toBe('may_be_charged');
+    expect(errorText(error)).toBe(`reset; ${error.hint} [connection_lost]`);
   });
 
   it('asks about the base URL where nothing but the service can be missing', () => {

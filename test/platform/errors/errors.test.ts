@@ -65,7 +65,7 @@ describe.each(family.map((error) => [error.constructor.name, error] as const))(
       const text = inspect(error, { depth: Infinity, showHidden: true });
       expect(text).toMatch(new RegExp(`^${name}: m\\n`));
       const fields = Object.keys(error).filter((field) => field !== 'name');
-      const known = ['code', 'retryable', 'line', 'operation', 'sent', 'reason', 'status'];
+      const known = ['code', 'retryable', 'line', 'operation', 'sent', 'reason', 'status', 'hint'];
       expect([...known, 'serviceMessage', 'retryAfterMs', 'needs', 'requestId']).toEqual(
         expect.arrayContaining(fields),
       );
@@ -119,6 +119,29 @@ describe('retryable', () => {
     expect(new ContractError('m', { operation: 'credits' }).retryable).toBe(false);
     const api = { operation: 'credits', status: 400 } as const;
     expect(new ApiError('m', { code: 'bad_request', ...api }).retryable).toBe(false);
+  });
+});
+
+describe('hint', () => {
+  const inDoubt = (operation: string) => [
+    new TransportError('m', { code: 'connection_lost', operation, sent: 'unknown' }),
+    new ApiError('m', { code: 'server_error', operation, status: 503 }),
+    new ContractError('m', { operation }),
+  ];
+
+  it.each(['uploadBatch', 'launchBatch', 'verifyUnit'])('says what to do about %s', (operation) => {
+    for (const error of inDoubt(operation)) {
+      expect(error.hint).toContain('it may have');
+      expect(inspect(error)).toContain(error.hint);
+    }
+  });
+
+  it('is absent where the call can be repeated, or was refused', () => {
+    for (const error of inDoubt('credits')) expect(error).not.toHaveProperty('hint');
+    const operation = 'launchBatch';
+    const refused = new ApiError('m', { code: 'payment_required', operation, status: 402 });
+    const unsent = new TransportError('m', { code: 'connection_failed', operation, sent: 'no' });
+    for (const error of [refused, unsent]) expect(error).not.toHaveProperty('hint');
   });
 });
 
