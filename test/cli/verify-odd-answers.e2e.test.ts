@@ -94,6 +94,37 @@ it('finishes a run whose balance the service does not tell at its end', async ()
   expect(existsSync(join(folder, 'out.csv.sluice'))).toBe(false);
 });
 
+it('ends where the service has lost launches that it took, and pays again only when asked to', async () => {
+  const { service } = await withService();
+  const launched: string[] = [];
+  const front = await startFront(service, (request) => {
+    const [, method, uuid = ''] = /^(\w+) \/v1\/batch\/([^/]+)$/.exec(request) ?? [];
+    if (method === 'POST') launched.push(uuid);
+    const lostOf = <Shown extends object>(shown: Shown, of: string): Shown =>
+      launched.slice(0, 3).includes(of) ? { ...shown, status: 'parsing_content' } : shown;
+    if (request === 'GET /v1/batch') {
+      const change = (list: { batch_uuid: string }[]) =>
+        list.map((each) => lostOf(each, each.batch_uuid));
+      return { change: change as (body: unknown) => unknown };
+    }
+    return method === 'GET' ? { change: (body) => lostOf(body as object, uuid) } : undefined;
+  });
+  const lost = await verify(front, '--batch-deadline', '0.0001', '--quiet');
+  expect(lost.code, lost.stderr).toBe(3);
+  const loud = eventsOf(lost, 'batch').filter(({ severity }) => severity === 'warning');
+  expect(loud.map(({ reason }) => reason)).toEqual(['launch_lost', 'launch_lost', 'launch_lost']);
+  expect((await readSummary()).email?.reasons).toEqual({ launch_lost: 30 });
+  expect(codedOf(lost, 'retry_failed')).toMatchObject([{ addresses: 30, paid_twice: 30 }]);
+  expect(await chargesOf(service)).toHaveLength(30);
+
+  const again = await verify(front, '--batch-deadline', '1', '--retry-failed');
+  expect(again.code, again.stderr).toBe(0);
+  expect(await chargesOf(service)).toHaveLength(60);
+  const { credits, email } = await readSummary();
+  expect(email?.buckets).toMatchObject({ verified: 30 });
+  expect(credits.email?.spent).toBe(60);
+});
+
 it('keeps what broke after its launch on the service, and names it', async () => {
   const { service } = await withService({
     faults: {

@@ -104,7 +104,8 @@ export function batchMessage(progress: BatchProgress): Message {
     export: exported,
   };
   // Paid results are missing.
-  return message('batch', fields, isExportWrong(reason) ? 'warning' : 'info');
+  const isLoud = isExportWrong(reason) || reason === 'launch_lost';
+  return message('batch', fields, isLoud ? 'warning' : 'info');
 }
 
 /** The list, or what decides its batches, has changed since an unfinished run. */

@@ -19,6 +19,9 @@ export function isExportWrong(reason: string | undefined): boolean {
 }
 
 export function adviceOn(reason: string, exported: ComparedExport | undefined): string {
+  if (reason === 'launch_lost') {
+    return "the service has lost its launch, which may be paid for nothing: --retry-failed sends its addresses again, and pays again. Give the batch_uuid to the service's support";
+  }
   if (!isExportWrong(reason)) return "report it to the service's support";
   // A service may leave a flag out of all its records.
   const records =

@@ -90,6 +90,7 @@ export type FailedReason =
   | 'upload_error'
   | 'prepare_error'
   | 'launch_error'
+  | 'launch_lost'
   | 'internal_error'
   | 'batch_missing'
   | 'too_large'

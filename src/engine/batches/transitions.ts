@@ -30,6 +30,8 @@ export type BatchEvent =
   | { readonly of: 'export'; readonly result: 'safe' | 'broken' | ExportDoubt }
   /** 404 where the batch should be. */
   | { readonly of: 'missing' }
+  /** The deadline of its stage has passed; with its latest status, if there was one. */
+  | { readonly of: 'overdue'; readonly status: string | undefined }
   /** The upload was answered with a uuid that seems to be another batch's: the list settles it. */
   | { readonly of: 'another' };
 
@@ -45,10 +47,7 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
     case 'prepare':
       return state.stage === 'uploaded' ? learnPrepare(found(state), event.status) : state;
     case 'status':
-      // Finished results may be lost with the batch.
-      if (state.stage === 'done' && event.status === 'internal_error') {
-        return startOver(state, 'internal_error');
-      }
+      if (state.stage === 'done') return learnStatusOfDone(state, event.status);
       return isInProgress(state) ? learnStatus(found(state), event.status) : state;
     case 'launch':
       return state.stage === 'launching' ? learnLaunch(found(state), event.status) : state;
@@ -56,6 +55,10 @@ export function learn(state: BatchState, event: BatchEvent): BatchState {
       return state.stage === 'done' ? learnExport(found(state), event.result) : state;
     case 'missing':
       return isInProgress(state) || state.stage === 'done' ? learnMissing(state) : state;
+    case 'overdue':
+      return event.status === 'parsing_content' && isInProgress(state)
+        ? learnUnparsed(state)
+        : state;
     case 'another':
       return isOpenToDoubt(state) ? lookFor(state) : state;
   }
@@ -171,6 +174,29 @@ function learnParsing(state: InProgress): BatchState {
     default:
       return state;
   }
+}
+
+/** Finished results may be lost with the batch, or not be there yet. */
+function learnStatusOfDone(state: Of<'done'>, status: Open<BatchStatus>): BatchState {
+  switch (status) {
+    case 'parsing_content':
+    case 'ready_for_verification':
+    case 'verification_ongoing':
+      return toVerifying(state);
+    case 'internal_error':
+      return startOver(state, 'internal_error');
+    default:
+      return state;
+  }
+}
+
+/**
+ * A service that was restored from a backup may lack the preparation, which the next process asks for again,
+ * or the launch, which is not repeated: it may be paid.
+ */
+function learnUnparsed(state: InProgress): BatchState {
+  if (mayHaveLaunched(state)) return fail(state, 'launch_lost');
+  return state.stage === 'parsing' ? { ...elected(state), stage: 'uploaded' } : state;
 }
 
 function learnReady(state: InProgress): BatchState {

@@ -20,6 +20,7 @@ import {
 import { findUpload } from '../batches/uploads/list-uploads.js';
 import { checkExport, type ComparedExport } from '../batches/export-check.js';
 import {
+  isAtEnd,
   isPrepared,
   mayHaveLaunched,
   renewTries,
@@ -31,6 +32,16 @@ import { sendUpload } from './batch-requests.js';
 import { PollSchedule } from './poll-schedule.js';
 
 const knownStatuses: ReadonlySet<string> = new Set(batchStatuses);
+
+/** Whether a status surely says that there are no results. */
+function isUndone(status: string): boolean {
+  return knownStatuses.has(status) && status !== 'verification_done';
+}
+
+/** Whether an export that is refused so may be there later. */
+function mayPass(error: unknown): boolean {
+  return !isRefusal(error) || error.status === 400 || error.status === 409;
+}
 
 /** Share of the deadline that a request has even at its end. */
 const leastShare = 0.1;
@@ -103,13 +114,17 @@ class Drive {
       }
       if (step.do === 'launch' && (await this.#takesAnother())) continue;
       if (step.wait && !(await this.#wait.next(signal))) {
+        await this.#become(learn(this.#state, { of: 'overdue', status: this.#status }));
+        if (isAtEnd(this.#state)) continue;
         throw this.#overdue();
       }
       await this.#become(before(this.#state, step));
       if (step.do === 'prepare') await this.#options.claim.confirm();
       const event = await this.#perform(step.do);
       await this.#become(learn(this.#state, event));
-      this.#giveUpIfOverdue(step.do, hasFailed(event));
+      // An export that was refused, whatever the status says of it then, has failed.
+      const isRefused = step.do === 'export' && event.of !== 'export';
+      this.#giveUpIfOverdue(step.do, isRefused || hasFailed(event));
     }
   }
 
@@ -224,10 +239,10 @@ class Drive {
     if (step === 'export' && (isRefusal(error) || isSluiceError(error, 'not_found'))) {
       // It may be gone or broken since it was done: the status shows it.
       const event = await this.#perform('read_status');
-      if (event.of !== 'status' || event.status === 'internal_error') return event;
       this.#trouble = error;
+      if (event.of !== 'status' || isUndone(event.status)) return event;
       // Not there yet, or not now: it is requested again.
-      if (!isRefusal(error) || error.status === 409) return { of: 'export', result: 'broken' };
+      if (mayPass(error)) return { of: 'export', result: 'broken' };
     }
     const event = classifyError(step, error);
     if (!event) {

@@ -32,6 +32,7 @@ const reasons: Readonly<Record<FailedReason, true>> = {
   upload_error: true,
   prepare_error: true,
   launch_error: true,
+  launch_lost: true,
   internal_error: true,
   batch_missing: true,
   too_large: true,

@@ -83,6 +83,12 @@ export const reasonWords: Readonly<Record<string, ReasonWords>> = {
   upload_error: { words: 'upload refused', meaning: 'the service refused its batch several times' },
   prepare_error: { words: 'not prepared', meaning: 'the service would not prepare its batch' },
   launch_error: { words: 'not launched', meaning: 'the service would not launch its batch' },
+  launch_lost: {
+    words: 'launch lost',
+    get meaning() {
+      return `the service has lost the launch of its batch, which may be paid: ${optionName('retryFailed')} pays again`;
+    },
+  },
   internal_error: { words: 'service failed', meaning: "the service's own failure" },
   batch_missing: {
     words: 'batch deleted',

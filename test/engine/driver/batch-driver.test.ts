@@ -165,6 +165,31 @@ describe('the deadline of a stage', () => {
     expect(driving.clock.now()).toBeLessThan(2 * 60_000);
   });
 
+  it('fails a launched batch that the service calls unparsed again: it has lost the launch', async () => {
+    const service: FakeService = new FakeService({
+      polls: 2,
+      onRequest: ({ operation, uuid }) => {
+        const batch = service.batches.get(uuid ?? '');
+        // Restored from a backup, it has no launch and no preparation.
+        if (operation !== 'batchStatus' || batch?.status !== 'verification_ongoing') return;
+        Object.assign(batch, { status: 'parsing_content', isPrepared: false });
+      },
+    });
+    const { state, driving } = await drive(service, { stageDeadlineMs: 3_600_000 });
+    expect(state).toMatchObject({ stage: 'failed', reason: 'launch_lost', launched: true });
+    expect(driving.clock.now()).toBeGreaterThan(3_600_000);
+    expectPaidOnce(service);
+  });
+
+  it('lets the next process prepare again what is never parsed', async () => {
+    const fault = { commits: false, answer: { status: 'ok' } };
+    const { driving, service, error } = await failure(faults('prepareBatch', fault));
+    expect(error).toMatchObject({ code: 'deadline_exceeded' });
+    const next = await drive(service, {}, driving.latest());
+    expect(next.state.stage).toBe('exported');
+    expectPaidOnce(service);
+  });
+
   it('begins anew when another process takes the batch up', async () => {
     const fault = { commits: false, answer: { status: 'queued' } };
     const changes = { stageDeadlineMs: 3_600_000 };

@@ -617,11 +617,50 @@ describe('an export', () => {
     expectPaidOnce(service);
   });
 
-  it('that is refused, with its batch as it was, stops the run', async () => {
-    const fault = { commits: false, error: refusal(400, 'exportBatch') };
+  it('that is refused in its form, with its batch as it was, stops the run', async () => {
+    const fault = { commits: false, error: refusal(422, 'exportBatch') };
     const { error, driving } = await failure(faults('exportBatch', fault, Infinity));
     expect(error).toBe(fault.error);
     expect(driving.latest()?.stage).toBe('done');
+  });
+
+  it('that is refused while its batch is said to be verified still waits for that', async () => {
+    let readings = 0;
+    const service = new FakeService({
+      faultOf: ({ operation, ofItsKind }) => {
+        const isEarly = ofItsKind === 0 || readings < 5;
+        if (operation === 'exportBatch' && isEarly) {
+          return { commits: false, error: refusal(400, operation) };
+        }
+        if (operation !== 'batchStatus' || service.count('exportBatch') === 0) return undefined;
+        readings += 1;
+        const answer = { status: 'verification_ongoing' };
+        return readings < 5 ? { commits: false, answer } : undefined;
+      },
+    });
+    const { state } = await drive(service);
+    expect(state.stage).toBe('exported');
+    expect(service.count('exportBatch')).toBe(2);
+    expectPaidOnce(service);
+  });
+
+  it('that is refused again and again, by whatever status, is given up in time', async () => {
+    let isRefused = false;
+    const service = new FakeService({
+      giveUpAfterMs: 30_000,
+      faultOf: ({ operation }) => {
+        if (operation === 'exportBatch') {
+          isRefused = true;
+          return { commits: false, error: refusal(400, operation) };
+        }
+        if (operation !== 'batchStatus' || !isRefused) return undefined;
+        isRefused = false;
+        return { commits: false, answer: { status: 'verification_ongoing' } };
+      },
+    });
+    const { error } = await failure(service);
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expectPaidOnce(service);
   });
 
   it.each(['uploadBatch', 'exportBatch'] as const)(
@@ -671,7 +710,7 @@ describe('an export', () => {
     expect(service.count('exportBatch')).toBe(bounds.misses);
   });
 
-  it.each([404, 409])(
+  it.each([400, 404, 409])(
     'that is answered with %i while its batch is done is asked for again, and never paid again',
     async (status) => {
       const fault = { commits: false, error: refusal(status, 'exportBatch') };

@@ -203,7 +203,7 @@ export class Reconciliation {
   async retry(batch: Batch, state: BatchState): Promise<BatchState> {
     const inDoubt = state.stage === 'failed' && state.launched && !isOwed(state) && state.uuid;
     const status = inDoubt ? await this.#statusOf(inDoubt) : undefined;
-    const again = retried(state, status !== undefined && status !== 'internal_error');
+    const again = retried(state, status !== undefined && !isUseless(state, status));
     if (again === state || again.stage !== 'planned') return again;
     const attempts = this.uploads.of(batch).map(({ attempt }) => attempt + 1);
     return { ...again, attempt: Math.max(again.attempt, ...attempts) };
@@ -267,6 +267,12 @@ export function doubtfulState(isCopied: boolean): StateError {
     `the state directory ${what}: another process may have resumed the run, verified batches and deleted them from the service, and sending them again would pay twice. If no other process has resumed it, add ${optionName('moved')}; if one has finished the run, use its output and remove this state directory; ${optionName('fresh')} starts over and pays for everything`,
     { code: 'state_mismatch' },
   );
+}
+
+/** Whether an upload that may have been launched will give nothing, by its status. */
+function isUseless(state: BatchState, status: string): boolean {
+  const isLost = state.stage === 'failed' && state.reason === 'launch_lost';
+  return status === 'internal_error' || (isLost && status === 'parsing_content');
 }
 
 function isElected(
