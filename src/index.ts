@@ -117,7 +117,7 @@ export type { HistoryResult, HistoryStats } from './engine/history/history-looku
 export type { ResultHistory } from './engine/plan/result-cache.js';
 
 export { Client, type VerificationService } from './client/client.js';
-export type { ListQuery } from './client/scan-batches.js';
+export type { ListQuery } from './client/batch-list.js';
 export type { CallOptions } from './client/client-options.js';
 export type {
   FileParameters,

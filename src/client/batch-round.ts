@@ -19,7 +19,7 @@ import { duration as inWords } from '../platform/text/shown-numbers.js';
 import { type Clock, pollWaitMs } from '../platform/waiting/clock.js';
 import { type CallOptions, callShape } from './client-options.js';
 import type { UploadFile } from './http/multipart.js';
-import { type BatchLister, scanBatches } from './scan-batches.js';
+import { type BatchLister, scanBatches } from './batch-list.js';
 
 export interface WaitOptions extends CallOptions {
   /**

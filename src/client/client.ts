@@ -42,8 +42,8 @@ import { type ExportAnswer, readExport, readJson } from './http/response.js';
 import { type CallInput, createWireRequest, type WireSettings } from './http/request.js';
 import { intervalOf } from './rate/rate-limiter.js';
 import type { SharedRate } from './rate/shared-rate.js';
-import { readBatchList, Requests } from './requests.js';
-import { type ListQuery, scanBatches } from './scan-batches.js';
+import { Requests } from './requests.js';
+import { type ListQuery, readBatchList, scanBatches } from './batch-list.js';
 
 /**
  * The operations as methods, without a connection in them: what drives batches asks for this, so that a

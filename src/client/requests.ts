@@ -1,6 +1,4 @@
-import * as z from 'zod';
 import type { Dispatcher } from 'undici';
-import { batchSummary } from '../contract/bodies.js';
 import { apiKeyHeader, type OperationName, operations } from '../contract/operations.js';
 import { ApiError, ContractError, TransportError } from '../platform/errors/errors.js';
 import { SluiceError } from '../platform/errors/sluice-error.js';
@@ -13,7 +11,7 @@ import { unpacked } from './http/content-coding.js';
 import { exchange, type WireAnswer } from './http/exchange.js';
 import { type ReadOptions, readRefusal } from './http/response.js';
 import type { WireRequest } from './http/request.js';
-import { isServiceFailure, judgeFailure } from './http/retry.js';
+import { isRefusedKey, isServiceFailure, isUnsent, judgeFailure } from './http/retry.js';
 import { givenUpError, overdueError } from './rate/outage.js';
 import { parseRateLimit, type RateLimit } from './rate/rate-headers.js';
 import { RequestScheduler, type Outcome, type Permit } from './rate/request-scheduler.js';
@@ -305,15 +303,6 @@ function withAdded(request: WireRequest, attempt: number, number: number): WireR
   return { ...request, headers: { ...headers, ...request.headers } };
 }
 
-/** Whether the service cannot have carried out the failed request. */
-function isUnsent(error: unknown): boolean {
-  return (error instanceof ApiError || error instanceof TransportError) && error.sent === 'no';
-}
-
-function isRefusedKey(error: unknown): boolean {
-  return error instanceof ApiError && (error.status === 401 || error.status === 403);
-}
-
 /** What an attempt shows about the service as a whole. */
 function outcomeOf(attempted: Attempted<unknown>): Outcome {
   const { limits } = attempted;
@@ -330,15 +319,3 @@ function outcomeOf(attempted: Attempted<unknown>): Outcome {
   }
   return { kind: 'dropped' };
 }
-
-/**
- * The batch list, read leniently: what identifies a batch is required (spec 2.2), but an invalid description
- * becomes `null` and an invalid time empty, so that one item does not hide all others.
- */
-export const readBatchList = z.array(
-  batchSummary.extend({
-    description: z.string().nullable().catch(null),
-    created_at: z.string().catch(''),
-    updated_at: z.string().catch(''),
-  }),
-);

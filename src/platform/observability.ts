@@ -161,9 +161,9 @@ export function publish<Name extends keyof DiagnosticsEvents>(
 }
 
 /** The run and batch for which something is done. */
-interface Scope {
-  readonly run?: string;
-  readonly batch?: string;
+export interface Scope {
+  readonly run?: string | undefined;
+  readonly batch?: string | undefined;
 }
 
 const storage = new AsyncLocalStorage<Scope>();

@@ -59,7 +59,8 @@ export interface StoppedOptions {
 }
 
 /** A finished run, besides its figures. */
-export interface FinishedOptions extends Pick<StoppedOptions, 'noMoreOpenThan'> {
+export interface FinishedOptions {
+  readonly noMoreOpenThan?: FilePermissions | undefined;
   /**
    * The code that stopped a `partial` run, from `onProgress` at `stopped`: it decides what to do next.
    * @default none

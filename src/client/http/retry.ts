@@ -84,3 +84,12 @@ function askedWaitMs(error: unknown): number {
 function retryAfterMs(error: unknown): number {
   return error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
 }
+
+/** Whether the service cannot have carried out the failed request. */
+export function isUnsent(error: unknown): boolean {
+  return (error instanceof ApiError || error instanceof TransportError) && error.sent === 'no';
+}
+
+export function isRefusedKey(error: unknown): boolean {
+  return error instanceof ApiError && (error.status === 401 || error.status === 403);
+}

@@ -17,7 +17,7 @@ import { type Batch, readLines } from '../batches/batch.js';
 import type { FailedReason } from '../batches/batch-state.js';
 import type { AddressResult } from './result-cache.js';
 import { ExpectedLines } from './expected-lines.js';
-import { wholeRecords } from '../../platform/files/whole-records.js';
+import { wholeRecords } from '../../platform/files/file-system.js';
 import type { CountryCode } from '../../contract/countries.js';
 import type { VerificationType } from '../../contract/enums.js';
 import { possibleNumbers, doubtfulForms } from '../addresses/phone/phone-readings.js';

@@ -28,7 +28,7 @@ export interface ErrorCodes {
   readonly DeadlineError: 'deadline_exceeded' | 'service_unavailable' | 'processes_lost';
   readonly BudgetError: 'budget_exhausted';
   readonly DetachedError: 'detached';
-  readonly StateError: 'state_locked' | 'state_mismatch' | 'state_damaged' | 'state_unfinished';
+  readonly StateError: 'state_locked' | 'state_mismatch' | 'state_damaged';
 }
 
 export type SluiceErrorCode = ErrorCodes[keyof ErrorCodes];

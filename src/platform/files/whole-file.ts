@@ -3,21 +3,18 @@ import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { closeFile, syncDirectory, type FileSystem } from './file-system.js';
 
-type Files = Pick<FileSystem, 'open' | 'rename'>;
+/** Of the file system, what gives a file its name. */
+type Renaming = Pick<FileSystem, 'open' | 'rename'>;
 
 /** Syncs an open file and its name. Errors are the system's. */
-export async function makeSafe(
-  files: Pick<FileSystem, 'open'>,
-  file: FileHandle,
-  path: string,
-): Promise<void> {
+export async function makeSafe(files: FileSystem, file: FileHandle, path: string): Promise<void> {
   await file.sync();
   await syncDirectory(files, dirname(path));
 }
 
 /** The same for closed files of one folder. */
 export async function makeAllSafe(
-  files: Pick<FileSystem, 'open'>,
+  files: FileSystem,
   folder: string,
   names: Iterable<string>,
 ): Promise<void> {
@@ -38,7 +35,7 @@ export async function makeAllSafe(
  * @param options.durable whether the name must survive a power cut. @default true
  */
 export async function move(
-  files: Files,
+  files: Renaming,
   { from, to }: { readonly from: string; readonly to: string },
   { durable = true }: { readonly durable?: boolean } = {},
 ): Promise<void> {
@@ -53,7 +50,7 @@ export async function move(
  * @param beforeRename called when its bytes are safe
  */
 export async function putInPlace(
-  files: Files,
+  files: Renaming,
   file: FileHandle,
   names: { readonly from: string; readonly to: string },
   beforeRename?: () => Promise<void>,
@@ -68,7 +65,7 @@ export async function putInPlace(
  * leave an unfinished one at `partPath`, which is ignored. Errors are the system's and those of `write`.
  */
 export async function writeWhole(
-  files: Files & Pick<FileSystem, 'rm'>,
+  files: FileSystem,
   path: string,
   write: (file: FileHandle) => Promise<void>,
 ): Promise<void> {

@@ -14,10 +14,10 @@ import type {
 } from '@opentelemetry/api';
 import { refuseMissingPackage } from '../optional-package.js';
 import {
-  type BatchStartEvent,
   diagnosticsChannels,
   type DiagnosticsListeners,
   type RequestEvent,
+  type Scope,
 } from '../observability.js';
 
 /** Seconds, as in the semantic conventions of HTTP. */
@@ -147,7 +147,7 @@ function traceInto(
     span?.end();
   };
 
-  const parentOf = ({ run, batch }: Pick<RequestEvent, 'run' | 'batch'>): Context => {
+  const parentOf = ({ run, batch }: Scope): Context => {
     const span =
       (batch === undefined ? undefined : batches.get(keyOf({ run, batch }))) ??
       (run === undefined ? undefined : runs.get(run));
@@ -245,7 +245,7 @@ function traceHeaders({ traceId, spanId, traceFlags, traceState }: SpanContext):
   };
 }
 
-function keyOf({ run, batch }: Pick<BatchStartEvent, 'run' | 'batch'>): string {
+function keyOf({ run, batch }: Scope): string {
   return `${run ?? ''} ${batch}`;
 }
 

@@ -1,5 +1,5 @@
 import { exportDiffers } from '../../engine/batches/export-check.js';
-import type { Summary } from '../../engine/summary/summary.js';
+import type { StoppedSummary, Summary } from '../../engine/summary/summary.js';
 import { html, type Html, nothing } from '../../platform/html.js';
 import { optionName } from '../../platform/text/option-name.js';
 import {
@@ -16,7 +16,7 @@ const failedColumns = [
   { name: 'Addresses', kind: 'number' },
 ] as const;
 
-export function failedBatches({ batches }: Pick<Summary, 'batches'>): Html {
+export function failedBatches({ batches }: Summary | StoppedSummary): Html {
   const failed = batches.filter(({ stage }) => stage === 'failed');
   if (failed.length === 0) return nothing;
   const rows = failed.slice(0, mostRows).map(

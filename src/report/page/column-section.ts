@@ -22,11 +22,7 @@ export function columnSection(
   </section>`;
 }
 
-export function fateShares({
-  verdicts,
-  buckets,
-  reasons,
-}: Pick<ColumnSummary, 'verdicts' | 'buckets' | 'reasons'>): readonly Share[] {
+export function fateShares({ verdicts, buckets, reasons }: ColumnSummary): readonly Share[] {
   return [
     { label: 'valid', count: verdicts.valid, tone: 'valid' },
     { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
@@ -42,7 +38,7 @@ export function fateShares({
   ];
 }
 
-export function emptyShare({ reasons }: Pick<ColumnSummary, 'reasons'>): Share {
+export function emptyShare({ reasons }: ColumnSummary): Share {
   return { label: 'not submitted: empty', count: reasons['empty'] ?? 0, tone: 'empty' };
 }
 

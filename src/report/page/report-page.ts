@@ -167,7 +167,7 @@ function figure(result: string, label: string | Html, detail: string, bar: Html 
 }
 
 /** The base of every share of a column, here, in its table, and on the terminal. */
-function allCells({ buckets }: Pick<ColumnSummary, 'buckets'>): number {
+function allCells({ buckets }: ColumnSummary): number {
   return Object.values(buckets).reduce((sum, count) => sum + count, 0);
 }
 

@@ -1,5 +1,5 @@
 import type { VerificationService } from '../../../client/client.js';
-import { scanBatches } from '../../../client/scan-batches.js';
+import { scanBatches } from '../../../client/batch-list.js';
 import type { BatchSummary } from '../../../contract/bodies.js';
 import { ContractError, DeadlineError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';

@@ -1,4 +1,3 @@
-import { withoutLast } from '../../../platform/text/without-ends.js';
 import type { FileOptions } from '../../files/file-options.js';
 
 /** How the cells of a CSV file are separated. */
@@ -184,4 +183,11 @@ function closingQuote(
     }
   }
   return undefined;
+}
+
+/** A text without these trailing characters: a regular expression would search from each of them. */
+export function withoutLast(text: string, characters: string): string {
+  let end = text.length;
+  while (end > 0 && characters.includes(text.charAt(end - 1))) end -= 1;
+  return text.slice(0, end);
 }

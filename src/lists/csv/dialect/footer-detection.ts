@@ -1,4 +1,4 @@
-import { withoutFirst, withoutLast } from '../../../platform/text/without-ends.js';
+import { withoutLast } from './find-dialect.js';
 import { isAddress, isNumber } from './header-detection.js';
 import { isSurelyContact } from './missing-header.js';
 
@@ -126,4 +126,11 @@ export function findFooter(kinds: readonly FooterKind[]): number {
   if (kinds[start - 1] !== 'blank') start = marked;
   while (kinds[start - 1] === 'blank') start -= 1;
   return start;
+}
+
+/** A text without these leading characters. */
+function withoutFirst(text: string, characters: string): string {
+  let start = 0;
+  while (start < text.length && characters.includes(text.charAt(start))) start += 1;
+  return text.slice(start);
 }

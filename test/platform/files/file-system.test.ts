@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { wholeRecords } from '../../../src/platform/files/whole-records.js';
+import { wholeRecords } from '../../../src/platform/files/file-system.js';
 
 describe('wholeRecords', () => {
   it('refuses a stream that ends within a record', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { scanBatches } from '../../src/client/scan-batches.js';
+import { scanBatches } from '../../src/client/batch-list.js';
 import { FakeService } from '../engine/driver/fake-service.js';
 
 async function names(service: FakeService): Promise<string[]> {

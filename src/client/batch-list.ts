@@ -1,4 +1,5 @@
-import type { BatchSummary } from '../contract/bodies.js';
+import * as z from 'zod';
+import { type BatchSummary, batchSummary } from '../contract/bodies.js';
 import { limits } from '../contract/limits.js';
 import type { ListQueryInput } from '../contract/parameters.js';
 import type { CallOptions } from './client-options.js';
@@ -40,3 +41,15 @@ export async function* scanBatches(
     offset += page.length - Math.min(overlap, page.length >> 1);
   }
 }
+
+/**
+ * The batch list, read leniently: what identifies a batch is required (spec 2.2), but an invalid description
+ * becomes `null` and an invalid time empty, so that one item does not hide all others.
+ */
+export const readBatchList = z.array(
+  batchSummary.extend({
+    description: z.string().nullable().catch(null),
+    created_at: z.string().catch(''),
+    updated_at: z.string().catch(''),
+  }),
+);
