@@ -7,7 +7,6 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 import type { Source } from '../../src/index.js';
 import { sqliteSource } from '../../src/lists/sql/sqlite/index.js';
-import { Page } from '../docs/page.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { csvRows } from './csv-cells.js';
 import { runScript, type ScriptEnd } from './run-script.js';
@@ -103,12 +102,6 @@ const tests: Record<string, () => Promise<void>> = {
       expect(await countRows(rows)).toBe(500);
       expect(await readdir(folder)).toEqual(['crm.db']);
     }
-    const shown = new Page('docs/in-code.md').blocks('ts').map(({ text }) => text.trim());
-    const code = (await readFile(new URL('loader.ts', examples), 'utf8')).replace(
-      /^\/\/.*\n/gm,
-      '',
-    );
-    expect(shown).toContain(code.trim());
   },
 
   'rows-to-batches.ts': async () => {
