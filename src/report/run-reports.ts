@@ -28,6 +28,8 @@ import type { Advice } from './sentences/advice-catalogue.js';
 export interface StoppedReports {
   /** Its status; `undefined` without state. */
   readonly status: RunStatus | undefined;
+  /** Cost of the runs that it replaces; `undefined` where none launched anything. */
+  readonly creditsBefore: Summary['credits_before'];
   /** What to do, and what the next run then does. */
   readonly next: string;
   /** Errors of writing summary or report; empty without any. */
@@ -178,9 +180,10 @@ export class RunReports {
       credits:
         run?.credits ??
         launchedOnly(launchedCredits, store === undefined && !(await exists(stateDir ?? ''))),
+      ...(run?.creditsBefore && { credits_before: run.creditsBefore }),
       batches: run?.batches ?? [],
     };
-    const known = { status: run?.status, next };
+    const known = { status: run?.status, creditsBefore: run?.creditsBefore, next };
     if (end.reason === 'state_locked' && (await this.#areOfAnother(run !== undefined))) {
       return { ...known, unwritten: [] };
     }

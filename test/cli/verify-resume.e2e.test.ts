@@ -88,6 +88,22 @@ describe('the same command again', () => {
     expect(paid).toHaveLength(before.length + 12);
   });
 
+  it('says what the nights of other lists have cost also where it stops', async () => {
+    const { service } = await withService();
+    await leaveUnfinished(service);
+    await writeFile(input, listOf(45));
+    const ended = await verify(service, '--max-credits', '10', '--summary', 'summary.json');
+    expect(ended.code, ended.stderr).toBe(5);
+    const summary: unknown = JSON.parse(await readFile(join(folder, 'summary.json'), 'utf8'));
+    expect(summary).toMatchObject({
+      stopped: true,
+      credits: { email: { spent: 10 } },
+      credits_before: { email: 20, phone: 0 },
+    });
+    expect(eventsOf(ended, 'credits_before')).toMatchObject([{ email: 20 }]);
+    expect(await chargesOf(service)).toHaveLength(30);
+  });
+
   it('asks at a terminal where an option has changed and paid results would be lost', async () => {
     const { service } = await withService();
     const countries = Array.from({ length: rows }, (_, at) => (at < 19 ? 'US' : ''));

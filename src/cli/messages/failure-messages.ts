@@ -88,7 +88,7 @@ export async function reportStopped(
   const launched = reporter.launched();
   const { input, output, noMoreOpenThan, isStreaming } = run;
   const end = { exit_code: exitCode, reason: reasonOf(error), message: messageOf(error) };
-  const { unwritten, status, next } = await reports.stopped(end, {
+  const { unwritten, status, creditsBefore, next } = await reports.stopped(end, {
     input,
     output,
     noMoreOpenThan,
@@ -99,6 +99,7 @@ export async function reportStopped(
       message('no_report', { code: codeOf(cause), message: errorText(cause) }),
     ),
     ...(isStreaming ? [] : stopMessages(error, status, next, run)),
+    ...(creditsBefore ? [message('credits_before', creditsBefore)] : []),
     // Without a state that can be read, only this process knows what it has launched.
     ...(isStreaming || !status ? paidInVainMessages(launched) : []),
   ]);

@@ -307,6 +307,7 @@ const stoppedFields = {
   rows: count.nullable(),
   seconds: z.number().min(0),
   credits,
+  credits_before: ofBoth(z.number()).optional(),
   batches,
 };
 

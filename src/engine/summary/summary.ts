@@ -193,6 +193,8 @@ export interface StoppedSummary {
    * verified.
    */
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  /** As in {@link Summary}. */
+  readonly credits_before?: Summary['credits_before'];
   /** Batches of which something was sent. */
   readonly batches: readonly BatchReport[];
 }

@@ -110,6 +110,7 @@ const lookMs = 5000;
 export interface StoppedRun {
   readonly status: RunStatus;
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
+  readonly creditsBefore: Summary['credits_before'];
   readonly batches: readonly BatchReport[];
 }
 
@@ -143,6 +144,7 @@ function stoppedRunOf(state: RunState, name: string): StoppedRun {
   return {
     status: statusOf(state, name),
     credits: { email: creditsFor('email'), phone: creditsFor('phone') },
+    creditsBefore: creditsBefore(state.earlier),
     batches: batches.map(({ report }) => report),
   };
 }
