@@ -727,7 +727,7 @@ export const catalogue = {
   }),
   verdict: info({
     when: 'The last line: all of a run in one. A log has it in `finished`.',
-    example: { verdict: 'list.csv: 281 rows, 66 % of 276 emails valid, 2 warnings' },
+    example: { verdict: 'list.csv: 281 rows, 66 % of 276 emails valid, 250 credits, 2 warnings' },
     sentence: ({ verdict }) => verdict,
     mark: 'sluice: ',
   }),
@@ -802,7 +802,7 @@ export const catalogue = {
     when: 'The last line of a run that stopped. A log has it in `error`.',
     example: { input: 'list.csv', exit_code: 5, reason: 'payment_required' },
     sentence: ({ input, exit_code: exitCode, reason }) =>
-      `${input}: stopped with exit code ${exitCode} (${reason})`,
+      `${input}: stopped, ${stopWords[exitCode] ?? 'unfinished'} (exit code ${exitCode}, ${reason})`,
     mark: 'sluice: ',
   }),
   process_warning: warning({
@@ -837,6 +837,19 @@ export const catalogue = {
     example: { schema: 'sluice' },
     sentence: ({ schema }) => `created the store: schema ${schema}`,
   }),
+};
+
+/** Why a run has stopped, by its exit code; 2 has the error as its last line. */
+const stopWords: Readonly<Record<number, string>> = {
+  1: 'a defect in Sluice',
+  4: 'the key was refused',
+  5: 'credits or budget used up',
+  6: 'input or output failed',
+  7: 'the service failed',
+  8: 'a list is suspect, nothing was sent',
+  75: 'to be run again',
+  130: 'interrupted',
+  143: 'terminated',
 };
 
 interface DifferentExport {

@@ -11,9 +11,16 @@ import { message, type Message } from './message.js';
 import type { Severity } from './catalogue.js';
 import { shareText } from './end-table.js';
 
-/** `contacts.csv: 281 rows, 66 % of 276 emails valid, 2 warnings`: all of a run in a line. */
-export function verdictOf(summary: Summary, warnings: number): string {
-  const { input, rows, suspect, columns } = summary;
+/**
+ * `contacts.csv: 281 rows, 66 % of 276 emails valid, 250 credits, 2 warnings`: all of a run in a line, which
+ * may be the subject of a mail. What is wrong stands first.
+ */
+export function verdictOf(
+  summary: Summary,
+  { exit_code: exitCode }: Pick<RunEnd, 'exit_code'>,
+  warnings: number,
+): string {
+  const { input, rows, suspect, columns, service, credits } = summary;
   const types = (['email', 'phone'] as const).flatMap((type) => {
     const { verdicts, buckets, reasons } = summary[type] ?? {};
     const all = Object.values(buckets ?? {}).reduce((sum, count) => sum + count, 0);
@@ -24,11 +31,17 @@ export function verdictOf(summary: Summary, warnings: number): string {
       : [];
   });
   const failed = columns.reduce((sum, { buckets }) => sum + buckets.failed, 0);
+  const nets = [credits.email, credits.phone].flatMap((each) => (each ? [each.net] : []));
+  const paid = nets.includes(null) ? null : nets.reduce<number>((sum, net) => sum + (net ?? 0), 0);
   const parts = [
+    ...(suspect ? ['suspect'] : []),
+    ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
+    ...(exitCode === 0 ? [] : [`exit code ${exitCode}`]),
     counted(rows, 'row'),
     ...types,
-    ...(failed > 0 ? [`${grouped(failed)} failed`] : []),
-    ...(suspect ? ['suspect'] : []),
+    ...(service === 'local' || paid === null
+      ? []
+      : [paid === 0 ? 'nothing paid' : counted(paid, 'credit')]),
     ...(warnings > 0 ? [counted(warnings, 'warning')] : []),
   ];
   return `${input}: ${parts.join(', ')}`;
@@ -47,7 +60,7 @@ export function endMessages(
   { isTerminal = false, isRepeated = false }: EndOptions = {},
 ): readonly Message[] {
   const { rows, outputs, rows_repeated, skipped_updates, credits_before, seconds } = summary;
-  const took = isTerminal ? duration(seconds) : undefined;
+  const took = isTerminal ? (seconds < 1 ? 'under 1 s' : duration(seconds)) : undefined;
   const alone = skipped_updates && { changed: skipped_updates.changed, gone: skipped_updates.gone };
   return [
     message('outputs', {

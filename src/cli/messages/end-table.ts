@@ -14,11 +14,17 @@ export interface EndColumn {
   readonly figures: ReadonlyMap<Figure, number | null>;
 }
 
-const whyNotSubmitted = Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[];
+const whyNotSubmitted = (
+  Object.keys(notSubmittedWords) as (keyof typeof notSubmittedWords)[]
+).filter((code) => code !== 'empty');
 
-/** The rows of the table. Rows under `verified` add up to it, and reasons to their parent. */
+/**
+ * The rows of the table. Rows under `verified` add up to it, and reasons to their parent. Empty cells are
+ * counted apart: the shares are of the others.
+ */
 const figures = [
   { figure: 'rows', form: 'whole' },
+  { figure: 'empty', form: 'whole' },
   { figure: 'verified', form: 'whole' },
   { figure: 'valid', form: 'part' },
   { figure: 'wrong', form: 'part' },
@@ -72,6 +78,7 @@ function cellFigures(
     columns.reduce((sum, { forms }) => sum + (forms?.['no_record']?.[form] ?? 0), 0);
   const of = (code: string): number => reasons[code] ?? 0;
   return [
+    ...seldom('empty', of('empty')),
     ['verified', buckets.verified],
     ['valid', verdicts.valid],
     ['wrong', verdicts.wrong],
@@ -80,7 +87,7 @@ function cellFigures(
     ['no result', buckets.no_result],
     ...seldom('no_record', of('no_record')),
     ...Object.entries(formWords).flatMap(([form, words]) => seldom(words, ofForm(form))),
-    ['not submitted', buckets.not_submitted],
+    ['not submitted', buckets.not_submitted - of('empty')],
     ...whyNotSubmitted.flatMap((code) => seldom(code, of(code))),
     ['failed', buckets.failed],
   ];
@@ -113,11 +120,13 @@ const indents = { whole: '', part: '  ', reason: '  ', 'of reason': '    ' } as 
 export function endTable(columns: readonly EndColumn[], width: number): string {
   const shown = figures.filter(({ figure }) => columns.some((each) => each.figures.has(figure)));
   const cells = columns.map((column) => {
-    const counts = shown.map(({ figure }) => cellOf(column, figure));
-    const name = shortened(column.name);
-    // It ends where the counts end, as far as the column is no wider for that.
-    const left = Math.max(0, ...counts.map(textWidth)) - textWidth(name);
-    return [name + noShare.slice(0, Math.max(0, left)), ...counts];
+    const counts = shown.map(({ figure }) => countOf(column, figure));
+    const width = Math.max(...counts.map(textWidth));
+    const filled = shown.map(({ figure }, at) => {
+      const count = counts[at] ?? '';
+      return count === '' ? '' : count.padStart(width) + shareOf(column, figure);
+    });
+    return [shortened(column.name), ...filled];
   });
   const widths = cells.map((column) => Math.max(...column.map(textWidth)) + gap);
   const labelsWith = (name: (figure: Figure) => string): readonly string[] => [
@@ -142,24 +151,27 @@ export function endTable(columns: readonly EndColumn[], width: number): string {
   }
   return tables
     .map((table) => turned(table).filter((row) => row.slice(1).some((cell) => cell !== '')))
-    .map((rows) => textTable(rows, 'numbers'))
+    .map((rows) => textTable(rows))
     .join('\n');
 }
 
-/** The outcomes of cells: shares refer to their sum. */
+/** The outcomes of filled cells: shares refer to their sum. */
 const endings: readonly Figure[] = ['verified', 'no result', 'not submitted', 'failed'];
 const verdicts: readonly Figure[] = ['valid', 'wrong', 'unknown', 'no verdict'];
-const noShare = ' '.repeat(' 100 %'.length);
+const shareWidth = ' 100 %'.length;
 
-/** A count with its share, as `182   65 %`; a dash for 0. */
-function cellOf({ figures: counts }: EndColumn, figure: Figure): string {
+/** A dash for 0. */
+function countOf({ figures: counts }: EndColumn, figure: Figure): string {
   const count = counts.get(figure);
   if (count === undefined) return '';
-  if (count === null) return `not known${noShare}`;
-  if (count === 0) return `-${noShare}`;
+  return count === null ? 'not known' : count === 0 ? '-' : grouped(count);
+}
+
+function shareOf({ figures: counts }: EndColumn, figure: Figure): string {
+  const count = counts.get(figure) ?? 0;
+  if (count === 0 || ![...endings, ...verdicts].includes(figure)) return '';
   const all = endings.reduce((sum, each) => sum + (counts.get(each) ?? 0), 0);
-  const hasShare = [...endings, ...verdicts].includes(figure);
-  return `${grouped(count)}${hasShare ? ` ${shareText(count, all).padStart(noShare.length - 1)}` : noShare}`;
+  return ` ${shareText(count, all).padStart(shareWidth - 1)}`;
 }
 
 /** 0 % and 100 % only where exact. */

@@ -158,7 +158,7 @@ export class Reporter {
           batches: batches.length,
           previous: compared?.previous,
           warnings,
-          verdict: verdictOf(summary, warnings),
+          verdict: verdictOf(summary, end, warnings),
         }),
       ]);
       return;
@@ -171,7 +171,7 @@ export class Reporter {
       ...endMessages(summary, end, advice, { isTerminal, isRepeated: this.#isRepeated }),
       ...last,
     ]);
-    const verdict = verdictOf(summary, this.#logger.warnings);
+    const verdict = verdictOf(summary, end, this.#logger.warnings);
     this.#verdict(message('verdict', { verdict }, this.#verdictSeverity));
   }
 

@@ -34,15 +34,8 @@ export function hanging(text: string, width: number): string {
 
 const indent = '  ';
 
-/**
- * Aligned columns, each as wide as its widest cell; the last is not padded.
- *
- * @param align `numbers` aligns all columns but the first at the right. @default 'left'
- */
-export function textTable(
-  cells: readonly (readonly string[])[],
-  align: 'left' | 'numbers' = 'left',
-): string {
+/** Aligned columns, each as wide as its widest cell; the last is not padded. */
+export function textTable(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(printableLine));
   const widths: number[] = [];
   for (const row of rows) {
@@ -52,11 +45,10 @@ export function textTable(
   }
   return rows
     .map((row) => {
-      const cells = row.map((cell, column) => {
-        const blank = ' '.repeat((widths[column] ?? 0) - textWidth(cell));
-        return align === 'numbers' && column > 0 ? blank + cell : cell + blank;
-      });
-      return `${cells.join('  ').trimEnd()}\n`;
+      const padded = row.map(
+        (cell, column) => cell + ' '.repeat((widths[column] ?? 0) - textWidth(cell)),
+      );
+      return `${padded.join('  ').trimEnd()}\n`;
     })
     .join('');
 }

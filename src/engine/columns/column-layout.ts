@@ -65,6 +65,7 @@ export interface ColumnLayout {
   readonly columns: readonly {
     readonly type: VerificationType;
     readonly position: number;
+    /** Its name; where several columns have it, its position (`#3`). */
     readonly name: string;
     /** What the column is called in options: its name, or its position. */
     readonly as: string;
@@ -120,8 +121,11 @@ export function layOutColumns(
     column === undefined ? undefined : findColumn(header, column);
   const countryPosition = positionOf(options.countryColumn);
   const countryFromPosition = positionOf(options.countryFrom);
+  const isShared = (name: string): boolean => header.indexOf(name) !== header.lastIndexOf(name);
   return {
-    columns,
+    columns: columns.map((column) =>
+      isShared(column.name) ? { ...column, name: column.as } : column,
+    ),
     countryPosition,
     countryName: countryPosition === undefined ? undefined : header[countryPosition],
     countryFromPosition,

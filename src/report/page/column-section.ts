@@ -16,13 +16,15 @@ export function columnSection(
     <h2>
       <span class="word">${name}</span> <small>${type === 'email' ? 'emails' : 'phones'}</small>
     </h2>
-    ${chart('What became of the cells', [...fateShares(column), emptyShare(column)], 'Cells')}
+    ${chart('What became of the filled cells', fateShares(column), 'Cells')}
     ${measures('Quality of what was verified', qualityShares(column), 'Cells')} ${riskyNote(column)}
     ${reasonTable(column, examples, hasRowNumbers)}
   </section>`;
 }
 
-export function fateShares({ verdicts, buckets, reasons }: ColumnSummary): readonly Share[] {
+/** Of the filled cells: they are the base of every share of a column, here and on the terminal. */
+export function fateShares(column: ColumnSummary): readonly Share[] {
+  const { verdicts, buckets } = column;
   return [
     { label: 'valid', count: verdicts.valid, tone: 'valid' },
     { label: 'wrong', count: verdicts.wrong, tone: 'wrong' },
@@ -31,15 +33,15 @@ export function fateShares({ verdicts, buckets, reasons }: ColumnSummary): reado
     { label: 'no result', count: buckets.no_result, tone: 'no-result' },
     {
       label: 'not submitted',
-      count: buckets.not_submitted - (reasons['empty'] ?? 0),
+      count: buckets.not_submitted - emptyCells(column),
       tone: 'not-submitted',
     },
     { label: 'failed', count: buckets.failed, tone: 'failed' },
   ];
 }
 
-export function emptyShare({ reasons }: ColumnSummary): Share {
-  return { label: 'not submitted: empty', count: reasons['empty'] ?? 0, tone: 'empty' };
+export function emptyCells({ reasons }: ColumnSummary): number {
+  return reasons['empty'] ?? 0;
 }
 
 const qualityOrder = ['good', 'risky', 'bad', 'unknown'];
@@ -94,7 +96,7 @@ function reasonTable(
 
 function rowsNote(hasRowNumbers: boolean): Html {
   return hasRowNumbers
-    ? html`<p>Rows have the numbers that a spreadsheet shows beside them.</p>`
+    ? html`<p>Row numbers are those that a spreadsheet shows.</p>`
     : html`<p>Row 1 is the first below the header.</p>`;
 }
 

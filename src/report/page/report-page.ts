@@ -14,7 +14,7 @@ import { version } from '../../platform/version.js';
 import { oddSentence, rowsSentence } from '../sentences/list-sentences.js';
 import { creditTable, differingBatches, failedBatches, timeline } from './batch-sections.js';
 import { percent, type Share, stackedBar } from './charts.js';
-import { columnSection, emptyShare, fateShares } from './column-section.js';
+import { columnSection, emptyCells, fateShares } from './column-section.js';
 import { earlierRuns } from './earlier-runs.js';
 import { type ListFigures, topTables } from './list-figures.js';
 import { reportLook } from './report-style.js';
@@ -109,8 +109,7 @@ function headline(summary: Summary): Html {
   const { rows, columns, service } = summary;
   if (columns.length === 0 || rows === 0) return nothing;
   const isOpen = (column: ColumnSummary): boolean =>
-    service === 'local' &&
-    2 * column.verdicts.unknown > allCells(column) - emptyShare(column).count;
+    service === 'local' && 2 * column.verdicts.unknown > filledCells(column);
   return html`<section class="headline" aria-label="Result">
     ${columns.some(isOpen) ? nothing : rowFigure(summary)}
     ${columns.map((column) => columnFigure(column, isOpen(column)))}
@@ -137,8 +136,8 @@ function whatOf(columns: readonly ColumnSummary[]): string {
 
 function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
   const { name, verdicts } = column;
-  const cells = allCells(column);
-  const shares = [...fateShares(column), emptyShare(column)];
+  const [cells, empty] = [filledCells(column), emptyCells(column)];
+  const shares = fateShares(column);
   const stated = shares
     .filter(({ count }) => count > 0)
     .map(({ label, count }) => `${label} ${percent(count, cells)}`);
@@ -149,7 +148,7 @@ function columnFigure(column: ColumnSummary, isOpen: boolean): Html {
     isOpen
       ? html`unknown in <b>${name}</b>: the local service could not tell`
       : html`${share === '' ? 'valid' : 'known to be valid'} in <b>${name}</b>${share}`,
-    `of ${counted(cells, 'cell')}, the empty ones among them`,
+    `of ${counted(cells, 'filled cell')}${empty > 0 ? `; ${grouped(empty)} empty` : ''}`,
     html`${stackedBar(shares, `${name}: ${stated.join(', ')}`)}
       <p class="key">${shares.map(keyOf)}</p>`,
   );
@@ -166,9 +165,9 @@ function figure(result: string, label: string | Html, detail: string, bar: Html 
   </div>`;
 }
 
-/** The base of every share of a column, here, in its table, and on the terminal. */
-function allCells({ buckets }: ColumnSummary): number {
-  return Object.values(buckets).reduce((sum, count) => sum + count, 0);
+function filledCells(column: ColumnSummary): number {
+  const all = Object.values(column.buckets).reduce((sum, count) => sum + count, 0);
+  return all - emptyCells(column);
 }
 
 /** A page about a stopped run: why, what was paid, and what comes next. */

@@ -35,7 +35,7 @@ svg.life { height: 0.9rem; background: var(--line); border-radius: 0.2rem; }
 .no-result { fill: var(--no-result); background: var(--no-result); }
 .not-submitted { fill: var(--not-submitted); background: var(--not-submitted); }
 .failed { fill: var(--failed); background: var(--failed); }
-.empty, .rest, .waiting { fill: var(--rest); background: var(--rest); }
+.rest, .waiting { fill: var(--rest); background: var(--rest); }
 .measure, .verifying { fill: var(--measure); background: var(--measure); }
 .preparing { fill: var(--preparing); background: var(--preparing); }
 .exporting { fill: var(--exporting); background: var(--exporting); }

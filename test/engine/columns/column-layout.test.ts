@@ -17,8 +17,8 @@ describe('columns of a header', () => {
       prefix: { '#4': 'second', mobile: 'phone' },
     });
     expect(layout.columns).toEqual([
-      { type: 'email', position: 3, name: 'email', as: '#4' },
-      { type: 'email', position: 1, name: 'email', as: '#2' },
+      { type: 'email', position: 3, name: '#4', as: '#4' },
+      { type: 'email', position: 1, name: '#2', as: '#2' },
       { type: 'phone', position: 2, name: 'mobile', as: 'mobile' },
     ]);
     expect(layout.countryPosition).toBe(4);

@@ -59,12 +59,12 @@ describe('the report of a run', () => {
     expect(plain).toContain('wrote 1,000 rows to verified.csv in 1 min 2 s.');
     expect(plain).toContain('85 % of the rows are known to be reachable');
     expect(plain).toContain('850 of 1,000 have a valid email or phone; 300 cells not known');
-    // Each share is of all cells, as in the table below and on the terminal.
-    expect(plain).toContain('60 % known to be valid in email , 15 % not known');
+    // Each share is of the filled cells, as in the table below and on the terminal.
+    expect(plain).toContain('61.2 % known to be valid in email , 15.3 % not known');
     expect(plain).toContain(
-      'of 1,000 cells, the empty ones among them 600 valid 200 wrong 150 unknown 20 no result 10 failed 20 not submitted: empty',
+      'of 980 filled cells; 20 empty 600 valid 200 wrong 150 unknown 20 no result 10 failed',
     );
-    expect(plain).toContain('valid 600 60 %');
+    expect(plain).toContain('valid 600 61.2 %');
     expect(plain).toContain('Of 50 risky, 12 are among the 600 valid, and 38 are not valid.');
     expect(plain).toContain('no_ record likely malformed : sent, and the service gave no result');
     expect(plain).toContain('row 3 •• ••••••• row 4 •@example.com 20');
@@ -109,7 +109,7 @@ describe('the report of a run', () => {
       runSentences.rows_failed.sentence({}),
       'What to do next',
       '<code>`retryFailed`</code>',
-      'What became of the cells',
+      'What became of the filled cells',
       'Why cells have no result',
       '>Domains<',
       'Compared with earlier runs',
@@ -205,17 +205,17 @@ describe('the report of a run', () => {
         .replaceAll(/\s+/g, ' ');
     const mostly = column({ valid: 49, unknown: 800 });
     expect(headline('local', mostly)).toMatch(
-      /^ 80 % unknown in email : the local service could not tell of 1,000 cells/,
+      /^ 81.6 % unknown in email : the local service could not tell of 980 filled cells/,
     );
     expect(headline('https://verify.example.com', mostly)).toContain(
-      ' 4.9 % known to be valid in email , 80 % not known',
+      ' 5 % known to be valid in email , 81.6 % not known',
     );
     const known = column({ valid: 490, wrong: 490 });
     expect(headline('local', known)).toMatch(
-      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 49 % valid in email of 1,000/,
+      /^ 85 % of the rows can be reached 850 of 1,000 have a valid email 50 % valid in email of 980/,
     );
     // Nobody adds what is known of one column to what is open in the other.
-    expect(headline('local', mostly, known)).toMatch(/^ 80 % unknown .* 49 % valid in email of/);
+    expect(headline('local', mostly, known)).toMatch(/^ 81.6 % unknown .* 50 % valid in email of/);
   });
 
   it('says what it cannot know', () => {
