@@ -50,6 +50,7 @@ const faces = [
   // What a list is called, where an output goes, and how both are shown: of no use to a program.
   join('engine', 'batches', 'export-check.ts'),
   join('engine', 'history', 'history-options.ts'),
+  join('engine', 'runs', 'reporting', 'read-status.ts'),
   join('engine', 'stores', 'directory', 'folders.ts'),
   join('lists', 'location.ts'),
   join('lists', 'files', 'file-format.ts'),

@@ -1,4 +1,4 @@
-import { optionsOfRun } from '../../engine/runs/options/options-of-run.js';
+import { optionsOfRun } from '../../engine/runs/reporting/read-status.js';
 import { describeCredits, startText } from '../../platform/text/shown-numbers.js';
 import { findStatus } from '../job/questions.js';
 import { verifyOptions } from '../options/verify-options.js';

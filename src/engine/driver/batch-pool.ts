@@ -15,7 +15,7 @@ import { driveBatch } from './batch-driver.js';
 import { isWithoutAnswer } from './batch-errors.js';
 import { openExport } from './batch-requests.js';
 import type { CollectedExport, DrivePorts } from './drive-ports.js';
-import { defaults, type DriveSettings } from './driver-options.js';
+import { defaults, type DriveSettings, namePrefixOf } from './driver-options.js';
 import { type KnownAccount, OneAccount } from './one-account.js';
 import { LaunchGate, RefusedSizes } from './launch-limits.js';
 import { PollEstimator } from './poll-learning.js';
@@ -111,7 +111,7 @@ export class BatchPool {
       ...ports,
       service,
       runId,
-      namePrefix: settings.batchName ?? defaults.batchName,
+      namePrefix: namePrefixOf(settings),
       settings: settings.settings ?? {},
       pollIntervalMs: settings.pollIntervalMs ?? defaults.pollIntervalMs,
       stageDeadlineMs: settings.batchDeadlineMs ?? defaults.batchDeadlineMs,

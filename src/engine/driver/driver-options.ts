@@ -233,3 +233,8 @@ export const defaults = {
   maxWaitingBytes: 512 * 1024 * 1024,
   batchName: 'sluice',
 } as const;
+
+/** What the names of a run's batches begin with. */
+export function namePrefixOf({ batchName = defaults.batchName }: DriveSettings): string {
+  return batchName;
+}

@@ -13,7 +13,12 @@ import type { Needed } from '../../platform/option-kinds.js';
 import type { TargetChoice } from '../streams/stream-options.js';
 import { comparedSource, namedSource } from '../../lists/rows/sources/derived-sources.js';
 import { budgetNotices, readCredits } from './credits.js';
-import type { Estimate, GroupEstimate, TypeEstimate } from '../summary/summary.js';
+import {
+  askedOptions,
+  type Estimate,
+  type GroupEstimate,
+  type TypeEstimate,
+} from '../summary/summary.js';
 import { columnHints } from '../summary/build-summary.js';
 import { openList, planEntryOf, startValidating } from './planning/plan-input.js';
 import { noticed, observedProgress } from './reporting/run-progress.js';
@@ -149,7 +154,7 @@ export async function estimateRun<From extends SourceInput, Given = unknown>(
     output: sink?.name ?? null,
     service,
     rows,
-    ...(options.limit !== undefined && { limit: options.limit }),
+    ...askedOptions(options),
     email,
     phone,
     columns: columns.map(({ name, type: of }, column) => ({

@@ -7,8 +7,8 @@ import { StateError } from '../../platform/errors/errors.js';
 import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { readBalance, readBalanceAfter, withBalance } from './credits.js';
 import { checkBeforeSending, reportBalance, openInTurn } from './resume/new-run.js';
-import type { DriveRunOptions } from './execution/drive-run-options.js';
-import { type DriveRunEnd, driveRun, settleStopped } from './execution/run-driver.js';
+import type { DriveRunEnd, DriveRunOptions } from './execution/drive-run-options.js';
+import { driveRun, settleStopped } from './execution/run-driver.js';
 import type { History } from '../history/history.js';
 import { type EarlierRun, hasSent } from '../stores/run-state.js';
 import type { PlannedBeside } from './resume/plan-beside.js';
@@ -297,7 +297,7 @@ export class RunLifecycle {
         sink,
         service: entry.service,
         rows: plannedInput.entry.rows,
-        limit,
+        asked: this.#options,
         isSuspect,
         seconds: (performance.now() - this.#startedMs) / 1000,
         plan: plannedInput.plan,

@@ -97,7 +97,7 @@ async function streamToEnd(options: ResolvedStreamRun): Promise<Summary> {
       sink: options.sink,
       service: options.serviceName ?? options.client.baseUrl,
       rows,
-      limit: options.limit,
+      asked: options,
       seconds: (performance.now() - startedMs) / 1000,
       plan: plan.plan,
       tally,

@@ -1,4 +1,4 @@
-import type { Summary } from './summary.js';
+import { type Asked, askedOptions, type Summary } from './summary.js';
 import type { CreditBalance } from '../../contract/bodies.js';
 import type { VerificationType } from '../../contract/enums.js';
 import type { Sink } from '../../lists/rows/sink.js';
@@ -17,7 +17,8 @@ interface Summarized {
   >;
   readonly service: string;
   readonly rows: number;
-  readonly limit: number | undefined;
+  /** The options of the run. */
+  readonly asked: Asked;
   /** Whether the rows went to the suspect output. @default false */
   readonly isSuspect?: boolean;
   readonly seconds: number;
@@ -53,7 +54,7 @@ export function summarize(run: Summarized): Summary {
     output: sink.name,
     service,
     rows,
-    ...(run.limit !== undefined && { limit: run.limit }),
+    ...askedOptions(run.asked),
     rows_left_out: leftOut,
     ...(repeated > 0 && { rows_repeated: repeated }),
     // The output is the first; it did not take all rows that it was given.

@@ -224,12 +224,14 @@ const skippedUpdates = schemaOf<SkippedUpdates>()(
   z.object({ changed: count, gone: count, keys: z.array(z.string()) }),
 );
 
+const askedFields = { limit: z.int().min(1).optional() };
+
 const summaryFields = {
   input: z.string(),
   output: z.string(),
   service: z.string(),
   rows: count,
-  limit: z.int().min(1).optional(),
+  ...askedFields,
   rows_left_out: count,
   rows_repeated: count.optional(),
   outputs: z.array(outputRows),
@@ -287,7 +289,7 @@ const estimateFields = {
   output: z.string().nullable(),
   service: z.string(),
   rows: count,
-  limit: z.int().min(1).optional(),
+  ...askedFields,
   email: typeEstimate,
   phone: typeEstimate,
   columns: z.array(columnEstimate),

@@ -12,9 +12,13 @@ import type {
 } from './figures.js';
 
 /** Options repeated in summary and estimate. */
-interface Asked {
+export interface Asked {
   /** The limit of rows; absent without one. */
   readonly limit?: number | undefined;
+}
+
+export function askedOptions({ limit }: Asked): Asked {
+  return limit === undefined ? {} : { limit };
 }
 
 /** The result of a run, as JSON. */

@@ -101,7 +101,7 @@ describe('summarize', () => {
       sink: { name: 'out' },
       service: 'local',
       rows: 1,
-      limit: undefined,
+      asked: {},
       seconds: 2,
       plan,
       tally,

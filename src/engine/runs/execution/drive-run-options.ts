@@ -1,4 +1,5 @@
 import type { Client } from '../../../client/client.js';
+import type { DrivenBatch } from '../../batches/batch-log.js';
 import type { Batch } from '../../batches/batch.js';
 import type { Plan } from '../../plan/plan.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
@@ -30,4 +31,26 @@ export interface DriveRunOptions {
   readonly join?: () => Promise<boolean>;
   /** In a shared run: ends this process's work when the run is stopped. */
   readonly stop?: (error: unknown) => void;
+}
+
+/** How the drive of a run's batches ended. */
+export interface DriveRunEnd {
+  readonly batches: readonly DrivenBatch[];
+  /** What stopped it; `undefined` when every batch is at its end. */
+  readonly stoppedBy: unknown;
+  /** Whether every batch is at its end. */
+  readonly isWhole: boolean;
+  /** Whether unfinished batches are settled as such, so that rows can be written. */
+  readonly isPartial: boolean;
+  /** Whether the service refused the run's form: nothing of it is worth continuing. */
+  readonly isRefused: boolean;
+  /** Settles all addresses. */
+  settleAll(): Promise<void>;
+  /**
+   * Deletes what the run no longer needs from the service, in the process that ends a shared run; a run of
+   * one process has done so already.
+   *
+   * @param confirm called before anything is deleted
+   */
+  tidy(confirm: () => Promise<void>): Promise<void>;
 }

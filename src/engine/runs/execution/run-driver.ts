@@ -8,34 +8,13 @@ import { stopsForNow } from '../../driver/batch-errors.js';
 import { DeadlineError, DetachedError } from '../../../platform/errors/errors.js';
 import { isSluiceError } from '../../../platform/errors/is-sluice-error.js';
 import { BatchSettling } from './settle-batches.js';
-import type { DriveRunOptions } from './drive-run-options.js';
+import type { DriveRunEnd, DriveRunOptions } from './drive-run-options.js';
 import { RunBatches } from './run-batches.js';
 import { RunDeletions } from './run-deletions.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
 import { hasPaid } from '../../stores/run-state.js';
 import { WorkerLoop } from './worker-loop.js';
-
-export interface DriveRunEnd {
-  readonly batches: readonly DrivenBatch[];
-  /** What stopped it; `undefined` when every batch is at its end. */
-  readonly stoppedBy: unknown;
-  /** Whether every batch is at its end. */
-  readonly isWhole: boolean;
-  /** Whether unfinished batches are settled as such, so that rows can be written. */
-  readonly isPartial: boolean;
-  /** Whether the service refused the run's form: nothing of it is worth continuing. */
-  readonly isRefused: boolean;
-  /** Settles all addresses. */
-  settleAll(): Promise<void>;
-  /**
-   * Deletes what the run no longer needs from the service, in the process that ends a shared run; a run of
-   * one process has done so already.
-   *
-   * @param confirm called before anything is deleted
-   */
-  tidy(confirm: () => Promise<void>): Promise<void>;
-}
 
 /**
  * Drives all batches of a run to their ends, from where the journal left them. When the gate closes, running

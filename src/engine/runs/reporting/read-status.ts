@@ -15,7 +15,7 @@ import { aStore } from '../options/option-shapes.js';
 import { isLaunchInDoubt, mayHaveLaunched } from '../../batches/batch-state.js';
 import type { VerificationType } from '../../../contract/enums.js';
 import { noTimes } from '../../batches/batch-log.js';
-import type { BatchEntry } from '../../stores/journal-entries.js';
+import type { BatchEntry, RunEntry } from '../../stores/journal-entries.js';
 import {
   addressesOf,
   replayJournal,
@@ -61,6 +61,15 @@ async function readDirectory(stateDir: string): Promise<RunStatus> {
   throw new ConfigurationError(
     `no unfinished run in ${stateDir} or ${ofOutput}: it has finished, or never began`,
   );
+}
+
+/**
+ * What decides the rows and batches of the run that a state directory knows, by the option's name.
+ *
+ * @throws OutputError, StateError
+ */
+export async function optionsOfRun(stateDir: string): Promise<RunEntry['decides'] | undefined> {
+  return (await readRunState(systemFiles, stateDir))?.run?.decides;
 }
 
 /** A state directory with its run's status, or why it cannot be read. */

@@ -23,7 +23,7 @@ import { stopOfOthers } from '../../stores/stop-reasons.js';
 import { sharedSource } from '../../stores/shared/source-copy.js';
 import type { RowFigures } from '../../stores/shared/shared-status.js';
 import type { DrivenBatch } from '../../batches/batch-log.js';
-import type { DriveRunEnd } from '../execution/run-driver.js';
+import type { DriveRunEnd } from '../execution/drive-run-options.js';
 import { optionName } from '../../../platform/text/option-name.js';
 import { notice } from '../../../platform/text/notices.js';
 import { noticed } from '../reporting/run-progress.js';

@@ -1,5 +1,5 @@
 import { checkHistoryService } from '../../plan/result-cache.js';
-import type { DriveRunEnd } from '../execution/run-driver.js';
+import type { DriveRunEnd } from '../execution/drive-run-options.js';
 import type { History } from '../../history/history.js';
 import { noticed } from '../reporting/run-progress.js';
 import type { Client } from '../../../client/client.js';

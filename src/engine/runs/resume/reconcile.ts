@@ -14,7 +14,7 @@ import { findStatus } from '../../batches/uploads/list-uploads.js';
 import { isOf, adoptUploads, RunUploads } from '../../batches/uploads/adopt-uploads.js';
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
-import { defaults } from '../../driver/driver-options.js';
+import { defaults, namePrefixOf } from '../../driver/driver-options.js';
 import { entryOf, type RunState } from '../../stores/run-state.js';
 import type { RunEntry, StateLocation } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
@@ -210,7 +210,7 @@ export class Reconciliation {
   }
 
   nameOf(batch: Batch, { attempt }: BatchState): string {
-    return batchName(this.#options.batchName ?? defaults.batchName, {
+    return batchName(namePrefixOf(this.#options), {
       runId: this.runId,
       batch,
       attempt,

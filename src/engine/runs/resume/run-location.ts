@@ -4,7 +4,7 @@ import type { History } from '../../history/history.js';
 import type { RunEntry } from '../../stores/journal-entries.js';
 import type { RunStore } from '../../stores/run-store.js';
 import type { Summary } from '../../summary/summary.js';
-import type { DriveRunEnd } from '../execution/run-driver.js';
+import type { DriveRunEnd } from '../execution/drive-run-options.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { PlannedInput } from '../planning/plan-input.js';
 import type { PlannedBeside } from './plan-beside.js';
