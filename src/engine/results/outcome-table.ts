@@ -22,12 +22,12 @@ export function worstVerdict(of: readonly Verdict[]): Verdict {
 }
 
 /** The quality in an email's record; empty without one. */
-export function qualityOf({ values }: Pick<Outcome, 'values'>): string {
+export function qualityOf({ values }: Outcome): string {
   return String(values?.[qualityField] ?? '');
 }
 
 /** Whether an email's record marks a disposable address. */
-export function isDisposable({ values }: Pick<Outcome, 'values'>): boolean {
+export function isDisposable({ values }: Outcome): boolean {
   return values?.[disposableField] === true;
 }
 

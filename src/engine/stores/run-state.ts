@@ -16,8 +16,13 @@ import {
   type StoppedEntry,
 } from './journal-entries.js';
 
+/** Batches and parts in a journal, by label. */
+export interface JournaledBatches {
+  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
+}
+
 /** The journal of a run, as a state. */
-export interface RunState {
+export interface RunState extends JournaledBatches {
   readonly run: RunEntry | undefined;
   /** The completed copy of an input that can be read once. */
   readonly kept: KeptEntry | undefined;
@@ -29,9 +34,7 @@ export interface RunState {
   readonly budget: BudgetEntry | undefined;
   /** Whether a person has agreed to the launch of the prepared batches. */
   readonly isApproved: boolean;
-  /** States of batches and parts, by label. */
-  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
-  /** Times of their stages, by label. */
+  /** Times of the stages of batches and parts, by label. */
   readonly times: ReadonlyMap<string, BatchTimes>;
   /** The output is complete. */
   readonly finished: FinishedEntry | undefined;
@@ -46,11 +49,10 @@ export interface RunState {
 }
 
 /** A run that was replaced after it had sent something. */
-export interface EarlierRun {
+export interface EarlierRun extends JournaledBatches {
   readonly generation: number;
   readonly run: RunEntry;
   readonly plan: PlanEntry;
-  readonly batches: ReadonlyMap<string, BatchEntry | PartEntry>;
 }
 
 export const emptyRunState: RunState = {
@@ -202,7 +204,7 @@ function labelOf(entry: BatchEntry | PartEntry): string {
 }
 
 /** Whether a run may have launched something. */
-export function hasPaid({ batches }: Pick<RunState, 'batches'>): boolean {
+export function hasPaid({ batches }: JournaledBatches): boolean {
   return [...batches.values()].some(({ state }) => mayHaveLaunched(state));
 }
 
@@ -212,17 +214,14 @@ export function hasSent({ batches, earlier }: RunState): boolean {
 }
 
 export function entryOf(
-  { batches }: Pick<RunState, 'batches'>,
+  { batches }: JournaledBatches,
   batch: Batch,
 ): BatchEntry | PartEntry | undefined {
   return batches.get(batchLabel(batch));
 }
 
 /** Number of addresses of a batch or part in the journal. */
-export function addressesOf(
-  { plan }: Pick<RunState, 'plan'>,
-  entry: BatchEntry | PartEntry,
-): number {
+export function addressesOf({ plan }: RunState, entry: BatchEntry | PartEntry): number {
   if (entry.entry === 'part') return entry.addresses;
   return plan?.batches[entry.batch]?.addresses ?? 0;
 }

@@ -12,7 +12,7 @@ import type { BatchStorage } from '../../plan/batch-cutter.js';
 import { damaged } from '../../stores/directory/journal.js';
 import type { StateDirectory } from '../../stores/directory/state-directory.js';
 import type { BatchEntry, PartEntry, PlanEntry } from '../../stores/journal-entries.js';
-import type { EarlierRun } from '../../stores/run-state.js';
+import type { EarlierRun, JournaledBatches } from '../../stores/run-state.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
 /**
@@ -137,7 +137,7 @@ export async function plannedBatches(
 }
 
 /** Numbers of the batches that may be paid for, as a journal knows them. */
-export function paidNumbers({ batches }: Pick<EarlierRun, 'batches'>): ReadonlySet<number> {
+export function paidNumbers({ batches }: JournaledBatches): ReadonlySet<number> {
   const paid = [...batches.values()].filter(({ state }) => mayHaveLaunched(state));
   return new Set(paid.map(({ batch }) => batch));
 }

@@ -14,7 +14,6 @@ import type { Recall } from '../../plan/result-cache.js';
 import type { OutcomeTable } from '../../results/outcome-table.js';
 import type { PlanEntry } from '../../stores/journal-entries.js';
 import type { RunState } from '../../stores/run-state.js';
-import type { RunScratch } from '../../stores/scratch.js';
 import { carriedUuids } from '../resume/earlier-results.js';
 import { optionName } from '../../../platform/text/option-name.js';
 
@@ -127,7 +126,7 @@ export interface OpenRecall {
 
 interface RecallOptions {
   readonly state: Pick<RunState, 'plan' | 'earlier'>;
-  readonly scratch: Pick<RunScratch, 'recalledPath'>;
+  readonly recalledPath: string;
   readonly files: FileSystem;
   readonly seed: Uint8Array;
   readonly history?: History | undefined;
@@ -143,14 +142,14 @@ interface RecallOptions {
  * @returns `undefined` where it has neither
  */
 export async function openRecall(options: RecallOptions): Promise<OpenRecall | undefined> {
-  const { state, scratch, files, seed, history } = options;
+  const { state, recalledPath, files, seed, history } = options;
   const withOrigin = wantsOrigin(options.columns);
   const { plan, earlier } = state;
   const launchedByRun = carriedUuids(earlier);
   if (plan) {
     const entry = plan.recalled;
     if (!entry) return undefined;
-    const entries = await readRecalled(files, scratch.recalledPath, seed, entry);
+    const entries = await readRecalled(files, recalledPath, seed, entry);
     return {
       recall: (outcomes) => new HistoryRecall(entries, outcomes, { withOrigin, launchedByRun }),
       flush: async () => undefined,
@@ -160,7 +159,7 @@ export async function openRecall(options: RecallOptions): Promise<OpenRecall | u
   }
   if (!history && earlier.length === 0) return undefined;
   const carried = await options.carried?.();
-  const writer = await RecalledWriter.create(files, scratch.recalledPath);
+  const writer = await RecalledWriter.create(files, recalledPath);
   return {
     recall: (outcomes) =>
       writer.from([

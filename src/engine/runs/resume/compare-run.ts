@@ -21,17 +21,14 @@ export function isPlanned(state: RunState): state is PlannedRun {
 }
 
 /** Whether its output is complete: its results are no longer needed. */
-export function isOver(
-  state: RunState,
-  { retryFailed }: Pick<ResolvedRun, 'retryFailed'>,
-): boolean {
+export function isOver(state: RunState, retryFailed: boolean | undefined): boolean {
   return state.finished !== undefined && retryFailed !== true;
 }
 
 /** Whether addresses that failed before the list changed are to be sent again. */
 export function sendsEarlierAgain(
   { earlier, finished }: RunState,
-  { retryFailed }: Pick<ResolvedRun, 'retryFailed'>,
+  retryFailed: boolean | undefined,
 ): boolean {
   if (retryFailed !== true || !finished) return false;
   return earlier.some(({ batches }) =>
@@ -60,13 +57,14 @@ const comparedItself: ReadonlySet<string> = new Set(['input', 'suppress']);
 /** Names of the differing options about the service and its parameters. */
 export function differingSettings(
   state: RunEntry,
-  given: Pick<Decisions, 'decides'> & { readonly service: string | undefined },
+  given: RunEntry['decides'],
+  service: string | undefined,
 ): readonly string[] {
   const settings = (decides: RunEntry['decides']): RunEntry['decides'] =>
     (decides['settings'] ?? {}) as RunEntry['decides'];
-  const names = differingNames(settings(state.decides), settings(given.decides));
+  const names = differingNames(settings(state.decides), settings(given));
   const options = names.map((name) => optionName(`settings.${name}`));
-  if (state.service !== given.service) options.push(optionName('baseUrl'));
+  if (state.service !== service) options.push(optionName('baseUrl'));
   // One command line option may cover two of them.
   return [...new Set(options)];
 }
@@ -87,7 +85,7 @@ export function refuseOthers(differing: readonly string[]): void {
 export async function isOfAccount(
   client: Client,
   run: RunEntry,
-  state: Pick<RunState, 'batches' | 'earlier'>,
+  state: RunState,
   signal: AbortSignal,
 ): Promise<'same' | 'replaced' | 'unknown' | 'other'> {
   if ((await client.keyFingerprint(run.seed)) === run.account) return 'same';
@@ -120,7 +118,7 @@ export async function checkAccount(
 export async function accountOf(
   client: Client,
   run: RunEntry,
-  state: Pick<RunState, 'batches' | 'earlier'>,
+  state: RunState,
   signal: AbortSignal,
 ): Promise<Awaited<ReturnType<typeof isOfAccount>>> {
   const found = await isOfAccount(client, run, state, signal);
@@ -145,7 +143,7 @@ export function differingShared(
     (name) => name !== 'settings' && !comparedItself.has(name),
   );
   const shown = options.length === 0 ? [] : [shownOptions(options, before, now)];
-  const all = [...differingSettings(state, given), ...shown];
+  const all = [...differingSettings(state, given.decides, given.service), ...shown];
   return all.length === 0 ? undefined : all.join(', ');
 }
 
@@ -166,25 +164,24 @@ export function isSameRun(state: RunEntry, given: Decisions, service: string): b
  */
 export function findChange(
   state: { readonly run: RunEntry; readonly plan: PlanEntry },
-  found: Pick<Decisions, 'decides'> & { readonly plan: PlanEntry },
+  decides: RunEntry['decides'],
+  plan: PlanEntry,
 ): string | undefined {
   // The header's position may be given by now, or detected.
-  const [before, now] = [state.plan, found.plan].map((plan) =>
-    asJson({ ...plan, headers: undefined }),
-  );
+  const [before, now] = [state.plan, plan].map((each) => asJson({ ...each, headers: undefined }));
   if (isDeepStrictEqual(before, now)) return undefined;
-  const options = differingOptions(state.run.decides, found.decides).filter(
+  const options = differingOptions(state.run.decides, decides).filter(
     (name) => name !== 'settings' && name !== 'input',
   );
   if (options.length > 0) {
-    return `these differ: ${shownOptions(options, state.run.decides, found.decides)}`;
+    return `these differ: ${shownOptions(options, state.run.decides, decides)}`;
   }
-  if (state.plan.rows !== found.plan.rows) {
-    return `it has ${counted(found.plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
+  if (state.plan.rows !== plan.rows) {
+    return `it has ${counted(plan.rows, 'row')} now and had ${grouped(state.plan.rows)}`;
   }
-  const isHeader = !isDeepStrictEqual(state.plan.headers, found.plan.headers);
+  const isHeader = !isDeepStrictEqual(state.plan.headers, plan.headers);
   return isHeader
-    ? `its header is found in line ${headerLine(found.plan)} now and was in line ${headerLine(state.plan)}`
+    ? `its header is found in line ${headerLine(plan)} now and was in line ${headerLine(state.plan)}`
     : 'its content differs';
 }
 

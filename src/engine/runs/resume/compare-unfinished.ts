@@ -28,7 +28,8 @@ import {
   withOwed,
 } from './compare-run.js';
 import { rowDecisionsOf } from './new-run.js';
-import { doubtfulState, isCopiedRun } from './reconcile.js';
+import { doubtfulState } from './reconcile.js';
+import { isElsewhere } from '../../stores/directory/folders.js';
 
 /** The options of an estimate that a run compares with an unfinished one. */
 type ComparedOptions = Omit<ResolvedRun, 'client' | 'sink' | 'concurrency' | 'clock'> & {
@@ -68,7 +69,7 @@ export class UnfinishedComparison {
       options.fresh === true ? undefined : await readDirectoryState(options.files, stateDir);
     if (!stored?.state.run || !hasSent(stored.state)) return undefined;
     const given = withOwed({ ...options, onProgress: undefined }, stored.state);
-    if (isOver(stored.state, given)) return undefined;
+    if (isOver(stored.state, given.retryFailed)) return undefined;
     return new UnfinishedComparison(given, stored, stored.state.run);
   }
 
@@ -81,7 +82,7 @@ export class UnfinishedComparison {
     // The plan counts: only its own record of earlier results is read.
     this.#recall = await openRecall({
       state,
-      scratch: { recalledPath },
+      recalledPath,
       files,
       seed,
       history,
@@ -130,7 +131,7 @@ export class UnfinishedComparison {
     const { client, signal, serviceName = client?.baseUrl ?? this.#run.service } = this.#options;
     const { state } = this.#stored;
     const decides = rowDecisionsOf(this.#options);
-    refuseOthers(differingSettings(this.#run, { decides, service: serviceName }));
+    refuseOthers(differingSettings(this.#run, decides, serviceName));
     if (client) await accountOf(client, this.#run, state, signal);
     const plan = this.#plan;
     if (!plan || !isPlanned(state)) {
@@ -140,18 +141,15 @@ export class UnfinishedComparison {
     this.#batches.push(...plan.cutter.take());
     const entry = entryOf(this.#batches.toSorted((a, b) => a.id - b.id));
     const recalled = await this.#recall?.finish();
-    const found = {
-      decides,
-      plan: {
-        ...entry,
-        // Rows of a program that can be read once are compared by their addresses.
-        content: entry.content ?? state.plan.content,
-        ...(recalled && { recalled }),
-      },
+    const tonight = {
+      ...entry,
+      // Rows of a program that can be read once are compared by their addresses.
+      content: entry.content ?? state.plan.content,
+      ...(recalled && { recalled }),
     };
-    const change = findChange(state, found);
+    const change = findChange(state, decides, tonight);
     if (change !== undefined) return this.#judgeChange(state, change, plan);
-    const action = sendsEarlierAgain(state, this.#options) ? 'carry' : 'resume';
+    const action = sendsEarlierAgain(state, this.#options.retryFailed) ? 'carry' : 'resume';
     const paid = [...state.batches.values()]
       .filter((each) => mayHaveLaunched(each.state))
       .reduce((sum, each) => sum + addressesOf(state, each), 0);
@@ -162,7 +160,9 @@ export class UnfinishedComparison {
     const stored = this.#stored;
     const run = this.#options;
     refuseChange({ run, state, change });
-    if (isCopiedRun(state.run, await stored.place(), run)) throw doubtfulState(true);
+    if (run.moved !== true && isElsewhere(state.run.place, await stored.place())) {
+      throw doubtfulState(true);
+    }
     const known = await earlierBatches(run.files, stored, state);
     const { carried } = await judgeUse(
       { run, store: stored, state, change },

@@ -225,7 +225,14 @@ export class SharedRun implements RunLocation {
       history,
       source: this.#source ?? run.source,
       seed,
-      recalled: await openRecall({ state, scratch, files, seed, history, columns: run }),
+      recalled: await openRecall({
+        state,
+        recalledPath: scratch.recalledPath,
+        files,
+        seed,
+        history,
+        columns: run,
+      }),
       runId: outputIdOf(entry),
       scratch,
       planned: undefined,
@@ -272,7 +279,7 @@ export class SharedRun implements RunLocation {
 
   #refuseOtherList(begun: BegunRun, { entry }: PlannedInput): void {
     const { run, name } = this;
-    const change = findChange(begun, { ...decisionsOf(run), plan: entry });
+    const change = findChange(begun, decisionsOf(run).decides, entry);
     if (change === undefined) return;
     throw mismatch(
       `${run.source.name} is not the list that ${name} was begun with: ${change}. All processes read the same list; another list is another run, under another name`,

@@ -132,7 +132,7 @@ export class DirectoryRun implements RunLocation {
       const status = statusOf(state, this.store.path);
       this.run.onProgress?.({ stage: 'going_on', status });
     }
-    const sendsAgain = sendsEarlierAgain(state, this.run);
+    const sendsAgain = sendsEarlierAgain(state, this.run.retryFailed);
     if (isPlanned(state) && differing.length === 0) {
       const { plannedInput, change } = await this.#compare(state);
       if (change === undefined && !sendsAgain) {
@@ -204,7 +204,7 @@ export class DirectoryRun implements RunLocation {
   }
 
   get #isOver(): boolean {
-    return isOver(this.store.state, this.run);
+    return isOver(this.store.state, this.run.retryFailed);
   }
 
   get #decisions(): Decisions {
@@ -212,14 +212,14 @@ export class DirectoryRun implements RunLocation {
   }
 
   #differing(run: RunEntry, service: string | undefined): readonly string[] {
-    return differingSettings(run, { ...this.#decisions, service });
+    return differingSettings(run, this.#decisions.decides, service);
   }
 
   async #compare(state: PlannedRun): Promise<Compared> {
     if (this.#compared) return this.#compared;
     const plannedInput = await this.#read(state.run);
-    const found = { ...this.#decisions, plan: plannedInput.entry };
-    this.#compared = { plannedInput, change: findChange(state, found) };
+    const change = findChange(state, this.#decisions.decides, plannedInput.entry);
+    this.#compared = { plannedInput, change };
     return this.#compared;
   }
 
@@ -270,7 +270,7 @@ export class DirectoryRun implements RunLocation {
       ...(!('recalled' in options) && {
         recalled: await openRecall({
           state: this.store.state,
-          scratch: this.store,
+          recalledPath: this.store.recalledPath,
           files,
           seed,
           history,

@@ -46,7 +46,7 @@ export async function planBeside(
       planned: undefined,
       recalled: await openRecall({
         state: { plan: undefined, earlier },
-        scratch,
+        recalledPath: scratch.recalledPath,
         files,
         seed,
         history: run.history,

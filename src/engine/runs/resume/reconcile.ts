@@ -15,7 +15,7 @@ import { isOf, adoptUploads, RunUploads } from '../../batches/uploads/adopt-uplo
 import type { VerificationService } from '../../../client/client.js';
 import { StateError } from '../../../platform/errors/errors.js';
 import { defaults, namePrefixOf } from '../../driver/driver-options.js';
-import { entryOf, type RunState } from '../../stores/run-state.js';
+import { entryOf, type JournaledBatches } from '../../stores/run-state.js';
 import type { RunEntry, StateLocation } from '../../stores/journal-entries.js';
 import type { ResolvedRun } from '../options/run-options.js';
 import type { RunStore } from '../../stores/run-store.js';
@@ -40,7 +40,7 @@ export class Reconciliation {
   /** Whether an earlier process worked on the run. */
   readonly #isTakenUp: boolean;
   /** A shared store's content before the list was read. */
-  readonly #sharedBefore: Pick<RunState, 'batches'> | undefined;
+  readonly #sharedBefore: JournaledBatches | undefined;
   /**
    * Whether the state directory was copied from where the run began: another process may continue with the
    * other copy.
@@ -70,7 +70,7 @@ export class Reconciliation {
     this.#isTakenUp = store.state.run !== undefined;
     // Its maps change later.
     this.#sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
-    this.isCopied = this.#isTakenUp && isCopiedRun(run, here, options);
+    this.isCopied = this.#isTakenUp && !moved && isElsewhere(run.place, here);
     this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
   }
 
@@ -129,7 +129,7 @@ export class Reconciliation {
   }
 
   /** Whether the list shows that a requested launch did not arrive: nothing is paid for it. */
-  sawNoLaunch({ batch, state }: Pick<DrivenBatch, 'batch' | 'state'>): boolean {
+  sawNoLaunch({ batch, state }: DrivenBatch): boolean {
     if (!isLaunchInDoubt(state)) return false;
     const own = this.uploads.of(batch).find(({ uuid }) => isOf(state, uuid));
     return own?.status === 'ready_for_verification';
@@ -250,15 +250,6 @@ export class Reconciliation {
     }
     return doubtfulState(this.isCopied);
   }
-}
-
-/** Whether a state directory was copied from where the run began. */
-export function isCopiedRun(
-  run: RunEntry,
-  here: StateLocation | undefined,
-  { moved = false }: Pick<ResolvedRun, 'moved'>,
-): boolean {
-  return !moved && isElsewhere(run.place, here);
 }
 
 export function doubtfulState(isCopied: boolean): StateError {

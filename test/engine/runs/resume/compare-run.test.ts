@@ -36,7 +36,7 @@ function entryOf(options: ResolvedRun): RunEntry {
 const service = 'https://service.example';
 
 function differences(before: ResolvedRun, after: ResolvedRun, asked = service): readonly string[] {
-  return differingSettings(entryOf(before), { ...decisionsOf(after), service: asked });
+  return differingSettings(entryOf(before), decisionsOf(after).decides, asked);
 }
 
 describe('differingSettings', () => {
@@ -104,13 +104,9 @@ describe('findChange', () => {
   const run = entryOf(optionsOf());
 
   it('finds none where the rows make the same batches, whatever the options are', () => {
-    const decisions = decisionsOf(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
-    expect(
-      findChange({ run, plan }, { ...decisions, plan: structuredClone(plan) }),
-    ).toBeUndefined();
-    expect(
-      findChange({ run, plan }, { ...decisions, plan: { ...plan, headers: [3] } }),
-    ).toBeUndefined();
+    const { decides } = decisionsOf(optionsOf({ batchSize: 7, prefix: { email: 'x' } }));
+    expect(findChange({ run, plan }, decides, structuredClone(plan))).toBeUndefined();
+    expect(findChange({ run, plan }, decides, { ...plan, headers: [3] })).toBeUndefined();
   });
 
   it.each<[string, Partial<PlanEntry>]>([
@@ -124,16 +120,15 @@ describe('findChange', () => {
     ],
     ['its header is found in line 3 now and was in line 1', { headers: [3], content: 'abd' }],
   ])('says that %s', (what, change) => {
-    const found = { ...run, plan: { ...plan, ...change } };
-    expect(findChange({ run, plan }, found)).toBe(what);
+    expect(findChange({ run, plan }, run.decides, { ...plan, ...change })).toBe(what);
   });
 
   it('lays no change to what only the output is made by, also if only one of both was given it', () => {
     const sink = { name: 'out.csv', decides: { keep: 'valid', 'part-size': '1' } };
     const written = decisionsOf(optionsOf({ sink: sink as unknown as ResolvedRun['sink'] }));
-    expect(findChange({ run, plan }, { ...written, plan: other })).toBe('its content differs');
+    expect(findChange({ run, plan }, written.decides, other)).toBe('its content differs');
     const before = { run: { ...run, ...written }, plan };
-    expect(findChange(before, { ...run, plan: other })).toBe('its content differs');
+    expect(findChange(before, run.decides, other)).toBe('its content differs');
     expect(hasSameOutput(before.run, run)).toBe(false);
   });
 
@@ -150,9 +145,7 @@ describe('findChange', () => {
       { country: 'DE', batchSize: 7 },
     ],
   ])('names %s', (options, change) => {
-    const decisions = decisionsOf(optionsOf(change));
-    expect(findChange({ run, plan }, { ...decisions, plan: other })).toBe(
-      `these differ: ${options}`,
-    );
+    const { decides } = decisionsOf(optionsOf(change));
+    expect(findChange({ run, plan }, decides, other)).toBe(`these differ: ${options}`);
   });
 });
