@@ -16,7 +16,7 @@ import { outputIdOf } from '../stores/journal-entries.js';
 import type { ResolvedRun } from './options/run-options.js';
 import { RunOutput } from './output/run-output.js';
 import type { OpenedRun, RunLocation } from './resume/run-location.js';
-import type { JoinClaim, RunStore } from '../stores/run-store.js';
+import type { OutputClaim, RunStore } from '../stores/run-store.js';
 import { creditsBefore } from './reporting/read-status.js';
 import { rowsLeftAlone, summarize } from '../summary/build-summary.js';
 import { isRetriable, type Summary } from '../summary/summary.js';
@@ -32,8 +32,8 @@ export class RunLifecycle {
   readonly #stop = new AbortController();
   readonly #signal: AbortSignal;
   readonly #startedMs = performance.now();
-  /** The claim on the last step, and the output written under it. */
-  #outputClaim: { readonly claim: JoinClaim; readonly output: RunOutput } | undefined;
+  /** The claim of the output, and what is written under it. */
+  #outputClaim: { readonly claim: OutputClaim; readonly output: RunOutput } | undefined;
   /** Resolves when the output of a revoked claim is cleaned up. */
   #dropped: Promise<void> = Promise.resolve();
   /** Whether nothing in the run's place is needed any more. */
@@ -76,7 +76,7 @@ export class RunLifecycle {
     });
     this.isRemovable = false;
     try {
-      await this.#join(opened);
+      await this.#claimOutput(opened);
       const end = await this.#drive(client, reconciliation, opened, stoppedBy);
       return await this.#finish(opened, { client, end }, async () =>
         this.#withHistory(async (history) => this.#write(opened, end, { client, before, history })),
@@ -115,7 +115,7 @@ export class RunLifecycle {
         this.#store,
         this.#options,
       );
-      await this.#join(opened);
+      await this.#claimOutput(opened);
       const driving = this.#driving(client, reconciliation, opened);
       const end = await settleStopped({ ...driving, store }, stoppedBy);
       const { earlier } = store.state;
@@ -200,17 +200,17 @@ export class RunLifecycle {
       store,
       onSettled: () => this.#outputClaim?.output.batchSettled(),
       wantsAll: () => this.#outputClaim !== undefined,
-      join: async () => this.#join(opened),
+      claimOutput: async () => this.#claimOutput(opened),
       ...(store.isShared && { stop: (error) => this.#stop.abort(error) }),
     };
   }
 
-  /** Claims the last step if no process has it: rows may be written as results arrive. */
-  async #join({ entry, plannedInput }: OpenedRun): Promise<boolean> {
+  /** Claims the output if no process has it: rows may be written as results arrive. */
+  async #claimOutput({ entry, plannedInput }: OpenedRun): Promise<boolean> {
     if (this.#outputClaim) return true;
     // A sink has one writing at a time.
     await this.#dropped;
-    const claim = await this.#store.join();
+    const claim = await this.#store.claimOutput();
     if (!claim) return false;
     const output = await RunOutput.begin({
       run: this.#options,
@@ -246,7 +246,7 @@ export class RunLifecycle {
       if (end.stoppedBy !== undefined && !end.isPartial) {
         throw await withBalance(this.#place.reasonOf(end), client, this.#options);
       }
-      if (await this.#join(opened)) {
+      if (await this.#claimOutput(opened)) {
         try {
           return await write();
         } catch (error) {

@@ -53,13 +53,13 @@ export interface RunStore {
   claim(wanted: Iterable<Batch>): Promise<readonly RunClaim[]>;
 
   /**
-   * Claims the last step of the run: its output and its end. Possible at any time; one process has it at a
+   * Claims the output and the end of the run. Possible at any time; one process has it at a
    * time.
    *
    * @returns `undefined` while another process has it, and once the run has finished or is removed
    * @throws OutputError
    */
-  join(): Promise<JoinClaim | undefined>;
+  claimOutput(): Promise<OutputClaim | undefined>;
 
   /**
    * Resolves when, since the last call, other processes have changed the run, or released batches or the last
@@ -121,7 +121,7 @@ export interface RunClaim extends BatchClaim {
 }
 
 /** The right to write the output of a run and to end it. */
-export interface JoinClaim {
+export interface OutputClaim {
   /** Aborted with a ClaimRevokedError when another process may have it; absent where none can. */
   readonly revoked?: AbortSignal;
 
@@ -186,7 +186,7 @@ export interface SharedRunStore extends RunStore {
   joinPace(member: RateMember): Promise<SharedRate>;
   waitForUpdates(signal: AbortSignal): Promise<void>;
   /** @param listener called as soon as `state` has what stops all, whatever else is awaited */
-  hearStops(listener: () => void): void;
+  onStop(listener: () => void): void;
   /**
    * Notifies other processes of what stops all, before it is recorded, which waits for its turn. Never
    * fails.

@@ -262,7 +262,7 @@ export function describeRunStore<Store extends RunStore>(
       await inProcess(async (store) => {
         await begin(store, runEntry);
         await keep(store, whole, results);
-        await (await store.join())?.finish(summary);
+        await (await store.claimOutput())?.finish(summary);
         await store.clear();
       });
       const store = await openAnew();
@@ -298,11 +298,11 @@ export function describeRunStore<Store extends RunStore>(
     it('gives the last step to a process, and knows the end once it is done', async () => {
       await inProcess(async (store) => {
         await begin(store, runEntry);
-        const last = await store.join();
+        const last = await store.claimOutput();
         await last?.confirm();
         expect(store.state.finished).toBeUndefined();
       });
-      await inProcess(async (store) => (await store.join())?.finish(summary));
+      await inProcess(async (store) => (await store.claimOutput())?.finish(summary));
       await inProcess(async (store) => {
         expect(store.state.finished?.summary).toEqual(summary);
       });
@@ -520,23 +520,23 @@ function describeSharing<Store extends RunStore>(
     it('gives the last step to one at a time, and to the next when that lets go or falls silent', async () => {
       const frozen = await openFrozen();
       await withStores(8, async (stores) => {
-        const asked = await Promise.all(stores.map(async (store) => store.join()));
+        const asked = await Promise.all(stores.map(async (store) => store.claimOutput()));
         const [joiner] = asked.filter((claim) => claim !== undefined);
         expect(asked.filter((claim) => claim !== undefined)).toHaveLength(1);
         await stores[asked.findIndex((claim) => claim !== undefined)]?.close();
         await expect(joiner?.finish(summary)).rejects.toBeInstanceOf(ClaimRevokedError);
-        const before = await frozen.join();
+        const before = await frozen.claimOutput();
         await before?.confirm();
         const rest = stores.filter((_, at) => asked[at] === undefined);
         const [next, other] = [first(rest), rest[1] as Store];
-        expect(await next.join()).toBeUndefined();
+        expect(await next.claimOutput()).toBeUndefined();
         await outlastClaims();
-        const after = await next.join();
+        const after = await next.claimOutput();
         await expect(before?.confirm()).rejects.toBeInstanceOf(ClaimRevokedError);
         await expect(before?.finish(summary)).rejects.toBeInstanceOf(ClaimRevokedError);
         expect(before?.revoked?.aborted).toBe(true);
         await after?.finish(summary);
-        expect(await other.join()).toBeUndefined();
+        expect(await other.claimOutput()).toBeUndefined();
         await outlastClaims();
         await until(other, () => other.state.finished !== undefined);
         expect(other.state.finished?.summary).toEqual(summary);
@@ -547,19 +547,19 @@ function describeSharing<Store extends RunStore>(
     it('gives nothing away once the run has finished or is removed, to whoever has it open', async () => {
       await withStores(3, async ([one, two, three]) => {
         const held = await claimOne(one as Store, whole);
-        await (await two?.join())?.finish(summary);
+        await (await two?.claimOutput())?.finish(summary);
         expect(await three?.claim([other])).toEqual([]);
         await two?.clear();
         // Results that are not there any more are no damage.
         await expect(told(one as Store, whole)).rejects.toBeInstanceOf(ClaimRevokedError);
         expect(await three?.claim([other])).toEqual([]);
-        expect(await three?.join()).toBeUndefined();
+        expect(await three?.claimOutput()).toBeUndefined();
         await expect(held.record(progress(whole, launching))).rejects.toBeInstanceOf(
           ClaimRevokedError,
         );
         await two?.remove();
         expect(await three?.claim([other])).toEqual([]);
-        expect(await three?.join()).toBeUndefined();
+        expect(await three?.claimOutput()).toBeUndefined();
         await outlastClaims();
         await until(three, () => three?.state.run === undefined);
       });
@@ -638,7 +638,7 @@ function describeSharing<Store extends RunStore>(
         const claim = await claimOne(one, whole);
         await claim.record(progress(whole, launching));
         await claim.record(progress(whole, broken));
-        await (await one.join())?.finish(summary);
+        await (await one.claimOutput())?.finish(summary);
         await outlastClaims();
         for (const store of [two, three]) {
           await until(store, () => store.state.finished !== undefined);
@@ -661,7 +661,7 @@ function describeSharing<Store extends RunStore>(
         // What was surely not launched is not paid for.
         expect(await taken.reserve(20)).toEqual({ isGranted: true, credits: 20 });
         await taken.record(progress(whole));
-        await (await two.join())?.finish(summary);
+        await (await two.claimOutput())?.finish(summary);
       });
     });
 
@@ -677,7 +677,7 @@ function describeSharing<Store extends RunStore>(
         await begin(one as unknown as Store, runEntry);
         await begin(two as unknown as Store, { ...runEntry, id: 'f'.repeat(16) });
         for (const store of [one, two]) expect(await text(store)).toBe(kept);
-        await (await one.join())?.finish(summary);
+        await (await one.claimOutput())?.finish(summary);
         await one.clear();
         expect(await text(two)).toBe('');
       });
@@ -721,7 +721,7 @@ function describeSharing<Store extends RunStore>(
         await (await copyOf(one).claim())?.write(none(), 'nothing');
         expect(await copyIn(two)).toEqual({ of: 'nothing', digest: await digestOf(none()) });
         await begin(one, runEntry);
-        await (await one.join())?.finish(summary);
+        await (await one.claimOutput())?.finish(summary);
         expect(await copyIn(two)).toMatchObject({ of: 'nothing' });
         await one.clear();
         expect(await copyIn(two)).toBeUndefined();

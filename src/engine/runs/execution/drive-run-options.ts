@@ -18,7 +18,7 @@ export interface DriveRunOptions {
     RunStore,
     'state' | 'isShared' | 'claim' | 'waitForUpdates' | 'takeUpdates' | 'readResults'
   > &
-    Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'hearStops' | 'announce'>> &
+    Partial<Pick<SharedRunStore, 'record' | 'reopen' | 'onStop' | 'announce'>> &
     Partial<Pick<StateDirectory, 'hasResults'>>;
   /** Called whenever another batch is settled. */
   readonly onSettled?: () => void;
@@ -27,8 +27,8 @@ export interface DriveRunOptions {
    * `settleAll`. @default true
    */
   readonly wantsAll?: () => boolean;
-  /** Claims the last step of the run, unless another process has it. @returns whether this process has it */
-  readonly join?: () => Promise<boolean>;
+  /** Claims the output of the run, unless another process has it. @returns whether this process has it */
+  readonly claimOutput?: () => Promise<boolean>;
   /** In a shared run: ends this process's work when the run is stopped. */
   readonly stop?: (error: unknown) => void;
 }

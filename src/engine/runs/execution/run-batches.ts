@@ -223,7 +223,7 @@ export class RunBatches {
   }
 
   /** What was exported, and lost here since, is exported again while the service has it: that is free. */
-  async #orToFetch(batch: Batch, state: BatchState): Promise<BatchState> {
+  async #stateToFetch(batch: Batch, state: BatchState): Promise<BatchState> {
     const { client, run, store } = this.#options;
     if (state.stage !== 'exported' || (await store.hasResults?.(batch)) !== false) return state;
     if (!(await isVisible(client, state.uuid, run.signal))) return state;
@@ -233,7 +233,7 @@ export class RunBatches {
   async #recall({ batch, entry, times }: RunClaim): Promise<void> {
     const { reconciliation, run } = this.#options;
     const before = entry?.state ?? planned;
-    const learned = await this.#orToFetch(batch, reconciliation.learn(batch, before));
+    const learned = await this.#stateToFetch(batch, reconciliation.learn(batch, before));
     const state = run.retryFailed === true ? await reconciliation.retry(batch, learned) : learned;
     const name = state === before && entry ? entry.name : reconciliation.nameOf(batch, state);
     const found = {

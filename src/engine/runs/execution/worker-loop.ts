@@ -50,7 +50,7 @@ export class WorkerLoop {
     this.#options = options;
     this.#currentBudget = options.run.maxCredits ?? null;
     this.#stoppedBefore = options.store.state.stopped?.at;
-    options.store.hearStops?.(() => this.#applyStop());
+    options.store.onStop?.(() => this.#applyStop());
   }
 
   /** Most batches that this process may still claim. */
@@ -220,7 +220,7 @@ export class WorkerLoop {
   }
 
   /**
-   * Asks whether the prepared batches may be launched. In a shared run the process with the last step asks
+   * Asks whether the prepared batches may be launched. In a shared run the process with the output asks
    * for all: the others wait for the answer.
    *
    * @returns what stops the run
@@ -228,11 +228,11 @@ export class WorkerLoop {
   async askBeforeLaunch(
     onPrepared: NonNullable<DriveRunOptions['run']['onPrepared']>,
   ): Promise<SluiceError | undefined> {
-    const { run, client, store, join, batches } = this.#options;
+    const { run, client, store, claimOutput, batches } = this.#options;
     while (!store.state.isApproved) {
       const stopped = this.#stoppedByOthers;
       if (stopped) return stopOfOthers(stopped);
-      if (!join || (await join())) {
+      if (!claimOutput || (await claimOutput())) {
         const ready = batches.log.batches().filter(({ state }) => state.stage === 'ready');
         if (await onPrepared(await readPreflight(client, ready, run))) {
           if (store.isShared) await store.record?.({ entry: 'approved' });

@@ -38,7 +38,7 @@ export class Reconciliation {
   readonly #options: ResolvedRun;
   readonly #here: StateLocation | undefined;
   /** Whether an earlier process worked on the run. */
-  readonly #isTakenUp: boolean;
+  readonly #isResumed: boolean;
   /** A shared store's content before the list was read. */
   readonly #sharedBefore: JournaledBatches | undefined;
   /**
@@ -67,10 +67,10 @@ export class Reconciliation {
     this.#store = store;
     this.#options = options;
     this.#here = here;
-    this.#isTakenUp = store.state.run !== undefined;
+    this.#isResumed = store.state.run !== undefined;
     // Its maps change later.
     this.#sharedBefore = store.isShared ? { batches: new Map(store.state.batches) } : undefined;
-    this.isCopied = this.#isTakenUp && !moved && isElsewhere(run.place, here);
+    this.isCopied = this.#isResumed && !moved && isElsewhere(run.place, here);
     this.#deletes = !moved && (options.deleteBatches === true || run.deletes === true);
   }
 
@@ -89,7 +89,7 @@ export class Reconciliation {
    * journal is known.
    */
   async readList(): Promise<void> {
-    if (!this.#isTakenUp) return;
+    if (!this.#isResumed) return;
     await this.uploads.read();
     const place = this.#options.moved === true ? this.#here : undefined;
     if (place) await this.#store.record({ entry: 'place', place });
@@ -97,7 +97,7 @@ export class Reconciliation {
 
   /** The state of a batch from journal and list together. */
   learn(batch: Batch, state: BatchState): BatchState {
-    if (!this.#isTakenUp || this.#isNewerThanList(batch, state)) return state;
+    if (!this.#isResumed || this.#isNewerThanList(batch, state)) return state;
     const listed = this.uploads.of(batch);
     for (const { uuid, name, attempt, status } of listed) {
       const isOwn = isOf(state, uuid);
@@ -144,7 +144,7 @@ export class Reconciliation {
     // A shared store refuses launches by processes that have not read the list since it was restored, if it
     // knows of that: where its files were put back unchanged, only its restart shows.
     const isShared = this.#sharedBefore !== undefined;
-    const isAlone = !this.#isTakenUp || (isShared && this.#store.isRestarted !== true);
+    const isAlone = !this.#isResumed || (isShared && this.#store.isRestarted !== true);
     if (isAlone && state.attempt === 1) return state;
     await this.uploads.read();
     // Another process sends the same lines in other parts: one of the two would pay for them again.

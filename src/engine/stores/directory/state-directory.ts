@@ -36,7 +36,7 @@ import {
   type StateLocation,
 } from '../journal-entries.js';
 import type { RunScratch } from '../scratch.js';
-import type { JoinClaim, RunClaim, RunStore } from '../run-store.js';
+import type { OutputClaim, RunClaim, RunStore } from '../run-store.js';
 
 /** The state from which a run resumes after a kill. Readable by its owner only. */
 export class StateDirectory implements RunStore, RunScratch {
@@ -142,8 +142,8 @@ export class StateDirectory implements RunStore, RunScratch {
     await this.#journal.append(entry);
   }
 
-  /** The lock covers the last step, too. */
-  async join(): Promise<JoinClaim> {
+  /** The lock covers the output, too. */
+  async claimOutput(): Promise<OutputClaim> {
     return {
       confirm: async () => undefined,
       finish: async (summary) => this.record({ entry: 'finished', summary }),

@@ -18,7 +18,7 @@ import {
   copyStep,
   type CopySteps,
   gone,
-  lastStep,
+  outputStep,
   type Updates,
   type PaceSteps,
   type SharedSteps,
@@ -180,8 +180,8 @@ export class PostgresSteps implements SharedSteps {
     return this.#claimOf(asked, after);
   }
 
-  async join(after: number): Promise<Claimed> {
-    return this.#claimOf([{ label: lastStep, type: '', addresses: 0 }], after);
+  async claimOutput(after: number): Promise<Claimed> {
+    return this.#claimOf([{ label: outputStep, type: '', addresses: 0 }], after);
   }
 
   async claimCopy(after: number): Promise<Claimed> {

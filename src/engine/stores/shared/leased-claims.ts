@@ -7,7 +7,7 @@ import type { BatchProgress } from '../../batches/claim.js';
 import { batchEntryOf } from '../journal-entries.js';
 import { encodeResults } from '../result-codec.js';
 import { entryOf, type RunState } from '../run-state.js';
-import type { JoinClaim, RunClaim } from '../run-store.js';
+import type { OutputClaim, RunClaim } from '../run-store.js';
 import type { Lease, Leases } from './leases.js';
 import type { BatchRecord, ReopenedBatch, SharedSteps } from './store-protocol.js';
 
@@ -64,7 +64,7 @@ export class LeasedClaims {
     };
   }
 
-  ofLastStep(held: Lease): JoinClaim {
+  ofOutput(held: Lease): OutputClaim {
     const { steps, nextCall } = this.#options;
     const { token, revoked } = held;
     const send = this.underLease(held);

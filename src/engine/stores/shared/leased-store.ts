@@ -15,7 +15,7 @@ import { JournalReplay, type RunState } from '../run-state.js';
 import type { PlanEntry, RunEntry, StoppedEntry } from '../journal-entries.js';
 import type {
   BegunRun,
-  JoinClaim,
+  OutputClaim,
   RunClaim,
   RunNote,
   SharedRunStore,
@@ -25,7 +25,7 @@ import { stopForLosses } from '../stop-reasons.js';
 import {
   copyStep,
   gone,
-  lastStep,
+  outputStep,
   type Claimed,
   type Updates,
   type SharedSteps,
@@ -86,7 +86,7 @@ export class LeasedRunStore implements SharedRunStore {
       clock,
       leaseMs,
       signal: this.#closing.signal,
-      isWaiting: () => this.#held.tokens.every(({ label }) => label === lastStep),
+      isWaiting: () => this.#held.tokens.every(({ label }) => label === outputStep),
       tick: () => {
         // An unanswered call must not hide that the lease is over.
         this.#held.revokeOverdue(clock.now());
@@ -151,7 +151,7 @@ export class LeasedRunStore implements SharedRunStore {
     );
   }
 
-  hearStops(listener: () => void): void {
+  onStop(listener: () => void): void {
     this.#onStopped = listener;
   }
 
@@ -183,9 +183,9 @@ export class LeasedRunStore implements SharedRunStore {
     return this.#claiming.next(async () => this.#claim(wanted));
   }
 
-  async join(): Promise<JoinClaim | undefined> {
-    const held = await this.#claimStep(lastStep, async () => this.#steps.join(this.#seq));
-    return held && this.#claims.ofLastStep(held);
+  async claimOutput(): Promise<OutputClaim | undefined> {
+    const held = await this.#claimStep(outputStep, async () => this.#steps.claimOutput(this.#seq));
+    return held && this.#claims.ofOutput(held);
   }
 
   async #claimStep(label: string, claim: () => Promise<Claimed>): Promise<Lease | undefined> {

@@ -40,7 +40,7 @@ export interface WorkerStatus {
   readonly silentSeconds: number;
   /** Whether that is less than its lease. */
   readonly isAlive: boolean;
-  /** Labels of its batches; `output` is the last step. */
+  /** Labels of its batches; `output` is that of its output. */
   readonly batches: readonly string[];
   readonly figures: WorkerFigures;
 }

@@ -12,8 +12,8 @@ import type {
 import type { RunNote } from '../run-store.js';
 import type { WorkerFigures } from './shared-status.js';
 
-/** The label of the last step. */
-export const lastStep = 'output';
+/** The label of the output and the end of the run. */
+export const outputStep = 'output';
 
 export const copyStep = 'copy';
 
@@ -23,7 +23,7 @@ export interface WholeCopy {
   readonly of: string;
 }
 
-/** Identifies a claim of a batch or the last step: each has its own number. */
+/** Identifies a claim of a batch or the output: each has its own number. */
 export interface Token {
   readonly label: string;
   readonly epoch: number;
@@ -158,8 +158,8 @@ export interface SharedSteps {
    */
   claim(wanted: readonly Batch[], after: number): Promise<Claimed>;
 
-  /** Claims the last step, if no process has it and it is not done. */
-  join(after: number): Promise<Claimed>;
+  /** Claims the output, if no process has it and it is not done. */
+  claimOutput(after: number): Promise<Claimed>;
 
   /** @returns whether the claim is still valid; if not, nothing was recorded */
   record(token: Token, record: BatchRecord): Promise<boolean>;

@@ -93,7 +93,7 @@ describe(`${many} processes at once`, () => {
     const [budget] = await askPostgres(`SELECT reserved::int FROM ${schema}.budget`);
     expect(budget).toEqual({ reserved: 70 });
 
-    const last = await Promise.all(all.map(async (steps) => steps.join(0)));
+    const last = await Promise.all(all.map(async (steps) => steps.claimOutput(0)));
     expect(last.filter(({ token }) => token)).toHaveLength(1);
     const beats = await Promise.all(
       all.map(async (steps, at) => steps.beat([tokens[at] as Token, token], 0, noFigures)),
@@ -283,7 +283,7 @@ test('a process hears of what stops another before that is written down, whateve
   const { signal } = new AbortController();
   await one.begin(runEntry, planEntry);
   while (!other.state.run) await other.waitForUpdates(signal);
-  const heard = new Promise<void>((resolve) => other.hearStops(resolve));
+  const heard = new Promise<void>((resolve) => other.onStop(resolve));
   const at = new Date().toISOString();
   const stopped = { entry: 'stopped', code: 'unauthorized', message: 'ключ \u0000', at } as const;
   // More than PostgreSQL tells is found where it is written down.

@@ -91,7 +91,7 @@ export async function liveThrough(options: Partial<PostgresStoreOptions>): Promi
     await after.record(progress(batch(0), 'exported'));
     expect(await two.readResults(batch(0), outcomes)).toMatchObject({ lines });
     await two.record({ entry: 'balance', credits: null });
-    await (await two.join())?.finish(exampleSummary());
+    await (await two.claimOutput())?.finish(exampleSummary());
     await two.clear();
     while (!two.state.finished) await two.waitForUpdates(signal);
     expect(two.state).toMatchObject({ run: runEntry, finished: { summary: exampleSummary() } });

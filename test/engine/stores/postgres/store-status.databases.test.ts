@@ -140,7 +140,7 @@ describe('a store that is only looked at', () => {
 
     const two = await open('b');
     await two.begin(runEntry, plan);
-    await (await two.join())?.finish(exampleSummary());
+    await (await two.claimOutput())?.finish(exampleSummary());
     await two.clear();
     const { rows, batches } = exampleSummary();
     const found = await findPostgresRuns({ connectionString, schema });
@@ -165,7 +165,7 @@ describe('a store that is only looked at', () => {
       isAlive: false,
       silentSeconds: expect.toSatisfy((seconds: number) => seconds > 89 && seconds < 300) as number,
     });
-    await (await one.join())?.finish(exampleSummary());
+    await (await one.claimOutput())?.finish(exampleSummary());
     await one.clear();
     const left = await statusOf('a');
     expect(left.workers.filter(({ host }) => host === 'gone')).toEqual([]);
