@@ -130,19 +130,49 @@ export class Client {
     return this.#requests.shareRate(pace);
   }
 
-  /** Reads the account's balances. */
+  /**
+   * Reads the account's balances (spec 2.1), in credits: an email or a phone that is verified costs one of its type,
+   * half of it where a cache of the service has its result (spec 1).
+   *
+   * @example
+   * ```ts
+   * const { email_credit, phone_credit } = await client.credits();
+   * console.log(email_credit > 0, phone_credit > 0); // true true
+   * ```
+   */
   async credits(options: CallOptions = {}): Promise<CreditBalance> {
     return this.#ask('credits', operations.credits.response.schema, {}, options);
   }
 
-  /** Reads one page of the account's batches, in the service's own order. */
+  /**
+   * Reads one page of the account's batches (spec 2.2), in the service's own order; `batches()` reads all.
+   *
+   * @param query `limit` (1 to 1000, default 100), `offset` (default 0), and the dates `from_date` and `to_date`;
+   *   which of a batch's dates these are about, the specification does not show (spec 4, note 1)
+   *
+   * @example
+   * ```ts
+   * const from_date = new Date(Date.now() - 86_400_000);
+   * const page = await client.listBatches({ limit: 10, from_date });
+   * for (const { batch_uuid, name, status } of page) console.log(batch_uuid, name, status);
+   * ```
+   */
   async listBatches(query: ListQuery = {}, options: CallOptions = {}): Promise<BatchSummary[]> {
     const { from_date, to_date } = query;
     const dated = { ...query, from_date: inWords(from_date), to_date: inWords(to_date) };
     return this.#ask('listBatches', readBatchList, { query: dated }, options);
   }
 
-  /** Reads the account's batches, page by page, each once, in the service's own order. */
+  /**
+   * Reads all the account's batches (spec 2.2), page by page, each once, in the service's own order.
+   *
+   * @example
+   * ```ts
+   * for await (const { batch_uuid, status } of client.batches()) {
+   *   if (status === 'internal_error') console.log('for the support:', batch_uuid);
+   * }
+   * ```
+   */
   async *batches(
     query: Pick<ListQuery, 'from_date' | 'to_date'> = {},
     options: CallOptions = {},
@@ -155,7 +185,25 @@ export class Client {
     }
   }
 
-  /** Uploads a batch's file, streamed. Not repeated once it may have arrived. */
+  /**
+   * Uploads a batch's file, streamed: one address a line, UTF-8, no header, no commas (spec 1, 2.9). It costs nothing.
+   * Not repeated once it may have arrived.
+   *
+   * @param form the `file`, its `type`, `target_country` and `name` (1 to 255 characters), and what is not as by
+   *   default (spec 2.3): `description`, targets, caches, what is removed
+   * @returns `ok`; or `parse_error`, `error`. The specification does not show `batch_uuid` in it: where it is
+   *   missing, the batch is in the list by its name
+   * @throws ApiError `bad_request`, `validation_failed`, `too_large`. Where `sent` of an error is `unknown`, look
+   *   for the name in `batches()` before you upload again
+   *
+   * @example
+   * ```ts
+   * const lines = Buffer.from('good@sluice.test\nbad@sluice.test\n');
+   * const file = { sizeBytes: lines.length, open: () => [lines] };
+   * const form = { name: 'spring', type: 'email', target_country: 'US', file } as const;
+   * console.log((await client.uploadBatch(form)).status); // ok
+   * ```
+   */
   async uploadBatch(
     form: UploadFormInput & { readonly file: UploadFile },
     options: CallOptions = {},
@@ -163,12 +211,36 @@ export class Client {
     return this.#ask('uploadBatch', operations.uploadBatch.response.schema, { form }, options);
   }
 
+  /**
+   * Reads the status of a batch (spec 2.5, 3). Costs, results and counts are in it once the service has them; which
+   * of them when, the specification does not show. `waitFor()` polls.
+   *
+   * @throws ApiError `not_found`
+   *
+   * @example
+   * ```ts
+   * const { status } = await client.batchStatus(uuid);
+   * console.log(status); // parsing_content
+   * ```
+   */
   async batchStatus(batchUuid: string, options: CallOptions = {}): Promise<BatchStatusAnswer> {
     const { schema } = operations.batchStatus.response;
     return this.#ask('batchStatus', schema, { batchUuid }, options);
   }
 
-  /** Replaces a batch's parameters before its launch. */
+  /**
+   * Replaces a batch's parameters before its launch (spec 2.3, 3 rule 2): those that are not given are as by default
+   * again. `prepareBatch()` then parses the file with them.
+   *
+   * @throws ApiError `bad_request`, `validation_failed`, `not_found`
+   *
+   * @example
+   * ```ts
+   * const parameters = { type: 'email', target_country: 'DE', use_global_cache: false } as const;
+   * await client.updateBatch(uuid, parameters);
+   * await client.prepareBatch(uuid);
+   * ```
+   */
   async updateBatch(
     batchUuid: string,
     parameters: BatchParametersInput,
@@ -178,27 +250,78 @@ export class Client {
     return this.#ask('updateBatch', schema, { batchUuid, json: parameters }, options);
   }
 
-  /** Has a batch parsed and prepared; may be called any number of times before its launch. */
+  /**
+   * Has a batch parsed and prepared, which costs nothing; may be called any number of times before its launch
+   * (spec 3, rule 1).
+   *
+   * @returns `ok`: `waitFor()` shows when it is ready; or `parse_error`, `error`
+   * @throws ApiError `not_found`
+   *
+   * @example
+   * ```ts
+   * const { status } = await client.prepareBatch(uuid);
+   * if (status === 'ok') await client.waitFor(uuid, 'ready_for_verification');
+   * ```
+   */
   async prepareBatch(batchUuid: string, options: CallOptions = {}): Promise<PrepareAnswer> {
     const { schema } = operations.prepareBatch.response;
     return this.#ask('prepareBatch', schema, { batchUuid }, options);
   }
 
-  /** Launches a batch, which is paid for. Not repeated once it may have arrived. */
+  /**
+   * Launches a batch that is ready, which is paid for: one credit for each address (spec 1, 3). Not repeated once it
+   * may have arrived.
+   *
+   * @returns `ok`; `not_ready_for_verification`, `verification_already_ongoing`, `verification_already_done` (spec 3,
+   *   rule 3), or `error`
+   * @throws ApiError `payment_required` (too few credits), `not_found`. Where `sent` of an error is `unknown`, read
+   *   the status before you launch again
+   *
+   * @example
+   * ```ts
+   * await client.prepareBatch(uuid);
+   * await client.waitFor(uuid, 'ready_for_verification');
+   * console.log((await client.launchBatch(uuid)).status); // ok
+   * ```
+   */
   async launchBatch(batchUuid: string, options: CallOptions = {}): Promise<LaunchAnswer> {
     const { schema } = operations.launchBatch.response;
     return this.#ask('launchBatch', schema, { batchUuid }, options);
   }
 
-  /** Deletes a batch; a repeated deletion may find nothing and answer 404 (`not_found`). */
+  /**
+   * Deletes a batch and its results, before or after its verification, not meanwhile (spec 3, rule 4). If an answer is
+   * lost, it is repeated, and may find nothing.
+   *
+   * @throws ApiError `not_found`, of a repeated deletion, too; another where the batch is being processed
+   *
+   * @example
+   * ```ts
+   * await client.deleteBatch(uuid);
+   * console.log((await client.listBatches()).length); // 0
+   * ```
+   */
   async deleteBatch(batchUuid: string, options: CallOptions = {}): Promise<SuccessAnswer> {
     const { schema } = operations.deleteBatch.response;
     return this.#ask('deleteBatch', schema, { batchUuid }, options);
   }
 
   /**
-   * Opens a batch's results as a stream. What breaks after its beginning breaks the stream, and is not
-   * repeated: the caller asks again.
+   * Opens the results of a batch that is done as a stream (spec 2.7, 4): JSON keyed by the address, or a spreadsheet.
+   * It costs nothing. What breaks after its beginning breaks the stream, and is not repeated: the caller asks again.
+   *
+   * @param query `format`, `'json'` or `'xlsx'`; `include_details` and `include_statistics` (default true) add
+   *   sections to the JSON whose shape the specification does not show
+   * @returns `body`, to be read to its end or destroyed, and `contentType`
+   * @throws ApiError `not_found`; another where the batch is not done
+   *
+   * @example
+   * ```ts
+   * await client.finishBatch(uuid);
+   * const query = { format: 'json', include_details: false, include_statistics: false } as const;
+   * const { body } = await client.exportBatch(uuid, query);
+   * await pipeline(body, createWriteStream('results.json'));
+   * ```
    */
   async exportBatch(
     batchUuid: string,
@@ -218,19 +341,58 @@ export class Client {
     );
   }
 
-  /** Reads what the service knows of a batch, its uploaded content included. */
+  /**
+   * Reads what the service knows of a batch, its uploaded content included (spec 2.6). Its fields depend on `status`;
+   * those of a batch that is ready or being verified are not shown.
+   *
+   * @throws ApiError `not_found`
+   *
+   * @example
+   * ```ts
+   * const details = await client.batchDetails(uuid);
+   * console.log(details.status); // parsing_content
+   * ```
+   */
   async batchDetails(batchUuid: string, options: CallOptions = {}): Promise<BatchDetails> {
     const { schema } = operations.batchDetails.response;
     return this.#ask('batchDetails', schema, { batchUuid }, options);
   }
 
-  /** Verifies one address at once, which is paid for. Not repeated once it may have arrived. */
+  /**
+   * Verifies one address at once, which takes up to 5 seconds (spec 4, note 4) and costs a credit. Not repeated once it
+   * may have arrived. `verifyAddress()` reads the verdict, too.
+   *
+   * @param request any object: the specification does not show its fields. The usual ones are `type`, `email` or
+   *   `phone`, and `target_country`, as of `defaultUnitRequest()`
+   * @returns `ok`, or `empty`, `parse_error`, `error` (spec 2.9); where the verdict is in it is not shown
+   * @throws ConfigurationError `invalid_option` of an email and a phone without a `type`; ApiError
+   *   `payment_required`, `validation_failed`. Where `sent` of an error is `unknown`, it may have been charged
+   *
+   * @example
+   * ```ts
+   * const unit = { type: 'email', email: 'good@sluice.test', target_country: 'US' };
+   * const { status } = await client.verifyUnit(unit, { timeoutMs: 10_000 });
+   * console.log(status); // ok
+   * ```
+   */
   async verifyUnit(request: UnitRequest, options: CallOptions = {}): Promise<UnitAnswer> {
     const { schema } = operations.verifyUnit.response;
     return this.#ask('verifyUnit', schema, { json: request }, options);
   }
 
-  /** Normalizes the format of a file's addresses. The key is not sent. */
+  /**
+   * Normalizes the format of a file's addresses, one a line (spec 2.9). The key is not sent (spec 4, note 5).
+   *
+   * @returns what the service answers: the specification does not show its shape
+   * @throws ApiError `bad_request`, `validation_failed`, `too_large`
+   *
+   * @example
+   * ```ts
+   * const lines = Buffer.from('(202) 555-0123\n');
+   * const file = { sizeBytes: lines.length, open: () => [lines] };
+   * console.log(await client.format({ type: 'phone', target_country: 'US', file }));
+   * ```
+   */
   async format(
     form: FormatForm & { readonly file: UploadFile },
     options: CallOptions = {},
@@ -243,6 +405,13 @@ export class Client {
    * leaves that.
    *
    * @throws DeadlineError `deadline_exceeded` after `timeoutMs`; as `batchStatus()` does
+   *
+   * @example
+   * ```ts
+   * await client.prepareBatch(uuid);
+   * const { status } = await client.waitFor(uuid, 'ready_for_verification');
+   * console.log(status); // ready_for_verification
+   * ```
    */
   async waitFor(
     batchUuid: string,
@@ -282,6 +451,12 @@ export class Client {
    * it was not, which is paid for, and waits until it is verified.
    *
    * @throws as `verifyFile()` does
+   *
+   * @example
+   * ```ts
+   * const { status } = await client.finishBatch(uuid, { pollIntervalMs: 500 });
+   * console.log(status); // verification_done
+   * ```
    */
   async finishBatch(batchUuid: string, options: RoundOptions = {}): Promise<FinishedBatch> {
     return this.#round(options).finish(batchUuid);

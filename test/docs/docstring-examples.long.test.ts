@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { operations } from '../../src/contract/operations.js';
 import { exportedNames, runExample, wrongTypes, type ExportedName } from './docstring-examples.js';
 
 /** Their examples need a server, or a driver: they run beside the tests of these. */
@@ -14,6 +15,12 @@ describe('the examples of docstrings', () => {
     const without = names.filter(({ isCallable, examples }) => isCallable && examples.length === 0);
     expect(without.map(({ entry, name }) => `${name} of ${entry}`)).toEqual([]);
     expect(names.filter(({ isCallable }) => isCallable).length).toBeGreaterThan(80);
+  });
+
+  it('are there for every operation of the client', () => {
+    const all = new Set(names.map(({ name }) => name));
+    const wanted = Object.keys(operations).map((operation) => `Client.${operation}`);
+    expect(wanted.filter((name) => !all.has(name))).toEqual([]);
   });
 
   it('compile as they stand', () => {

@@ -59,6 +59,7 @@ declare const pipeline: typeof import('node:stream/promises').pipeline;
 declare const readFile: typeof import('node:fs/promises').readFile;
 declare const service: import('sluice/service').Service;
 declare const client: import('sluice').Client;
+declare const uuid: string;
 declare const url: string;
 declare function test(name: string, run: () => Promise<void>): void;
 `;
@@ -67,7 +68,7 @@ declare function test(name: string, run: () => Promise<void>): void;
 export interface ExportedName {
   readonly entry: string;
   readonly name: string;
-  /** Whether it is a function or a class: these must have an example. */
+  /** Whether it is a function, a class or, where it has an example, a method: the first two must have one. */
   readonly isCallable: boolean;
   readonly examples: readonly string[];
 }
@@ -89,11 +90,17 @@ export async function exportedNames(): Promise<readonly ExportedName[]> {
       const isCallable = (symbol.declarations ?? []).some(
         (declared) => ts.isFunctionDeclaration(declared) || ts.isClassDeclaration(declared),
       );
-      const examples = symbol
-        .getJsDocTags(checker)
-        .filter(({ name }) => name === 'example')
-        .map(({ text }) => codeOf(ts.displayPartsToString(text)));
-      return [{ entry, name: exported.name, isCallable, examples }];
+      const examplesOf = (documented: ts.Symbol): string[] =>
+        documented
+          .getJsDocTags(checker)
+          .filter(({ name }) => name === 'example')
+          .map(({ text }) => codeOf(ts.displayPartsToString(text)));
+      const methods = [...(symbol.members?.values() ?? [])].flatMap((member) => {
+        const examples = examplesOf(member);
+        const name = `${exported.name}.${member.name}`;
+        return examples.length > 0 ? [{ entry, name, isCallable: true, examples }] : [];
+      });
+      return [{ entry, name: exported.name, isCallable, examples: examplesOf(symbol) }, ...methods];
     });
   });
 }
@@ -149,7 +156,8 @@ export async function runExample(
     // oxlint-disable-next-line no-restricted-properties
     process.chdir(folder);
     await given.prepare?.();
-    const printed = await execute(code, { service, client, url: given.url ?? '' });
+    const uuid = /\buuid\b/.test(code) ? await upload(client) : '';
+    const printed = await execute(code, { service, client, uuid, url: given.url ?? '' });
     const expected = [...code.matchAll(/console\.log\(.*\);? \/\/ (.*)$/gm)].map(
       ([, text]) => text,
     );
@@ -161,6 +169,14 @@ export async function runExample(
     await service.close();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** @returns the uuid of a new batch */
+async function upload(client: sluice.Client): Promise<string> {
+  const lines = Buffer.from('good@sluice.test\n');
+  const file = { sizeBytes: lines.length, open: () => [lines] };
+  const form = { name: 'example', type: 'email', target_country: 'US', file } as const;
+  return contract.uploadedBatch.parse(await client.uploadBatch(form)).batch_uuid;
 }
 
 type AsyncFunctionMaker = new (...words: string[]) => (...values: unknown[]) => Promise<void>;
