@@ -1,4 +1,4 @@
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises';
 import { type Clock, systemClock } from '../platform/waiting/clock.js';
 import { onAbort } from '../platform/waiting/promises.js';
 
@@ -24,6 +24,7 @@ export class TestClock implements Clock {
   readonly #wallStart: number;
   readonly #sleepers = new Set<Sleeper>();
   #now = 0;
+  #held = 0;
   #isMoved = false;
   #reminds = false;
 
@@ -67,6 +68,13 @@ export class TestClock implements Clock {
     });
   }
 
+  hold(): () => void {
+    this.#held += 1;
+    return () => {
+      this.#held -= 1;
+    };
+  }
+
   /** Moves on, waking sleepers in order, and lets everything that follows happen. */
   async advance(ms: number): Promise<void> {
     this.#isMoved = true;
@@ -84,8 +92,9 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves from wake to wake until the work is done: for work in which nothing else takes time, such as one
-   * with a double of the client. An answer over HTTP takes time: limits of hours pass before it comes.
+   * Moves from wake to wake until the work is done, over HTTP, too: as long as a client awaits an answer, the clock
+   * stays where it is, and `advance()` alone passes the client's limits. Other work that takes time, such as that of
+   * a disk, is not waited for.
    *
    * @throws what the work throws; an error when nothing is left to happen
    */
@@ -99,10 +108,14 @@ export class TestClock implements Clock {
     for (;;) {
       await turn();
       if (isDone) return work;
+      if (this.#held > 0) {
+        await pause(1);
+        continue;
+      }
       const next = this.#next();
       if (next === undefined)
         throw new Error(
-          'nothing is left to happen on the clock, and the work is not done: it waits for something else, such as an answer over HTTP, or has another clock',
+          'nothing is left to happen on the clock, and the work is not done: it waits for something else, such as a disk, or has another clock',
         );
       this.#now = Math.max(this.#now, next.at);
       next.wake();

@@ -1,5 +1,6 @@
 import { expect, it, vi } from 'vitest';
 import { Client } from '../../src/client/client.js';
+import { verifyRows } from '../../src/engine/streams/verify-rows.js';
 import { createFastClock, createTestClock } from '../../src/testing/index.js';
 import { withService } from '../service/with-service.js';
 
@@ -45,6 +46,32 @@ it('a test clock that nobody moves says so, once', async () => {
     vi.useRealTimers();
     vi.restoreAllMocks();
   }
+});
+
+it('a test clock stays where it is while an answer is awaited, and takes work over HTTP to its end', async () => {
+  const { service } = await withService({ parseDelayMs: 5, verifyDelayMs: 5 });
+  const { baseUrl, apiKey } = service;
+  const clock = createTestClock();
+  const outages: unknown[] = [];
+  const client = new Client({
+    baseUrl,
+    apiKey,
+    clock,
+    // No answer comes within it: a clock that moved on would pass it each time.
+    timeoutMs: 1,
+    onOutage: (outage) => outages.push(outage),
+  });
+  const valid: unknown[] = [];
+  const readAll = async (): Promise<void> => {
+    const rows = [{ email: 'good@sluice.test' }, { email: 'bad@sluice.test' }];
+    const options = { client, clock, email: ['email'], country: 'US' } as const;
+    for await (const row of verifyRows(rows, options)) valid.push(row.email_valid);
+  };
+  await clock.runUntil(readAll());
+  expect(valid).toEqual([true, false]);
+  expect(outages).toEqual([]);
+  expect(clock.now()).toBeGreaterThan(1000);
+  await client.close();
 });
 
 it('a fast clock takes a batch through its waits', async () => {

@@ -14,6 +14,7 @@ export class Watchdog {
   #limitMs = Number.POSITIVE_INFINITY;
   #deadline = Number.POSITIVE_INFINITY;
   #isStopped = false;
+  #release: (() => void) | undefined;
 
   /** `bark` is called at most once, with what was awaited and the limit that was exceeded. */
   constructor(
@@ -28,6 +29,7 @@ export class Watchdog {
     this.#totalMs = options.totalMs ?? Number.POSITIVE_INFINITY;
     this.#totalAt = clock.now() + this.#totalMs;
     this.#alarm = new Alarm(clock, () => this.#watch());
+    this.#release = clock.hold?.();
   }
 
   /** Starts a new limit for what is awaited from now on. */
@@ -46,6 +48,8 @@ export class Watchdog {
   stop(): void {
     this.#isStopped = true;
     this.#alarm.stop();
+    this.#release?.();
+    this.#release = undefined;
   }
 
   /**

@@ -21,6 +21,12 @@ export interface Clock {
    * @default 1
    */
   readonly speed?: number;
+  /**
+   * Called while an answer is awaited, which takes real time: a clock that is moved by hand stays where it is.
+   *
+   * @returns ends that
+   */
+  hold?(): () => void;
 }
 
 /** A longer timer fires at once. */
