@@ -130,13 +130,19 @@ export class HistoryFile {
     path: string,
     begin: () => HistoryHead,
     take: (frame: Frame) => boolean,
-  ): Promise<{ readonly file: HistoryFile; readonly head: HistoryHead }> {
+  ): Promise<{
+    readonly file: HistoryFile;
+    readonly head: HistoryHead;
+    /** Size of the torn write behind its last frame. */
+    readonly cutBytes: number;
+  }> {
     // Leftovers of a killed rewrite, also of earlier versions.
     for (const left of [partPath(path), `${path}.new`]) await files.rm(left, { force: true });
     let head: HistoryHead | undefined;
+    let cutBytes = 0;
     const options = { name: `the history ${path}`, refuseOthers: () => changedByAnother(path) };
-    const log = await LogFile.open(files, path, options, async (handle) =>
-      readFrames(handle, path, (frame) => {
+    const log = await LogFile.open(files, path, options, async (handle) => {
+      const content = await readFrames(handle, path, (frame) => {
         if (head) {
           if (!take(frame)) throw unknownEntries(path);
           return;
@@ -144,10 +150,12 @@ export class HistoryFile {
         const parsed = headMeta.safeParse(frame.meta);
         if (!parsed.success) throw unknownForm(path);
         head = parsed.data;
-      }),
-    );
+      });
+      cutBytes = content.readBytes - content.keptBytes;
+      return content;
+    });
     const file = new HistoryFile(log);
-    if (head) return { file, head };
+    if (head) return { file, head, cutBytes };
     const first = begin();
     try {
       await file.append(headFrame(first));
@@ -155,7 +163,8 @@ export class HistoryFile {
       await log.close();
       throw error;
     }
-    return { file, head: first };
+    // Nothing else was in a file without its head.
+    return { file, head: first, cutBytes: 0 };
   }
 
   /** @throws OutputError when a write fails; from then on for every frame */

@@ -75,6 +75,7 @@ export class History implements ResultHistory {
   #entries: HistoryEntries;
   /** Whether its key was there, and nothing of it. */
   readonly #isLost: boolean;
+  readonly #cutBytes: number;
   #isClosed = false;
 
   private constructor(
@@ -85,6 +86,7 @@ export class History implements ResultHistory {
       readonly lock: FileLock;
       readonly seed: Uint8Array;
       readonly isLost: boolean;
+      readonly cutBytes: number;
       readonly entries: HistoryEntries;
       readonly runs: PastRuns;
       readonly launched: LaunchedBatches;
@@ -98,6 +100,7 @@ export class History implements ResultHistory {
     this.#clock = options.clock ?? systemClock;
     this.#runs = opened.runs;
     this.#isLost = opened.isLost;
+    this.#cutBytes = opened.cutBytes;
     this.#launched = opened.launched;
     this.#entries = opened.entries;
     this.#age = opened.age;
@@ -174,6 +177,9 @@ export class History implements ResultHistory {
     const latestMs = this.#entries.latestMs();
     return [
       ...(this.#isLost ? [notice('history_lost', { history: this.#path })] : []),
+      ...(this.#cutBytes > 0
+        ? [notice('history_cut', { history: this.#path, bytes: this.#cutBytes })]
+        : []),
       ...(isAhead(latestMs, nowMs)
         ? [notice('history_ahead', { latest: dateOf(latestMs), now: dateOf(nowMs) })]
         : []),

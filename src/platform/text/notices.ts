@@ -266,6 +266,13 @@ export const notices = {
     sentence: ({ history }) =>
       `the history ${history} is missing or empty, though its key is there: it begins again, and what it held is paid for again unless a copy of it is put back`,
   }),
+  history_cut: define({
+    when: 'The last write to the history was cut off, as by a power cut: all before it counts.',
+    isWarning: true,
+    example: { history: 'nightly.history', bytes: 1234 },
+    sentence: ({ history, bytes }) =>
+      `the last ${counted(bytes, 'byte')} of the history ${history} were cut off, as by a power cut or a full disk: all before is used, and what only they held is paid for again unless a copy of it is put back`,
+  }),
   launched_left: define({
     when: 'An earlier stream with this history has launched batches and left them.',
     example: { batches: 3 },

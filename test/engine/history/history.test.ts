@@ -274,6 +274,8 @@ describe('what stands in the file', () => {
       await writeFile(path, bytes.subarray(0, end), { mode: 0o600 });
       const history = await History.open({ path, service: 'https://one.test', files });
       expect(history.size).toBe(end === second ? 3 : end >= first ? 2 : 0);
+      const isCut = !ends.includes(end);
+      expect(history.notices().map(({ code }) => code)).toEqual(isCut ? ['history_cut'] : []);
       // What comes behind a torn end is there the next time; the borders of frames are tried, and some cuts between.
       const isTried = end % 4 === 0 || ends.some((border) => Math.abs(border - end) <= 1);
       if (isTried) await keep(history, 'w', { d: 'valid' });
