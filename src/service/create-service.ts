@@ -6,9 +6,9 @@ import type { FaultReport } from './faults/fault.js';
 import { FaultInjector } from './faults/fault-injector.js';
 import { createDispatch } from './http/dispatch.js';
 import { connectionsFor, openFilesLimit, openHttpServer } from './http/http-server.js';
-import { createRequestLog } from './http/request-log.js';
-import { createRateLimiter } from './http/access.js';
-import { BatchJobs, createKeyedMutex } from './batches/batch-jobs.js';
+import { RequestLog } from './http/request-log.js';
+import { RateLimiter } from './http/access.js';
+import { BatchJobs, KeyedMutex } from './batches/batch-jobs.js';
 import {
   checkAccounts,
   resolveOptions,
@@ -82,17 +82,17 @@ async function serve(
   await applyAccounts(store, accounts);
   const caches = await ResultCaches.open(store.cacheFolder, clock.wallNow());
   const answers = await AnswerCache.open(store.cacheFolder, clock.wallNow());
-  const mutex = createKeyedMutex();
+  const mutex = new KeyedMutex();
   const shared = { store, caches, answers, engine, mutex, clock };
   const { parseDelayMs, verifyDelayMs } = settings;
   const jobs = new BatchJobs({ ...shared, parseDelayMs, verifyDelayMs, onError });
   const { variants, maxFileSizeBytes, maxFormatBytes, port, host, requestTimeoutMs } = settings;
   const faults = settings.faults && new FaultInjector(settings.faults);
-  const requests = createRequestLog();
+  const requests = new RequestLog();
   const dispatch = createDispatch({
     service: { ...shared, jobs, variants, requests, maxFileSizeBytes, maxFormatBytes, faults },
     faults,
-    rateLimiter: rate === undefined ? undefined : createRateLimiter(rate, () => clock.now()),
+    rateLimiter: rate === undefined ? undefined : new RateLimiter(rate, () => clock.now()),
     host,
     onError,
   });

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { mailboxes, openExchanger } from '../live/exchanger.js';
-import { a, mx, records, startNameServer } from '../live/name-server.js';
+import { mailboxes, openExchanger } from '../live/smtp/exchanger.js';
+import { a, mx, records, startNameServer } from '../live/dns/name-server.js';
 import { withFolder } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
 import { runInProcess } from './run-in-process.js';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runInProcess } from '../cli/run-in-process.js';
 import { withFolder } from '../service/with-service.js';
-import { mailboxes } from './exchanger.js';
-import { a, mx, records, startNameServer } from './name-server.js';
-import { exchangersOf } from './probe.js';
+import { mailboxes } from './smtp/exchanger.js';
+import { a, mx, records, startNameServer } from './dns/name-server.js';
+import { exchangersOf } from './smtp/probe.js';
 
 const list = 'email\nanna@x1.lab\nbert@x1.lab\nanna@gone.lab\n';
 

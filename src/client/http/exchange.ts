@@ -61,7 +61,7 @@ class Attempt {
     options.signal?.throwIfAborted();
     this.#watchdog = new Watchdog(options.clock, {
       totalMs: options.totalTimeoutMs,
-      bark: (awaited, limitMs) => this.#stop(toTimeoutError(awaited, limitMs, this.#failed())),
+      onTimeout: (awaited, limitMs) => this.#stop(toTimeoutError(awaited, limitMs, this.#failed())),
     });
     const grace = new Alarm(options.clock, () => this.#stop(options.signal?.reason));
     const forget = onAbort(options.signal, (reason) => {

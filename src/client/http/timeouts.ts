@@ -1,31 +1,31 @@
 import { Alarm, type Clock } from '../../platform/waiting/clock.js';
 
 /** What a request waits for when it takes too long. */
-export type Awaited = 'connection' | 'sending' | 'answer' | 'body' | 'total';
+export type Awaiting = 'connection' | 'sending' | 'answer' | 'body' | 'total';
 
 /** Watches one request: progress within each limit, and the end within the total. */
 export class Watchdog {
   readonly #clock: Clock;
-  readonly #bark: (awaited: Awaited, limitMs: number) => void;
+  readonly #onTimeout: (awaited: Awaiting, limitMs: number) => void;
   readonly #totalMs: number;
   readonly #totalAt: number;
   readonly #alarm: Alarm;
-  #awaited: Awaited = 'connection';
+  #awaited: Awaiting = 'connection';
   #limitMs = Number.POSITIVE_INFINITY;
   #deadline = Number.POSITIVE_INFINITY;
   #isStopped = false;
   #release: (() => void) | undefined;
 
-  /** `bark` is called at most once, with what was awaited and the limit that was exceeded. */
+  /** `onTimeout` is called at most once, with what was awaited and the limit that was exceeded. */
   constructor(
     clock: Clock,
     options: {
       readonly totalMs?: number | undefined;
-      readonly bark: (awaited: Awaited, limitMs: number) => void;
+      readonly onTimeout: (awaited: Awaiting, limitMs: number) => void;
     },
   ) {
     this.#clock = clock;
-    this.#bark = options.bark;
+    this.#onTimeout = options.onTimeout;
     this.#totalMs = options.totalMs ?? Number.POSITIVE_INFINITY;
     this.#totalAt = clock.now() + this.#totalMs;
     this.#alarm = new Alarm(clock, () => this.#watch());
@@ -33,7 +33,7 @@ export class Watchdog {
   }
 
   /** Starts a new limit for what is awaited from now on. */
-  expect(awaited: Awaited, limitMs: number): void {
+  expect(awaited: Awaiting, limitMs: number): void {
     this.#awaited = awaited;
     this.#limitMs = limitMs;
     this.#deadline = this.#clock.now() + limitMs;
@@ -65,7 +65,7 @@ export class Watchdog {
       return;
     }
     this.stop();
-    if (this.#totalAt <= now) this.#bark('total', this.#totalMs);
-    else this.#bark(this.#awaited, this.#limitMs);
+    if (this.#totalAt <= now) this.#onTimeout('total', this.#totalMs);
+    else this.#onTimeout(this.#awaited, this.#limitMs);
   }
 }

@@ -1,7 +1,7 @@
 import { type OperationName, operations } from '../../contract/operations.js';
 import { TransportError } from '../../platform/errors/errors.js';
 import { systemErrorCode } from '../../platform/files/disk-errors.js';
-import type { Awaited } from './timeouts.js';
+import type { Awaiting } from './timeouts.js';
 
 /** What is known of a request whose answer did not come, or not whole. */
 interface FailedRequest {
@@ -75,7 +75,7 @@ function unknownHost(error: unknown, code: string): string | undefined {
   return `the host${name} ${reason}`;
 }
 
-const waits: Readonly<Record<Awaited, string>> = {
+const waits: Readonly<Record<Awaiting, string>> = {
   connection: 'no connection',
   sending: 'the service took nothing of the request',
   answer: 'no answer',
@@ -85,7 +85,7 @@ const waits: Readonly<Record<Awaited, string>> = {
 
 /** The error for an exceeded limit. */
 export function toTimeoutError(
-  awaited: Awaited,
+  awaited: Awaiting,
   limitMs: number,
   request: FailedRequest,
 ): TransportError {

@@ -112,7 +112,7 @@ function inOrder(a: MxRecord, b: MxRecord): number {
 }
 
 /** Receives the route of a mailbox's domain. */
-interface RouteHearer {
+interface RouteListener {
   readonly onRoute: (task: MailTask, route: MailRoute) => void;
   readonly onError: (task: MailTask, error: unknown) => void;
 }
@@ -120,13 +120,13 @@ interface RouteHearer {
 /** Looks up the routes of domains, each once for all mailboxes that wait for it. */
 export class RouteFinder {
   readonly #options: RouteOptions;
-  readonly #hearer: RouteHearer;
+  readonly #listener: RouteListener;
   readonly #waiting = new Map<string, MailTask[]>();
 
   /** @param options.signal ends all lookups */
-  constructor(options: RouteOptions, hearer: RouteHearer) {
+  constructor(options: RouteOptions, listener: RouteListener) {
     this.#options = options;
-    this.#hearer = hearer;
+    this.#listener = listener;
   }
 
   /** Number of mailboxes that wait for a domain's lookup. */
@@ -149,9 +149,9 @@ export class RouteFinder {
     let notify: (task: MailTask) => void;
     try {
       const route = await findExchangers(domain, this.#options);
-      notify = (task) => this.#hearer.onRoute(task, route);
+      notify = (task) => this.#listener.onRoute(task, route);
     } catch (error) {
-      notify = (task) => this.#hearer.onError(task, error);
+      notify = (task) => this.#listener.onError(task, error);
     }
     const tasks = this.#waiting.get(domain) ?? [];
     this.#waiting.delete(domain);

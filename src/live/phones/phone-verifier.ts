@@ -65,7 +65,7 @@ export class PhoneVerifier {
           )
           .finally(() => {
             this.#pending -= 1;
-            for (const stir of watchers) stir();
+            for (const notify of watchers) notify();
           });
         return true;
       },

@@ -39,7 +39,7 @@ export class ExchangerQueue {
   }
 
   /** They accepted this many, and no more. */
-  bears(count: number): void {
+  limitRecipients(count: number): void {
     this.#mostRecipients = Math.max(1, Math.min(this.#mostRecipients, Math.floor(count)));
   }
 
@@ -117,12 +117,12 @@ export class ExchangerQueues {
   readonly #options: ExchangerQueuesOptions;
   readonly #converse: Converse;
   readonly #queues = new Map<string, ExchangerQueue>();
-  readonly #borne: TtlCache<number>;
+  readonly #recipientLimits: TtlCache<number>;
 
   constructor(options: ExchangerQueuesOptions, converse: Converse) {
     this.#options = options;
     this.#converse = converse;
-    this.#borne = new TtlCache(mostRemembered, options.now);
+    this.#recipientLimits = new TtlCache(mostRemembered, options.now);
   }
 
   /** The existing queue of these exchangers, or a new one. */
@@ -130,7 +130,7 @@ export class ExchangerQueues {
     const key = keyOf(exchangers);
     const address = exchangers[0]?.addresses[0] ?? key;
     const mostRecipients =
-      this.#borne.get(key) ?? this.#options.recipientsOf(exchangers[0]?.host ?? '');
+      this.#recipientLimits.get(key) ?? this.#options.recipientsOf(exchangers[0]?.host ?? '');
     return (
       this.#queues.get(key) ?? new ExchangerQueue({ key, address, exchangers, mostRecipients })
     );
@@ -143,9 +143,9 @@ export class ExchangerQueues {
   }
 
   /** The exchangers accepted this many recipients in one conversation, and no more. */
-  bears(queue: ExchangerQueue, count: number): void {
-    queue.bears(count);
-    this.#borne.put(queue.key, queue.mostRecipients, this.#options.memoryMs);
+  limitRecipients(queue: ExchangerQueue, count: number): void {
+    queue.limitRecipients(count);
+    this.#recipientLimits.put(queue.key, queue.mostRecipients, this.#options.memoryMs);
   }
 
   #start(queue: ExchangerQueue): void {

@@ -16,22 +16,22 @@ export function createLiveWork(signal: AbortSignal, watchers: Set<() => void>): 
   let hasMoved = false;
   let failure: { readonly error: unknown } | undefined;
   let wake: (() => void) | undefined;
-  const stir = (): void => {
+  const notify = (): void => {
     hasMoved = true;
     wake?.();
   };
-  signal.addEventListener('abort', stir, { once: true });
-  watchers.add(stir);
+  signal.addEventListener('abort', notify, { once: true });
+  watchers.add(notify);
   return {
     signal: AbortSignal.any([signal, ending.signal]),
     report(to, known) {
       if (signal.aborted || ending.signal.aborted) return;
       to(known);
-      stir();
+      notify();
     },
     fail(error) {
       failure ??= { error };
-      stir();
+      notify();
     },
     async moved() {
       signal.throwIfAborted();
@@ -46,8 +46,8 @@ export function createLiveWork(signal: AbortSignal, watchers: Set<() => void>): 
       if (failure) throw failure.error;
     },
     end() {
-      watchers.delete(stir);
-      signal.removeEventListener('abort', stir);
+      watchers.delete(notify);
+      signal.removeEventListener('abort', notify);
       ending.abort();
     },
   };

@@ -199,11 +199,11 @@ export class MailProbe {
         this.#later(task, 'not_told');
         return;
       case 'too_many':
-        this.#queues.bears(queue, place);
+        this.#queues.limitRecipients(queue, place);
         this.#again(task, 'not_told');
         return;
       case 'doubtful':
-        this.#queues.bears(queue, count / 2);
+        this.#queues.limitRecipients(queue, count / 2);
         this.#again(task, 'not_told');
         return;
       case 'catch_all':
@@ -222,7 +222,7 @@ export class MailProbe {
   ): void {
     const hasProgress = open.length < count;
     if (ended === 'asked' || ended === 'lost') {
-      if (ended === 'lost') this.#queues.bears(queue, count / 2);
+      if (ended === 'lost') this.#queues.limitRecipients(queue, count / 2);
       for (const [index, task] of open.entries()) {
         // Only the one being asked for may be to blame; the others were not reached.
         if (hasProgress && index > 0) this.#route(task);
@@ -271,7 +271,7 @@ export class MailProbe {
   #settle(task: MailTask, outcome: MailOutcome): void {
     this.#pending -= 1;
     task.onOutcome(outcome);
-    for (const stir of this.watchers) stir();
+    for (const notify of this.watchers) notify();
   }
 
   #fail(task: MailTask, error: unknown): void {

@@ -251,26 +251,21 @@ export class BatchJobs {
 }
 
 /** Serialises work for one name; other names continue meanwhile. */
-export interface KeyedMutex {
-  take<Result>(name: string, act: () => Promise<Result>): Promise<Result>;
-}
+export class KeyedMutex {
+  readonly #last = new Map<string, Promise<unknown>>();
 
-export function createKeyedMutex(): KeyedMutex {
-  const last = new Map<string, Promise<unknown>>();
-  return {
-    take(name, act) {
-      const before = last.get(name) ?? Promise.resolve();
-      const turn = before.then(act, act);
-      // A failed turn is its caller's concern; the next one only waits for its end.
-      const ended = turn.then(
-        () => undefined,
-        () => undefined,
-      );
-      last.set(name, ended);
-      void ended.then(() => {
-        if (last.get(name) === ended) last.delete(name);
-      });
-      return turn;
-    },
-  };
+  take<Result>(name: string, act: () => Promise<Result>): Promise<Result> {
+    const before = this.#last.get(name) ?? Promise.resolve();
+    const turn = before.then(act, act);
+    // A failed turn is its caller's concern; the next one only waits for its end.
+    const ended = turn.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#last.set(name, ended);
+    void ended.then(() => {
+      if (this.#last.get(name) === ended) this.#last.delete(name);
+    });
+    return turn;
+  }
 }

@@ -63,30 +63,30 @@ export class FaultInjector {
       if ('answer' in what) return plannedAnswer(what.answer);
       if ('reset' in what) reset(call.request);
       else await silence(call.request);
-      return unsent;
+      return nothing;
     }
     if (when === 'before') {
-      await this.#happen(what, disturbed, call.uuid);
+      await this.#inject(what, disturbed, call.uuid);
       if ('key' in what) throw unauthorized();
       return handler(call, service);
     }
     const reply = await answerOf(disturbed);
-    const happen = async (): Promise<void> =>
-      this.#happen(what, disturbed, call.uuid ?? uploadedUuid(reply));
+    const inject = async (): Promise<void> =>
+      this.#inject(what, disturbed, call.uuid ?? uploadedUuid(reply));
     if ('json' in reply || 'delayMs' in what) {
-      await happen();
+      await inject();
       return reply;
     }
     // An export is read from the batch's files while it is sent.
     return {
       async send(response, headers) {
         await sendReply(response, reply, headers);
-        await happen();
+        await inject();
       },
     };
   }
 
-  async #happen(
+  async #inject(
     what: Extract<
       ParsedFault['what'],
       { batch: unknown } | { key: unknown } | { delayMs: unknown }
@@ -106,19 +106,19 @@ export class FaultInjector {
     disturbed: Disturbed,
   ): Promise<CorruptedReply> {
     const { call, service } = disturbed;
-    const whenWhole = async (): Promise<void> => {
+    const onReceived = async (): Promise<void> => {
       reset(call.request);
       await this.#wait(lateMs, service);
     };
     if (operation === 'uploadBatch') {
-      await answerOf({ ...disturbed, call: { ...call, whenWhole } });
+      await answerOf({ ...disturbed, call: { ...call, onReceived } });
       // A refused form does not get this far.
       reset(call.request);
     } else {
-      await whenWhole();
+      await onReceived();
       await answerOf(disturbed);
     }
-    return unsent;
+    return nothing;
   }
 
   async #wait(ms: number, { clock }: ServiceContext): Promise<void> {
@@ -127,7 +127,7 @@ export class FaultInjector {
 }
 
 /** Nothing is sent. */
-const unsent: CorruptedReply = { send: async () => undefined };
+const nothing: CorruptedReply = { send: async () => undefined };
 
 /** Carries out a request. */
 async function answerOf({ call, handler, service }: Disturbed): Promise<Reply> {
@@ -149,7 +149,7 @@ type InjectedBatchEvent = 'deleted' | 'internal_error';
 
 /** Deletes or breaks a batch in any stage; charges stay. */
 async function injectBatchEvent(
-  happening: InjectedBatchEvent,
+  injected: InjectedBatchEvent,
   uuid: string,
   service: ServiceContext,
 ): Promise<void> {
@@ -157,11 +157,11 @@ async function injectBatchEvent(
   await mutex.take(uuid, async () => {
     const batch = store.state.batches.get(uuid);
     if (batch === undefined) return;
-    const event = happening === 'deleted' ? 'deleted' : 'failed';
+    const event = injected === 'deleted' ? 'deleted' : 'failed';
     await store.commit({ event, uuid, at: clock.wallNow() });
     const { name } = batch.stage;
     // The files of a batch in work are still being read: its job removes them at its end.
-    if (happening !== 'deleted' || name === 'parsing' || name === 'verifying') return;
+    if (injected !== 'deleted' || name === 'parsing' || name === 'verifying') return;
     await removeBatchFiles(store.files(batch), store.state.wasLaunched(uuid));
   });
 }

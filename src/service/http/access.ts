@@ -97,15 +97,15 @@ export function pageAccounts(
     try {
       return [authenticate({ [apiKeyHeader]: key }, accounts)];
     } catch (error) {
-      if (error instanceof HttpProblem && error.status === 401) throw keyWanted();
+      if (error instanceof HttpProblem && error.status === 401) throw keyRequired();
       throw error;
     }
   }
-  if (!isFromThisMachine(request)) throw keyWanted();
+  if (!isFromThisMachine(request)) throw keyRequired();
   return accounts;
 }
 
-function keyWanted(): HttpProblem {
+function keyRequired(): HttpProblem {
   return new HttpProblem(401, 'Unauthorized', { headers: askForKey });
 }
 
@@ -185,7 +185,7 @@ function hostOf(protocol: string, host: string): URL | undefined {
 
 const minuteMs = 60_000;
 /** Most remembered clients; beyond that, those without debt are forgotten. */
-const mostRequesters = 10_000;
+const mostClients = 10_000;
 /** Rounding error of sums, in milliseconds. */
 const toleranceMs = 1e-6;
 
@@ -195,60 +195,61 @@ interface Debt {
   countedAtMs: number;
 }
 
-/** Decides whether a client may make another request. */
-export interface RateLimiter {
+/** A token bucket for each client: `perMinute` requests at once, refilled evenly. */
+export class RateLimiter {
+  readonly #perMinute: number;
+  readonly #requestMs: number;
+  readonly #now: () => number;
+  readonly #debts = new Map<string, Debt>();
+
+  constructor(perMinute: number, now: () => number) {
+    this.#perMinute = perMinute;
+    this.#requestMs = minuteMs / perMinute;
+    this.#now = now;
+  }
+
   /**
    * Counts a request of a client.
    *
    * @returns headers with the rest
    */
-  take(client: string): Readonly<Record<string, string>>;
-}
+  take(client: string): Readonly<Record<string, string>> {
+    const debt = this.#debtOf(client);
+    const waitMs = debt.ms + this.#requestMs - minuteMs;
+    const isAllowed = waitMs <= toleranceMs;
+    if (isAllowed) debt.ms += this.#requestMs;
+    const left = Math.floor((minuteMs - debt.ms + toleranceMs) / this.#requestMs);
+    const headers = {
+      'X-RateLimit-Limit': String(this.#perMinute),
+      'X-RateLimit-Remaining': String(Math.max(0, left)),
+    };
+    if (isAllowed) return headers;
+    throw new HttpProblem(429, 'Too Many Requests', {
+      headers: { ...headers, 'Retry-After': String(Math.ceil(waitMs / 1000)) },
+    });
+  }
 
-/** A token bucket for each client: `perMinute` requests at once, refilled evenly. */
-export function createRateLimiter(perMinute: number, now: () => number): RateLimiter {
-  const debts = new Map<string, Debt>();
-  const requestMs = minuteMs / perMinute;
-
-  function payOff(debt: Debt): void {
-    const atMs = now();
+  #payOff(debt: Debt): void {
+    const atMs = this.#now();
     debt.ms = Math.max(0, debt.ms - Math.max(0, atMs - debt.countedAtMs));
     debt.countedAtMs = atMs;
   }
 
-  function debtOf(client: string): Debt {
-    let debt = debts.get(client);
+  #debtOf(client: string): Debt {
+    let debt = this.#debts.get(client);
     if (debt === undefined) {
-      if (debts.size >= mostRequesters) forgetPaid();
-      debt = { ms: 0, countedAtMs: now() };
-      debts.set(client, debt);
+      if (this.#debts.size >= mostClients) this.#forgetPaid();
+      debt = { ms: 0, countedAtMs: this.#now() };
+      this.#debts.set(client, debt);
     }
-    payOff(debt);
+    this.#payOff(debt);
     return debt;
   }
 
-  function forgetPaid(): void {
-    for (const [client, debt] of debts) {
-      payOff(debt);
-      if (debt.ms === 0) debts.delete(client);
+  #forgetPaid(): void {
+    for (const [client, debt] of this.#debts) {
+      this.#payOff(debt);
+      if (debt.ms === 0) this.#debts.delete(client);
     }
   }
-
-  return {
-    take(client) {
-      const debt = debtOf(client);
-      const waitMs = debt.ms + requestMs - minuteMs;
-      const isAllowed = waitMs <= toleranceMs;
-      if (isAllowed) debt.ms += requestMs;
-      const left = Math.floor((minuteMs - debt.ms + toleranceMs) / requestMs);
-      const headers = {
-        'X-RateLimit-Limit': String(perMinute),
-        'X-RateLimit-Remaining': String(Math.max(0, left)),
-      };
-      if (isAllowed) return headers;
-      throw new HttpProblem(429, 'Too Many Requests', {
-        headers: { ...headers, 'Retry-After': String(Math.ceil(waitMs / 1000)) },
-      });
-    },
-  };
 }

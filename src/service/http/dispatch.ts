@@ -28,7 +28,7 @@ import {
   sendReply,
 } from './reply.js';
 import { logRequest } from './request-log.js';
-import { createRouter, type Route } from './router.js';
+import { type Route, Router } from './router.js';
 
 export interface DispatchOptions {
   readonly service: ServiceContext;
@@ -60,7 +60,7 @@ export function createDispatch({
   host,
   onError,
 }: DispatchOptions): Dispatch {
-  const router = createRouter<DisturbedHandler>(createRoutes(faults));
+  const router = new Router<DisturbedHandler>(createRoutes(faults));
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     let headers: Readonly<Record<string, string>> = commonHeaders;

@@ -16,28 +16,23 @@ export interface LoggedRequest {
 
 const mostRemembered = 50;
 
-export interface RequestLog {
-  readonly total: number;
-  /** The latest first. */
-  readonly last: readonly LoggedRequest[];
-  add(request: LoggedRequest): void;
-}
+export class RequestLog {
+  #total = 0;
+  #last: readonly LoggedRequest[] = [];
 
-export function createRequestLog(): RequestLog {
-  let total = 0;
-  let last: readonly LoggedRequest[] = [];
-  return {
-    get total() {
-      return total;
-    },
-    get last() {
-      return last;
-    },
-    add(request) {
-      total += 1;
-      last = [request, ...last.slice(0, mostRemembered - 1)];
-    },
-  };
+  get total(): number {
+    return this.#total;
+  }
+
+  /** The latest first. */
+  get last(): readonly LoggedRequest[] {
+    return this.#last;
+  }
+
+  add(request: LoggedRequest): void {
+    this.#total += 1;
+    this.#last = [request, ...this.#last.slice(0, mostRemembered - 1)];
+  }
 }
 
 /** Logs a request when its answer is over, with what is known by then. */

@@ -23,33 +23,32 @@ export interface Match<Handler> {
 }
 
 /** Finds the route of a request. */
-interface Router<Handler> {
-  match(method: string, target: string): Match<Handler>;
-}
+export class Router<Handler> {
+  readonly #known: readonly { readonly route: Route<Handler>; readonly parts: readonly string[] }[];
 
-export function createRouter<Handler>(routes: readonly Route<Handler>[]): Router<Handler> {
-  const known = routes.map((route) => ({ route, parts: route.path.split('/') }));
-  return {
-    match(method, given) {
-      // A client may name the server there too, as it does for a proxy.
-      const target = given.replace(/^https?:\/\/[^/?]*/i, '');
-      const queryAt = target.indexOf('?');
-      const parts = (queryAt === -1 ? target : target.slice(0, queryAt)).split('/');
-      const onPath = known.filter((candidate) => fits(candidate.parts, parts));
-      if (onPath.length === 0) throw notFound('Not Found');
-      const found = onPath.find(({ route }) => route.method === method);
-      if (found === undefined) {
-        const allowed = [...new Set(onPath.map(({ route }) => route.method))].join(', ');
-        throw new HttpProblem(405, 'Method Not Allowed', { headers: { Allow: allowed } });
-      }
-      const uuidAt = found.parts.indexOf(uuidPart);
-      return {
-        route: found.route,
-        uuid: uuidAt === -1 ? undefined : parts[uuidAt],
-        query: parseQuery(queryAt === -1 ? '' : target.slice(queryAt + 1)),
-      };
-    },
-  };
+  constructor(routes: readonly Route<Handler>[]) {
+    this.#known = routes.map((route) => ({ route, parts: route.path.split('/') }));
+  }
+
+  match(method: string, given: string): Match<Handler> {
+    // A client may name the server there too, as it does for a proxy.
+    const target = given.replace(/^https?:\/\/[^/?]*/i, '');
+    const queryAt = target.indexOf('?');
+    const parts = (queryAt === -1 ? target : target.slice(0, queryAt)).split('/');
+    const onPath = this.#known.filter((candidate) => fits(candidate.parts, parts));
+    if (onPath.length === 0) throw notFound('Not Found');
+    const found = onPath.find(({ route }) => route.method === method);
+    if (found === undefined) {
+      const allowed = [...new Set(onPath.map(({ route }) => route.method))].join(', ');
+      throw new HttpProblem(405, 'Method Not Allowed', { headers: { Allow: allowed } });
+    }
+    const uuidAt = found.parts.indexOf(uuidPart);
+    return {
+      route: found.route,
+      uuid: uuidAt === -1 ? undefined : parts[uuidAt],
+      query: parseQuery(queryAt === -1 ? '' : target.slice(queryAt + 1)),
+    };
+  }
 }
 
 /** Validates a `{batch_uuid}` before use. */

@@ -43,15 +43,15 @@ export const uploadBatch: Handler = async (call, service) => {
       maxFileBytes: service.maxFileSizeBytes,
       durable: service.store.isDurable,
     });
-    await call.whenWhole?.();
-    return await takeIn(call, service, { arrival, received });
+    await call.onReceived?.();
+    return await createBatch(call, service, { arrival, received });
   } finally {
     // Already moved if it became a batch.
     await rm(arrival, { force: true });
   }
 };
 
-async function takeIn(
+async function createBatch(
   { account }: Call,
   service: ServiceContext,
   { arrival, received }: { readonly arrival: string; readonly received: ReceivedForm },

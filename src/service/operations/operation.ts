@@ -21,7 +21,7 @@ export interface Call {
   readonly uuid: string | undefined;
   readonly query: ReadonlyMap<string, string>;
   /** Awaited by an upload between its last byte and its effect. */
-  readonly whenWhole?: () => Promise<void>;
+  readonly onReceived?: () => Promise<void>;
 }
 
 /** Carries an operation out. */

@@ -1,41 +1,41 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { Watchdog, type Awaited } from '../../../src/client/http/timeouts.js';
+import { Watchdog, type Awaiting } from '../../../src/client/http/timeouts.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 
 describe('a watchdog', () => {
   let clock: TestClock;
-  let barks: [Awaited, number][];
+  let timeouts: [Awaiting, number][];
 
   beforeEach(() => {
     clock = new TestClock();
-    barks = [];
+    timeouts = [];
   });
 
   function createWatchdog(totalMs?: number): Watchdog {
-    return new Watchdog(clock, { totalMs, bark: (...bark) => void barks.push(bark) });
+    return new Watchdog(clock, { totalMs, onTimeout: (...timeout) => void timeouts.push(timeout) });
   }
 
-  test('barks once, when what is awaited does not come', async () => {
+  test('reports once, when what is awaited does not come', async () => {
     createWatchdog().expect('answer', 100);
     await clock.advance(99);
-    expect(barks).toEqual([]);
+    expect(timeouts).toEqual([]);
     await clock.advance(1);
-    expect(barks).toEqual([['answer', 100]]);
+    expect(timeouts).toEqual([['answer', 100]]);
     await clock.advance(1000);
-    expect(barks).toHaveLength(1);
+    expect(timeouts).toHaveLength(1);
     expect(clock.sleeping).toBe(0);
   });
 
-  test('begins anew with everything that comes', async () => {
+  test('starts again with all that comes', async () => {
     const dog = createWatchdog();
     for (let round = 0; round < 10; round += 1) {
       dog.expect('body', 100);
       await clock.advance(99);
     }
-    expect(barks).toEqual([]);
+    expect(timeouts).toEqual([]);
     expect(clock.sleeping).toBe(1);
     await clock.advance(1);
-    expect(barks).toEqual([['body', 100]]);
+    expect(timeouts).toEqual([['body', 100]]);
   });
 
   test('knows a limit that ends sooner than the one before', async () => {
@@ -43,7 +43,7 @@ describe('a watchdog', () => {
     dog.expect('connection', 1000);
     dog.expect('answer', 10);
     await clock.advance(10);
-    expect(barks).toEqual([['answer', 10]]);
+    expect(timeouts).toEqual([['answer', 10]]);
   });
 
   test('is patient while it is suspended, but for the total', async () => {
@@ -51,9 +51,9 @@ describe('a watchdog', () => {
     dog.expect('body', 100);
     dog.suspend();
     await clock.advance(499);
-    expect(barks).toEqual([]);
+    expect(timeouts).toEqual([]);
     await clock.advance(1);
-    expect(barks).toEqual([['total', 500]]);
+    expect(timeouts).toEqual([['total', 500]]);
   });
 
   test('leaves no timer when it is stopped', async () => {
@@ -62,7 +62,7 @@ describe('a watchdog', () => {
     dog.stop();
     dog.expect('body', 100);
     await clock.advance(1000);
-    expect(barks).toEqual([]);
+    expect(timeouts).toEqual([]);
     expect(clock.sleeping).toBe(0);
   });
 });

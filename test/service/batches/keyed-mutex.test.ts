@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createKeyedMutex } from '../../../src/service/batches/batch-jobs.js';
+import { KeyedMutex } from '../../../src/service/batches/batch-jobs.js';
 
 const soon = () =>
   new Promise<void>((resolve) => {
@@ -8,7 +8,7 @@ const soon = () =>
 
 describe('turns', () => {
   it('let one name act one after another, and others meanwhile', async () => {
-    const turns = createKeyedMutex();
+    const turns = new KeyedMutex();
     const log: string[] = [];
     const act = (name: string, step: string) =>
       turns.take(name, async () => {
@@ -29,7 +29,7 @@ describe('turns', () => {
   });
 
   it('go on after one that failed', async () => {
-    const turns = createKeyedMutex();
+    const turns = new KeyedMutex();
     const failed = turns.take('a', () => Promise.reject(new Error('no')));
     const next = turns.take('a', () => Promise.resolve('yes'));
     await expect(failed).rejects.toThrow('no');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createRouter } from '../../../src/service/http/router.js';
+import { Router } from '../../../src/service/http/router.js';
 
 it.each([
   '/v1/batch?limit=2',
@@ -7,6 +7,6 @@ it.each([
   'HTTPS://a.b/v1/batch?limit=2',
 ])('a request may name the server beside the path: %s', (target) => {
   const route = { method: 'GET', path: '/v1/batch', keyed: true, handle: 'list' };
-  const match = createRouter([route]).match('GET', target);
+  const match = new Router([route]).match('GET', target);
   expect([match.route, match.query.get('limit')]).toEqual([route, '2']);
 });

@@ -1,4 +1,4 @@
-import { noUser, type Manner, type Word } from './exchanger.js';
+import { noUser, type Manner, type Word } from '../smtp/exchanger.js';
 import type { Situation } from './situation.js';
 
 /** Replies as servers gave them; what they were collected from is named in the documentation. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { Verdict } from '../../src/service/index.js';
+import type { Verdict } from '../../../src/service/index.js';
 import { noUser, type Manner } from './exchanger.js';
-import { verifyLive } from './lab.js';
+import { verifyLive } from '../mail-servers/lab.js';
 import { engineFor, exchangersOf } from './probe.js';
 
 const isMadeUp = (address: string) => /^[a-z0-9]{20}@/.test(address);

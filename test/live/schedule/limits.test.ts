@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { networkEngine } from '../../src/service/index.js';
-import { eventually } from '../client/eventually.js';
-import { mailboxes, noUser, openExchanger, type Manner } from './exchanger.js';
-import { verifyLive } from './lab.js';
-import { a, mx, records, startNameServer } from './name-server.js';
-import { engineFor, exchangersOf, fastClock } from './probe.js';
+import { networkEngine } from '../../../src/service/index.js';
+import { eventually } from '../../client/eventually.js';
+import { mailboxes, noUser, openExchanger, type Manner } from '../smtp/exchanger.js';
+import { verifyLive } from '../mail-servers/lab.js';
+import { a, mx, records, startNameServer } from '../dns/name-server.js';
+import { engineFor, exchangersOf, fastClock } from '../smtp/probe.js';
 
 type Mx = readonly [preference: number, host: string, address: string];
 

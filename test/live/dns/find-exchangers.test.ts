@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { ConfigurationError } from '../../src/platform/errors/errors.js';
-import { createPublicAddressTest, findExchangers } from '../../src/live/dns/find-exchangers.js';
-import type { DnsAnswer } from '../../src/live/dns/dns-message.js';
-import type { Resolver } from '../../src/live/dns/resolver.js';
+import { ConfigurationError } from '../../../src/platform/errors/errors.js';
+import { createPublicAddressTest, findExchangers } from '../../../src/live/dns/find-exchangers.js';
+import type { DnsAnswer } from '../../../src/live/dns/dns-message.js';
+import type { Resolver } from '../../../src/live/dns/resolver.js';
 
 const { signal } = new AbortController();
 

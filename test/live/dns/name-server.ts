@@ -1,8 +1,9 @@
 import { createSocket } from 'node:dgram';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import dnsPacket, { type Answer, type DecodedPacket, type Packet } from 'dns-packet';
+import dnsPacket from 'dns-packet';
+import type { Answer, DecodedPacket, Packet } from 'dns-packet';
 import { onTestFinished } from 'vitest';
-import type { DnsServer } from '../../src/live/dns/resolver.js';
+import type { DnsServer } from '../../../src/live/dns/resolver.js';
 
 /** What a scripted server says to a question; `silent` says nothing. */
 export type Said = Partial<Packet> & {

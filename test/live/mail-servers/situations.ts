@@ -1,7 +1,7 @@
 import type { Socket } from 'node:net';
 import type { SMTPServerOptions } from 'smtp-server';
-import type { MailOutcome } from '../../src/live/smtp/questions.js';
-import { mailboxes, noUser, pipelining, type Manner, type Word } from './exchanger.js';
+import type { MailOutcome } from '../../../src/live/smtp/questions.js';
+import { mailboxes, noUser, pipelining, type Manner, type Word } from '../smtp/exchanger.js';
 import { replySituations } from './situations-replies.js';
 import type { Situation } from './situation.js';
 

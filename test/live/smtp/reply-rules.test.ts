@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { outcomeVerdicts } from '../../src/live/email-verifier.js';
-import { judgeReply, judgeSession, replyRules } from '../../src/live/smtp/reply-rules.js';
-import { replySubjects } from '../../src/live/smtp/reply-subjects.js';
-import { ReplyReader, type Reply } from '../../src/live/smtp/reply-reader.js';
-import { Page } from '../docs/page.js';
-import { unicodeText } from '../platform/text/unicode-text.js';
+import { outcomeVerdicts } from '../../../src/live/email-verifier.js';
+import { judgeReply, judgeSession, replyRules } from '../../../src/live/smtp/reply-rules.js';
+import { replySubjects } from '../../../src/live/smtp/reply-subjects.js';
+import { ReplyReader, type Reply } from '../../../src/live/smtp/reply-reader.js';
+import { Page } from '../../docs/page.js';
+import { unicodeText } from '../../platform/text/unicode-text.js';
 
 const page = new Page('docs/reference/live-verification.md');
 

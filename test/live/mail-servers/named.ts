@@ -1,9 +1,9 @@
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { debianProgram } from '../servers/debian-program.js';
-import { freePort } from '../servers/free-port.js';
-import { startProgram } from '../servers/start-program.js';
+import { debianProgram } from '../../servers/debian-program.js';
+import { freePort } from '../../servers/free-port.js';
+import { startProgram } from '../../servers/start-program.js';
 
 // BIND listens on addresses that an interface has, and of the loopback that is this one.
 const address = '127.0.0.1';

@@ -1,7 +1,7 @@
 import { domainToASCII } from 'node:url';
 import { SMTPServer } from 'smtp-server';
-import type { Verdict, VerificationEngine } from '../../src/service/index.js';
-import { openExchanger, type TestExchanger } from './exchanger.js';
+import type { Verdict, VerificationEngine } from '../../../src/service/index.js';
+import { openExchanger, type TestExchanger } from '../smtp/exchanger.js';
 import { startNsd } from './nsd.js';
 import type { Situation } from './situation.js';
 

@@ -6,9 +6,9 @@ import {
   parsePhoneProvider,
   type NetworkEngineOptions,
   type PhoneLookup,
-} from '../../src/service/index.js';
-import { loadOperators } from '../../src/live/phones/phone-verifier.js';
-import { withService } from '../service/with-service.js';
+} from '../../../src/service/index.js';
+import { loadOperators } from '../../../src/live/phones/phone-verifier.js';
+import { withService } from '../../service/with-service.js';
 
 const { signal } = new AbortController();
 const base: NetworkEngineOptions = {

@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { networkEngine, type NetworkEngineOptions, type Verdict } from '../../src/service/index.js';
-import { eventually } from '../client/eventually.js';
-import { mailboxes, noUser, type Manner } from './exchanger.js';
-import { verifyLive } from './lab.js';
-import { engineFor, exchangersOf, fastClock } from './probe.js';
+import {
+  networkEngine,
+  type NetworkEngineOptions,
+  type Verdict,
+} from '../../../src/service/index.js';
+import { eventually } from '../../client/eventually.js';
+import { mailboxes, noUser, type Manner } from '../smtp/exchanger.js';
+import { verifyLive } from '../mail-servers/lab.js';
+import { engineFor, exchangersOf, fastClock } from '../smtp/probe.js';
 
 const { signal } = new AbortController();
 

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { networkEngine, type Verdict } from '../../src/service/index.js';
-import { freePort } from '../servers/free-port.js';
+import { networkEngine, type Verdict } from '../../../src/service/index.js';
+import { freePort } from '../../servers/free-port.js';
 import { startExim } from './exim.js';
 import { verifyLive } from './lab.js';
 import { startNamed } from './named.js';

@@ -1,9 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import { debianProgram } from '../servers/debian-program.js';
-import { freePort } from '../servers/free-port.js';
-import { startProgram } from '../servers/start-program.js';
+import { debianProgram } from '../../servers/debian-program.js';
+import { freePort } from '../../servers/free-port.js';
+import { startProgram } from '../../servers/start-program.js';
 
 export interface Exim {
   readonly address: string;

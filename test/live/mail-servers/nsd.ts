@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { debianProgram } from '../servers/debian-program.js';
-import { freePort } from '../servers/free-port.js';
-import { startProgram } from '../servers/start-program.js';
+import { debianProgram } from '../../servers/debian-program.js';
+import { freePort } from '../../servers/free-port.js';
+import { startProgram } from '../../servers/start-program.js';
 
 export interface Nsd {
   /** As an option of the engine: `127.0.0.53:…`. */

@@ -1,8 +1,8 @@
 import dnsPacket from 'dns-packet';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type DnsServer, createResolver } from '../../src/live/dns/resolver.js';
-import { loadDnsCodec, readMessage } from '../../src/live/dns/dns-message.js';
+import { type DnsServer, createResolver } from '../../../src/live/dns/resolver.js';
+import { loadDnsCodec, readMessage } from '../../../src/live/dns/dns-message.js';
 import { a, cname, mx, records, soa, startNameServer } from './name-server.js';
 
 const { signal } = new AbortController();

@@ -6,9 +6,15 @@ import { createFastClock } from '../../src/testing/test-clock.js';
 import { buildService, startService } from '../service/service-process.js';
 import { withFolder, withService } from '../service/with-service.js';
 import { Wire } from '../service/wire.js';
-import { mailboxes, noUser, openExchanger, type Manner, type TestExchanger } from './exchanger.js';
-import { a, mx, records, startNameServer } from './name-server.js';
-import { fastClock } from './probe.js';
+import {
+  mailboxes,
+  noUser,
+  openExchanger,
+  type Manner,
+  type TestExchanger,
+} from './smtp/exchanger.js';
+import { a, mx, records, startNameServer } from './dns/name-server.js';
+import { fastClock } from './smtp/probe.js';
 
 /** Exchangers of `d1.lab`, `d2.lab`, …, and a name server that knows them. */
 async function withMail(manners: readonly Manner[]): Promise<{

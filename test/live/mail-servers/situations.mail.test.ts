@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { networkEngine, type Verdict } from '../../src/service/index.js';
-import { outcomeVerdicts } from '../../src/live/email-verifier.js';
-import { Page } from '../docs/page.js';
+import { networkEngine, type Verdict } from '../../../src/service/index.js';
+import { outcomeVerdicts } from '../../../src/live/email-verifier.js';
+import { Page } from '../../docs/page.js';
 import { openLab, verifyLive, type Lab } from './lab.js';
 import { situations } from './situations.js';
 

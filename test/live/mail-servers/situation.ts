@@ -1,6 +1,6 @@
 import type { SMTPServerOptions } from 'smtp-server';
-import type { MailOutcome } from '../../src/live/smtp/questions.js';
-import type { Manner } from './exchanger.js';
+import type { MailOutcome } from '../../../src/live/smtp/questions.js';
+import type { Manner } from '../smtp/exchanger.js';
 
 /** One situation of the mail of a domain, and what has to be said of its addresses. */
 export interface Situation {

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest';
-import { networkEngine, type NetworkEngineOptions } from '../../src/service/index.js';
-import type { Clock } from '../../src/platform/waiting/clock.js';
+import { networkEngine, type NetworkEngineOptions } from '../../../src/service/index.js';
+import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { openExchanger, type Manner, type TestExchanger } from './exchanger.js';
-import { a, mx, records, startNameServer } from './name-server.js';
+import { a, mx, records, startNameServer } from '../dns/name-server.js';
 
 /** Time that passes when somebody sleeps, at once. */
 export function fastClock(): Clock & { readonly slept: number[] } {

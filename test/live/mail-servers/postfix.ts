@@ -4,8 +4,8 @@ import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/p
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { debianProgram } from '../servers/debian-program.js';
-import { freePort } from '../servers/free-port.js';
+import { debianProgram } from '../../servers/debian-program.js';
+import { freePort } from '../../servers/free-port.js';
 
 /** Where `.ci/run` unpacks it: Debian lets no second mail server be installed beside Exim. */
 const unpacked = '/usr/local/lib/postfix-for-tests';

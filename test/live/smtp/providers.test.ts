@@ -1,11 +1,11 @@
 import { createServer, connect, type AddressInfo, type Socket } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { networkEngine, parseProviders } from '../../src/service/index.js';
-import { ProviderTable, knownProviders } from '../../src/live/smtp/providers.js';
-import { Page } from '../docs/page.js';
+import { networkEngine, parseProviders } from '../../../src/service/index.js';
+import { ProviderTable, knownProviders } from '../../../src/live/smtp/providers.js';
+import { Page } from '../../docs/page.js';
 import { noUser, type TestExchanger } from './exchanger.js';
-import { verifyLive } from './lab.js';
-import { a, mx, records, startNameServer } from './name-server.js';
+import { verifyLive } from '../mail-servers/lab.js';
+import { a, mx, records, startNameServer } from '../dns/name-server.js';
 import { engineFor, exchangersOf } from './probe.js';
 
 /** Verdicts of an engine for domains whose only exchanger has a name of a provider. */
