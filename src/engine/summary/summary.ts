@@ -197,7 +197,7 @@ export interface StoppedSummary {
    * verified.
    */
   readonly credits: Readonly<Record<VerificationType, CreditSummary | null>>;
-  /** As in {@link Summary}. */
+  /** Cost of earlier runs of the list whose results were used. Absent without any. */
   readonly credits_before?: Summary['credits_before'];
   /** Batches of which something was sent. */
   readonly batches: readonly BatchReport[];
