@@ -43,7 +43,7 @@ export function writeValue(value: unknown): string {
       return value ? 't' : 'f';
     case 'number':
     case 'bigint':
-      return String(value);
+      return printValue(value) ?? '';
     default:
       if (value === null || value === undefined) return nullText;
       if (value instanceof Uint8Array) return `\\\\x${bufferOf(value).toString('hex')}`;

@@ -147,13 +147,23 @@ const mysqlTypes: readonly (readonly [Column, string])[] = [
   [column('d', { name: 'decimal', precision: 10, scale: 2 }, '12.50', '12.50'), 'DECIMAL(10,2)'],
   [column('f8', { name: 'float64' }, '0.1', '0.1'), 'DOUBLE'],
   [column('day', { name: 'date' }, "'2024-02-29'", '2024-02-29'), 'DATE'],
-  [column('t', { name: 'time' }, "'10:20:30.123'", '10:20:30.123'), 'TIME(3)'],
+  [column('t', { name: 'time', scale: 3 }, "'10:20:30.123'", '10:20:30.123'), 'TIME(3)'],
   [
-    column('ts', { name: 'timestamp' }, "'2024-02-29 10:20:30.123'", '2024-02-29 10:20:30.123'),
+    column(
+      'ts',
+      { name: 'timestamp', scale: 3 },
+      "'2024-02-29 10:20:30.123'",
+      '2024-02-29 10:20:30.123',
+    ),
     'DATETIME(3)',
   ],
   [
-    column('tz', { name: 'timestamptz' }, "'2024-02-29 10:20:30'", '2024-02-29 10:20:30+00'),
+    column(
+      'tz',
+      { name: 'timestamptz', scale: 0 },
+      "'2024-02-29 10:20:30'",
+      '2024-02-29 10:20:30+00',
+    ),
     'TIMESTAMP NULL',
   ],
   [column('j', { name: 'json' }, `'${json}'`, json), 'JSON'],

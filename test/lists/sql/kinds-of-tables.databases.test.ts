@@ -2,12 +2,12 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ExcelJS from 'exceljs';
 import { describe, expect, inject, test } from 'vitest';
-import { duckdbSink } from '../../../src/lists/sql/duckdb/index.js';
+import { duckdbSink, duckdbSource } from '../../../src/lists/sql/duckdb/index.js';
 import { mysqlSink, mysqlSource } from '../../../src/lists/sql/mysql/index.js';
 import { postgresSink, postgresSource } from '../../../src/lists/sql/postgres/index.js';
 import { sqliteSink } from '../../../src/lists/sql/sqlite/index.js';
-import { fileSink, fileSource, rowsSource, type Sink } from '../../../src/index.js';
-import { carry } from './carry.js';
+import { fileSink, fileSource, JsonText, rowsSource, type Sink } from '../../../src/index.js';
+import { carry, readAll } from './carry.js';
 import { askDuckdb } from './duckdb/ask-duckdb.js';
 import { askMysql } from './mysql/ask-mysql.js';
 import { askPostgres } from './postgres/ask-postgres.js';
@@ -143,6 +143,42 @@ describe('SQLite', () => {
     expect(askSqlite(url, 'SELECT d, typeof(d) AS t FROM list')).toEqual([
       { d: '1.50', t: 'text' },
     ]);
+  });
+});
+
+describe('a new table', () => {
+  test('of MariaDB has times with as many digits as before', async () => {
+    await askMysql(
+      'DROP TABLE IF EXISTS clocks, clocks_out',
+      'CREATE TABLE clocks (email TEXT, t TIME, at DATETIME, fine DATETIME(6), ts TIMESTAMP(3) NULL)',
+      "INSERT INTO clocks VALUES ('a', '10:20', '2024-02-29', '2024-02-29', '2024-02-29')",
+    );
+    const url = inject('mysqlUrl');
+    const source = mysqlSource({ url, query: 'SELECT * FROM clocks' });
+    await carry(source, mysqlSink({ url, into: 'clocks_out' }));
+    const query = 'SELECT t, at, fine, ts FROM clocks_out';
+    expect(await readAll(mysqlSource({ url, query }))).toEqual([
+      [
+        '10:20:00',
+        '2024-02-29 00:00:00',
+        '2024-02-29 00:00:00.000000',
+        '2024-02-29 00:00:00.000+00',
+      ],
+    ]);
+  });
+
+  test('of DuckDB has what was read of another one', async () => {
+    const folder = await withFolder();
+    const query = `SELECT '\ufeffx' AS s, 0.5::DECIMAL(3,3) AS d, '-0'::DOUBLE AS f, '1.50'::JSON AS j
+      UNION ALL SELECT NULL, -0.5, 1, '"1.50"'`;
+    const url = join(folder, 'out.duckdb');
+    const rows = await readAll(duckdbSource({ url: 'duckdb::memory:', query }));
+    expect(rows).toEqual([
+      ['\ufeffx', '0.500', -0, new JsonText('1.50')],
+      [null, '-0.500', 1, new JsonText('"1.50"')],
+    ]);
+    await carry(duckdbSource({ url: 'duckdb::memory:', query }), duckdbSink({ url, into: 'list' }));
+    expect(await readAll(duckdbSource({ url, query: 'FROM list' }))).toEqual(rows);
   });
 });
 
@@ -322,7 +358,7 @@ describe('MariaDB', () => {
     expect(columns.map(({ Type }) => Type)).toEqual([
       'longtext',
       'longtext',
-      'timestamp(6)',
+      'timestamp',
       'bigint(20) unsigned',
       'longblob',
     ]);

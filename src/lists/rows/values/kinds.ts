@@ -118,8 +118,7 @@ export function decimalOf(text: string): Kind | undefined {
 export function joinKinds(one: Kind, other: Kind): Kind {
   if (one.name === other.name) {
     if (one.name === 'decimal') return joinDecimals(one, other);
-    const scale = Math.max(one.scale ?? 0, other.scale ?? 0);
-    return scale === (one.scale ?? 0) ? one : { ...one, scale };
+    return secondDigits(one) >= secondDigits(other) ? one : other;
   }
   const both = [one, other];
   const is = (...names: readonly KindName[]): boolean =>

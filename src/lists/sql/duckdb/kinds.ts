@@ -67,6 +67,9 @@ export function textOf(column: string, type: string): string {
     case 'float32':
     case 'float64':
       return `CASE CAST(${column} AS VARCHAR) WHEN 'inf' THEN 'Infinity' WHEN '-inf' THEN '-Infinity' WHEN 'nan' THEN 'NaN' ELSE CAST(${column} AS VARCHAR) END`;
+    case 'text':
+      // The driver takes a byte-order mark in front of a text away.
+      return `CASE WHEN starts_with(CAST(${column} AS VARCHAR), '\ufeff') THEN '\ufeff' ELSE '' END || CAST(${column} AS VARCHAR)`;
     case 'json':
       return type === 'JSON' ? `CAST(${column} AS VARCHAR)` : `CAST(to_json(${column}) AS VARCHAR)`;
     default:

@@ -28,9 +28,15 @@ export async function ask(
   // The driver ends the rows without a word when the query fails in the middle: a row of our own after
   // them shows that they are whole.
   const sql = `SELECT NULL, ${cells.join(', ')} FROM ${asTable} AS sluice(${names.join(', ')}) UNION ALL SELECT 'end', ${names.map(() => 'NULL').join(', ')}`;
-  const printers = columns.map(({ kind }) => (kind === 'interval' ? isoInterval : writeText));
+  const printers = columns.map(({ kind }) => printersOf.get(kind) ?? writeText);
   return { columns, bytes: printRows(connection, sql, printers, signal) };
 }
+
+const printersOf = new Map<TableColumn['kind'], Printer>([
+  ['interval', isoInterval],
+  // It prints no zero before the point of a decimal that has no digits there.
+  ['decimal', (text) => text.replace(/^(-?)\./, '$10.')],
+]);
 
 async function* printRows(
   connection: DuckdbConnection,

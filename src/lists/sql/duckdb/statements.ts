@@ -1,5 +1,6 @@
 import { parseJson } from '../../../platform/json.js';
 import type { OpenSinkOptions } from '../../rows/sink.js';
+import { printValue } from '../../rows/values/print-value.js';
 import type { Staging, Statements } from '../dialect.js';
 import { RefusedRows } from '../database-failure.js';
 import {
@@ -105,7 +106,7 @@ function textOfValue(value: CellValue, type: string): string | null {
   if (value instanceof Uint8Array) return `\\x${bytesOf(value).toString('hex')}`;
   if (type === 'JSON' && typeof value === 'string' && parseJson(value) === undefined)
     return JSON.stringify(value);
-  return type === 'INTERVAL' ? duckdbInterval(String(value)) : String(value);
+  return type === 'INTERVAL' ? duckdbInterval(String(value)) : (printValue(value) ?? null);
 }
 
 function bytesOf(value: Exclude<CellValue, null>): Buffer {

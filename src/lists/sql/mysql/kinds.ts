@@ -25,6 +25,8 @@ const kinds = new Map<number, KindName>([
   [246, 'decimal'],
 ]);
 
+const mostSecondDigits = 6;
+
 const geometry = 255;
 
 const [tinyInteger, year, bits] = [1, 13, 16];
@@ -63,6 +65,9 @@ export function kindOfField(field: MysqlField): Kind | 'any' {
   const name = kinds.get(field.columnType ?? -1);
   if (name === undefined) return { name: field.characterSet === binary ? 'binary' : 'text' };
   if (name === 'decimal') return { name, ...digitsOf(field) };
+  if (name === 'time' || name === 'timestamp' || name === 'timestamptz') {
+    return field.decimals > mostSecondDigits ? { name } : { name, scale: field.decimals };
+  }
   return { name: integerForm(name) && isUnsigned(field) ? (`u${name}` as KindName) : name };
 }
 
@@ -102,9 +107,9 @@ const types: Readonly<Record<Exclude<KindName, 'interval'>, string>> = {
   float32: 'DOUBLE',
   float64: 'DOUBLE',
   date: 'DATE',
-  time: 'TIME(6)',
-  timestamp: 'DATETIME(6)',
-  timestamptz: 'TIMESTAMP(6) NULL DEFAULT NULL',
+  time: 'TIME',
+  timestamp: 'DATETIME',
+  timestamptz: 'TIMESTAMP',
   uuid: 'CHAR(36)',
   json: 'JSON',
   binary: 'LONGBLOB',
@@ -126,10 +131,13 @@ export function typeOf(facts: ColumnFacts): string | undefined {
     }
     case 'time':
     case 'timestamp':
-      return secondDigits(kind) > 6 ? undefined : types[name];
-    case 'timestamptz':
+    case 'timestamptz': {
+      const digits = secondDigits(kind);
+      const isMoment = name === 'timestamptz';
       // Its timestamps count seconds in 31 bits.
-      return secondDigits(kind) > 6 || isBeyond31Bits ? undefined : types[name];
+      if (digits > mostSecondDigits || (isMoment && isBeyond31Bits)) return undefined;
+      return `${types[name]}(${digits})${isMoment ? ' NULL DEFAULT NULL' : ''}`;
+    }
     default:
       return types[name];
   }

@@ -48,12 +48,16 @@ class RowValues {
   readonly #plan: TablePlan;
   readonly #rows: TableRows;
   readonly #added: OutcomeForms<readonly CellValue[]>;
+  /** Columns of JSON, where a number keeps its digits. */
+  readonly #isJson: readonly boolean[];
   readonly #hash = createHash('sha256');
   #count = 0;
 
   constructor(plan: TablePlan, opening: OpenSinkOptions) {
     this.#plan = plan;
-    this.#rows = new TableRows(opening.reading.header.length);
+    const { header, kinds = [] } = opening.reading;
+    this.#rows = new TableRows(header.length);
+    this.#isJson = kinds.map((kind) => kind?.name === 'json');
     this.#added = new OutcomeForms(opening, addedValues(plan, opening));
   }
 
@@ -75,8 +79,8 @@ class RowValues {
       const cells = this.#rows.read(chunk, row);
       const values = plan.positions.map((position, at) => {
         const cell = cells[position];
-        const isPrinted = plan.columns[at]?.isPrinted === true;
-        const value = isPrinted ? plainText(cell) : plainValue(cell);
+        const isText = plan.columns[at]?.isPrinted === true || this.#isJson[position] === true;
+        const value = isText ? plainText(cell) : plainValue(cell);
         return value === '' && !plan.isText(position) ? null : value;
       });
       for (let column = 0; column < width; column += 1) {
