@@ -7,18 +7,19 @@ import {
   type UploadAnswer,
   uploadedBatch,
 } from '../contract/bodies.js';
-import { batchStatuses, type BatchStatus } from '../contract/enums.js';
+import { batchStatuses, type BatchStatus, type LaunchStatus } from '../contract/enums.js';
 import type { OperationName } from '../contract/operations.js';
 import { limits } from '../contract/limits.js';
 import type { UploadFormInput } from '../contract/parameters.js';
 import { checkOptions, checkValue, type OptionShape } from '../platform/check-options.js';
 import { called, duration, oneOf, record } from '../platform/option-kinds.js';
-import { ContractError, DeadlineError, InputError } from '../platform/errors/errors.js';
+import { ApiError, ContractError, DeadlineError, InputError } from '../platform/errors/errors.js';
 import { isSluiceError } from '../platform/errors/is-sluice-error.js';
 import { duration as inWords } from '../platform/text/shown-numbers.js';
 import { type Clock, pollWaitMs } from '../platform/waiting/clock.js';
 import { type CallOptions, callShape } from './client-options.js';
 import type { UploadFile } from './http/multipart.js';
+import { bounds } from './batch-bounds.js';
 import { type BatchLister, scanBatches } from './batch-list.js';
 
 export interface WaitOptions extends CallOptions {
@@ -58,18 +59,11 @@ export interface FinishedBatch {
   readonly answer: BatchStatusAnswer;
 }
 
-/** Readings of the list before an upload with a lost answer counts as never arrived. */
-const mostLooks = 4;
-/** The same for one that the service said it has. */
-const mostLooksForAccepted = 12;
-/** Answers in a row that do not find a batch that was just uploaded. */
-const mostMisses = 10;
-/** Preparations and launches of one batch. */
-const mostTries = 10;
-/** Readings of the status after a preparation that was answered with `error`, before it is asked for again. */
-const looksUnprepared = 3;
-/** Readings that call a launched batch ready before it is launched again. */
-const readiesAfterLaunch = 3;
+const accepted: ReadonlySet<string> = new Set<LaunchStatus>([
+  'ok',
+  'verification_already_ongoing',
+  'verification_already_done',
+]);
 
 const dayMs = 24 * 3_600_000;
 
@@ -141,7 +135,7 @@ export class BatchRound {
       const { batchUuid, status } = uploaded;
       return { status, batchUuid, answer: { status } };
     }
-    return this.#finish(uploaded.batchUuid, mostMisses);
+    return this.#finish(uploaded.batchUuid, bounds.misses);
   }
 
   /** Brings an existing batch to its end. */
@@ -165,7 +159,8 @@ export class BatchRound {
     if (answer && uploaded.success) {
       return { status: answer.status, batchUuid: uploaded.data.batch_uuid };
     }
-    const most = answer?.status === 'ok' ? mostLooksForAccepted : mostLooks;
+    const most =
+      answer?.status === 'ok' ? bounds.looksForAcceptedUpload : bounds.looksForMissingUpload;
     const found = await this.#find(form.name, most);
     if (found) return { status: answer?.status ?? 'ok', batchUuid: found.batch_uuid };
     if (lost instanceof Error) throw lost;
@@ -182,39 +177,44 @@ export class BatchRound {
     return undefined;
   }
 
+  /** @param misses readings that may not find it before one has. */
   async #finish(batchUuid: string, misses: number): Promise<FinishedBatch> {
     let missesLeft = misses;
-    let tries = 0;
-    let readies = 0;
+    let [prepares, launches, readies] = [0, 0, 0];
     let isPrepared = false;
-    let looks = looksUnprepared;
-    let isLaunched = false;
+    let looks: number = bounds.pollsUnprepared;
+    let latest: string | undefined;
+    /** Whether a launch was accepted: from then on only time ends the wait. */
+    let isPaid = false;
     for (;;) {
       const answer = await this.#statusOf(batchUuid, missesLeft > 0);
       const status = answer?.status ?? 'missing';
-      if (!answer) missesLeft -= 1;
-      else if (answer.status === 'verification_done' || answer.status === 'internal_error') {
-        return { status: answer.status as FinishedBatch['status'], batchUuid, answer };
-      } else if (status === 'parsing_content' && !isPrepared) {
+      missesLeft = answer ? bounds.misses : missesLeft - 1;
+      if (answer && (status === 'verification_done' || status === 'internal_error')) {
+        return { status: status as FinishedBatch['status'], batchUuid, answer };
+      }
+      if (answer && status === 'parsing_content' && !isPrepared && !isPaid) {
         looks += 1;
-        if (looks > looksUnprepared) {
+        if (looks > bounds.pollsUnprepared) {
           const prepared = await this.#prepare(batchUuid);
           if (prepared === 'parse_error') return { status: prepared, batchUuid, answer };
           isPrepared = prepared !== 'error';
           looks = 0;
-          if (!isPrepared) tries += 1;
-          if (tries >= mostTries) throw this.#stuck(batchUuid, 'prepareBatch', tries);
+          if (!isPrepared) prepares += 1;
+          if (prepares >= bounds.prepares) throw this.#stuck(batchUuid, 'prepareBatch', prepares);
         }
-      } else if (status === 'ready_for_verification') {
+      }
+      if (status === 'ready_for_verification') {
         readies += 1;
-        if (!isLaunched || readies > readiesAfterLaunch) {
-          tries += 1;
+        const isAwaited = latest !== undefined && readies <= bounds.readiesAfterLaunch;
+        if (!isAwaited && launches < bounds.launches) {
+          launches += 1;
           readies = 0;
-          const launched = await this.#launch(batchUuid, tries);
-          isLaunched = launched !== 'not_ready_for_verification';
-          if (!isLaunched) isPrepared = false;
-        }
-      } else readies = 0;
+          latest = await this.#launch(batchUuid, isPaid);
+          isPaid ||= accepted.has(latest);
+          if (latest === 'not_ready_for_verification') [latest, isPrepared] = [undefined, false];
+        } else if (!isAwaited && !isPaid) throw this.#stuck(batchUuid, 'launchBatch', launches);
+      } else if (answer) readies = 0;
       await this.#wait(batchUuid, status);
     }
   }
@@ -240,16 +240,19 @@ export class BatchRound {
     }
   }
 
-  /** @returns the launch status; undefined when only the batch status can show it */
-  async #launch(batchUuid: string, tries: number): Promise<string | undefined> {
+  /**
+   * @param isPaid whether an earlier one was accepted: a refusal of this one changes nothing
+   *
+   * @returns the answer's status, or that only the batch's status can show it
+   */
+  async #launch(batchUuid: string, isPaid: boolean): Promise<string> {
     try {
       const { status } = await this.#service.launchBatch(batchUuid, this.#call());
-      if (tries < mostTries) return status;
+      return status;
     } catch (error) {
-      if (!isInDoubt(error) || tries >= mostTries) throw error;
-      return undefined;
+      if (isInDoubt(error) || (isPaid && error instanceof ApiError)) return 'in_doubt';
+      throw error;
     }
-    throw this.#stuck(batchUuid, 'launchBatch', tries);
   }
 
   #stuck(batchUuid: string, operation: OperationName, tries: number): DeadlineError {

@@ -1,10 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
+import { bounds } from '../../src/client/batch-bounds.js';
+import { BatchRound } from '../../src/client/batch-round.js';
 import type { Client } from '../../src/client/client.js';
 import type { BatchSummary } from '../../src/contract/bodies.js';
 import type { OperationName } from '../../src/contract/operations.js';
 import type { ServiceOptions } from '../../src/service/index.js';
+import { createTestClock } from '../../src/testing/test-clock.js';
 import { chargesOf } from '../cli/charges.js';
+import { refusal } from '../engine/driver/fake-service.js';
 import { withService } from '../service/with-service.js';
 import { caught, createTestClient } from './test-client.js';
 
@@ -66,6 +71,31 @@ describe('verifyFile', () => {
     await client.verifyFile(file, parameters);
     expect(await chargesOf(service)).toHaveLength(2);
     expect(service.faults()[0]).toMatchObject({ requests: 2, fired: 1 });
+  });
+
+  test('waits for a launch that was accepted, though the batch is called ready or is not found', async () => {
+    const clock = createTestClock();
+    let [launches, looks] = [0, 0];
+    const service: ConstructorParameters<typeof BatchRound>[0] = {
+      listBatches: async () => [],
+      uploadBatch: async () => ({ status: 'ok', batch_uuid: randomUUID() }),
+      prepareBatch: async () => ({ status: 'ok' }),
+      async launchBatch() {
+        launches += 1;
+        // Its credits are spent.
+        if (launches > 1) throw refusal(402, 'launchBatch');
+        return { status: 'ok' };
+      },
+      async batchStatus() {
+        looks += 1;
+        if (looks > 200 && looks < 200 + bounds.misses) throw refusal(404, 'batchStatus');
+        return { status: looks <= 200 ? 'ready_for_verification' : 'verification_done' };
+      },
+    };
+    const round = new BatchRound(service, { clock, random: () => 0 }, {});
+    const done = await clock.runUntil(round.verifyFile(file, parameters));
+    expect(done.status).toBe('verification_done');
+    expect(launches).toBe(bounds.launches);
   });
 
   test('is data where the file cannot be parsed', async () => {

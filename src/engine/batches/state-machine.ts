@@ -1,3 +1,4 @@
+import { bounds } from '../../client/batch-bounds.js';
 import { elected, type BatchState } from './batch-state.js';
 
 /*
@@ -19,33 +20,6 @@ export type Step =
   /** Tried often enough without losing anything: the run stops, resumable. */
   | { readonly do: 'give_up' }
   | { readonly do: 'nothing' };
-
-export const bounds = {
-  /** Readings of the list before an unanswered upload counts as never arrived. */
-  looksForMissingUpload: 4,
-  /** The same for an upload that the service has accepted. */
-  looksForAcceptedUpload: 12,
-  /** Uploads answered with `error`, or lost. */
-  uploads: 5,
-  /** Repeated uploads after the batch was deleted or broke before its launch. */
-  fresh: 1,
-  /** Answers in a row that do not find the batch. */
-  misses: 10,
-  /** Preparations that are not answered with `ok`. */
-  prepares: 10,
-  /** Readings of the status after one of these, before the preparation is repeated. */
-  pollsUnprepared: 3,
-  /** Launches of the same uuid. */
-  launches: 20,
-  /** Readings that call a launched batch ready before the same uuid is launched again. */
-  readiesAfterLaunch: 3,
-  /** Broken exports in a row. */
-  exports: 10,
-  /** Complete exports that were not accepted, before the batch fails. */
-  doubts: 8,
-  /** Single lines in a row, over all batches, that are too large for the service. */
-  refusedLines: 16,
-} as const;
 
 /** The next step for each stage. */
 export function nextStep(state: BatchState): Step {

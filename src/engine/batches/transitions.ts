@@ -8,7 +8,7 @@ import {
   type BatchState,
   type Stage,
 } from './batch-state.js';
-import { bounds } from './state-machine.js';
+import { bounds } from '../../client/batch-bounds.js';
 
 /** The result of an answer, or of its absence. */
 export type BatchEvent =

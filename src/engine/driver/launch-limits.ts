@@ -4,7 +4,7 @@ import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { grouped } from '../../platform/text/shown-numbers.js';
 import type { Batch } from '../batches/batch.js';
 import type { BatchClaim } from '../batches/claim.js';
-import { bounds } from '../batches/state-machine.js';
+import { bounds } from '../../client/batch-bounds.js';
 import { optionName } from '../../platform/text/option-name.js';
 
 /**

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
 import { deleteUnwanted } from '../../../src/engine/batches/uploads/delete-uploads.js';
 import { retried } from '../../../src/engine/batches/batch-state.js';
-import { bounds } from '../../../src/engine/batches/state-machine.js';
+import { bounds } from '../../../src/client/batch-bounds.js';
 import type { Clock } from '../../../src/platform/waiting/clock.js';
 import { ContractError, DeadlineError } from '../../../src/platform/errors/errors.js';
 import { drive, expectPaidOnce, failure, faults } from '../driver/drive-one.js';

@@ -8,7 +8,8 @@ import {
   type BatchState,
 } from '../../../src/engine/batches/batch-state.js';
 import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
-import { before, bounds, nextStep, type Step } from '../../../src/engine/batches/state-machine.js';
+import { bounds } from '../../../src/client/batch-bounds.js';
+import { before, nextStep, type Step } from '../../../src/engine/batches/state-machine.js';
 import { allEvents, electedAs, eventsOf, stages, stateOf } from './any-event.js';
 
 describe('nextStep', () => {

@@ -7,7 +7,8 @@ import {
   type BatchState,
 } from '../../../src/engine/batches/batch-state.js';
 import { learn, type BatchEvent } from '../../../src/engine/batches/transitions.js';
-import { before, bounds, nextStep } from '../../../src/engine/batches/state-machine.js';
+import { bounds } from '../../../src/client/batch-bounds.js';
+import { before, nextStep } from '../../../src/engine/batches/state-machine.js';
 import { allEvents, electedAs, stages, stateOf } from './any-event.js';
 
 /** Takes one piece of event after the other. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { driveBatch } from '../../../src/engine/driver/batch-driver.js';
 import { planned, type BatchState } from '../../../src/engine/batches/batch-state.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
-import { bounds } from '../../../src/engine/batches/state-machine.js';
+import { bounds } from '../../../src/client/batch-bounds.js';
 import { DeadlineError, OutputError, TransportError } from '../../../src/platform/errors/errors.js';
 import { drive, expectPaidOnce, failure, faults } from './drive-one.js';
 import { Driving, makeBatch } from './driving.js';

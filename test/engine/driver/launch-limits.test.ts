@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { planned } from '../../../src/engine/batches/batch-state.js';
 import { LocalClaims } from '../../../src/engine/batches/claim.js';
-import { bounds } from '../../../src/engine/batches/state-machine.js';
+import { bounds } from '../../../src/client/batch-bounds.js';
 import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limits.js';
 import { BudgetError } from '../../../src/platform/errors/errors.js';
 import { makeBatch } from './driving.js';
