@@ -1,7 +1,9 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { VerificationService } from '../../client/client.js';
 import { sanitized } from '../../client/redaction.js';
+import type { VerificationType } from '../../contract/enums.js';
 import { ApiError, ConfigurationError } from '../../platform/errors/errors.js';
+import type { SluiceError } from '../../platform/errors/sluice-error.js';
 import { observeBatch } from '../../platform/observability.js';
 import { notice, type OnNotice } from '../../platform/text/notices.js';
 import { systemClock, systemRandom } from '../../platform/waiting/clock.js';
@@ -85,6 +87,8 @@ export class BatchPool {
   #onService = 0;
   /** By label: uuids of batches in hand. */
   readonly #uuidsInHand = new Map<string, string>();
+  /** Labels of those that the service verifies, or has verified. */
+  readonly #running = new Set<string>();
   readonly #keepsBatches: boolean;
   /** Of the latest finished batch that stays on the service. */
   #uuidKept: string | undefined;
@@ -106,7 +110,10 @@ export class BatchPool {
     this.#requests = pLimit(concurrency);
     this.#signal = AbortSignal.any([signal, this.#stop.signal]);
     this.#keepsBatches = options.keepsBatches ?? false;
-    this.gate = new LaunchGate({ maxCredits: settings.maxCredits });
+    this.gate = new LaunchGate({
+      maxCredits: settings.maxCredits,
+      onClosed: (reason, type) => this.#noteClosed(reason, type),
+    });
     this.#options = {
       ...ports,
       service,
@@ -289,7 +296,15 @@ export class BatchPool {
       throw refusedAtOnce(error);
     } finally {
       this.#uuidsInHand.delete(batchLabel(batch));
+      this.#running.delete(batchLabel(batch));
     }
+  }
+
+  /** Where nothing goes on, what stops the run follows at once. */
+  #noteClosed({ message: reason }: SluiceError, type: VerificationType | null): void {
+    const running = this.#running.size;
+    if (running === 0) return;
+    this.#ports.onNotice?.(notice('launches_stopped', { reason, type, running }));
   }
 
   /** Once a status, and only a few: a service may have a different one for each batch. */
@@ -303,6 +318,7 @@ export class BatchPool {
   #noteUuid(batch: Batch, state: BatchState): void {
     const { uuid } = { uuid: undefined, ...state };
     if (this.#keepsBatches && state.stage === 'exported') this.#uuidKept = state.uuid;
+    if (state.stage === 'verifying') this.#running.add(batchLabel(batch));
     if (uuid === undefined) this.#uuidsInHand.delete(batchLabel(batch));
     else this.#uuidsInHand.set(batchLabel(batch), uuid);
   }

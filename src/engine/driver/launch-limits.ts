@@ -7,6 +7,13 @@ import type { BatchClaim } from '../batches/claim.js';
 import { bounds } from '../../client/batch-bounds.js';
 import { optionName } from '../../platform/text/option-name.js';
 
+interface LaunchGateOptions {
+  /** Most credits of each type, before refunds. @default Infinity */
+  readonly maxCredits?: number | undefined;
+  /** Called when it closes: to one type, or to all. */
+  readonly onClosed?: (reason: SluiceError, type: VerificationType | null) => void;
+}
+
 /**
  * Admits launches. Credits are reserved before each launch, so that concurrent launches cannot overshoot the
  * budget together. Once closed, nothing more is launched, and running batches are finished. Each type has its
@@ -14,15 +21,16 @@ import { optionName } from '../../platform/text/option-name.js';
  */
 export class LaunchGate {
   readonly #maxCredits: number;
+  readonly #onClosed: LaunchGateOptions['onClosed'];
   #closedBy: SluiceError | undefined;
   /** Whether it is closed for another reason than a budget. */
   #isClosedToAll = false;
   readonly #usedUp = new Set<VerificationType>();
   #isHeld = false;
 
-  /** @param options.maxCredits most credits of each type, before refunds. @default Infinity */
-  constructor(options: { readonly maxCredits?: number | undefined } = {}) {
+  constructor(options: LaunchGateOptions = {}) {
     this.#maxCredits = options.maxCredits ?? Infinity;
+    this.#onClosed = options.onClosed;
   }
 
   /** Why launches are refused; `undefined` while all are allowed. */
@@ -64,10 +72,13 @@ export class LaunchGate {
     const reservation = await claim.reserve(this.#maxCredits);
     if (!reservation.isGranted) {
       const { credits, most } = reservation;
-      this.#usedUp.add(group.type);
-      this.#closedBy ??= new BudgetError(
+      const reason = new BudgetError(
         `${optionName('maxCredits')} allows ${grouped(most)} ${group.type} credits: ${grouped(credits - addresses)} are used, and the next batch needs ${grouped(addresses)}`,
       );
+      this.#closedBy ??= reason;
+      const isNew = !this.#usedUp.has(group.type);
+      this.#usedUp.add(group.type);
+      if (isNew && !this.#isClosedToAll) this.#onClosed?.(reason, group.type);
     }
     // Another launch may have been refused meanwhile. The credits stay reserved.
     return this.#isOpenTo(batch);
@@ -78,6 +89,7 @@ export class LaunchGate {
     this.#isClosedToAll = true;
     // A reason that closes it to all outweighs the budget of one type.
     this.#closedBy = reason instanceof BudgetError ? (this.#closedBy ?? reason) : reason;
+    this.#onClosed?.(reason, null);
   }
 
   #isOpenTo(batch: Batch): boolean {

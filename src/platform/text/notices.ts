@@ -221,6 +221,18 @@ export const notices = {
     example: { why: 'HTTP 404' },
     sentence: ({ why }) => balanceUnknown(why),
   }),
+  launches_stopped: define({
+    when: 'A launch was refused, or is beyond the budget, while other batches are verified. `type` is null where it stops all.',
+    isWarning: true,
+    example: {
+      reason: 'the account has 814 email credits, this batch needs 1,246',
+      type: orNull('email'),
+      running: 3,
+    },
+    variants: [{ type: null, running: 1 }],
+    sentence: ({ reason, type, running }) =>
+      `${reason}: no more ${type === null ? '' : `${type} `}batches are launched, and ${counted(running, 'batch')} that ${running === 1 ? 'is' : 'are'} paid for ${running === 1 ? 'is' : 'are'} finished first`,
+  }),
   budget_changed: define({
     when: 'This process changes the budget of all that share a run; `null` is none.',
     isWarning: true,

@@ -383,6 +383,18 @@ describe('credits', () => {
     }
   });
 
+  it.each([
+    ['the service refuses a launch', 4, undefined, null],
+    ['the budget is used up', 100, 4, 'email'],
+  ])('that end say what goes on, where %s', async (_, credits, maxCredits, type) => {
+    const service = new FakeService({ polls: 5, credits });
+    const run = { service, batches: 5, concurrency: 3, ...(maxCredits && { maxCredits }) };
+    const { driving } = await runAll(run);
+    expect(driving.notices).toMatchObject([
+      { code: 'launches_stopped', fields: { type, running: 2 } },
+    ]);
+  });
+
   it('of the budget are never overshot, with 32 launches at once', async () => {
     for (const maxCredits of [0, 1, 2, 31, 40, 63]) {
       const service = new FakeService({ polls: 1 });

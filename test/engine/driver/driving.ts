@@ -15,6 +15,7 @@ import { LaunchGate, RefusedSizes } from '../../../src/engine/driver/launch-limi
 import type { VerificationService } from '../../../src/client/client.js';
 import type { VerificationType } from '../../../src/contract/enums.js';
 import { ContractError } from '../../../src/platform/errors/errors.js';
+import type { Notice } from '../../../src/platform/text/notices.js';
 import { TestClock } from '../../../src/testing/test-clock.js';
 
 /** A batch of addresses that no other batch has. */
@@ -37,6 +38,7 @@ export class Driving {
   readonly abort = new AbortController();
   readonly recorded: BatchProgress[] = [];
   readonly collected: number[] = [];
+  readonly notices: (Notice | string)[] = [];
   readonly claims = new LocalClaims();
   readonly options: DrivePorts;
   readonly #write: DrivePorts['record'];
@@ -119,6 +121,7 @@ export class Driving {
         },
         collect: async (batch, open) =>
           this.#changed.collect?.(batch, '', signal) ?? this.#collect(batch, open),
+        onNotice: (given) => this.notices.push(given),
         leave: (batch, state) => {
           if (!batch.part) ends.get(batch.id)?.resolve(state);
         },
