@@ -1,8 +1,9 @@
 import { createSocket } from 'node:dgram';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import dnsPacket from 'dns-packet';
 import type { Answer, DecodedPacket, Packet } from 'dns-packet';
 import { onTestFinished } from 'vitest';
+import { freePort } from '../../servers/free-port.js';
 import type { DnsServer } from '../../../src/live/dns/resolver.js';
 
 /** What a scripted server says to a question; `silent` says nothing. */
@@ -59,10 +60,10 @@ export async function startNameServer(say: Say): Promise<NameServer> {
       setImmediate(() => socket.write(said.subarray(5)));
     });
   });
+  const port = await freePort(address);
   await new Promise<void>((resolve) => {
-    tcp.listen(0, address, resolve);
+    tcp.listen(port, address, resolve);
   });
-  const { port } = tcp.address() as AddressInfo;
   const udp = createSocket('udp4');
   udp.on('message', (bytes, { port: from, address: to }) => {
     const said = answer(bytes, 'udp');

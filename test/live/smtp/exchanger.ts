@@ -1,4 +1,5 @@
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
+import { freePort } from '../../servers/free-port.js';
 
 /** What an exchanger says to a command: a reply; `drop` ends the connection, `silence` says nothing. */
 export type Word = string;
@@ -40,8 +41,9 @@ export const noUser = '550 5.1.1 no such user here';
 export async function openExchanger(
   address: string,
   manner: Manner,
-  port = 0,
+  given?: number,
 ): Promise<TestExchanger> {
+  const port = given ?? (await freePort(address));
   const commands: string[] = [];
   const asked: string[] = [];
   const sockets = new Set<Socket>();
@@ -94,7 +96,7 @@ export async function openExchanger(
   });
   return {
     address,
-    port: (server.address() as AddressInfo).port,
+    port,
     commands,
     asked,
     get mostAtOnce() {

@@ -89,7 +89,7 @@ describe('bounds', () => {
   });
 
   it('cuts off a client that sends too slowly, and serves others meanwhile', async () => {
-    const { wire, service } = await withService({ requestTimeoutMs: 300 });
+    const { wire, service } = await withService({ requestTimeoutMs: 2000 });
     const head =
       `POST /v1/batch HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${service.apiKey}\r\n` +
       'Content-Type: multipart/form-data; boundary=b\r\nContent-Length: 1000\r\n\r\n';
