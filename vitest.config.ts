@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { sourcesForTests } from './scripts/compiled-sources.mjs';
+import { LongestFirst } from './scripts/longest-first.mjs';
 import { useMemoryFolder } from './scripts/memory-folder.mjs';
 import { reportFile } from './scripts/test-report.mjs';
 
@@ -107,6 +108,7 @@ export default defineConfig({
     // Half of the time would go into loading the same modules for each file. What a file leaves behind
     // is then seen by the next: clean-up hangs on the test (onTestFinished), not on a file's hooks.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     setupFiles: ['test/fixed-draws.ts'],
     // Workers live long and keep much. Room for what is young, no threads for the garbage that would take the
     // cores from other workers, and nothing compiled again that another file has not used for a while.

@@ -40,34 +40,30 @@ const suites = (name, projects, ...args) => ({
 });
 const check = (name, ...command) => ({ name, command });
 
-/** One list after the other. The checks of a list run side by side, one for each core, the longest first. */
+/** One list after the other. The checks of a list run side by side, one for each core, begun in this order. */
 const deciding = [
-  // Others need what it makes.
+  // Others need what it makes, and nothing builds beside them: they run what is built.
   [check('build', 'node', 'scripts/build.mjs', '--if-stale')],
+  // Those that wait much first: others work meanwhile.
   [
-    check('format', 'oxfmt', '--check'),
-    check('API report', 'node', 'scripts/api-report.mjs'),
+    suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
+    check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
+    check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
     check('package', 'node', 'scripts/check-package.mjs'),
-    check('one-way imports', 'node', 'scripts/check-imports.mjs'),
+    check('library reference', 'typedoc', '--emit', 'none', '--skipErrorChecking'),
+    check('API report', 'node', 'scripts/api-report.mjs'),
+    check('lint', 'oxlint'),
+    check('types', 'node', compiler, '-p', 'tsconfig.json'),
+    check('dead code', 'knip'),
+    check('a benchmark', 'node', 'scripts/bench.mjs', '--quick', 'cli/start'),
+    check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200'),
+    check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300'),
+    check('format', 'oxfmt', '--check'),
     check('plain words', 'node', 'scripts/check-words.mjs'),
+    check('one-way imports', 'node', 'scripts/check-imports.mjs'),
     check('planted bugs apply', 'node', 'scripts/planted-bugs.mjs', '--check'),
     check('licences', 'node', 'scripts/check-licences.mjs'),
     check('lock file', 'node', 'scripts/check-lock.mjs'),
-  ],
-  // Beside the suites nothing may build: they run what is built.
-  [
-    suites('suites with names', waitingSuites, '--maxWorkers', String(2 * availableParallelism())),
-    check('lint', 'oxlint'),
-    check('types', 'node', compiler, '-p', 'tsconfig.json'),
-    check('library reference', 'typedoc', '--emit', 'none', '--skipErrorChecking'),
-    check('dead code', 'knip'),
-    check('a benchmark', 'node', 'scripts/bench.mjs', '--quick', 'cli/start'),
-  ],
-  [
-    check('faults', 'node', 'scripts/test-faults.mjs', '--fixed'),
-    check('kills', 'node', 'scripts/test-kill.mjs', '--fixed'),
-    check('simulation of shared runs', 'node', 'scripts/test-simulation.mjs', '--shared', '200'),
-    check('simulation', 'node', 'scripts/test-simulation.mjs', '--seeds', '300'),
   ],
 ];
 
