@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import { beforeEach, describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import type { SharedRunStatus } from '../../../../src/engine/stores/shared/shared-status.js';
 import type { Service } from '../../../../src/service/index.js';
+import { runInProcess } from '../../../cli/run-in-process.js';
 import { startSluice, type Running } from '../../../cli/run-sluice.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import { askPostgres } from '../../../lists/sql/postgres/ask-postgres.js';
@@ -29,24 +30,28 @@ beforeEach(async () => {
   onTestFinished(async () => void (await askPostgres(`DROP TABLE ${table}`)));
 });
 
-function start(...args: readonly string[]): Running {
+function place() {
   const env = {
     SLUICE_BASE_URL: service.baseUrl,
     SLUICE_API_KEY: 'a-key',
     SLUICE_STORE: inject('postgresUrl'),
   };
-  return startSluice(args, { cwd, env });
+  return { cwd, env };
 }
 
 const shared = () => ['--store', 'env:SLUICE_STORE', '--run', run];
 
-function verify(...args: readonly string[]): Running {
+function verifying(...args: readonly string[]): readonly string[] {
   const columns = ['--email', 'email', '--country', 'US', '--batch-size', '5', '-o', 'out.csv'];
-  return start('verify', ...args, ...columns, '--poll-interval', '20', ...shared());
+  return ['verify', ...args, ...columns, '--poll-interval', '20', ...shared()];
+}
+
+function reading(query: string, ...args: readonly string[]): readonly string[] {
+  return verifying('env:SLUICE_STORE', '--query', query, ...args);
 }
 
 function work(query: string, ...args: readonly string[]): Running {
-  return verify('env:SLUICE_STORE', '--query', query, ...args);
+  return startSluice(reading(query, ...args), place());
 }
 
 /** Gives each process its own rows. */
@@ -89,7 +94,7 @@ describe('sluice verify with a store and an input that is read once', () => {
     await lock?.query(`select pg_advisory_xact_lock(hashtext('${run}'))`);
     const first = work(held(), '--lease', '3');
     const status = async () => {
-      const { stdout } = await start('status', ...shared(), '--json').ended;
+      const { stdout } = await runInProcess(['status', ...shared(), '--json'], place());
       return JSON.parse(stdout.toString() || '{}') as Partial<SharedRunStatus>;
     };
     await expect.poll(status, { timeout: 60_000 }).toMatchObject({
@@ -106,24 +111,23 @@ describe('sluice verify with a store and an input that is read once', () => {
 
   it('copies what a pipe gives, and refuses standard input and what is too large', async () => {
     await promisify(execFile)('mkfifo', [join(cwd, 'pipe.csv')]);
-    const [one, two] = [verify('pipe.csv'), verify('pipe.csv')];
+    const [one, two] = [verifying('pipe.csv'), verifying('pipe.csv')].map((args) =>
+      startSluice(args, place()),
+    );
     await writeFile(join(cwd, 'pipe.csv'), `email\n${emails.join('\n')}\n`);
-    expect(await one.ended).toMatchObject({ code: 0 });
-    expect(await two.ended).toMatchObject({ code: 0 });
+    expect(await one?.ended).toMatchObject({ code: 0 });
+    expect(await two?.ended).toMatchObject({ code: 0 });
     await expectPaidOnce();
 
     run = newName();
     const refused = [
-      [verify('-'), 'standard input does not work with --store'],
-      [work(odd(), '--copy-limit', '1KB'), 'Export it to a file or to object storage first'],
-      [work(odd(), '--copy-limit', 'none'), '--copy-limit takes a size'],
-      [
-        start('verify', 'x.csv', '--email', 'e', '--country', 'US', '--copy-limit', '1GB'),
-        '--store',
-      ],
+      [verifying('-'), 'standard input does not work with --store'],
+      [reading(odd(), '--copy-limit', '1KB'), 'Export it to a file or to object storage first'],
+      [reading(odd(), '--copy-limit', 'none'), '--copy-limit takes a size'],
+      [['verify', 'x.csv', '--email', 'e', '--country', 'US', '--copy-limit', '1GB'], '--store'],
     ] as const;
-    for (const [refusing, said] of refused) {
-      const { code, stderr } = await refusing.ended;
+    for (const [args, said] of refused) {
+      const { code, stderr } = await runInProcess(args, place());
       expect({ code, stderr }).toMatchObject({
         code: 2,
         stderr: expect.stringContaining(said) as string,

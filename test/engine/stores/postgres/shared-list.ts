@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { expect, inject } from 'vitest';
 import type { Service, ServiceOptions } from '../../../../src/service/index.js';
 import { startFront } from '../../../cli/front.js';
-import { startSluice, type Running } from '../../../cli/run-sluice.js';
+import { runInProcess } from '../../../cli/run-in-process.js';
+import { startSluice, type Ended, type Running } from '../../../cli/run-sluice.js';
 import { withService, withFolder } from '../../../service/with-service.js';
 import { newName } from '../../../lists/sql/new-name.js';
 
@@ -80,13 +81,22 @@ export class SharedList {
 
   /** @param changes of the environment */
   startWith(changes: Readonly<Record<string, string>>, ...args: readonly string[]): Running {
+    const { cwd, env } = this.#place;
+    return startSluice(args, { cwd, env: { ...env, ...changes } });
+  }
+
+  /** Runs the command beside the list to its end, without a process. */
+  async call(...args: readonly string[]): Promise<Ended> {
+    return runInProcess(args, this.#place);
+  }
+
+  get #place() {
     const env = {
       SLUICE_BASE_URL: this.#baseUrl,
       SLUICE_API_KEY: 'a-key',
       SLUICE_STORE: inject('postgresUrl'),
-      ...changes,
     };
-    return startSluice(args, { cwd: this.cwd, env });
+    return { cwd: this.cwd, env };
   }
 
   /** The arguments of a process that works on the run. */

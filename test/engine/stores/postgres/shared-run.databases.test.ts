@@ -46,13 +46,13 @@ describe('sluice verify with a store in PostgreSQL', () => {
     expect(again.stderr).toContain('has already finished: nothing was read, sent or written');
     expect(again.stderr).toMatch(/^sluice: that run wrote /m);
     expect(again.stderr).not.toMatch(/^sluice: wrote /m);
-    const status = await place.start('status', ...inStore, '--run', place.run).ended;
+    const status = await place.call('status', ...inStore, '--run', place.run);
     expect(status.stdout.toString()).toMatch(
       new RegExp(`^batches +${addresses / 5} \\(all at their end\\)$`, 'm'),
     );
     await place.expectPaidOnce();
     await place.serve();
-    expect(await place.start(...quick, '-o', 'alone.csv').ended).toMatchObject({ code: 0 });
+    expect(await place.call(...quick, '-o', 'alone.csv')).toMatchObject({ code: 0 });
     expect(await readFile(join(place.cwd, 'alone.csv'))).toEqual(output);
   });
 
@@ -127,18 +127,18 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const shared = [...inStore, '--run', place.run];
     const working = work();
     await working.said(isLaunched);
-    const status = await place.start('status', ...shared, '--json').ended;
+    const status = await place.call('status', ...shared, '--json');
     expect(JSON.parse(status.stdout.toString())).toMatchObject({
       rows: addresses + 1,
       batches: addresses / 5,
       isFinished: false,
     });
-    expect(await place.start('abandon', ...shared, '--yes').ended).toMatchObject({ code: 0 });
+    expect(await place.call('abandon', ...shared, '--yes')).toMatchObject({ code: 0 });
     const ended = await working.ended;
     expect(ended).toMatchObject({ code: 2 });
     expect(ended.stderr).toContain('abandoned');
     expect((await place.charges()).length).toBeLessThan(addresses);
-    expect(await place.start('status', ...shared).ended).toMatchObject({ code: 2 });
+    expect(await place.call('status', ...shared)).toMatchObject({ code: 2 });
   });
 
   it('ends with 7 when its database is frozen, and says what it has launched', async () => {
@@ -170,7 +170,7 @@ describe('sluice verify with a store in PostgreSQL', () => {
       [['-o', '-', ...inStore, '--run', 'x'], 'the output is a file,'],
     ];
     const ends: Ended[] = [];
-    for (const [args] of refused) ends.push(await place.start(...job, ...args).ended);
+    for (const [args] of refused) ends.push(await place.call(...job, ...args));
     for (const [index, { code, stderr }] of ends.entries()) {
       expect({ code, stderr }).toMatchObject({
         code: 2,
@@ -185,11 +185,11 @@ describe('sluice verify with a store in PostgreSQL', () => {
     const hostile = `"'\\$(x)\u001b]0;x\u0007\u001b[31m\u202e\r\n${place.run}`;
     const named = [...inStore, '--run', hostile];
     const ends = [
-      await place.start('status', ...named).ended,
-      await place.start(...quick, '-o', 'out.csv', ...named).ended,
-      await place.start('status', ...named).ended,
-      await place.start('status', ...inStore).ended,
-      await place.start('status', ...named, '--json').ended,
+      await place.call('status', ...named),
+      await place.call(...quick, '-o', 'out.csv', ...named),
+      await place.call('status', ...named),
+      await place.call('status', ...inStore),
+      await place.call('status', ...named, '--json'),
     ];
     expect(ends.map(({ code }) => code)).toEqual([2, 0, 0, 0, 0]);
     for (const { stdout, stderr } of ends) {
@@ -197,16 +197,15 @@ describe('sluice verify with a store in PostgreSQL', () => {
     }
     expect(ends[3]?.stdout.toString()).toContain(place.run);
     expect(JSON.parse(ends[4]?.stdout.toString() ?? '')).toMatchObject({ run: hostile });
-    const long = await place.start(...job, '-o', 'out.csv', ...inStore, '--run', 'x'.repeat(10_000))
-      .ended;
+    const long = await place.call(...job, '-o', 'out.csv', ...inStore, '--run', 'x'.repeat(10_000));
     expect(long).toMatchObject({ code: 2 });
     expect(long.stderr.length).toBeLessThan(300);
   });
 
   it('has its tables made beforehand, or says the SQL', async () => {
-    const made = await place.start('store', 'create', ...inStore).ended;
+    const made = await place.call('store', 'create', ...inStore);
     expect(made).toMatchObject({ code: 0 });
-    const printed = await place.start('store', 'create', '--print').ended;
+    const printed = await place.call('store', 'create', '--print');
     expect(printed.stdout.toString()).toContain('create schema "sluice"');
   });
 });
