@@ -117,7 +117,7 @@ describe('verifyFile', () => {
     const { service, client } = await withHastyClient({
       faults: { faults: [{ operation, what: { answer: { json: { status } } } }] },
     });
-    const error = await caught(client.verifyFile(file, parameters));
+    const error = await caught(client.verifyFile(file, parameters, { pollIntervalMs: 1 }));
     expect(error).toMatchObject({ code });
     expect(await chargesOf(service)).toHaveLength(0);
   });
